@@ -56,12 +56,12 @@ from benchmarks.window import QUICK, folder  # noqa: E402
 
 from looseleaf import Memory  # noqa: E402
 from looseleaf.base.policy import Ranking  # noqa: E402
-from looseleaf.index.protocol import Only  # noqa: E402
+from looseleaf.index.protocol import Corpus, Doc, Only  # noqa: E402
 from looseleaf.language.stems import by_language  # noqa: E402
 from looseleaf.models.tokens import load  # noqa: E402
 from looseleaf.recall import recall as recalling  # noqa: E402
 from looseleaf.recall.question import Question  # noqa: E402
-from looseleaf.recall.ranking import Asked, Corpus, Doc, Scored, rank  # noqa: E402
+from looseleaf.recall.ranking import Asked, Scored, rank  # noqa: E402
 
 MOST = 200
 """Hits that are looked at; 4,000 tokens are about a hundred."""

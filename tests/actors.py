@@ -143,7 +143,7 @@ def _acquire_at_once(self: Lock, deadline: float) -> None:
     """The lock without its turnstile."""
     if self._lock < 0:
         self._lock = self._open("log/lock")
-    self._take(self._lock, 0.002, deadline)
+    self._wait_for(self._lock, 0.002, deadline)
 
 
 # --- eight writers and their readers ---------------------------------------------------

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 
 from looseleaf.index.protocol import Item, Only
+from tables import check_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from looseleaf.index.protocol import Index
-    from looseleaf.recall.ranking import Doc
+    from looseleaf.index.protocol import Doc, Index
 
 ANY = Only(past=True)
 
@@ -234,9 +234,24 @@ class IndexContract:
 
     # --- what may be found -------------------------------------------------------------
 
-    @pytest.mark.parametrize(
-        ("only", "wanted"),
-        [
+    def test_only_what_may_be_found_is_found(self, index: Index) -> None:
+        facts = [
+            item("fact", "green tea", "fact", status="current", topic="tea", ts=5.0),
+            item("old", "black tea", "fact", status="superseded", topic="tea", ts=1.0),
+        ]
+        index.take("topic:tea", "1", facts)
+        index.take("page:x", "1", [item("prose", "a tea", "prose", topic="tea", ts=25.0)])
+        index.take("page:days/1", "1", [item("day", "the tea", "day", ts=6.0)])
+        index.take("traces/main", "1", [item("t1", "my tea", session="s", ts=10.0)])
+        index.take("traces/other", "1", [item("t2", "your tea", session="s", ts=30.0)])
+        hashes = [number for _, number in index.hashes(0, 100)]
+
+        def check(only: Only, wanted: str) -> None:
+            assert ask(index, "tea", only) == wanted.split()
+            assert names(index, index.within(0.0, 99.0, only, 10)) == wanted.split()
+            assert names(index, index.by_hash(hashes, only)) == wanted.split()
+
+        rows = [
             (Only(), "day fact prose t1 t2"),
             (Only(past=True), "day fact old prose t1 t2"),
             (Only(kinds=("trace",)), "t1 t2"),
@@ -254,22 +269,8 @@ class IndexContract:
             (Only(hidden=("traces/main", "page:x")), "day fact t2"),
             (Only(hidden=("traces/unheard of",)), "day fact prose t1 t2"),
             (Only(kinds=("trace",), agent="other", since=1.0, until=99.0, hidden=("page:x",)), "t2"),
-        ],
-    )
-    def test_only_what_may_be_found_is_found(self, index: Index, only: Only, wanted: str) -> None:
-        facts = [
-            item("fact", "green tea", "fact", status="current", topic="tea", ts=5.0),
-            item("old", "black tea", "fact", status="superseded", topic="tea", ts=1.0),
         ]
-        index.take("topic:tea", "1", facts)
-        index.take("page:x", "1", [item("prose", "a tea", "prose", topic="tea", ts=25.0)])
-        index.take("page:days/1", "1", [item("day", "the tea", "day", ts=6.0)])
-        index.take("traces/main", "1", [item("t1", "my tea", session="s", ts=10.0)])
-        index.take("traces/other", "1", [item("t2", "your tea", session="s", ts=30.0)])
-        assert ask(index, "tea", only) == wanted.split()
-        assert names(index, index.within(0.0, 99.0, only, 10)) == wanted.split()
-        hashes = [number for _, number in index.hashes(0, 100)]
-        assert names(index, index.by_hash(hashes, only)) == wanted.split()
+        check_rows(check, rows)
 
     def test_an_item_without_a_time_is_of_no_time(self, index: Index) -> None:
         index.take("page:x", "1", [item("a", "tea", "prose")])
@@ -333,11 +334,14 @@ class IndexContract:
         index.take("page:x", "1", [item("a", "kubernetes", "prose")])
         assert index.spelt_like("kubernets") == index.holding("kube") == ["kubernetes"]
 
-    @pytest.mark.parametrize("term", ["and", "or", "not", "near", "terms", "rowid", "rank", "text", "null"])
-    def test_a_word_of_the_engine_is_a_word(self, index: Index, term: str) -> None:
-        index.take("page:x", "1", [item("a", f"{term} x", "prose"), item("b", "tea", "prose")])
-        assert ask(index, term) == ["a"]
-        assert index.spelt_like(term) == index.holding(term) == ([term] if len(term) > 3 else [])
+    def test_a_word_of_the_engine_is_a_word(self, index: Index) -> None:
+        def check(term: str) -> None:
+            items = [item("a", f"{term} x", "prose"), item("b", "tea", "prose")]
+            index.take("page:x", "1", items, anew=True)
+            assert ask(index, term) == ["a"]
+            assert index.spelt_like(term) == index.holding(term) == ([term] if len(term) > 3 else [])
+
+        check_rows(check, ["and", "or", "not", "near", "terms", "rowid", "rank", "text", "null"])
 
     # --- what is over ------------------------------------------------------------------
 

@@ -735,7 +735,7 @@ BAD: list[tuple[Callable[[Path], None], list[str], str]] = [
     (
         a_folder,
         ["show", "facts/odd.md"],
-        "Nothing was done: facts/odd.md is not a regular file. Move it out of the memory.",
+        "facts/odd.md is not a regular file. Move it out of the memory.",
     ),
     (
         settings("page_byte = 5"),
@@ -830,8 +830,8 @@ def test_an_unreadable_file_is_never_taken_for_an_empty_one(
     else:
         assert (code, out) == (2, "")
         assert err.endswith(
-            f"{unreadable} could not be read (Permission denied); it was not taken for empty and nothing was "
-            "changed. Check the file's permissions and the disk, then repeat the command.\n"
+            f"{unreadable} could not be read (Permission denied), so nothing was changed. "
+            "Check the file's permissions and the disk, then repeat the command.\n"
         )
     assert {name: data for name, (_, data) in snapshot(folder).items()} == before
 
@@ -867,9 +867,9 @@ def test_a_second_writer_on_a_network_share_is_refused_and_a_reader_is_not(
     capsys.readouterr()
     other_host(folder)
     assert refuses(folder, capsys, ["undo"]) == (
-        "looseleaf: Nothing was written: the memory lies on a network share (nfs4) and process 17 on elsewhere writes "
-        "to it. Locks may not hold between hosts there, so only one process may write. End that one, or delete "
-        "log/writer in the memory if it is gone, or move the memory to a local disk.\n"
+        "looseleaf: The memory lies on a network share (nfs4), and process 17 on elsewhere is writing to it. Locks may "
+        "not hold between hosts there, so only one process may write. End that process (or delete log/writer in the "
+        "memory if it is gone), or move the memory to a local disk.\n"
     )
     assert main(["--memory", str(folder), "show", "USER.md"]) == 0
     assert capsys.readouterr().out == TWO
@@ -1054,9 +1054,7 @@ def test_a_disk_that_cannot_be_written_is_noted_and_the_page_shown(
     code = main(["--memory", str(folder), "show", "USER.md"])
     out, err = capsys.readouterr()
     assert (code, out) == (0, ONE)
-    assert err.startswith(
-        "looseleaf: Nothing was written: the lock of the memory, log/lock, could not be opened"
-    )
+    assert err.startswith("looseleaf: The memory's lock, log/lock, could not be opened")
 
 
 # --- the cold start --------------------------------------------------------------------

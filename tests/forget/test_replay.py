@@ -371,7 +371,7 @@ def test_a_plan_that_is_damaged_is_not_carried_out(tmp_path: Path) -> None:
     (tmp_path / "m/log/staged").mkdir(exist_ok=True)
     (tmp_path / "m/log/staged/x.forget").mkdir()
     (tmp_path / "m/log/forgetting.json").write_text("{}")
-    with pytest.raises(Refused, match="is damaged, so a forgetting"):
+    with pytest.raises(Refused, match="is damaged, so an interrupted forget"):
         open_memory(tmp_path / "m")
 
 

@@ -6,6 +6,7 @@ import os
 import threading
 from contextlib import closing
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import TYPE_CHECKING
 
 import pytest
@@ -16,7 +17,8 @@ from index_contract import ANY, IndexContract, Model, ask, is_as, item
 from looseleaf.index import sqlite
 from looseleaf.index.protocol import Item
 from looseleaf.index.sqlite import SqliteIndex
-from looseleaf.index.sqlite_file import Damaged, fault
+from looseleaf.index.sqlite_file import Damaged, error_of
+from tables import check_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -114,7 +116,7 @@ def test_after_any_acts_an_index_in_a_file_says_what_a_plain_dict_says(place: Pa
 
 
 def test_an_index_that_forgets_to_count_down_fails_the_comparison(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(SqliteIndex, "_empty", lambda self, source: None)
+    monkeypatch.setattr(SqliteIndex, "_remove_items", lambda self, source: None)
     index, model = opened(None), Model()
     with closing(index):
         for each in (index, model):
@@ -228,29 +230,32 @@ def test_a_handle_of_a_removed_file_does_not_harm_its_successor_when_it_closes(p
         assert new.faults() == []
 
 
-@pytest.mark.parametrize(
-    "statement",
-    [
-        "PRAGMA user_version = 2",
-        "PRAGMA user_version = 0",
-        "CREATE VIEW v AS SELECT 1",
-        "CREATE TRIGGER t AFTER INSERT ON item BEGIN DELETE FROM word; END",
-        "CREATE TABLE more (x)",
-        "DROP TABLE mean",
-        "ALTER TABLE item ADD COLUMN more",
-        "CREATE INDEX another ON item (name)",
-    ],
-)
-def test_a_file_that_defines_something_else_is_not_ours(place: Path, statement: str) -> None:
-    import sqlite3
+def test_a_file_that_defines_something_else_is_not_ours(place: Path) -> None:
+    def check(statement: str) -> None:
+        folder = Path(mkdtemp(dir=place))
+        import sqlite3
 
-    path = place / "index.sqlite"
-    opened(path).close()
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute(statement)
-        connection.commit()
-    with pytest.raises(Damaged):
-        opened(path)
+        path = folder / "index.sqlite"
+        opened(path).close()
+        with closing(sqlite3.connect(path)) as connection:
+            connection.execute(statement)
+            connection.commit()
+        with pytest.raises(Damaged):
+            opened(path)
+
+    check_rows(
+        check,
+        [
+            "PRAGMA user_version = 2",
+            "PRAGMA user_version = 0",
+            "CREATE VIEW v AS SELECT 1",
+            "CREATE TRIGGER t AFTER INSERT ON item BEGIN DELETE FROM word; END",
+            "CREATE TABLE more (x)",
+            "DROP TABLE mean",
+            "ALTER TABLE item ADD COLUMN more",
+            "CREATE INDEX another ON item (name)",
+        ],
+    )
 
 
 def test_the_index_by_hash_is_ours(place: Path) -> None:
@@ -265,11 +270,11 @@ def test_a_disk_error_is_no_damage() -> None:
 
     full = sqlite3.OperationalError("database or disk is full")
     full.sqlite_errorcode = sqlite3.SQLITE_FULL
-    assert isinstance(fault(full), OSError)
+    assert isinstance(error_of(full), OSError)
     torn = sqlite3.DatabaseError("malformed")
     torn.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
-    assert isinstance(fault(torn), Damaged)
-    assert isinstance(fault(UnicodeDecodeError("utf-8", b"\xff", 0, 1, "")), Damaged)
+    assert isinstance(error_of(torn), Damaged)
+    assert isinstance(error_of(UnicodeDecodeError("utf-8", b"\xff", 0, 1, "")), Damaged)
 
 
 # --- which words choose ------------------------------------------------------------------
@@ -277,7 +282,7 @@ def test_a_disk_error_is_no_damage() -> None:
 
 @given(st.dictionaries(st.sampled_from(VOCABULARY), st.integers(0, 1_000_000)), st.integers(0, 2_000_000))
 def test_some_word_always_chooses_and_the_rarest_does(terms: dict[str, int], size: int) -> None:
-    choice = sqlite._choice(terms, size)
+    choice = sqlite.choose_words(terms, size)
     known = {term: items for term, items in terms.items() if items}
     assert bool(choice) == bool(known)
     if known:
@@ -286,5 +291,5 @@ def test_some_word_always_chooses_and_the_rarest_does(terms: dict[str, int], siz
 
 def test_words_that_stand_everywhere_choose_together() -> None:
     everywhere = {"tea": 900_000, "pot": 800_000}
-    assert sqlite._choice(everywhere, 1_000_000) == '"pot" AND ("tea")'
-    assert sqlite._choice({"tea": 900_000}, 1_000_000) == '"tea"'
+    assert sqlite.choose_words(everywhere, 1_000_000) == '"pot" AND ("tea")'
+    assert sqlite.choose_words({"tea": 900_000}, 1_000_000) == '"tea"'

@@ -10,6 +10,7 @@ import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import Any
 
 import pytest
@@ -21,6 +22,7 @@ from looseleaf.base.errors import Busy, Refused, Unwritten
 from looseleaf.base.hashing import sha256, text_hash
 from looseleaf.index import nearest, vectors
 from looseleaf.index.vectors import Vectors, folder_name
+from tables import check_rows
 
 numpy = pytest.importorskip("numpy", reason="the extra `semantic` is not installed")
 
@@ -78,10 +80,12 @@ def test_a_search_finds_what_a_plain_product_finds(count: int, top: int, seed: i
     rows = some(count, seed)
     rows[: count // 3] = rows[0]  # equal ones: the bounds are met exactly
     query = some(1, seed + 100)[0]
-    coarse, marks = nearest.coarse(rows)
+    coarse, marks = nearest.quantize(rows)
     marks["hash"] = numpy.arange(1, count + 1)
     table = nearest.Table(rows, coarse, marks, lambda *_: None)
-    found = nearest._scan(table, query, top, plain_product) if scan else nearest.nearest(table, query, top)
+    found = (
+        nearest.scan_rows(table, query, top, plain_product) if scan else nearest.nearest(table, query, top)
+    )
     assert found[1].tolist() == pytest.approx(expected(rows, query, top), abs=1e-5)
     assert (rows[found[0]] @ query).tolist() == pytest.approx(found[1].tolist(), abs=1e-5)
     assert len(set(found[0].tolist())) == min(top, count)
@@ -94,15 +98,15 @@ def plain_product(rows: Any, one: Any) -> Any:
 @given(st.integers(0, 50))
 def test_no_cosine_is_above_what_its_int8_row_allows(seed: int) -> None:
     rows, query = some(64, seed), some(1, seed + 1000)
-    (scan, marks), (one, mark) = nearest.coarse(rows), nearest.coarse(query)
+    (scan, marks), (one, mark) = nearest.quantize(rows), nearest.quantize(query)
     about = plain_product(scan, one) * marks["scale"] * mark["scale"]
-    margin = marks["slack"] * (1 + mark["slack"]) + mark["slack"] + nearest._ROUNDING
+    margin = marks["slack"] * (1 + mark["slack"]) + mark["slack"] + nearest.ROUNDING
     assert (numpy.abs(rows @ query[0] - about) <= margin).all()
 
 
 def test_int8_rows_spare_most_of_the_float32_ones(monkeypatch: pytest.MonkeyPatch) -> None:
     rows, query, read = some(20_000, dimensions=64), some(1, 1, 64)[0], []
-    coarse, marks = nearest.coarse(rows)
+    coarse, marks = nearest.quantize(rows)
     marks["hash"] = 1
     exactly = nearest.nearest_of
 
@@ -111,28 +115,30 @@ def test_int8_rows_spare_most_of_the_float32_ones(monkeypatch: pytest.MonkeyPatc
         return exactly(table, query, top, places)
 
     monkeypatch.setattr(nearest, "nearest_of", counted)
-    nearest._scan(nearest.Table(rows, coarse, marks, lambda *_: None), query, 10, plain_product)
+    nearest.scan_rows(nearest.Table(rows, coarse, marks, lambda *_: None), query, 10, plain_product)
     assert sum(read) < 1000
 
 
 @pytest.mark.parametrize("scan", [False, True])
 def test_the_best_of_many_blocks_are_found_and_free_rows_take_nobodys_place(scan: bool) -> None:
     rows, query = some(40_000, dimensions=8), some(1, 1, 8)[0]
-    coarse, marks = nearest.coarse(rows)
+    coarse, marks = nearest.quantize(rows)
     marks["hash"] = 1 + numpy.arange(len(rows))
     gone = rows @ query > 0
     rows[gone], coarse[gone], marks["hash"][gone] = 0, 0, 0
     table = nearest.Table(rows, coarse, marks, lambda *_: None)
     for top in (1, 20):
         found = (
-            nearest._scan(table, query, top, plain_product) if scan else nearest.nearest(table, query, top)
+            nearest.scan_rows(table, query, top, plain_product)
+            if scan
+            else nearest.nearest(table, query, top)
         )
         assert found[1].tolist() == pytest.approx(expected(rows[~gone], query, top), abs=1e-5)
 
 
 def test_the_library_multiplies_as_numpy_does() -> None:
     pytest.importorskip("numkong", reason="the extra `semantic` is not installed")
-    product = nearest._int8_product()
+    product = nearest.int8_product()
     assert product is not None
     rows = numpy.random.default_rng(0).integers(-127, 128, (500, 384)).astype(numpy.int8)
     assert (product(rows, rows[:1]) == plain_product(rows, rows[:1])).all()
@@ -145,7 +151,7 @@ def test_without_the_library_the_float32_rows_are_read(
     monkeypatch.setattr(nearest, "SCAN_FROM", 1)
     with_it = made.search(rows[7], 5)
     monkeypatch.setitem(sys.modules, "numkong", None)
-    assert nearest._int8_product() is None
+    assert nearest.int8_product() is None
     assert cosines_of(made.search(rows[7], 5)) == pytest.approx(cosines_of(with_it), abs=1e-5)
 
 
@@ -240,27 +246,28 @@ def test_nothing_of_a_forgotten_row_stays_on_disk_and_its_place_is_used_again(tm
     assert made.search(some(3, 5)[1], 1)[0][0] == 101
 
 
-@pytest.mark.parametrize(
-    ("hashes", "matrix", "said"),
-    [
-        ([1], [[float("nan")] * D], "zero or no number"),
-        ([1], [[float("inf")] * D], "zero or no number"),
-        ([1], [[1e300] * D], "zero or no number"),
-        ([1], [[0.0] * D], "zero or no number"),
-        ([1, 2], [[1.0] * D], "2 texts want 2 rows"),
-        ([1], [1.0] * D, "1 texts want 1 rows"),
-        ([1], [[]], "1 texts want 1 rows"),
-        ([1], [[1.0] * (D + 1)], "Give the other model another name"),
-    ],
-)
-def test_rows_that_are_none_are_refused_and_change_nothing(
-    tmp_path: Path, hashes: list[int], matrix: list[Any], said: str
-) -> None:
-    made, _ = kept(tmp_path)
-    before = {file.name: sha256(file.read_bytes()) for file in Path(made.path).iterdir()}
-    with pytest.raises(Refused, match=said):
-        made.add([each + 1000 for each in hashes], matrix)
-    assert before == {file.name: sha256(file.read_bytes()) for file in Path(made.path).iterdir()}
+def test_rows_that_are_none_are_refused_and_change_nothing(tmp_path: Path) -> None:
+    def check(hashes: list[int], matrix: list[Any], said: str) -> None:
+        folder = Path(mkdtemp(dir=tmp_path))
+        made, _ = kept(folder)
+        before = {file.name: sha256(file.read_bytes()) for file in Path(made.path).iterdir()}
+        with pytest.raises(Refused, match=said):
+            made.add([each + 1000 for each in hashes], matrix)
+        assert before == {file.name: sha256(file.read_bytes()) for file in Path(made.path).iterdir()}
+
+    check_rows(
+        check,
+        [
+            ([1], [[float("nan")] * D], "zero or not a number"),
+            ([1], [[float("inf")] * D], "zero or not a number"),
+            ([1], [[1e300] * D], "zero or not a number"),
+            ([1], [[0.0] * D], "zero or not a number"),
+            ([1, 2], [[1.0] * D], "a row for each of 2 texts"),
+            ([1], [1.0] * D, "a row for each of 1 texts"),
+            ([1], [[]], "a row for each of 1 texts"),
+            ([1], [[1.0] * (D + 1)], "Give the other model another name"),
+        ],
+    )
 
 
 def test_the_hash_of_a_free_row_is_nobodys(tmp_path: Path) -> None:
@@ -349,18 +356,21 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
 }
 
 
-@pytest.mark.parametrize("damage", DAMAGES)
-def test_damage_is_dropped_and_made_again(tmp_path: Path, damage: str) -> None:
-    made, rows = kept(tmp_path)
-    DAMAGES[damage](Path(made.path))
-    again = Vectors(str(tmp_path), "model", D)
-    assert again.missing(range(1, 51)) == list(range(1, 51))
-    assert (again.search(rows[0], 3), len(again)) == ([], 0)
-    assert again.add(range(1, 51), rows) == 50
-    assert again.search(rows[0], 1)[0][0] == 1
-    assert made.search(rows[1], 1)[0][0] == 2  # also for who had the old ones open
-    if damage == "a link":
-        assert (tmp_path / "elsewhere").stat().st_size == 96 + 50 * 4 * D  # what it led to was not touched
+def test_damage_is_dropped_and_made_again(tmp_path: Path) -> None:
+    def check(damage: str) -> None:
+        folder = Path(mkdtemp(dir=tmp_path))
+        made, rows = kept(folder)
+        DAMAGES[damage](Path(made.path))
+        again = Vectors(str(folder), "model", D)
+        assert again.missing(range(1, 51)) == list(range(1, 51))
+        assert (again.search(rows[0], 3), len(again)) == ([], 0)
+        assert again.add(range(1, 51), rows) == 50
+        assert again.search(rows[0], 1)[0][0] == 1
+        assert made.search(rows[1], 1)[0][0] == 2  # also for who had the old ones open
+        if damage == "a link":
+            assert (folder / "elsewhere").stat().st_size == 96 + 50 * 4 * D  # what it led to was not touched
+
+    check_rows(check, DAMAGES)
 
 
 def test_a_damaged_row_is_not_found_and_hides_no_other(
@@ -383,22 +393,23 @@ DAMAGED_ROWS = {
 }
 
 
-@pytest.mark.parametrize(
-    ("file", "number"), [(file, each) for file, of in DAMAGED_ROWS.items() for each in range(len(of))]
-)
-def test_a_damaged_row_counts_as_missing_and_is_overwritten(tmp_path: Path, file: str, number: int) -> None:
-    made, rows = kept(tmp_path)
-    damage = DAMAGED_ROWS[file][number]
-    with open(os.path.join(made.path, file), "r+b") as opened:
-        opened.seek(96 + len(damage) * 6)
-        opened.write(damage)
-    sizes = {name: os.path.getsize(os.path.join(made.path, name)) for name in ("rows", "scan", "marks")}
-    assert made.missing(range(1, 51)) == [7]
-    assert made.add(range(1, 51), rows) == 1
-    assert made.missing(range(1, 51)) == []
-    assert made.search(rows[6], 1)[0][0] == 7
-    assert sorted(made.hashes()) == list(range(1, 51))
-    assert sizes == {name: os.path.getsize(os.path.join(made.path, name)) for name in sizes}
+def test_a_damaged_row_counts_as_missing_and_is_overwritten(tmp_path: Path) -> None:
+    def check(file: str, number: int) -> None:
+        folder = Path(mkdtemp(dir=tmp_path))
+        made, rows = kept(folder)
+        damage = DAMAGED_ROWS[file][number]
+        with open(os.path.join(made.path, file), "r+b") as opened:
+            opened.seek(96 + len(damage) * 6)
+            opened.write(damage)
+        sizes = {name: os.path.getsize(os.path.join(made.path, name)) for name in ("rows", "scan", "marks")}
+        assert made.missing(range(1, 51)) == [7]
+        assert made.add(range(1, 51), rows) == 1
+        assert made.missing(range(1, 51)) == []
+        assert made.search(rows[6], 1)[0][0] == 7
+        assert sorted(made.hashes()) == list(range(1, 51))
+        assert sizes == {name: os.path.getsize(os.path.join(made.path, name)) for name in sizes}
+
+    check_rows(check, [(file, each) for file, of in DAMAGED_ROWS.items() for each in range(len(of))])
 
 
 def test_a_link_for_a_folder_is_refused(tmp_path: Path) -> None:
@@ -415,11 +426,11 @@ def test_a_disk_that_refuses_is_a_sentence(tmp_path: Path) -> None:
     made = Vectors(str(tmp_path / "vectors"), "model")
     (tmp_path / "vectors").write_text("a file stands there", encoding="utf-8")
     for use in (lambda: made.add([1], some(1)), lambda: made.missing([1])):
-        with pytest.raises(Unwritten, match="vectors is no folder"):
+        with pytest.raises(Unwritten, match="vectors is not a folder"):
             use()
     (tmp_path / "vectors").unlink()
     Path(made.path, "lock").mkdir(parents=True)
-    with pytest.raises(Unwritten, match="Recall goes on by words"):
+    with pytest.raises(Unwritten, match="Recall still searches by words"):
         made.add([1], some(1))
     assert made.missing([1]) == [1]
 
@@ -459,10 +470,10 @@ def test_a_writer_waits_for_the_one_before_and_readers_for_nobody(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made, rows = kept(tmp_path)
-    with made._writing():
+    with made._lock_files():
         assert made.search(rows[0], 1)[0][0] == 1
         monkeypatch.setattr(vectors, "_LOCK_SECONDS", 0.02)
-        with pytest.raises(Busy, match="another process has been writing"):
+        with pytest.raises(Busy, match="Another process has been writing"):
             Vectors(str(tmp_path), "model", D).add([99], some(1))
     assert made.add([99], some(1)) == 1
 
@@ -517,7 +528,7 @@ FORKS = """
 import os, signal, sys, time, numpy
 from looseleaf.index import vectors
 made = vectors.Vectors(sys.argv[1], "model")
-with made._writing():
+with made._lock_files():
     child = os.fork()
     if not child:
         time.sleep(60)

@@ -189,7 +189,7 @@ def test_a_closed_memory_says_that_it_was_closed(place: Path) -> None:
     for ask in asked:
         with pytest.raises(Unreadable) as refused:
             ask()
-        assert str(refused.value) == "Nothing was done: this memory was closed. Open it again."
+        assert str(refused.value) == "This memory is closed. Open it again."
     memory.close()
     assert tree(place) == before
 

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from growth import LINEAR, growth
 from looseleaf.base.policy import Ranking
+from looseleaf.index.protocol import Corpus, Doc
 from looseleaf.language.terms import Word
-from looseleaf.recall.ranking import Asked, Corpus, Doc, Scored, rank, unnamed
+from looseleaf.recall.ranking import Asked, Scored, rank, unnamed
 
 WEIGHTS = Ranking()
 DAY = 86_400.0

@@ -136,7 +136,7 @@ def _unplanned(root: Any, name: str, puts: Any, removals: Any) -> None:
     for put in puts:
         root.replace(put.path, put.data)
     for each in removals:
-        switch._remove(root, each.path, each.base)
+        switch._remove_file(root, each.path, each.base)
     switch.remove_tree(root, "views")
 
 

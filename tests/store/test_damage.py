@@ -407,7 +407,7 @@ def test_repair_of_a_healthy_log_changes_nothing(memory: Memory) -> None:
 def test_a_store_that_ignores_checksums_would_be_found_out(
     monkeypatch: pytest.MonkeyPatch, memory: Memory
 ) -> None:
-    monkeypatch.setattr(codec, "_vouches", lambda digits, crc: True)
+    monkeypatch.setattr(codec, "_is_crc", lambda digits, crc: True)
     with pytest.raises(AssertionError, match="other content was read"):
         sweep(memory, 150, seed=1)
 

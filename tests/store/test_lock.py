@@ -103,7 +103,7 @@ def test_a_thread_that_waits_too_long_is_told_so(tmp_path: Path) -> None:
         with store.lock():
             pass
     assert len(said) == 1
-    assert said[0].startswith("Nothing was done: ")
+    assert said[0].startswith("Another process has held the memory's lock")
 
 
 def test_processes_exclude_each_other(tmp_path: Path) -> None:
@@ -143,9 +143,8 @@ def test_a_lock_that_is_not_let_go_is_a_sentence_after_the_time_and_nothing_chan
                     act()
             assert 1 <= clock.now / SHORT.lock_seconds < 1.1
             assert str(caught.value) == (
-                "Nothing was done: somebody else has held this memory's lock for 0.2 seconds. Look for a looseleaf "
-                "process that hangs or is stopped, end it, and repeat the command; nothing that was acknowledged "
-                "is lost."
+                "Another process has held the memory's lock for 0.2 seconds. Look for a looseleaf process that hangs "
+                "or is stopped, end it, and repeat the command; nothing that was acknowledged is lost."
             )
         assert list(store.read("journal")) == []
         assert sorted(str(path) for path in tmp_path.rglob("*")) == before
@@ -234,6 +233,7 @@ def shares(path: Path, *, turnstile: bool) -> tuple[int, int, float]:
     return min(taken), max(taken), max(result[1] for result in results)
 
 
+@pytest.mark.long
 def test_a_busy_process_does_not_starve_another(tmp_path: Path) -> None:
     """Chance has a part in who of eight is next; that who waits is before who comes back is the next test's matter."""
     fewest, most, longest = shares(tmp_path / "with", turnstile=True)
@@ -495,7 +495,7 @@ def test_a_lock_that_cannot_be_taken_is_a_sentence_and_the_next_call_works(tmp_p
     disk = Failing(call)
     with FileStore(tmp_path, SHORT, disk) as store:
         handles = len(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else 0
-        with pytest.raises(Unwritten, match=r"^Nothing was (done|written): .*No locks available"):
+        with pytest.raises(Unwritten, match=r"^The memory's lock.*No locks available"):
             store.append("journal", [{"id": "1"}])
         assert disk.fired == 1
         if handles:
@@ -554,7 +554,7 @@ def test_closing_waits_for_the_thread_that_writes(tmp_path: Path) -> None:
         thread.join()
     for other in others:
         other.close()
-    assert refusals == {"Nothing was done: this memory was closed. Open it again."}
+    assert refusals == {"This memory is closed. Open it again."}
     assert [path for path in tmp_path.glob("other*") if path.stat().st_size] == []
     with FileStore(tmp_path) as again:
         assert len(list(again.read("traces/main"))) == len(acknowledged)

@@ -101,7 +101,7 @@ class Word(str):
 
 def test_what_is_text_by_another_name_is_text() -> None:
     assert codec.decode(codec.encode({Word("key"): (Word("value"), 1)})[:-1]) == ({"key": ["value", 1]}, True)
-    with pytest.raises(Refused, match="the key None is no text"):
+    with pytest.raises(Refused, match="the key None is not text"):
         codec.encode({"x": [{None: 1}]})
 
 
@@ -148,7 +148,7 @@ def every_cut(data: bytes) -> Iterator[bytes]:
 
 
 def test_a_codec_that_ignores_checksums_would_be_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(codec, "_vouches", lambda digits, crc: True)
+    monkeypatch.setattr(codec, "_is_crc", lambda digits, crc: True)
     total, wrong = wrongly_read(PLAIN, changed_bytes(codec.encode(PLAIN)))
     assert 0 < wrong < total
 

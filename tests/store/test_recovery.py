@@ -144,7 +144,7 @@ def test_a_change_that_the_disk_breaks_off_says_so_and_is_completed_by_the_next_
     disk = Meddling("exchange", lambda: None)
     with FileStore(tmp_path, TINY, disk) as store:
         store._root.sync = lambda *_: fail() if disk.fired else None  # type: ignore[method-assign]
-        with pytest.raises(Unwritten, match=r"may or may not have been changed.*Read the page again"):
+        with pytest.raises(Unwritten, match=r"may or may not have changed.*Read the page again"):
             store.put(PAGE, NEW, base=digest(OLD), record=edit_of(PAGE, OLD, NEW))
     assert recover(tmp_path) == []
     assert (tmp_path / PAGE).read_bytes() == NEW

@@ -6,6 +6,8 @@ import errno
 import os
 import subprocess
 from contextlib import contextmanager
+from pathlib import Path
+from tempfile import mkdtemp
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,10 +16,10 @@ from actors import STREAM, Actor, Share, write_on_share
 from looseleaf.base.errors import Refused, Unwritten
 from looseleaf.store.disk import NETWORK_TYPES, Disk, mount_type
 from looseleaf.store.files import WRITER, FileStore
+from tables import check_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 MOUNTS = r"""22 28 0:20 / /proc rw,nosuid,nodev,noexec,relatime shared:12 - proc proc rw
 28 1 259:2 / / rw,relatime shared:1 - ext4 /dev/nvme0n1p2 rw,errors=remount-ro
@@ -34,26 +36,26 @@ MOUNTS = r"""22 28 0:20 / /proc rw,nosuid,nodev,noexec,relatime shared:12 - proc
 # --- which folders are shares ----------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("device", "kind", "is_share"),
-    [
-        ((259, 2), "ext4", False),
-        ((0, 45), "nfs4", True),
-        ((0, 46), "cifs", True),
-        ((0, 47), "fuse.sshfs", True),
-        ((0, 48), "9p", True),
-        ((0, 30), "btrfs", False),
-        ((0, 31), None, False),  # a btrfs subvolume has a device of its own that stands nowhere
-        ((0, 49), "fuse.gocryptfs", False),
-        ((0, 50), "fuse", False),
-        ((0, 4), None, False),  # not a prefix of 0:45
-    ],
-)
-def test_the_type_of_a_mount_is_read_off_its_device(
-    device: tuple[int, int], kind: str | None, is_share: bool
-) -> None:
-    assert mount_type(MOUNTS, *device) == kind
-    assert (kind in NETWORK_TYPES) == is_share
+def test_the_type_of_a_mount_is_read_off_its_device() -> None:
+    def check(device: tuple[int, int], kind: str | None, is_share: bool) -> None:
+        assert mount_type(MOUNTS, *device) == kind
+        assert (kind in NETWORK_TYPES) == is_share
+
+    check_rows(
+        check,
+        [
+            ((259, 2), "ext4", False),
+            ((0, 45), "nfs4", True),
+            ((0, 46), "cifs", True),
+            ((0, 47), "fuse.sshfs", True),
+            ((0, 48), "9p", True),
+            ((0, 30), "btrfs", False),
+            ((0, 31), None, False),  # a btrfs subvolume has a device of its own that stands nowhere
+            ((0, 49), "fuse.gocryptfs", False),
+            ((0, 50), "fuse", False),
+            ((0, 4), None, False),  # not a prefix of 0:45
+        ],
+    )
 
 
 def test_lines_that_make_no_sense_are_passed_over() -> None:
@@ -89,10 +91,9 @@ def test_a_second_writer_on_a_share_is_refused_with_a_sentence_and_nothing_chang
         assert before[WRITER] == f"{os.uname().nodename} {first.pid}\n".encode()
         with Actor(write_on_share, str(tmp_path), "") as second:
             assert second.hear() == (
-                f"Nothing was written: the memory lies on a network share (nfs4) and process {first.pid} on "
-                f"{os.uname().nodename} writes to it. Locks may not hold between hosts there, so only one process may "
-                "write. End that one, or delete log/writer in the memory if it is gone, or move the memory to a local "
-                "disk."
+                f"The memory lies on a network share (nfs4), and process {first.pid} on {os.uname().nodename} is "
+                "writing to it. Locks may not hold between hosts there, so only one process may write. End that "
+                "process (or delete log/writer in the memory if it is gone), or move the memory to a local disk."
             )
             second.let_go()
         assert everything(tmp_path) == before
@@ -129,7 +130,7 @@ def test_a_writer_on_another_host_is_never_taken_over(tmp_path: Path) -> None:
         first.kill()
     before = everything(tmp_path)
     with FileStore(tmp_path, disk=Share()) as store:
-        with pytest.raises(Refused, match=f"process {first.pid} on elsewhere writes to it"):
+        with pytest.raises(Refused, match=f"process {first.pid} on elsewhere is writing to it"):
             store.append(STREAM, [{"by": 2}])
         assert everything(tmp_path) == before
         (tmp_path / WRITER).unlink()  # as the sentence says
@@ -137,17 +138,18 @@ def test_a_writer_on_another_host_is_never_taken_over(tmp_path: Path) -> None:
         assert writers(store) == [first.pid, 2]
 
 
-@pytest.mark.parametrize("claim", [b"", b"\n", b"host\n", b"\xff\xfe 1\n", b"%b x\n", b"%b 1\n"])
-def test_a_claim_that_cannot_be_understood_or_whose_writer_may_live_is_respected(
-    tmp_path: Path, claim: bytes
-) -> None:
-    if b"%b" in claim:
-        claim = claim % os.uname().nodename.encode()
-    (tmp_path / "log").mkdir()
-    (tmp_path / WRITER).write_bytes(claim)
-    with FileStore(tmp_path, disk=Share()) as store, pytest.raises(Refused, match="network share"):
-        store.append(STREAM, [{"by": 2}])
-    assert (tmp_path / WRITER).read_bytes() == claim
+def test_a_claim_that_cannot_be_understood_or_whose_writer_may_live_is_respected(tmp_path: Path) -> None:
+    def check(claim: bytes) -> None:
+        folder = Path(mkdtemp(dir=tmp_path))
+        if b"%b" in claim:
+            claim = claim % os.uname().nodename.encode()
+        (folder / "log").mkdir()
+        (folder / WRITER).write_bytes(claim)
+        with FileStore(folder, disk=Share()) as store, pytest.raises(Refused, match="network share"):
+            store.append(STREAM, [{"by": 2}])
+        assert (folder / WRITER).read_bytes() == claim
+
+    check_rows(check, [b"", b"\n", b"host\n", b"\xff\xfe 1\n", b"%b x\n", b"%b 1\n"])
 
 
 def test_a_claim_of_a_process_that_cannot_exist_is_taken_over(tmp_path: Path) -> None:
@@ -168,7 +170,7 @@ def test_a_claim_made_on_another_host_in_the_same_moment_wins(tmp_path: Path) ->
 
     with (
         FileStore(tmp_path, disk=Raced()) as store,
-        pytest.raises(Refused, match="a process on another host writes to it"),
+        pytest.raises(Refused, match="a process on another host is writing to it"),
     ):
         store.append(STREAM, [{"by": 2}])
     assert (tmp_path / WRITER).read_text() == "elsewhere 1\n"
@@ -277,14 +279,13 @@ def expect_read_only(store: FileStore) -> None:
         store.repair,
         lambda: store.view("views/state.toon", b""),
     ):
-        with pytest.raises(Unwritten, match=r"not written|^Nothing was written"):
+        with pytest.raises(Unwritten, match=r"not written|^The memory's lock"):
             act()
     with pytest.raises(Unwritten) as caught:
         store.append(STREAM, [{"by": 3}])
     assert str(caught.value) == (
-        "Nothing was written: the lock of the memory, log/lock, could not be opened (Read-only file system). What is "
-        "there can be read and not changed. Check the folder's permissions and the disk, or copy the memory to a "
-        "place you may write to."
+        "The memory's lock, log/lock, could not be opened (Read-only file system), so the memory can only be read. "
+        "Check the folder's permissions and the disk, or copy the memory to a folder you may write to."
     )
     assert writers(store) == [1, 2]
 

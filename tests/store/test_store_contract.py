@@ -13,7 +13,9 @@ import time
 import zlib
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import product
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -21,28 +23,106 @@ import pytest
 from looseleaf.base.errors import Refused, Unwritten
 from looseleaf.base.policy import Policy
 from looseleaf.base.values import Position, Problem
+from looseleaf.forget.replay_store import World
+from looseleaf.store import JOURNAL, records
 from looseleaf.store import read_streams as segments
-from looseleaf.store import records
 from looseleaf.store.disk import Disk
 from looseleaf.store.files import FileStore
-from store_contract import PAGE, OpenStore, StoreContract, edit_of, hash_of, record_of
+from store_contract import (
+    PAGE,
+    NewMemory,
+    OpenStore,
+    StoreContract,
+    edit_of,
+    hash_of,
+    new_folders,
+    record_of,
+)
+from tables import check_rows
 
 if TYPE_CHECKING:
     from looseleaf.base.values import Record
+    from looseleaf.store.protocol import Store
 
 
 class TestFileStore(StoreContract):
     @pytest.fixture
-    def open_store(self, tmp_path: Path) -> OpenStore:
-        return lambda: FileStore(tmp_path)
+    def new_memory(self, tmp_path: Path) -> NewMemory:
+        return new_folders(tmp_path, FileStore)
 
 
 class TestFileStoreOfTinySegments(StoreContract):
     """Almost every append rotates, and most texts become bodies."""
 
     @pytest.fixture
-    def open_store(self, tmp_path: Path) -> OpenStore:
-        return lambda: FileStore(tmp_path, Policy(segment_bytes=200, body_bytes=300))
+    def new_memory(self, tmp_path: Path) -> NewMemory:
+        return new_folders(
+            tmp_path, lambda folder: FileStore(folder, Policy(segment_bytes=200, body_bytes=300))
+        )
+
+
+class TestWorld(StoreContract):
+    """The store in memory in which forgetting replays a memory. What it does not do is overridden here:
+
+    - it writes the journal only; other streams are read from the store below (`streams`, `log`);
+    - it publishes no entry: nothing is distilled while something is forgotten;
+    - it seals nothing: its journal is one segment, however often it is rotated;
+    - it lives in one object, so closing and opening again is that object.
+    """
+
+    streams = (JOURNAL,)
+    log = JOURNAL
+
+    @pytest.fixture
+    def new_memory(self, tmp_path: Path) -> NewMemory:
+        def open_world(folder: Path) -> World:
+            return World(FileStore(folder), lambda stream, record: record, {})
+
+        new_folder = new_folders(tmp_path, open_world)
+
+        def new_memory() -> OpenStore:
+            world = new_folder()()
+            return lambda: world
+
+        return new_memory
+
+    def test_streams_are_named_and_kept_apart(self, tmp_path: Path) -> None:  # type: ignore[override]
+        below = FileStore(tmp_path)
+        world = World(below, lambda stream, record: record, {})
+        for stream in ("prompts/a b", "traces/main", JOURNAL):
+            below.append(stream, [record_of(f"below: {stream}")])
+        assert world.streams() == ["traces/main", "prompts/a b"]
+        world.append(JOURNAL, [record_of("in memory")])
+        assert world.streams() == [JOURNAL, "traces/main", "prompts/a b"]
+        found = [line.record["content"] for stream in world.streams() for line in world.read(stream)]
+        assert found == ["in memory", "below: traces/main", "below: prompts/a b"]
+        with pytest.raises(Refused, match="is being forgotten"):
+            world.append("traces/main", [record_of("x")])
+        below.close()
+
+    def test_a_rotated_stream_reads_the_same_and_goes_on_in_a_new_segment(self, store: Store) -> None:
+        given = [record_of(number) for number in range(3)]
+        for record in given:
+            assert store.append(JOURNAL, [record])[0].segment == 1
+            store.rotate(JOURNAL)
+        assert [line.record for line in store.read(JOURNAL)] == given
+
+    def test_a_folder_is_published_whole_and_once(self, store: Store) -> None:
+        with pytest.raises(Refused, match="nothing is distilled"):
+            store.publish("log/entries/tea/e1", {"raw.md": b"x"})
+        assert store.list("log/entries/tea/e1") == []
+
+    test_a_folder_that_is_published_again_stays_as_it_is = None  # type: ignore[assignment]
+    test_a_folder_with_a_hostile_name_in_it_is_not_published_at_all = None  # type: ignore[assignment]
+
+    def test_the_folders_in_a_folder_are_listed_by_name(self, tmp_path: Path) -> None:  # type: ignore[override]
+        below = FileStore(tmp_path)
+        for entry in ("tea/e2", "tea/e1", "coffee/e3"):
+            below.publish(f"log/entries/{entry}", {"meta.json": b"{}"})
+        world = World(below, lambda stream, record: record, {"log/entries/tea/e2/meta.json": None})
+        assert world.folders("log/entries") == ("coffee", "tea")
+        assert world.folders("log/entries/tea") == ("e1",)  # the other one is gone
+        below.close()
 
 
 # --- what is on disk ---------------------------------------------------------------------
@@ -206,39 +286,41 @@ def test_hand_made_lines_are_read_and_counted(store: FileStore, tmp_path: Path) 
     assert errors(store) == store.repair() == []
 
 
-@pytest.mark.parametrize(
-    ("line", "why"),
-    [
-        (b"[]", "it is not a JSON object"),
-        (b'{"id":NaN}', "it is not JSON"),
-        (b'{"id":' + b"[" * 100_000 + b"]" * 100_000 + b"}", "it is not JSON"),
-        (b'{"id":"\xff"}', "it is not JSON"),
-        (b'{"id":"x","crc":"0","y":1}', "its checksum is not the last member"),
-        (b'{"id":"x","crc":"00000000"}', "its checksum does not match"),
-        (b' {"id":"x"}', "its checksum is gone"),
-        (b'{"id":"x","bodies":{"y":{"sha256":"../../../etc/passwd"}}}', "something that is no hash"),
-        (b'{"id":"x","bodies":{"y":{"sha256":"' + b"0" * 64 + b'","as":"text"}}}', "0 is missing"),
-        (b'{"id":"x","bodies":[]}', "its list of bodies makes no sense"),
-        (b'{"id":"x","bodies":{"y":1}}', "its list of bodies makes no sense"),
-    ],
-)
-def test_a_line_that_makes_no_sense_is_skipped_and_told(
-    store: FileStore, tmp_path: Path, line: bytes, why: str
-) -> None:
-    given = [record_of("one"), record_of("two")]
-    active = tmp_path / "log/traces/main/raw_traces.jsonl"
-    store.append("traces/main", given[:1])
-    with active.open("ab") as file:
-        file.write(line + b"\n")
-    store.append("traces/main", given[1:])
-    problems: list[Problem] = []
-    assert [line.record for line in store.read("traces/main", on_problem=problems.append)] == given
-    assert [line.record for line in store.read_back("traces/main")] == given[::-1]
-    (problem,) = problems
-    assert (problem.path, problem.line) == ("log/traces/main/raw_traces.jsonl", 2)
-    assert problem.message.startswith("this record is damaged: ")
-    assert why in problem.message
-    assert errors(store) == [str(problem)]
+def test_a_line_that_makes_no_sense_is_skipped_and_told(tmp_path: Path) -> None:
+    def check(line: bytes, why: str) -> None:
+        folder = Path(mkdtemp(dir=tmp_path))
+        with FileStore(folder) as store:
+            given = [record_of("one"), record_of("two")]
+            active = folder / "log/traces/main/raw_traces.jsonl"
+            store.append("traces/main", given[:1])
+            with active.open("ab") as file:
+                file.write(line + b"\n")
+            store.append("traces/main", given[1:])
+            problems: list[Problem] = []
+            assert [line.record for line in store.read("traces/main", on_problem=problems.append)] == given
+            assert [line.record for line in store.read_back("traces/main")] == given[::-1]
+            (problem,) = problems
+            assert (problem.path, problem.line) == ("log/traces/main/raw_traces.jsonl", 2)
+            assert problem.message.startswith("this record is damaged: ")
+            assert why in problem.message
+            assert errors(store) == [str(problem)]
+
+    check_rows(
+        check,
+        [
+            (b"[]", "it is not a JSON object"),
+            (b'{"id":NaN}', "it is not JSON"),
+            (b'{"id":' + b"[" * 100_000 + b"]" * 100_000 + b"}", "it is not JSON"),
+            (b'{"id":"\xff"}', "it is not JSON"),
+            (b'{"id":"x","crc":"0","y":1}', "its checksum is not the last member"),
+            (b'{"id":"x","crc":"00000000"}', "its checksum does not match"),
+            (b' {"id":"x"}', "its checksum is gone"),
+            (b'{"id":"x","bodies":{"y":{"sha256":"../../../etc/passwd"}}}', "something that is not a hash"),
+            (b'{"id":"x","bodies":{"y":{"sha256":"' + b"0" * 64 + b'","as":"text"}}}', "0 is missing"),
+            (b'{"id":"x","bodies":[]}', "its list of bodies makes no sense"),
+            (b'{"id":"x","bodies":{"y":1}}', "its list of bodies makes no sense"),
+        ],
+    )
 
 
 def test_the_journal_is_the_program_s_own(store: FileStore, tmp_path: Path) -> None:
@@ -295,9 +377,9 @@ def test_a_missing_segment_is_told_and_the_others_are_read(tmp_path: Path) -> No
     assert [str(problem) for problem in problems] == [gone]
     assert errors(store) == ["log/archive/000002.jsonl: this segment is missing", gone]
     assert store.repair() == [
-        "log/archive/000002.jsonl: it is gone; a record that says so stands in its place",
+        "log/archive/000002.jsonl: missing; a `lost` record stands in its place",
         "log/archive/000002.jsonl: sealed as it is now",
-        "log/traces/main/archive/000001.jsonl: it is gone; a record that says so stands in its place",
+        "log/traces/main/archive/000001.jsonl: missing; a `lost` record stands in its place",
         "log/traces/main/archive/000001.jsonl: sealed as it is now",
     ]
     lost, *rest = (line.record for line in store.read("traces/main"))
@@ -317,7 +399,7 @@ def test_a_lost_seal_is_told_and_not_quietly_made_again(tmp_path: Path) -> None:
     store = FileStore(tmp_path)
     store.append("journal", [record_of("more")])
     assert errors(store) == [
-        "log/archive/SHA256SUMS:1: this line is no seal",
+        "log/archive/SHA256SUMS:1: this line is not a seal",
         "log/archive/SHA256SUMS:2: this line is not finished",
         "log/archive/000001.jsonl: the seal of this segment is missing",
     ]
@@ -327,7 +409,7 @@ def test_a_lost_seal_is_told_and_not_quietly_made_again(tmp_path: Path) -> None:
     assert kept == first[:-1] + b"\n" + second
     assert errors(store) == []
     sums.write_bytes(whole + b"\n")
-    assert errors(store) == ["log/archive/SHA256SUMS:3: this line is no seal"]
+    assert errors(store) == ["log/archive/SHA256SUMS:3: this line is not a seal"]
     assert store.repair() == ["log/archive/SHA256SUMS: written again"]
     assert sums.read_bytes() == whole
     store.close()
@@ -340,7 +422,7 @@ def test_a_seal_of_a_wrong_name_makes_no_segments(tmp_path: Path) -> None:
     whole = sums.read_bytes()
     sums.write_bytes(whole.replace(b"000001.jsonl", b"400001.jsonl"))
     assert errors(store) == [
-        "log/archive/400001.jsonl: a seal names this segment, and there never was one",
+        "log/archive/400001.jsonl: a seal names this segment, which never existed",
         "log/archive/000001.jsonl: the seal of this segment is missing",
     ]
     assert store.repair() == ["log/archive/000001.jsonl: sealed as it is now"]
@@ -385,44 +467,44 @@ def test_a_segment_that_a_crash_left_without_a_seal_is_sealed_by_the_next_append
     store.close()
 
 
-@pytest.mark.parametrize("again", [False, True])
-@pytest.mark.parametrize(
-    "torn",
-    [
-        b"garbage",
-        b"\0" * 5000,
-        b' {"id":"x"',
-        b'{"id":"by hand"}',
-        records.encode({"id": "whole"})[:-1],
-        b"\n\n{",
-    ],
-    ids=["garbage", "zeros", "half", "by hand", "whole but its end", "empty lines"],
-)
-def test_a_torn_end_is_not_there_and_is_kept_before_it_is_cut(
-    tmp_path: Path, torn: bytes, again: bool
-) -> None:
-    store = FileStore(tmp_path)
-    given = [record_of("one"), record_of("two")]
-    store.append("traces/main", given[:1])
-    active = tmp_path / "log/traces/main/raw_traces.jsonl"
-    with active.open("ab") as file:
-        file.write(torn)
-    if again:
+def test_a_torn_end_is_not_there_and_is_kept_before_it_is_cut(tmp_path: Path) -> None:
+    def check(again: bool, torn: bytes) -> None:
+        folder = Path(mkdtemp(dir=tmp_path))
+        store = FileStore(folder)
+        given = [record_of("one"), record_of("two")]
+        store.append("traces/main", given[:1])
+        active = folder / "log/traces/main/raw_traces.jsonl"
+        with active.open("ab") as file:
+            file.write(torn)
+        if again:
+            store.close()
+            store = FileStore(folder)
+        assert [line.record for line in store.read("traces/main")] == given[:1]
+        assert [line.record for line in store.read_back("traces/main")] == given[:1]
+        unfinished = "this record is not finished; the next append keeps a copy and cuts it"
+        assert errors(store) == [f"log/traces/main/raw_traces.jsonl:{2 + torn.count(10)}: {unfinished}"]
+        store.append("traces/main", given[1:])
+        assert [line.record for line in store.read("traces/main")] == given
+        (aside,) = (folder / "log/aside").iterdir()
+        assert aside.read_bytes() == torn.lstrip(b"\n")
+        assert errors(store) == []
+        assert notes(store)[-1:] == [f"log/aside/{aside.name}: note: a copy of displaced or cut bytes"]
         store.close()
-        store = FileStore(tmp_path)
-    assert [line.record for line in store.read("traces/main")] == given[:1]
-    assert [line.record for line in store.read_back("traces/main")] == given[:1]
-    unfinished = "this record is not finished; the next append keeps a copy and cuts it"
-    assert errors(store) == [f"log/traces/main/raw_traces.jsonl:{2 + torn.count(10)}: {unfinished}"]
-    store.append("traces/main", given[1:])
-    assert [line.record for line in store.read("traces/main")] == given
-    (aside,) = (tmp_path / "log/aside").iterdir()
-    assert aside.read_bytes() == torn.lstrip(b"\n")
-    assert errors(store) == []
-    assert notes(store)[-1:] == [
-        f"log/aside/{aside.name}: note: bytes that were displaced or cut are kept here"
-    ]
-    store.close()
+
+    check_rows(
+        check,
+        product(
+            [False, True],
+            [
+                b"garbage",
+                b"\0" * 5000,
+                b' {"id":"x"',
+                b'{"id":"by hand"}',
+                records.encode({"id": "whole"})[:-1],
+                b"\n\n{",
+            ],
+        ),
+    )
 
 
 def test_a_damaged_last_record_is_cut_but_a_whole_one_glued_to_it_is_not(tmp_path: Path) -> None:
@@ -512,60 +594,74 @@ def swap(path: Path, kind: str) -> None:
         os.mkfifo(path)
 
 
-@pytest.mark.parametrize("kind", ["folder", "link", "fifo"])
-@pytest.mark.parametrize(
-    "name",
-    [
-        "log/journal.jsonl",
-        "log/archive/000001.jsonl",
-        "log/archive/SHA256SUMS",
-        "log/bodies/BODY",
-        "log/entries/tea/e1/meta.json",
-    ],
-)
-def test_something_else_in_the_place_of_a_log_file_is_told(tmp_path: Path, name: str, kind: str) -> None:
-    store = filled(tmp_path)
-    name = name.replace("BODY", hash_of(b"long " * 100_000))
-    swap(tmp_path / name, kind)
-    before = files_of(tmp_path)
-    assert any(name in problem for problem in errors(store))
-    if name.endswith(".jsonl"):
-        for read in (store.read, store.read_back):
-            with pytest.raises(Refused, match=r"symbolic link|not a regular file"):
-                list(read("journal"))
-    store.repair()
-    kept = files_of(tmp_path)
-    assert {path: kept.get(path) for path in before} == before
-    assert any(name in problem for problem in errors(store))
-    store.close()
+def test_something_else_in_the_place_of_a_log_file_is_told(tmp_path: Path) -> None:
+    def check(kind: str, name: str) -> None:
+        folder = Path(mkdtemp(dir=tmp_path))
+        store = filled(folder)
+        name = name.replace("BODY", hash_of(b"long " * 100_000))
+        swap(folder / name, kind)
+        before = files_of(folder)
+        assert any(name in problem for problem in errors(store))
+        if name.endswith(".jsonl"):
+            for read in (store.read, store.read_back):
+                with pytest.raises(Refused, match=r"symbolic link|not a regular file"):
+                    list(read("journal"))
+        store.repair()
+        kept = files_of(folder)
+        assert {path: kept.get(path) for path in before} == before
+        assert any(name in problem for problem in errors(store))
+        store.close()
+
+    check_rows(
+        check,
+        product(
+            ["folder", "link", "fifo"],
+            [
+                "log/journal.jsonl",
+                "log/archive/000001.jsonl",
+                "log/archive/SHA256SUMS",
+                "log/bodies/BODY",
+                "log/entries/tea/e1/meta.json",
+            ],
+        ),
+    )
 
 
-@pytest.mark.parametrize("kind", ["file", "link"])
-@pytest.mark.parametrize("name", ["log/archive", "log/traces/main", "log/traces/main/archive"])
-def test_something_else_in_the_place_of_a_log_folder_is_told(tmp_path: Path, name: str, kind: str) -> None:
-    store = filled(tmp_path)
-    swap(tmp_path / name, kind)
-    stream = "journal" if name == "log/archive" else "traces/main"
-    with pytest.raises(Refused, match=r"symbolic link|no folder"):
-        list(store.read(stream))
-    assert any(problem.path.startswith(name) for problem in store.check())
-    assert any("not repaired" in sentence for sentence in store.repair()) or name == "log/traces/main"
-    store.close()
+def test_something_else_in_the_place_of_a_log_folder_is_told(tmp_path: Path) -> None:
+    def check(kind: str, name: str) -> None:
+        folder = Path(mkdtemp(dir=tmp_path))
+        store = filled(folder)
+        swap(folder / name, kind)
+        stream = "journal" if name == "log/archive" else "traces/main"
+        with pytest.raises(Refused, match=r"symbolic link|not a folder"):
+            list(store.read(stream))
+        assert any(problem.path.startswith(name) for problem in store.check())
+        assert any("not repaired" in sentence for sentence in store.repair()) or name == "log/traces/main"
+        store.close()
+
+    check_rows(
+        check, product(["file", "link"], ["log/archive", "log/traces/main", "log/traces/main/archive"])
+    )
 
 
-@pytest.mark.parametrize("kind", ["file", "link"])
-@pytest.mark.parametrize("name", ["log/traces", "log/prompts", "log/entries", "log/bodies", "log/aside"])
-def test_a_check_goes_on_past_a_folder_that_is_none(tmp_path: Path, name: str, kind: str) -> None:
-    store = filled(tmp_path)
-    swap(tmp_path / name, kind)
-    with (tmp_path / "log/journal.jsonl").open("ab") as file:
-        file.write(b"torn")
-    (tmp_path / "log/staged/left.put").write_bytes(b"")
-    problems = list(store.check())
-    assert any(problem.severity == "error" and name in str(problem) for problem in problems)
-    assert any(problem.path == "log/staged/left.put" for problem in problems)
-    assert any("not finished" in problem.message for problem in problems)
-    store.close()
+def test_a_check_goes_on_past_a_folder_that_is_none(tmp_path: Path) -> None:
+    def check(kind: str, name: str) -> None:
+        folder = Path(mkdtemp(dir=tmp_path))
+        store = filled(folder)
+        swap(folder / name, kind)
+        with (folder / "log/journal.jsonl").open("ab") as file:
+            file.write(b"torn")
+        (folder / "log/staged/left.put").write_bytes(b"")
+        problems = list(store.check())
+        assert any(problem.severity == "error" and name in str(problem) for problem in problems)
+        assert any(problem.path == "log/staged/left.put" for problem in problems)
+        assert any("not finished" in problem.message for problem in problems)
+        store.close()
+
+    check_rows(
+        check,
+        product(["file", "link"], ["log/traces", "log/prompts", "log/entries", "log/bodies", "log/aside"]),
+    )
 
 
 def test_what_is_no_stream_is_passed_over(store: FileStore, tmp_path: Path) -> None:
@@ -582,7 +678,7 @@ def test_what_is_no_stream_is_passed_over(store: FileStore, tmp_path: Path) -> N
         path.write_bytes(b"")
     assert store.streams() == ["traces/main", "prompts/main"]
     assert notes(store) == [
-        f"log/traces/{name}: note: this is no agent's log; it is not read"
+        f"log/traces/{name}: note: this is not an agent's log, so it is not read"
         for name in (".DS_Store", "README.txt")
     ]
     assert errors(store) == store.repair() == []
@@ -601,8 +697,8 @@ class OldDisk(Disk):
 
 class TestFileStoreOnAnOldKernel(StoreContract):
     @pytest.fixture
-    def open_store(self, tmp_path: Path) -> OpenStore:
-        return lambda: FileStore(tmp_path, disk=OldDisk())
+    def new_memory(self, tmp_path: Path) -> NewMemory:
+        return new_folders(tmp_path, lambda folder: FileStore(folder, disk=OldDisk()))
 
 
 @pytest.mark.parametrize("disk", [Disk, OldDisk])
@@ -621,7 +717,7 @@ def test_a_link_on_the_way_is_not_followed(tmp_path: Path, disk: type[Disk]) -> 
                 lambda path=path: store.put(path, b"x", base=hash_of(b"secret")),
                 lambda path=path: store.delete(path, base=hash_of(b"secret")),
             ):
-                with pytest.raises(Refused, match=r"symbolic link|no folder"):
+                with pytest.raises(Refused, match=r"symbolic link|not a folder"):
                     act()
     assert (outside / "tea.md").read_bytes() == b"secret"
 
@@ -801,9 +897,9 @@ def test_an_entry_that_is_not_whole_is_told(tmp_path: Path) -> None:
     (entry / "meta.json").write_bytes(b'{"schema":\n"entry.v1"')
     (entry / "summary.json").write_bytes(b'["entry_summary.v1"]')
     assert errors(store) == [
-        "log/entries/tea/e1/raw.md: this file of an entry is missing",
+        "log/entries/tea/e1/raw.md: this file of the entry is missing",
         "log/entries/tea/e1/meta.json:2: this file is not JSON",
-        "log/entries/tea/e1/summary.json: this file does not say that its schema is entry_summary.v1",
+        "log/entries/tea/e1/summary.json: the schema of this file is not entry_summary.v1",
     ]
     store.close()
 
@@ -841,7 +937,7 @@ def test_a_stray_file_among_the_bodies_is_left_alone(tmp_path: Path) -> None:
     store = filled(tmp_path)
     stray = tmp_path / "log/bodies/.DS_Store"
     stray.write_bytes(b"stray")
-    assert notes(store) == ["log/bodies/.DS_Store: note: this is no body; it is not read"]
+    assert notes(store) == ["log/bodies/.DS_Store: note: this is not a body, so it is not read"]
     assert errors(store) == store.repair() == []
     assert stray.read_bytes() == b"stray"
     store.close()
@@ -905,5 +1001,5 @@ def test_a_segment_that_another_process_sealed_is_seen_although_the_archive_is_k
 @pytest.mark.usefixtures("remembering")
 def test_a_store_that_believes_its_list_for_ever_misses_some(tmp_path: Path) -> None:
     with FileStore(tmp_path) as store, FileStore(tmp_path) as other:
-        store._segments._look = lambda archive: (0, 0, 0, 0)  # type: ignore[method-assign]
+        store._segments._stat_archive = lambda archive: (0, 0, 0, 0)  # type: ignore[method-assign]
         assert missed_by(store, other) > 0

@@ -344,7 +344,7 @@ def ignore_the_torn_end(self: Streams, fd: int, path: str, size: int, **_: bool)
 
 
 def trust_the_handle(self: Streams, stream: str) -> Any:
-    return self._active.get(stream) or self._open_new(stream, *stream_files(stream))
+    return self._active.get(stream) or self._open_file(stream, *stream_files(stream))
 
 
 def ignore_the_base(self: Documents, path: str, data: bytes | None, base: str | None, record: Any) -> None:
@@ -356,7 +356,7 @@ def do_nothing(*_: object) -> None:
     pass
 
 
-lines, lines_back, change = segments.lines, segments.lines_back, Documents._change
+lines, lines_back, change = segments.lines, segments.lines_back, Documents._change_document
 
 
 @pytest.mark.parametrize(
@@ -364,10 +364,10 @@ lines, lines_back, change = segments.lines, segments.lines_back, Documents._chan
     [
         (segments, "lines", read_unfinished),
         (segments, "lines_back", read_unfinished_back),
-        (Streams, "_whole_size", ignore_the_torn_end),
+        (Streams, "_cut_torn_end", ignore_the_torn_end),
         (Streams, "_open_active", trust_the_handle),
         (Streams, "_seal_missing", do_nothing),
-        (Documents, "_change", ignore_the_base),
+        (Documents, "_change_document", ignore_the_base),
         (Documents, "recover", do_nothing),
     ],
     ids=lambda value: value if isinstance(value, str) else "",

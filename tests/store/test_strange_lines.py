@@ -6,13 +6,16 @@ import json
 import sys
 import threading
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import Any
 
 import pytest
 
 from looseleaf import Memory, Refused
 from looseleaf.base.messages import Message, Trace
+from tables import check_rows
 from talking import trace
 from window.test_compact import all_traces, opened, talk
 from wiring import untyped
@@ -36,27 +39,29 @@ def append(folder: Path, *lines: str) -> None:
         file.write("".join(f"{line}\n" for line in lines))
 
 
-@pytest.mark.parametrize("mended", [False, True])
-@pytest.mark.parametrize("which", ["since", "start", "all"])
-def test_what_is_said_after_a_damaged_line_of_the_window_is_told(
-    tmp_path: Path, which: str, mended: bool
-) -> None:
-    with opened(tmp_path / "m", 2000) as memory:
-        talk(memory, 20)
-        assert memory.window.compact() is not None
-        mark = memory.window.read().mark
-        assert mark is not None
-    named = {"since": [mark.since], "start": [mark.start[2]], "all": {mark.since, *mark.tail, *mark.held}}[
-        which
-    ]
-    for each in named:
-        damage(tmp_path / "m", each)
-    with opened(tmp_path / "m", 2000) as memory:
-        if mended:
-            memory.repair()
-        memory.record(user="NEW")
-        assert memory.window.messages()[-1] == Message("user", "NEW")
-        assert memory.window.tokens() <= 2000
+def test_what_is_said_after_a_damaged_line_of_the_window_is_told(tmp_path: Path) -> None:
+    def check(mended: bool, which: str) -> None:
+        folder = Path(mkdtemp(dir=tmp_path))
+        with opened(folder / "m", 2000) as memory:
+            talk(memory, 20)
+            assert memory.compact() is not None
+            mark = memory.window().mark
+            assert mark is not None
+        named = {
+            "since": [mark.since],
+            "start": [mark.start[2]],
+            "all": {mark.since, *mark.tail, *mark.held},
+        }[which]
+        for each in named:
+            damage(folder / "m", each)
+        with opened(folder / "m", 2000) as memory:
+            if mended:
+                memory.repair()
+            memory.record(user="NEW")
+            assert memory.messages()[-1] == Message("user", "NEW")
+            assert memory.window_tokens() <= 2000
+
+    check_rows(check, product([False, True], ["since", "start", "all"]))
 
 
 def test_a_turn_that_was_reserved_early_and_used_late_hides_no_other(tmp_path: Path) -> None:
@@ -148,25 +153,29 @@ def long_numbers() -> Iterator[None]:
     sys.set_int_max_str_digits(before)
 
 
-@pytest.mark.parametrize("members", STRANGE, ids=lambda members: next(iter(members)))
-def test_a_line_with_strange_members_is_passed_over(
-    tmp_path: Path, members: dict[str, Any], long_numbers: None
-) -> None:
-    record = trace("tool_call", "strange", call="c").to_record() | members
-    assert Trace.from_record(record) is None
-    with opened(tmp_path / "m", 2000) as memory:
-        memory.record(user="one")
-        append(tmp_path / "m", json.dumps(record))
-        assert [each.content for each in memory.window.messages()] == ["one"]
-        assert memory.talk.turns()
-        talk(memory, 20)
-        assert memory.window.compact() is not None
+def test_a_line_with_strange_members_is_passed_over(tmp_path: Path, long_numbers: None) -> None:
+    def check(members: dict[str, Any]) -> None:
+        folder = Path(mkdtemp(dir=tmp_path))
+        record = trace("tool_call", "strange", call="c").to_record() | members
+        assert Trace.from_record(record) is None
+        with opened(folder / "m", 2000) as memory:
+            memory.record(user="one")
+            append(folder / "m", json.dumps(record))
+            assert [each.content for each in memory.messages()] == ["one"]
+            assert memory.turns()
+            talk(memory, 20)
+            assert memory.compact() is not None
+
+    check_rows(check, STRANGE)
 
 
-@pytest.mark.parametrize("ts", [1e308, 10**400, float("nan"), float("inf"), -1e12])
-def test_a_time_of_no_world_is_refused(tmp_path: Path, ts: float) -> None:
-    with Memory(tmp_path / "m") as memory, pytest.raises(Refused, match="ts must be epoch seconds"):
-        memory.record(user="x", ts=ts)
+def test_a_time_of_no_world_is_refused(tmp_path: Path) -> None:
+    def check(ts: float) -> None:
+        folder = Path(mkdtemp(dir=tmp_path))
+        with Memory(folder / "m") as memory, pytest.raises(Refused, match="ts must be epoch seconds"):
+            memory.record(user="x", ts=ts)
+
+    check_rows(check, [1e308, 10**400, float("nan"), float("inf"), -1e12])
 
 
 @pytest.mark.parametrize("name", ["tool_call_id", "source_event", "correlation_id"])
@@ -204,24 +213,24 @@ def test_a_broken_entry_of_the_right_name_is_passed_over(tmp_path: Path, meta: b
             memory.talk.traces(str(would.entry))
 
 
-@pytest.mark.parametrize("data", [*BROKEN, None])
-@pytest.mark.parametrize("file", ["meta.json", "summary.json"])
-def test_an_older_entry_that_was_broken_keeps_nobody_from_compacting(
-    tmp_path: Path, file: str, data: bytes | None
-) -> None:
-    with opened(tmp_path / "m", 2000) as memory:
-        talk(memory, 12)
-        first = memory.window.compact()
-        assert first is not None
-        path = tmp_path / f"m/log/entries/{first.entry}/{file}"
-        if data is None:
-            path.unlink()
-        else:
-            path.write_bytes(data)
-        (tmp_path / "m/views/agents/main/episodic.jsonl").unlink()
-        talk(memory, 12)
-        assert memory.window.compact() is not None
-        assert memory.window.messages()
+def test_an_older_entry_that_was_broken_keeps_nobody_from_compacting(tmp_path: Path) -> None:
+    def check(data: bytes | None, file: str) -> None:
+        folder = Path(mkdtemp(dir=tmp_path))
+        with opened(folder / "m", 2000) as memory:
+            talk(memory, 12)
+            first = memory.compact()
+            assert first is not None
+            path = folder / f"m/log/entries/{first.entry}/{file}"
+            if data is None:
+                path.unlink()
+            else:
+                path.write_bytes(data)
+            (folder / "m/views/agents/main/episodic.jsonl").unlink()
+            talk(memory, 12)
+            assert memory.compact() is not None
+            assert memory.messages()
+
+    check_rows(check, product([*BROKEN, None], ["meta.json", "summary.json"]))
 
 
 # --- threads ---------------------------------------------------------------------------

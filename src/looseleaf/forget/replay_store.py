@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+from _thread import RLock
+from functools import cached_property
 
 from looseleaf.base.errors import Refused, Stale
 from looseleaf.base.hashing import sha256_or_none
-from looseleaf.base.paths import STATE, is_page
+from looseleaf.base.paths import STATE, canonical, is_page
 from looseleaf.base.values import START, Document, Line, Position, Stat
 from looseleaf.facts.gate import proposal_of
 from looseleaf.facts.placement import PROJECT, USER
@@ -20,7 +21,10 @@ from looseleaf.pages.grammar import topic_of
 from looseleaf.place.parts import PlaceParts
 from looseleaf.state.rules import highest_id, items_of
 from looseleaf.store import JOURNAL
-from looseleaf.store.context import Context
+from looseleaf.store.documents import view_path
+from looseleaf.store.read_streams import stream_files
+from looseleaf.store.records import encode_new
+from looseleaf.store.root import over_limit
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -51,6 +55,7 @@ class World:
         self._under = under
         self._left = left
         self._files = files
+        self._lock = RLock()
         self.journal: list[Record] = []
         self.documents: dict[str, bytes] = {}
         self._versions: dict[str, int] = {}
@@ -63,16 +68,20 @@ class World:
     # --- streams -----------------------------------------------------------------------
 
     def lock(self) -> AbstractContextManager[object]:
-        return nullcontext()
+        return self._lock
 
     def append(self, stream: str, records: Sequence[Record]) -> list[Position]:
+        stream_files(stream)  # refuses a name that is no stream's
         if stream != JOURNAL:
             raise Refused(f"Nothing was written: {stream} is not written while something is being forgotten.")
-        first = len(self.journal)
         for record in records:
-            is_again = self.placed_as is not None and record.get("kind") == "placed"
-            self.journal.append({**record, "id": self.placed_as} if is_again else record)
-        return [Position(1, at) for at in range(first, len(self.journal))]
+            encode_new(record)  # refuses what a log cannot hold
+        with self._lock:
+            first = len(self.journal)
+            for record in records:
+                is_again = self.placed_as is not None and record.get("kind") == "placed"
+                self.journal.append({**record, "id": self.placed_as} if is_again else record)
+            return [Position(1, at) for at in range(first, len(self.journal))]
 
     def read(
         self, stream: str, start: Position = START, on_problem: Callable[[Problem], None] | None = None
@@ -101,10 +110,11 @@ class World:
         return Position(1, len(self.journal)) if stream == JOURNAL else self._under.end(stream)
 
     def rotate(self, stream: str) -> None:
-        pass
+        stream_files(stream)
 
     def streams(self) -> list[str]:
-        return self._under.streams()
+        others = [stream for stream in self._under.streams() if stream != JOURNAL]
+        return [JOURNAL, *others] if self.journal else others
 
     # --- documents ---------------------------------------------------------------------
 
@@ -112,6 +122,7 @@ class World:
         return is_page(path) or path.startswith("views/")
 
     def get(self, path: str, limit: int | None = None) -> Document | None:
+        path = canonical(path)
         if path in self.unknown:
             raise Refused(f"{path} was not read: a record of its journal is lost.")
         if self._is_here(path):
@@ -120,9 +131,12 @@ class World:
             data = self._files[path]
         else:
             return self._under.get(path, limit)
+        if data is not None and limit is not None and len(data) > limit:
+            raise over_limit(path, limit)
         return None if data is None else Document(path, data)
 
     def stat(self, path: str) -> Stat | None:
+        path = canonical(path)
         if not self._is_here(path) and path not in self._files:
             return self._under.stat(path)
         found = self.get(path)
@@ -132,19 +146,20 @@ class World:
         return Stat(path, len(found.data), number, (0, 0, len(found.data), number, number, 0))
 
     def put(self, path: str, data: bytes, *, base: str | None, record: Record | None = None) -> str:
-        self._change(path, data, base, record)
+        self._change(canonical(path), data, base, record)
         return Document(path, data).sha256
 
     def delete(self, path: str, *, base: str, record: Record | None = None) -> None:
-        self._change(path, None, base, record)
+        self._change(canonical(path), None, base, record)
 
     def _change(self, path: str, data: bytes | None, base: str | None, record: Record | None) -> None:
-        current = sha256_or_none(self.documents.get(path))
-        if current != base:
-            raise Stale(path, base, current)
-        if record is not None:
-            self.journal.append(record)
-        self.set(path, data)
+        with self._lock:
+            current = sha256_or_none(self.documents.get(path))
+            if current != base:
+                raise Stale(path, base, current)
+            if record is not None:
+                self.append(JOURNAL, [record])
+            self.set(path, data)
 
     def set(self, path: str, data: bytes | None) -> None:
         """Make this the document, or have none."""
@@ -156,7 +171,7 @@ class World:
             self.documents[path] = data
 
     def view(self, path: str, data: bytes) -> None:
-        self.set(path, data)
+        self.set(view_path(path), data)
 
     def publish(self, folder: str, files: Mapping[str, bytes], *, again: bool = False) -> None:
         raise Refused(f"{folder} was not written: nothing is distilled while something is being forgotten.")
@@ -164,7 +179,7 @@ class World:
     def folders(self, folder: str) -> tuple[str, ...]:
         """Of entries, without those that are gone."""
         found = self._under.folders(folder)
-        prefix = f"{folder}/"
+        prefix = f"{canonical(folder)}/"
         if not prefix.startswith(ENTRIES) or prefix == ENTRIES:
             return found
         return tuple(name for name in found if self._files.get(f"{prefix}{name}/meta.json", b"") is not None)
@@ -188,7 +203,7 @@ class World:
 
     # Last, because its name hides the type of the same name from what follows it.
     def list(self, folder: str = "") -> list[Stat]:
-        prefix = f"{folder}/" if folder else ""
+        prefix = f"{canonical(folder)}/" if folder else ""
         paths = sorted(
             path for path in self.documents if path.startswith(prefix) and "/" not in path[len(prefix) :]
         )

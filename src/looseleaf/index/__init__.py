@@ -1,4 +1,4 @@
-"""Search: what can be found, by words (SQLite's FTS5) and, where the extra is installed, by meaning (vectors).
+"""The search index: by words (SQLite's FTS5) and, with the extra `semantic`, by meaning (vectors).
 
-A view of the memory and nothing more: it is told what there is, and gives back where that stands.
+A disposable view of the memory: it takes items and returns where they stand, never their text.
 """

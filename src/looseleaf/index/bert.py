@@ -1,8 +1,8 @@
-"""A small BERT, run forwards by numpy: tokens to one normalised vector a text. No torch, and no runtime to load.
+"""A small BERT in numpy: turns the tokens of each text into one normalized vector, without torch or another runtime.
 
-The weights are read where they lie in a safetensors file, mapped, so that a process that embeds one question reads
-little more than the rows of its words. Texts are laid end to end instead of being padded to one length: every product
-but that of attention is over all their tokens at once, and none is over padding.
+The weights stay mapped in their safetensors file, so that embedding one question reads little more than the rows of its
+words. Texts are laid end to end instead of padded to one length: every product except attention covers all their tokens
+at once, and none covers padding.
 """
 
 from __future__ import annotations
@@ -15,32 +15,33 @@ if TYPE_CHECKING:
     from looseleaf.index.nearest import Matrix
 
 _TOKENS = 2048
-"""Tokens that are worked on at once: more is hardly faster, and takes memory."""
+"""Tokens in one batch: more is hardly faster, and takes memory."""
 
 _TYPES = {"F32": "<f4"}
 
 
 class Bert:
-    """`config` as the model's `config.json` has it. ValueError or KeyError: the file is not such a model."""
+    """A model from its weights and its `config.json`. Raises ValueError or KeyError for any other file."""
 
     def __init__(self, weights: str, config: dict[str, Any]) -> None:
-        self._weights = _mapped(weights)
+        self._weights = _map_weights(weights)
         self._layers: int = config["num_hidden_layers"]
         self._heads: int = config["num_attention_heads"]
         self._epsilon: float = config["layer_norm_eps"]
         self._words = self._weights["embeddings.word_embeddings.weight"]
         self.dimensions = int(self._words.shape[1])
         for layer in range(self._layers):
-            self._of(layer, "output.LayerNorm.bias")  # a file without it is not the model of its config
+            self._layer_weight(
+                layer, "output.LayerNorm.bias"
+            )  # KeyError if the weights do not match the config
 
     def __call__(self, texts: Sequence[Sequence[int]]) -> Matrix:
-        """A row for each text, given as its tokens, of which there is at least one."""
+        """Return a row for each text, given as its tokens (at least one)."""
         import numpy
 
         rows = numpy.empty((len(texts), self.dimensions), dtype=numpy.float32)
-        order = sorted(
-            range(len(texts)), key=lambda each: len(texts[each])
-        )  # equal lengths share their attention
+        # Texts of equal length share their attention.
+        order = sorted(range(len(texts)), key=lambda each: len(texts[each]))
         while order:
             count, total = 0, 0
             while count < len(order) and (not count or total + len(texts[order[count]]) <= _TOKENS):
@@ -60,30 +61,32 @@ class Bert:
         weights = self._weights
         flow = self._words[tokens] + weights["embeddings.position_embeddings.weight"][positions]
         flow += weights["embeddings.token_type_embeddings.weight"][0]
-        flow = self._norm(flow, "embeddings.LayerNorm")
+        flow = self._normalize(flow, "embeddings.LayerNorm")
         for layer in range(self._layers):
-            flow = self._layer(layer, flow, lengths)
+            flow = self._run_layer(layer, flow, lengths)
         means = numpy.add.reduceat(flow, starts, axis=0) / lengths[:, None]
         return (means / numpy.linalg.norm(means, axis=1, keepdims=True)).astype(numpy.float32)
 
-    def _layer(self, layer: int, flow: Matrix, lengths: Matrix) -> Matrix:
+    def _run_layer(self, layer: int, flow: Matrix, lengths: Matrix) -> Matrix:
         name = f"encoder.layer.{layer}"
         query, key, value = (
-            self._dense(flow, f"{name}.attention.self.{part}") for part in ("query", "key", "value")
+            self._apply_dense(flow, f"{name}.attention.self.{part}") for part in ("query", "key", "value")
         )
         query *= (self.dimensions // self._heads) ** -0.5
-        seen = self._dense(self._attention(query, key, value, lengths), f"{name}.attention.output.dense")
-        flow = self._norm(seen + flow, f"{name}.attention.output.LayerNorm")
-        inner = _gelu(self._dense(flow, f"{name}.intermediate.dense"))
-        return self._norm(self._dense(inner, f"{name}.output.dense") + flow, f"{name}.output.LayerNorm")
+        seen = self._apply_dense(self._attend(query, key, value, lengths), f"{name}.attention.output.dense")
+        flow = self._normalize(seen + flow, f"{name}.attention.output.LayerNorm")
+        inner = _gelu(self._apply_dense(flow, f"{name}.intermediate.dense"))
+        return self._normalize(
+            self._apply_dense(inner, f"{name}.output.dense") + flow, f"{name}.output.LayerNorm"
+        )
 
-    def _attention(self, query: Matrix, key: Matrix, value: Matrix, lengths: Matrix) -> Matrix:
-        """Each token looks at the tokens of its own text. Texts of one length are done together."""
+    def _attend(self, query: Matrix, key: Matrix, value: Matrix, lengths: Matrix) -> Matrix:
+        """Let each token attend to the tokens of its own text; do texts of equal length together."""
         import numpy
 
         seen = numpy.empty_like(query)
         start = 0
-        for length, count in zip(*numpy.unique(lengths, return_counts=True), strict=True):  # they come sorted
+        for length, count in zip(*numpy.unique(lengths, return_counts=True), strict=True):  # sorted
             end = start + length * count
             asks, answers, gives = (
                 part[start:end].reshape(count, length, self._heads, -1).transpose(0, 2, 1, 3)
@@ -97,12 +100,12 @@ class Bert:
             start = end
         return seen
 
-    def _dense(self, flow: Matrix, name: str) -> Matrix:
+    def _apply_dense(self, flow: Matrix, name: str) -> Matrix:
         out = flow @ self._weights[f"{name}.weight"].T
         out += self._weights[f"{name}.bias"]
         return out
 
-    def _norm(self, flow: Matrix, name: str) -> Matrix:
+    def _normalize(self, flow: Matrix, name: str) -> Matrix:
         import numpy
 
         flow -= flow.mean(axis=1, keepdims=True)
@@ -112,12 +115,12 @@ class Bert:
         flow += self._weights[f"{name}.bias"]
         return flow
 
-    def _of(self, layer: int, name: str) -> Matrix:
+    def _layer_weight(self, layer: int, name: str) -> Matrix:
         return self._weights[f"encoder.layer.{layer}.{name}"]
 
 
 def _gelu(flow: Matrix) -> Matrix:
-    """By its tanh form: numpy has no erf, and the two differ by less than a thousandth."""
+    """Return GELU in its tanh form: numpy has no erf, and the two differ by less than a thousandth."""
     import numpy
 
     inner = flow * flow
@@ -131,8 +134,8 @@ def _gelu(flow: Matrix) -> Matrix:
     return inner
 
 
-def _mapped(path: str) -> dict[str, Matrix]:
-    """The arrays of a safetensors file: a length, a JSON object of names, types and offsets, then the bytes."""
+def _map_weights(path: str) -> dict[str, Matrix]:
+    """Map the arrays of a safetensors file: a length, a JSON object of names, types and offsets, then the bytes."""
     import json
 
     import numpy

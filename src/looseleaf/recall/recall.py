@@ -25,15 +25,14 @@ if TYPE_CHECKING:
     from looseleaf.base.values import Fact
     from looseleaf.facts.known_facts import Facts
     from looseleaf.index.embed import Embedder
-    from looseleaf.index.protocol import Found
+    from looseleaf.index.protocol import Doc, Found
     from looseleaf.language.terms import Word
     from looseleaf.pages.pages import Pages
     from looseleaf.recall.hits import Asking
     from looseleaf.recall.near_matches import Meaning
     from looseleaf.recall.question import Question
-    from looseleaf.recall.ranking import Doc
-    from looseleaf.recall.when import When
-    from looseleaf.store.context import Context
+    from looseleaf.recall.question_dates import When
+    from looseleaf.store.protocol import Store
 
     Answer = TypeVar("Answer")
 

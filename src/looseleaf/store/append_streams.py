@@ -1,7 +1,7 @@
-"""Appending to logs, and sealing them (FORMAT §3, §4).
+"""Append to streams, and seal their segments (FORMAT §3, §4).
 
-Invariants: an acknowledged record is on disk; bytes before the end of the last whole record are never changed;
-a file handle whose sync failed is never written to again.
+An acknowledged record is on disk; bytes before the end of the last whole record never change; a file whose sync failed
+is never written to again.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 INTERRUPTED = Refused("The record was not written: the process was interrupted. Repeat it.")
 
 
-class _Active:
-    """The open end of a stream. `size` is where the last record that is known to be whole ends; -1: not known."""
+class _OpenEnd:
+    """The open end of a stream. `size` is where the last record known to be whole ends; -1: not known."""
 
     __slots__ = ("fd", "identity", "segment", "size")
 
@@ -40,7 +40,7 @@ class _Active:
 
 
 class _Job:
-    """One caller's records on their way to disk, perhaps carried there by another thread."""
+    """One caller's records on their way to disk; another thread may write them."""
 
     __slots__ = ("done", "error", "lines", "positions")
 
@@ -59,22 +59,22 @@ class Streams:
         self._policy = policy
         self._bodies = bodies
         self._segments = segments
-        self._active: dict[str, _Active] = {}
+        self._active: dict[str, _OpenEnd] = {}
         self._poisoned: set[tuple[int, int]] = set()
-        self._reset_waiting()
+        self._drop_waiting()
 
-    def _reset_waiting(self) -> None:
+    def _drop_waiting(self) -> None:
         self._pid = os.getpid()
         self._waiting: dict[str, list[_Job]] = {}
 
     def close(self) -> None:
         for stream in list(self._active):
-            self.forget(stream)
+            self.close_stream(stream)
 
     # --- appending -------------------------------------------------------------------
 
     def append(self, stream: str, records: Sequence[Record]) -> list[Position]:
-        """Group commit: whichever thread gets the lock first writes for all that wait, with one sync."""
+        """Append by group commit: the first thread to get the lock writes for all that wait, with one sync."""
         try:
             job = _Job([self._encode(record) for record in records])
         except OSError as error:
@@ -82,32 +82,28 @@ class Streams:
         if not job.lines:
             return []
         if self._pid != os.getpid():
-            self._reset_waiting()  # a child after fork: jobs of the parent's threads are the parent's
+            self._drop_waiting()  # forked: the waiting jobs are the parent's
         waiting = self._waiting.setdefault(stream, [])
-        waiting.append(job)  # the one change of this list that needs no lock: appending is atomic
+        waiting.append(job)  # the one change to this list without the lock: appending is atomic
         with self._lock.threads():
-            if not job.done:  # else another thread carried it meanwhile, and no file lock is needed
+            if not job.done:  # else another thread wrote it meanwhile, and no file lock is needed
                 try:
                     with self._lock:
-                        self._carry(stream, waiting)
+                        self._write_waiting(stream, waiting)
                 finally:
-                    if not job.done:  # the lock was not to be had: nobody may write this job any more
+                    if not job.done:  # the lock was not available: no thread may write this job later
                         waiting.remove(job)
         if job.error is not None:
             raise job.error
         return job.positions
 
     def _encode(self, record: Record) -> bytes:
-        if "crc" in record or "bodies" in record:
-            raise Refused(
-                "The record was not written: the members `crc` and `bodies` belong to the log itself."
-            )
-        line = codec.encode(record)
+        line = codec.encode_new(record)
         if len(line) > self._policy.body_bytes:
             line = codec.encode(self._bodies.take_out(record))
         return line
 
-    def _carry(self, stream: str, waiting: list[_Job]) -> None:
+    def _write_waiting(self, stream: str, waiting: list[_Job]) -> None:
         jobs = waiting[:]
         failed: Refused | None = INTERRUPTED
         try:
@@ -136,9 +132,9 @@ class Streams:
             self._root.write_all(active.fd, buffer)
             self._sync(active)
         except BaseException:
-            self._take_back(active, start)
+            self._undo_write(active, start)
             if active.identity in self._poisoned:
-                self._leave(stream, active)
+                self._seal_poisoned(stream, active)
             raise
         active.size = offset = start + len(buffer)
         for job in reversed(jobs):
@@ -147,47 +143,48 @@ class Streams:
                 job.positions.append(Position(active.segment, offset))
             job.positions.reverse()
 
-    def _sync(self, active: _Active) -> None:
-        """After a failed sync nobody knows what is on disk, and a second sync would say "fine" (FORMAT §3.6)."""
+    def _sync(self, active: _OpenEnd) -> None:
+        """Sync, or poison the file: after a failed sync its bytes on disk are unknown, and a second sync would succeed
+        all the same (FORMAT §3.6)."""
         try:
             self._disk.sync_data(active.fd)
         except BaseException:
             self._poisoned.add(active.identity)
             raise
 
-    def _sync_or_leave(self, active: _Active) -> None:
-        """Sync what was acknowledged long ago, or by nobody. If that fails the file is left behind, and no more."""
+    def _try_sync(self, active: _OpenEnd) -> None:
+        """Sync bytes that no caller waits for. A failure only poisons the file."""
         try:
             self._sync(active)
         except OSError:
             pass
 
-    def _take_back(self, active: _Active, size: int) -> None:
-        """Cut what a failed write left. If even that fails, the next append finds the torn end and cuts it."""
+    def _undo_write(self, active: _OpenEnd, size: int) -> None:
+        """Cut the rest of a failed write. If that fails too, the next append finds the torn end and cuts it."""
         try:
             self._disk.truncate(active.fd, size)
         except OSError:
             active.size = -1
 
-    def _leave(self, stream: str, active: _Active) -> None:
-        """Nothing is written to a poisoned file again: what is whole in it is sealed."""
+    def _seal_poisoned(self, stream: str, active: _OpenEnd) -> None:
+        """Seal the whole records of a poisoned file, which is never written to again."""
         try:
             if active.size >= 0:
                 self._rotate(stream, active)
                 return
         except (OSError, Refused):
             pass
-        self.forget(stream)  # the next append looks at its end and rotates first: it is known to be poisoned
+        self.close_stream(stream)  # the next append knows it is poisoned, cuts its end and rotates
 
-    def forget(self, stream: str) -> None:
-        """Let go of the open end; the next append looks at the file anew."""
+    def close_stream(self, stream: str) -> None:
+        """Close the open end; the next append opens the file again."""
         active = self._active.pop(stream, None)
         if active is not None:
             self._disk.close(active.fd)
 
     # --- the open end ----------------------------------------------------------------
 
-    def _open_active(self, stream: str) -> _Active:
+    def _open_active(self, stream: str) -> _OpenEnd:
         path, archive = stream_files(stream)
         active = self._active.get(stream)
         if active is not None:
@@ -195,67 +192,67 @@ class Streams:
                 found = self._disk.stat(self._root.fd, path)
             except FileNotFoundError:
                 found = None
-            # Another process may have rotated: the name, not our handle, says which file is the active one.
+            # Another process may have rotated: the name decides which file is active, not our handle.
             named = None if found is None else (found.st_dev, found.st_ino)
             if found is not None and named == active.identity and named not in self._poisoned:
                 if found.st_size != active.size:
-                    active.size = self._whole_size(active, path, found.st_size, trusting=active.size >= 0)
+                    active.size = self._cut_torn_end(active, path, found.st_size, trusting=active.size >= 0)
             else:
-                self.forget(stream)
+                self.close_stream(stream)
                 active = None
         if active is None:
-            active = self._open_new(stream, path, archive)
+            active = self._open_file(stream, path, archive)
         if active.identity in self._poisoned:
             self._rotate(stream, active)
-            active = self._open_new(stream, path, archive)
+            active = self._open_file(stream, path, archive)
         return active
 
-    def _open_new(self, stream: str, path: str, archive: str) -> _Active:
+    def _open_file(self, stream: str, path: str, archive: str) -> _OpenEnd:
         self._root.make(path.rpartition("/")[0])
         fd = self._root.open_file(path, os.O_RDWR | os.O_APPEND | os.O_CREAT)
         try:
             self._root.sync(path.rpartition("/")[0])
             self._seal_missing(archive)
             found = self._disk.fstat(fd)
-            active = _Active(fd, (found.st_dev, found.st_ino), self._segments.active_number(archive), -1)
-            active.size = self._whole_size(active, path, found.st_size, trusting=False)
+            active = _OpenEnd(fd, (found.st_dev, found.st_ino), self._segments.active_number(archive), -1)
+            active.size = self._cut_torn_end(active, path, found.st_size, trusting=False)
         except BaseException:
             self._disk.close(fd)
             raise
         self._active[stream] = active
         return active
 
-    def _whole_size(self, active: _Active, path: str, size: int, *, trusting: bool) -> int:
-        """Where the last whole record ends; whatever stands behind it is copied aside and cut.
+    def _cut_torn_end(self, active: _OpenEnd, path: str, size: int, *, trusting: bool) -> int:
+        """Copy aside and cut anything after the last whole record; return where that ends.
 
-        `trusting`: other processes wrote since we last looked. They live, so the only damage there can be is a
-        write that one of them did not finish; checksums matter after a power cut, which no process survives.
+        `trusting`: other processes wrote since the last look. No power cut came in between, which no process survives,
+        so the only possible damage is an unfinished write, and no checksum is needed to see it.
         """
         fd = active.fd
         if size == 0 or (trusting and self._disk.pread(fd, 1, size - 1) == b"\n"):
             return size
         offset, line, ended = next(lines_back(self._disk, fd, size))
-        # A line end that was hit glues the last records to one line: what is whole in it is not cut.
+        # A damaged line end joins the last records into one line: do not cut the whole ones in it.
         if ended and (not line or any(piece.record is not None for piece in codec.pieces(line))):
             return size
         self._root.put_aside(self._disk.pread(fd, size - offset, offset), f"torn-{path}-{offset}")
         self._disk.truncate(fd, offset)
-        self._sync_or_leave(active)
+        self._try_sync(active)
         return offset
 
     def confirm(self, stream: str) -> None:
-        """Sync what is read at the end of a stream: its writer may have been killed before it did."""
+        """Sync the end of a stream: its writer may have been killed before it did."""
         active = self._open_active(stream)
         try:
             if active.size > 0:
                 self._sync(active)
         except OSError:
-            self._leave(stream, active)
+            self._seal_poisoned(stream, active)
             raise
 
     def mend_end(self, stream: str) -> None:
-        """Cut an unfinished or damaged last record (a copy is kept), and seal what has no seal."""
-        self.forget(stream)
+        """Cut an unfinished or damaged last record, keeping a copy; seal an unsealed last segment."""
+        self.close_stream(stream)
         self._open_active(stream)
 
     # --- segments --------------------------------------------------------------------
@@ -269,26 +266,26 @@ class Streams:
         except OSError as error:
             raise unwritten(f"The seal of {stream}", error) from error
 
-    def _rotate(self, stream: str, active: _Active) -> None:
+    def _rotate(self, stream: str, active: _OpenEnd) -> None:
         path, archive = stream_files(stream)
         self._root.make(archive)
         if active.identity not in self._poisoned:
-            # A seal vouches for every byte, also for a record whose writer was killed between write and sync.
-            self._sync_or_leave(active)
+            # A seal covers every byte, including a record whose writer was killed between write and sync.
+            self._try_sync(active)
         with self._root.parent(path) as (source, old), self._root.folder(archive) as target:
             self._disk.rename_new(source, old, target, segment_name(active.segment))
             self._disk.sync(target)
             self._disk.sync(source)
-        self.forget(stream)
+        self.close_stream(stream)
         self._seal_missing(archive)
 
     def _seal_missing(self, archive: str) -> None:
-        """Seal the newest segment if it has no seal yet: just rotated, or left without by a crash."""
+        """Seal the newest segment if it has no seal: it was just rotated, or a crash left it without."""
         names = [segment_name(number) for number in self._segments.numbers(archive)]
         if not names:
             return
         seals = self._segments.seals(archive)
-        # Only the newest: an older one without a seal had one and lost it, which `check` must go on saying.
+        # Only the newest: an older one has lost its seal, which `check` must keep reporting.
         missing = [name for name in names[-1:] if name not in seals]
         if missing:
             old = self._root.read(f"{archive}/{SUMS}") or b""

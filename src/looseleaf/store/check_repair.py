@@ -1,4 +1,4 @@
-"""`check` and `repair` for the log: re-read and re-hash everything; mend without losing a byte (FORMAT §8)."""
+"""Check and repair the log: read and hash everything again; repair without losing a byte (FORMAT §8)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from looseleaf.store.read_streams import (
     SEAL,
     SUMS,
     lines,
-    missing,
+    missing_segments,
     segment_name,
     segment_number,
     stream_files,
@@ -34,16 +34,16 @@ if TYPE_CHECKING:
     from looseleaf.store.root import Root
 
 _MANY = 1000
-"""More segments than this, gone in one place, were never there: a file has a wrong name."""
+"""A larger gap in the segment numbers is no loss: a file has a wrong name."""
 
 ENTRIES = "log/entries"
 ENTRY_FILES = {"raw.md": None, "meta.json": "entry.v1", "summary.json": "entry_summary.v1"}
 
 
 def check_log(root: Root, segments: Segments) -> Iterator[Problem]:
-    """Everything below `log/`, read and hashed again. Changes nothing."""
+    """Read and hash everything below `log/` again; yield what is wrong, change nothing."""
     found: list[Problem] = []
-    streams = _streams(segments, found)
+    streams = _list_streams(segments, found)
     for stream in streams:
         path, archive = stream_files(stream)
         try:
@@ -52,22 +52,22 @@ def check_log(root: Root, segments: Segments) -> Iterator[Problem]:
             yield Problem(archive, None, str(unreadable(archive, error)))
         except Refused as refused:
             yield Problem(archive, None, str(refused))
-    for name in _names(root, "log/traces", found):
+    for name in _list_names(root, "log/traces", found):
         if f"traces/{name}" not in streams:
-            yield Problem(f"log/traces/{name}", None, "this is no agent's log; it is not read", "note")
+            yield Problem(f"log/traces/{name}", None, "this is not an agent's log, so it is not read", "note")
     yield from _check_bodies(root)
     yield from _check_entries(root)
-    for name in _names(root, STAGED, found):
+    for name in _list_names(root, STAGED, found):
         yield Problem(
-            f"{STAGED}/{name}", None, "a change was interrupted here; the next command completes it", "note"
+            f"{STAGED}/{name}", None, "a change was interrupted; the next command finishes it", "note"
         )
-    for name in _names(root, ASIDE, found):
+    for name in _list_names(root, ASIDE, found):
         if name != "late":
-            yield Problem(f"{ASIDE}/{name}", None, "bytes that were displaced or cut are kept here", "note")
+            yield Problem(f"{ASIDE}/{name}", None, "a copy of displaced or cut bytes", "note")
     yield from dict.fromkeys(found)
 
 
-def _streams(segments: Segments, found: list[Problem]) -> list[str]:
+def _list_streams(segments: Segments, found: list[Problem]) -> list[str]:
     try:
         return segments.streams()
     except Refused as refused:
@@ -75,8 +75,8 @@ def _streams(segments: Segments, found: list[Problem]) -> list[str]:
         return [JOURNAL]
 
 
-def _names(root: Root, folder: str, found: list[Problem]) -> list[str]:
-    """The names in a folder; one that cannot be read is a problem, and none of the others is passed over for it."""
+def _list_names(root: Root, folder: str, found: list[Problem]) -> list[str]:
+    """Return the names in a folder; an unreadable folder is a problem, and the check goes on."""
     try:
         return root.names(folder)
     except OSError as error:
@@ -85,7 +85,7 @@ def _names(root: Root, folder: str, found: list[Problem]) -> list[str]:
 
 
 def _check_stream(root: Root, segments: Segments, stream: str, path: str, archive: str) -> Iterator[Problem]:
-    strict = stream == JOURNAL  # people and importers may add traces; only the program writes the journal
+    strict = stream == JOURNAL  # people and importers may add traces; the journal is the program's alone
     if path.rpartition("/")[2] in root.names(path.rpartition("/")[0]):
         yield from _check_file(root, segments, path, active=True, strict=strict)
     for number in segments.numbers(archive):
@@ -96,47 +96,43 @@ def _check_stream(root: Root, segments: Segments, stream: str, path: str, archiv
 
 def _check_seals(root: Root, segments: Segments, archive: str) -> Iterator[Problem]:
     yield from _check_sums(root, archive)
-    # No lock is held: what was sealed before we list the files must be there, and what is there be sealed after.
+    # Without the lock: segments sealed before the listing must exist, and listed ones must be sealed after it.
     sealed = segments.seals(archive)
     numbers = segments.numbers(archive)
     seals = segments.seals(archive)
-    for first, count in _gaps(numbers, sealed):
-        yield missing(archive, first, count)
+    for first, count in _find_gaps(numbers, sealed):
+        yield missing_segments(archive, first, count)
     for name in sealed:
-        if _number(name) > _last(numbers, sealed):
-            yield Problem(f"{archive}/{name}", None, "a seal names this segment, and there never was one")
+        if (segment_number(name) or 0) > _last_number(numbers, sealed):
+            yield Problem(f"{archive}/{name}", None, "a seal names this segment, which never existed")
     for number in numbers:
         name = segment_name(number)
         path = f"{archive}/{name}"
         if name in seals:
             try:
                 if sha256(root.read(path) or b"") != seals[name]:
-                    yield Problem(path, None, "this segment is not what was sealed: its sha256 differs")
+                    yield Problem(path, None, "this segment differs from its seal (sha256)")
             except Refused as refused:
                 yield Problem(path, None, str(refused))
         elif number == numbers[-1]:
             yield Problem(path, None, "this segment has no seal yet; the next append seals it", "note")
-        else:  # a crash can leave only the newest without: the next is begun when it has been sealed
+        else:  # a crash can leave only the newest unsealed: the next one begins after its seal
             yield Problem(path, None, "the seal of this segment is missing")
 
 
-def _number(name: str) -> int:
-    return segment_number(name) or 0
-
-
-def _last(numbers: list[int], seals: dict[str, str]) -> int:
-    """The newest segment that there was. A seal tells of one that is gone, but not of one far from all others:
-    that seal has a damaged name."""
+def _last_number(numbers: list[int], seals: dict[str, str]) -> int:
+    """Return the number of the newest segment that ever existed. A seal proves a lost segment, unless it is far from
+    all others: then its name is damaged."""
     last = max(numbers, default=0)
     while segment_name(last + 1) in seals:
         last += 1
     return last
 
 
-def _gaps(numbers: list[int], seals: dict[str, str]) -> Iterator[tuple[int, int]]:
-    """The first of some missing segments, and how many they are."""
+def _find_gaps(numbers: list[int], seals: dict[str, str]) -> Iterator[tuple[int, int]]:
+    """Yield each gap: its first missing segment, and how many are missing."""
     expected = 1
-    for number in [*numbers, _last(numbers, seals) + 1]:
+    for number in [*numbers, _last_number(numbers, seals) + 1]:
         if number > expected:
             yield expected, number - expected
         expected = number + 1
@@ -147,7 +143,7 @@ def _check_sums(root: Root, archive: str) -> Iterator[Problem]:
     *whole, rest = (root.read(path) or b"").split(b"\n")
     for number, line in enumerate(whole, 1):
         if not re.fullmatch(SEAL, line):
-            yield Problem(path, number, "this line is no seal")
+            yield Problem(path, number, "this line is not a seal")
     if rest:
         yield Problem(path, len(whole) + 1, "this line is not finished")
 
@@ -158,7 +154,7 @@ def _check_file(
     try:
         fd = root.open_file(path, os.O_RDONLY)
     except FileNotFoundError:
-        return  # sealed while we looked: it is checked under its new name
+        return  # sealed meanwhile: checked under its new name
     except OSError as error:
         yield Problem(path, None, str(unreadable(path, error)))
         return
@@ -192,9 +188,9 @@ def _check_file(
 
 def _check_bodies(root: Root) -> Iterator[Problem]:
     found: list[Problem] = []
-    for name in _names(root, BODIES, found):
+    for name in _list_names(root, BODIES, found):
         if not re.fullmatch(HASH, name):
-            yield Problem(f"{BODIES}/{name}", None, "this is no body; it is not read", "note")
+            yield Problem(f"{BODIES}/{name}", None, "this is not a body, so it is not read", "note")
             continue
         try:
             data = root.read(f"{BODIES}/{name}")
@@ -208,8 +204,8 @@ def _check_bodies(root: Root) -> Iterator[Problem]:
 
 def _check_entries(root: Root) -> Iterator[Problem]:
     found: list[Problem] = []
-    for topic in _names(root, ENTRIES, found):
-        for entry in _names(root, f"{ENTRIES}/{topic}", found):
+    for topic in _list_names(root, ENTRIES, found):
+        for entry in _list_names(root, f"{ENTRIES}/{topic}", found):
             for name, schema in ENTRY_FILES.items():
                 path = f"{ENTRIES}/{topic}/{entry}/{name}"
                 try:
@@ -218,7 +214,7 @@ def _check_entries(root: Root) -> Iterator[Problem]:
                     yield Problem(path, None, str(refused))
                     continue
                 if data is None:
-                    yield Problem(path, None, "this file of an entry is missing")
+                    yield Problem(path, None, "this file of the entry is missing")
                 elif schema is not None:
                     yield from _check_schema(path, data, schema)
     yield from found
@@ -231,23 +227,23 @@ def _check_schema(path: str, data: bytes, schema: str) -> Iterator[Problem]:
         yield Problem(path, getattr(error, "lineno", None), "this file is not JSON")
         return
     if not isinstance(value, dict) or value.get("schema") != schema:
-        yield Problem(path, None, f"this file does not say that its schema is {schema}")
+        yield Problem(path, None, f"the schema of this file is not {schema}")
 
 
 # --- repair ----------------------------------------------------------------------------
 
 
 def repair_log(root: Root, segments: Segments, streams: Streams) -> list[str]:
-    """Mend each damaged log file: the original is kept aside whole, each damaged stretch becomes a `lost` record.
+    """Repair each damaged log file: keep the original aside, turn each damaged part into a `lost` record.
 
-    Runs under the lock. Says what it did, a sentence each; a stream that cannot be read is left as it is.
+    Runs under the lock. Return a sentence for each repair; an unreadable stream stays as it is.
     """
     done: list[str] = []
     for stream in segments.streams():
         path, archive = stream_files(stream)
         try:
             done += _cut_end(root, streams, stream, path)
-            done += _stand_in(root, segments, archive)
+            done += _fill_gaps(root, segments, archive)
             sealed = [f"{archive}/{segment_name(number)}" for number in segments.numbers(archive)]
             for name in [*sealed, path]:
                 done += _repair_file(root, segments, name, strict=stream == JOURNAL)
@@ -257,38 +253,40 @@ def repair_log(root: Root, segments: Segments, streams: Streams) -> list[str]:
         except Refused as refused:
             done.append(f"{path}: not repaired. {refused}")
         finally:
-            streams.forget(stream)
-    return done + _retire_bodies(root)
+            streams.close_stream(stream)
+    return done + _move_damaged_bodies(root)
 
 
 def _cut_end(root: Root, streams: Streams, stream: str, path: str) -> list[str]:
-    """An unfinished end was never acknowledged, or is a record whose end was cut; appending would cut it too."""
+    """Cut an unfinished end: it was never acknowledged, or damage cut it. The next append would cut it too."""
     data = root.read(path)
     if not data or data.endswith(b"\n"):
         return []
     before = set(root.names(ASIDE))
     streams.mend_end(stream)
     kept = [f"{ASIDE}/{name}" for name in root.names(ASIDE) if name not in before]
-    return [f"{path}: an unfinished record was cut; it is kept as {', '.join(kept)}"]
+    return [f"{path}: an unfinished record was cut; a copy is {', '.join(kept)}"]
 
 
-def _stand_in(root: Root, segments: Segments, archive: str) -> list[str]:
-    """In the place of a segment that is gone, one that says so: numbers and positions after it stay true."""
+def _fill_gaps(root: Root, segments: Segments, archive: str) -> list[str]:
+    """Put a `lost` record in place of each missing segment: later numbers and positions stay valid."""
     seals, numbers = segments.seals(archive), segments.numbers(archive)
     done: list[str] = []
-    for first, count in _gaps(numbers, seals):
+    for first, count in _find_gaps(numbers, seals):
         if count > _MANY:
             raise Refused(
-                f"{count} segments are missing before {archive}/{segment_name(first + count)}, which cannot be one "
-                "of this memory. Move it out of the memory."
+                f"{count} segments are missing before {archive}/{segment_name(first + count)}, so that file cannot "
+                "belong to this memory. Move it out of the memory."
             )
         for name in map(segment_name, range(first, first + count)):
-            root.replace(f"{archive}/{name}", records.encode(_lost(segment=name, sha256=seals.get(name))))
-            done.append(f"{archive}/{name}: it is gone; a record that says so stands in its place")
+            root.replace(
+                f"{archive}/{name}", records.encode(_lost_record(segment=name, sha256=seals.get(name)))
+            )
+            done.append(f"{archive}/{name}: missing; a `lost` record stands in its place")
     return done
 
 
-def _lost(**what: object) -> Record:
+def _lost_record(**what: object) -> Record:
     return {"schema": "lost.v1", "id": new_id(), "ts": time.time(), "kind": "lost", **what}
 
 
@@ -308,9 +306,9 @@ def _repair_file(root: Root, segments: Segments, path: str, *, strict: bool) -> 
                 kept = {name: value for name, value in record.items() if name != "bodies"}
                 record = segments.bodies.put_in(record)[0]
             if record is None or (strict and not piece.checked):
-                loss = _lost(bytes=len(span), sha256=sha256(span))
+                loss = _lost_record(bytes=len(span), sha256=sha256(span))
                 lost.append(loss if kept is None else loss | {"record": kept})
-                mended.append(b"")  # its line is made when it is known where the original is kept
+                mended.append(b"")  # filled in below, when the original's copy has its path
                 continue
             if piece.checked and not span.startswith(b" "):
                 span = b" " + span
@@ -326,7 +324,7 @@ def _repair_file(root: Root, segments: Segments, path: str, *, strict: bool) -> 
 
 
 def _reseal(root: Root, segments: Segments, archive: str) -> list[str]:
-    """One seal for each segment as it is now. Old seals that are no longer true are kept aside."""
+    """Seal each segment as it is now. Keep old seals that no longer match aside."""
     path = f"{archive}/{SUMS}"
     old, seals = root.read(path) or b"", segments.seals(archive)
     new: dict[str, str] = {}
@@ -343,8 +341,8 @@ def _reseal(root: Root, segments: Segments, archive: str) -> list[str]:
     return [f"{archive}/{name}: sealed as it is now" for name in changed] or [f"{path}: written again"]
 
 
-def _retire_bodies(root: Root) -> list[str]:
-    """Damaged bodies go aside; the records that named them say by now that they are lost."""
+def _move_damaged_bodies(root: Root) -> list[str]:
+    """Move damaged bodies aside; their records are `lost` by now."""
     done: list[str] = []
     for problem in list(_check_bodies(root)):
         if problem.severity == "note":
@@ -357,5 +355,5 @@ def _retire_bodies(root: Root) -> list[str]:
         if data is not None:
             aside = root.put_aside(data, f"damaged-{problem.path}")
             root.discard(problem.path)
-            done.append(f"{problem.path}: a damaged body is kept as {aside}")
+            done.append(f"{problem.path}: damaged body moved to {aside}")
     return done

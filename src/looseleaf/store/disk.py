@@ -1,11 +1,11 @@
-"""The one place that knows which operating system this is: thin calls, no policy.
+"""The calls of the operating system, thin and without policy; no other module knows which system it is.
 
-Every file system call of the store goes through a `Disk`, so that a test can stand a failing disk in
-its place. A directory is a handle, a file within it a single name: no call follows a symbolic link,
-and no path with a slash is ever resolved from the process's own working directory (FORMAT §9).
+Every file system call of the store goes through a `Disk`, so that a test can replace it with a failing one. A folder
+is a handle, a file in it a single name: no call follows a symbolic link, and no path is ever resolved from the
+process's working directory (FORMAT §9).
 
-Linux has every guarantee. macOS has the same with other calls (F_FULLFSYNC, renameatx_np), and Windows
-a weaker set (no directory handles); both are written from their documentation and have not been run.
+Linux has every guarantee. macOS has the same with other calls (F_FULLFSYNC, renameatx_np), written from their
+documentation and never run. Windows works through WSL, which is Linux.
 """
 
 from __future__ import annotations
@@ -30,33 +30,28 @@ NETWORK_TYPES = frozenset(
     "ncpfs nfs nfs4 ocfs2 orangefs panfs prl_fs pvfs2 smb2 smb3 smbfs vboxsf vmhgfs webdav".split()
 )
 
-_O_NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
-_O_CLOEXEC = getattr(os, "O_CLOEXEC", 0)
-_O_NONBLOCK = getattr(os, "O_NONBLOCK", 0)
-_O_DIRECTORY = getattr(os, "O_DIRECTORY", 0)
-_O_BINARY = getattr(os, "O_BINARY", 0)
-# O_NONBLOCK: opening a FIFO that somebody planted must not hang the reader.
-_SAFE = _O_NOFOLLOW | _O_CLOEXEC | _O_NONBLOCK | _O_BINARY
+# O_NONBLOCK: opening a planted FIFO must not hang the reader.
+_SAFE = os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 
 _RENAME_NOREPLACE = 1
 _RENAME_EXCHANGE = 2
 
 
 class Disk:
-    """The calls of a POSIX system. Each does one thing and raises OSError when it fails."""
+    """The calls of a POSIX system. Each does one thing, and raises OSError if it fails."""
 
     def __init__(self) -> None:
         self._libc: Any = None
-        self._lacking: set[int] = set()  # ways to rename that this system turned out not to have
+        self._lacking: set[int] = set()  # kinds of rename that this system lacks
 
     # --- opening ---------------------------------------------------------------------
 
     def open_root(self, path: str) -> int:
-        """A handle on the memory's folder. Only here may a link be followed: the user named it."""
-        return os.open(path, os.O_RDONLY | _O_DIRECTORY | _O_CLOEXEC)
+        """Open the memory's folder. Only this call may follow a link: the user gave the path."""
+        return os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
 
     def make_root(self, path: str, mode: int = PRIVATE_DIR) -> None:
-        """The memory's folder and those above it, as far as they are missing; each durable in the one above."""
+        """Make the memory's folder and any missing ones above it, each durable in its parent."""
         if os.path.isdir(path):
             return
         above = os.path.dirname(path.rstrip(os.sep)) or os.curdir
@@ -68,7 +63,7 @@ class Disk:
                 raise
         try:
             fd = self.open_root(above)
-        except PermissionError:  # one may make a folder there and not look; then one may not sync it either
+        except PermissionError:  # a folder that may be written and not read cannot be synced either
             return
         try:
             self.sync(fd)
@@ -76,8 +71,8 @@ class Disk:
             self.close(fd)
 
     def open(self, root: int, path: str, flags: int, mode: int = PRIVATE_FILE) -> int:
-        """Open `path` beneath `root`, folder by folder; fails on a symbolic link anywhere in it. The kernel's own call
-        for that (`openat2`) opens the same, as the tests show, and is no faster from here."""
+        """Open `path` beneath `root`, folder by folder; fail on a symbolic link anywhere in it. The kernel's own call
+        for this (`openat2`) opens the same, as the tests show, and is no faster from Python."""
         refuse_upward(path)
         if "/" not in path:
             return _open_here(root, path, flags | _SAFE, mode)
@@ -85,7 +80,7 @@ class Disk:
         here = root
         try:
             for folder in folders:
-                there = _open_here(here, folder, os.O_RDONLY | _O_DIRECTORY | _SAFE)
+                there = _open_here(here, folder, os.O_RDONLY | os.O_DIRECTORY | _SAFE)
                 if here != root:
                     self.close(here)
                 here = there
@@ -97,9 +92,9 @@ class Disk:
     def open_dir(self, root: int, path: str) -> int:
         if path == "":
             return os.dup(root)
-        return self.open(root, path, os.O_RDONLY | _O_DIRECTORY)
+        return self.open(root, path, os.O_RDONLY | os.O_DIRECTORY)
 
-    def _c(self) -> Any:
+    def _load_libc(self) -> Any:
         if self._libc is None:
             import ctypes
 
@@ -108,7 +103,7 @@ class Disk:
 
     # --- bytes -----------------------------------------------------------------------
 
-    # The hot ones are the system calls themselves: an append is little more than these.
+    # These are the system calls themselves, for speed: an append is little more than them.
 
     read = staticmethod(os.read)
     write = staticmethod(os.write)
@@ -133,12 +128,12 @@ class Disk:
         try:
             os.fsync(fd)
         except OSError as error:
-            # EINVAL of a folder: this file system syncs no folders at all, and nothing better can be done there.
+            # EINVAL of a folder: this file system cannot sync folders, and there is no better way.
             if error.errno != errno.EINVAL or not stat_module.S_ISDIR(self.fstat(fd).st_mode):
                 raise
 
     def close(self, fd: int) -> None:
-        """Durability never rests on close: whatever had to be on disk was synced before."""
+        """Close a handle. Errors do not matter: everything that had to be on disk was synced before."""
         try:
             os.close(fd)
         except OSError:
@@ -147,7 +142,7 @@ class Disk:
     # --- names -----------------------------------------------------------------------
 
     def stat(self, folder: int, path: str) -> os.stat_result:
-        """Of a single name. With a longer path a folder in it may be a link: only for comparing identities."""
+        """Stat a single name. In a longer path a folder may be a link, so use that only to compare identities."""
         return os.stat(path, dir_fd=folder, follow_symlinks=False)
 
     def fstat(self, fd: int) -> os.stat_result:
@@ -175,8 +170,8 @@ class Disk:
     def rename_new(self, source: int, old: str, target: int, new: str) -> None:
         """Rename unless `new` exists (FileExistsError)."""
         if not self._rename_with(source, old, target, new, _RENAME_NOREPLACE):
-            # Weaker: what is made in between is replaced (FORMAT §6.6). A second name (link, then unlink) would
-            # not be, but a crash between the two leaves a file with two names, which nobody may open.
+            # Weaker: a file made in between is replaced (FORMAT §6.6). Link and unlink would not replace it, but a
+            # crash between the two leaves a file with two names, which is never opened.
             try:
                 self.stat(target, new)
             except FileNotFoundError:
@@ -185,24 +180,24 @@ class Disk:
                 raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), old, None, new)
 
     def exchange(self, source: int, old: str, target: int, new: str) -> None:
-        """Swap two names in one step, so that nobody ever sees neither and no bytes are ever dropped."""
+        """Swap two names in one step, so that both always exist and no bytes are ever dropped."""
         if not self._rename_with(source, old, target, new, _RENAME_EXCHANGE):
-            # Weaker: a save that lands between these two steps is replaced without a trace (FORMAT §6.6).
+            # Weaker: a save between these two steps is lost without a trace (FORMAT §6.6).
             aside = old + ".was"
             try:
                 os.link(new, aside, src_dir_fd=target, dst_dir_fd=source, follow_symlinks=False)
             except OSError as error:
                 if error.errno not in (errno.EPERM, errno.ENOSYS, errno.ENOTSUP, errno.EMLINK):
                     raise
-                self._copy(target, new, source, aside)  # a file system without second names
+                self._copy_file(target, new, source, aside)  # a file system without second names
             try:
                 self.rename(source, old, target, new)
             except OSError:
-                self.unlink(source, aside)  # nobody may open a page that has a second name
+                self.unlink(source, aside)  # a page with a second name is never opened
                 raise
             self.rename(source, aside, source, old)
 
-    def _copy(self, source: int, old: str, target: int, new: str) -> None:
+    def _copy_file(self, source: int, old: str, target: int, new: str) -> None:
         original = self.open(source, old, os.O_RDONLY)
         try:
             copy = self.open(target, new, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
@@ -217,12 +212,12 @@ class Disk:
             self.close(original)
 
     def _rename_with(self, source: int, old: str, target: int, new: str, how: int) -> bool:
-        """renameat2 or its macOS twin; False where kernel or file system has no such call."""
+        """Call renameat2 or its macOS twin; return False if the kernel or the file system lacks it."""
         if how in self._lacking:
             return False
         import ctypes
 
-        libc = self._c()
+        libc = self._load_libc()
         flags = how
         call = getattr(libc, "renameat2", None)
         if call is None:  # pragma: no cover - macOS
@@ -231,7 +226,7 @@ class Disk:
         if call is None:  # pragma: no cover - old C libraries
             self._lacking.add(how)
             return False
-        while call(source, _encoded(old), target, _encoded(new), flags) != 0:
+        while call(source, _encode_path(old), target, _encode_path(new), flags) != 0:
             number = ctypes.get_errno()
             if number == errno.EINTR:
                 continue
@@ -260,7 +255,7 @@ class Disk:
     # --- where -----------------------------------------------------------------------
 
     def network_type(self, root: int) -> str | None:
-        """The file system's type if it is a network share, where a lock may not hold between hosts."""
+        """Return the file system's type if it is a network share, where locks may not hold between hosts."""
         if sys.platform != "linux":  # pragma: no cover - macOS
             return None
         device = self.fstat(root).st_dev
@@ -275,18 +270,18 @@ class Disk:
         return os.uname().nodename
 
     def is_alive(self, pid: int) -> bool:
-        """Whether a process of this host may still be running."""
+        """True if a process of this host may still be running."""
         try:
             os.kill(pid, 0)
         except (ProcessLookupError, OverflowError):
             return False
         except PermissionError:
-            pass  # somebody else's
+            pass  # another user's process
         return True
 
 
 def _open_here(folder: int, name: str, flags: int, mode: int = PRIVATE_FILE) -> int:
-    """Open a single name. A link is called a link (ELOOP) also where a folder was asked for, as `openat2` has it."""
+    """Open a single name. Where a folder is wanted, a link still fails with ELOOP, as with `openat2`."""
     try:
         return os.open(name, flags, mode, dir_fd=folder)
     except NotADirectoryError as error:
@@ -300,13 +295,13 @@ def _open_here(folder: int, name: str, flags: int, mode: int = PRIVATE_FILE) -> 
 
 
 def refuse_upward(path: str) -> None:
-    """`..` leads out of any folder. Names are judged long before; this holds for those that came another way."""
+    """Refuse `..`, which leads out of any folder. Callers judge names long before; this is the last guard."""
     if ".." in path.split("/"):
         raise OSError(errno.EXDEV, os.strerror(errno.EXDEV), path)
 
 
-def _encoded(path: str) -> bytes:
-    """A path for C, where a NUL would cut it short without a word."""
+def _encode_path(path: str) -> bytes:
+    """Encode a path for C, where a NUL would silently cut it short."""
     encoded = os.fsencode(path)
     if b"\0" in encoded:
         raise ValueError("embedded null byte")
@@ -314,7 +309,7 @@ def _encoded(path: str) -> bytes:
 
 
 def mount_type(mountinfo: str, major: int, minor: int) -> str | None:
-    """The file system type of a device, from the text of /proc/self/mountinfo."""
+    """Return the file system type of a device, from the text of /proc/self/mountinfo."""
     for line in mountinfo.splitlines():
         left, dash, right = line.partition(" - ")
         parts = left.split(" ")
@@ -324,8 +319,4 @@ def mount_type(mountinfo: str, major: int, minor: int) -> str | None:
 
 
 def this_disk() -> Disk:
-    if sys.platform == "win32":  # pragma: no cover - Windows
-        from looseleaf.store.windows import WindowsDisk
-
-        return WindowsDisk()
     return Disk()

@@ -1,7 +1,7 @@
-"""Documents: read whole, replaced whole, and only from the bytes the caller knew (FORMAT §6).
+"""Documents: read whole, and replaced whole from the bytes that the caller read (FORMAT §6).
 
-A page's change goes: stage the new bytes → journal the edit → exchange the two files in one step → look at what was
-displaced (`replace.py`). Whatever step a crash hits, `recovery.py` finishes the change or takes it back.
+A page's change goes: stage the new bytes → journal the edit → exchange the two files in one step → check the
+displaced one (`replace.py`). Whichever step a crash hits, `recovery.py` finishes the change or undoes it.
 """
 
 from __future__ import annotations
@@ -32,9 +32,7 @@ if TYPE_CHECKING:
     from looseleaf.store.root import Root
 
 
-class Desk:
-    """What a page is written with, and what a crash left is put in order with."""
-
+class Documents:
     def __init__(self, root: Root, lock: Lock, policy: Policy, streams: Streams, segments: Segments) -> None:
         self._root = root
         self._disk = root.disk
@@ -42,14 +40,9 @@ class Desk:
         self._policy = policy
         self._streams = streams
         self._segments = segments
-
-
-class Documents(Desk):
-    def __init__(self, root: Root, lock: Lock, policy: Policy, streams: Streams, segments: Segments) -> None:
-        super().__init__(root, lock, policy, streams, segments)
         self._swept = 0.0
         self._edition: tuple[int, ...] | None = ()
-        """As it was when what is written now was read; (): nobody looked yet."""
+        """The edition when this process last recovered, before it read what it writes now; (): not yet known."""
 
     @cached_property
     def _exchange(self) -> Exchange:
@@ -79,32 +72,28 @@ class Documents(Desk):
             return None
         except OSError as error:
             raise unreadable(path, error) from error
-        return _stat(path, found)
+        return _stat_of(path, found)
 
     # --- changing ----------------------------------------------------------------------
 
     def put(self, path: str, data: bytes, *, base: str | None, record: Record | None = None) -> str:
-        self._change(canonical(path), data, base, record)
+        self._change_document(canonical(path), data, base, record)
         return sha256(data)
 
     def delete(self, path: str, *, base: str, record: Record | None = None) -> None:
-        self._change(canonical(path), None, base, record)
+        self._change_document(canonical(path), None, base, record)
 
     def view(self, path: str, data: bytes) -> None:
-        path = canonical(path)
-        if not path.startswith("views/"):
-            raise Refused(
-                f"{path} was not written: only what lies in views/ may be written without a promise. Use put."
-            )
+        path = view_path(path)
         try:
             if self._edition not in ((), self.edition()):
-                return  # it was made of what is forgotten since
+                return  # it was made from text that is forgotten by now
             self._root.replace(path, data, durable=False)
         except OSError as error:
             raise unwritten(path, error) from error
 
     def edition(self) -> tuple[int, ...] | None:
-        """How the file of tombstones looks: it is another one after each forgetting (FORMAT §17.6)."""
+        """Return the identity of the tombstone file, which each forget replaces (FORMAT §17.6)."""
         try:
             found = self._disk.stat(self._root.fd, f"log/{TOMBSTONES}.jsonl")
         except FileNotFoundError:
@@ -113,7 +102,9 @@ class Documents(Desk):
             raise unreadable(f"log/{TOMBSTONES}.jsonl", error) from error
         return found.st_ino, found.st_mtime_ns, found.st_size
 
-    def _change(self, path: str, data: bytes | None, base: str | None, record: Record | None) -> None:
+    def _change_document(
+        self, path: str, data: bytes | None, base: str | None, record: Record | None
+    ) -> None:
         with self._lock:
             self.recover()
             found = self.get(path)
@@ -124,7 +115,7 @@ class Documents(Desk):
                 if base is None:
                     self._refuse_twin(path)
                 if record is not None:
-                    self._edit(path, data, base, record)
+                    self._write_edit(path, data, base, record)
                 elif data is None:
                     with self._root.parent(path) as (folder, name):
                         self._disk.unlink(folder, name)
@@ -135,16 +126,16 @@ class Documents(Desk):
                 raise unwritten(path, error) from error
 
     def _refuse_twin(self, path: str) -> None:
-        """A second name that some systems cannot tell from the first would overwrite it there."""
+        """Refuse a name that some systems cannot tell from an existing one: it would overwrite that file there."""
         folder, _, name = path.rpartition("/")
         for other in self._root.names(folder):
             if other != name and same_name(other, name):
                 raise Refused(
-                    f"{path} was not made: {other} is there already, and some systems take the two names for one. "
-                    f"Change {other}, or choose a name that differs in more than case or accents' spelling."
+                    f"{path} was not made: {other} exists, and some systems take the two names for one. "
+                    f"Change {other}, or choose a name that differs in more than case or accents."
                 )
 
-    def _edit(self, path: str, data: bytes | None, base: str | None, record: Record) -> None:
+    def _write_edit(self, path: str, data: bytes | None, base: str | None, record: Record) -> None:
         edit = str(record["id"])
         self._root.make(STAGED)
         self._root.make(path.rpartition("/")[0])
@@ -154,38 +145,35 @@ class Documents(Desk):
             self._streams.append(JOURNAL, [record])
         except BaseException as error:
             if self._may_be_journaled(edit):
-                raise _unfinished(path, error) from error
+                raise _unfinished_error(path, error) from error
             self._root.discard(staged)
             raise
         try:
             self._exchange.replace(path, staged, base, None if data is None else sha256(data), edit)
         except OSError as error:
-            raise _unfinished(path, error) from error
+            raise _unfinished_error(path, error) from error
 
     def _may_be_journaled(self, edit: str) -> bool:
-        """Whether a record whose append failed stands in the log all the same (it could not be taken back)."""
+        """True if a record whose append failed may still stand in the log, because undoing the write failed too."""
         try:
             last = next(self._segments.read_back(JOURNAL), None)
         except Refused:
-            return True  # recovery will know: it reads the journal again before it does anything
+            return True  # recovery reads the journal again, and decides
         return last is not None and last.record.get("id") == edit
 
     # --- after a crash -----------------------------------------------------------------
 
     def recover(self) -> None:
-        """Finish or take back what a crash left halfway. Mostly there is nothing, and nothing is loaded to see that."""
+        """Finish or undo interrupted changes. Usually there are none, and this loads nothing to find that out."""
         try:
             if self._root.names(STAGED):
                 self._recovery.recover()
             self._edition = self.edition()
         except OSError as error:
-            raise unwritten("What an interrupted change left behind", error) from error
+            raise unwritten("The rest of an interrupted change", error) from error
 
     def sweep(self) -> None:
-        """Let displaced files go in time.
-
-        A chore that nobody asked for: where it cannot be done (a memory that may only be read), the files stay.
-        """
+        """Remove old displaced files. Where that fails (a read-only memory), they stay."""
         now = time.time()
         if 0 <= now - self._swept < 1:
             return
@@ -206,9 +194,9 @@ class Documents(Desk):
             self.recover()
             try:
                 if again and self._root.is_folder(folder):
-                    self._root.sync(above)  # whoever put it there may have died before it did this
+                    self._root.sync(above)  # its writer may have died before this
                     return
-                self._root.make(staged, durable=False)  # it is to vanish; what counts is synced below
+                self._root.make(staged, durable=False)  # temporary; the final name is synced below
                 try:
                     for name, data in files.items():
                         self._root.stage(f"{staged.rpartition('/')[2]}/{canonical(name)}", data)
@@ -230,7 +218,7 @@ class Documents(Desk):
                     raise
             except FileExistsError:
                 raise Refused(
-                    f"{folder} was not written: it exists, and what was once published never changes. Use a new name."
+                    f"{folder} was not written: it exists, and a published folder never changes. Use a new name."
                 ) from None
             except OSError as error:
                 raise unwritten(folder, error) from error
@@ -247,12 +235,12 @@ class Documents(Desk):
             raise unreadable(folder, error) from error
         return tuple(sorted(found))
 
-    # Last, because its name hides the type of the same name from what follows it.
+    # Last: its name hides the type `list` from the lines below it.
     def list(self, folder: str = "") -> list[Stat]:
         prefix = f"{canonical(folder)}/" if folder else ""
         try:
             with self._root.folder(folder) as fd:
-                found = [each for entry in self._disk.entries(fd) if (each := _entry_stat(prefix, entry))]
+                found = [each for entry in self._disk.entries(fd) if (each := _stat_of_entry(prefix, entry))]
         except FileNotFoundError:
             return []
         except OSError as error:
@@ -260,24 +248,32 @@ class Documents(Desk):
         return sorted(found, key=lambda each: each.path)
 
 
-def _unfinished(path: str, error: BaseException) -> Unwritten:
+def view_path(path: str) -> str:
+    """Return the canonical path of a view; refuse any other."""
+    path = canonical(path)
+    if not path.startswith("views/"):
+        raise Refused(f"{path} was not written: only files in views/ may be written without a base. Use put.")
+    return path
+
+
+def _unfinished_error(path: str, error: BaseException) -> Unwritten:
     why = error.strerror or error if isinstance(error, OSError) else error
     return Unwritten(
-        f"{path} may or may not have been changed: the disk failed in the middle of it ({why}). Nothing is lost: "
-        "the next command completes the change or takes it back. Read the page again before you repeat it."
+        f"{path} may or may not have changed: the disk failed in the middle ({why}). Nothing is lost: "
+        "the next command finishes the change or undoes it. Read the page again before you repeat it."
     )
 
 
-def _entry_stat(prefix: str, entry: os.DirEntry[str]) -> Stat | None:
-    """None for what is no file, or not there any more: editors make and remove files while we look."""
+def _stat_of_entry(prefix: str, entry: os.DirEntry[str]) -> Stat | None:
+    """Return None for anything but a file, and for a file that an editor has just removed."""
     try:
         if entry.is_file(follow_symlinks=False):
-            return _stat(prefix + entry.name, entry.stat(follow_symlinks=False))
+            return _stat_of(prefix + entry.name, entry.stat(follow_symlinks=False))
     except FileNotFoundError:
         pass
     return None
 
 
-def _stat(path: str, found: os.stat_result) -> Stat:
+def _stat_of(path: str, found: os.stat_result) -> Stat:
     mark = (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_mode)
     return Stat(path, found.st_size, found.st_mtime_ns, mark)

@@ -1,4 +1,4 @@
-"""A store in a folder: the default, and all that most people ever need."""
+"""A store in a folder, the default. Every path is beneath one open folder; every file is private to its owner."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ WRITER = "log/writer"
 
 
 class FileStore:
-    """See `Store`. Every path is beneath one open folder; every file is private to its owner."""
+    """A `Store` in a folder."""
 
     def __init__(
         self, path: str | os.PathLike[str], policy: Policy | None = None, disk: Disk | None = None
@@ -36,23 +36,21 @@ class FileStore:
         policy = policy or Policy()
         self._disk = disk or this_disk()
         self._root = Root(self._disk, os.fspath(path))
-        self._lock = Lock(self._disk, self._open_lock, self._admit, policy.lock_seconds)
+        self._lock = Lock(self._disk, self._open_lock, self._check_share, policy.lock_seconds)
         bodies = Bodies(self._root, policy.body_bytes)
         self._segments = Segments(self._root, bodies)
         self._streams = Streams(self._root, self._lock, policy, bodies, self._segments)
         self._documents = Documents(self._root, self._lock, policy, self._streams, self._segments)
         self._share: str | None = None
         self._looked = False
-        if is_committed(
-            self._root
-        ):  # nobody sees half of a forgetting: whoever opens the memory completes it
-            self.recover()
+        if is_committed(self._root):
+            self.recover()  # so that no reader sees half of a forget
 
     @classmethod
     def make(
         cls, path: str | os.PathLike[str], policy: Policy | None = None, disk: Disk | None = None
     ) -> FileStore:
-        """The store in a folder that is made if it is missing."""
+        """Open the store in a folder; make the folder if it is missing."""
         disk = disk or this_disk()
         try:
             disk.make_root(os.fspath(path))
@@ -61,7 +59,7 @@ class FileStore:
         return cls(path, policy, disk)
 
     def furnish(self, folders: Sequence[str], files: Mapping[str, bytes]) -> None:
-        """The folders, and those of the files that are not there yet."""
+        """Make the folders, and those of the files that are missing."""
         try:
             for folder in folders:
                 self._root.make(folder)
@@ -80,7 +78,7 @@ class FileStore:
         return self._lock
 
     def alone(self, path: str) -> Alone:
-        """Whether nobody else does a chore now, which is named by a file: see `Alone`."""
+        """Try to be the only one that does a chore, which a file names: see `Alone`."""
         return Alone(self._disk, self._open_lock, path)
 
     def _open_lock(self, path: str) -> int:
@@ -92,42 +90,41 @@ class FileStore:
             if error.errno in (errno.EBADF, errno.ELOOP, errno.ENOTDIR, errno.EISDIR, errno.ENXIO):
                 raise unreadable(path, error) from error
             raise Unwritten(
-                f"Nothing was written: the lock of the memory, {path}, could not be opened "
-                f"({error.strerror or error}). What is there can be read and not changed. "
-                "Check the folder's permissions and the disk, or copy the memory to a place you may write to."
+                f"The memory's lock, {path}, could not be opened ({error.strerror or error}), so the memory can only "
+                "be read. Check the folder's permissions and the disk, or copy the memory to a folder you may write to."
             ) from error
 
     # --- one writer on a network share -------------------------------------------------
 
-    def _admit(self) -> None:
-        """A lock may not hold between hosts (FORMAT §7.3): on a share, the first writer is the only one.
+    def _check_share(self) -> None:
+        """On a network share, let only the first writer write: locks may not hold between hosts (FORMAT §7.3).
 
-        Asked anew each time the lock is taken, because a child after fork is another process, and because a person
-        may have given the claim to somebody else. On one host the lock does hold, and guards the claim.
+        This runs each time the lock is taken, because a forked child is another process, and because a person may
+        have handed the claim to another. On one host the lock holds, and guards the claim.
         """
         try:
             if not self._looked:
                 self._share = self._disk.network_type(self._root.fd)
                 self._looked = True
             if self._share is not None:
-                self._claim(self._share)
+                self._claim_share(self._share)
         except OSError as error:
             raise unwritten(WRITER, error) from error
 
-    def _claim(self, share: str) -> None:
-        me = self._me()
+    def _claim_share(self, share: str) -> None:
+        me = self._own_claim()
         found = self._root.read(WRITER)
         if found == me:
             return
         if found is not None:
             host, _, pid = found.decode("utf-8", "replace").strip().rpartition(" ")
             if host != self._disk.host() or not pid.isdecimal() or self._disk.is_alive(int(pid)):
-                raise _taken(share, f"process {pid or '?'} on {host or 'an unknown host'}")
+                raise _share_taken(share, f"process {pid or '?'} on {host or 'an unknown host'}")
             self._root.discard(WRITER)  # its writer died here
         try:
             fd = self._root.open_file(WRITER, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
         except FileExistsError:
-            raise _taken(share, "a process on another host") from None
+            raise _share_taken(share, "a process on another host") from None
         try:
             self._root.write_all(fd, me)
             self._disk.sync(fd)
@@ -137,29 +134,29 @@ class FileStore:
         finally:
             self._disk.close(fd)
 
-    def _me(self) -> bytes:
+    def _own_claim(self) -> bytes:
         return f"{self._disk.host()} {os.getpid()}\n".encode()
 
     def close(self) -> None:
-        # A thread that is writing finishes first: its handles are not given away under it.
+        # A thread that is writing finishes first, with its handles open.
         with self._lock.threads():
             if self._share is not None and not self._root.closed:
                 try:
-                    if self._root.read(WRITER) == self._me():
+                    if self._root.read(WRITER) == self._own_claim():
                         self._root.discard(WRITER)
                 except Refused:
-                    pass  # it cannot be read, so it is left to whoever finds it
-            self._let_go()
+                    pass  # unreadable: left for the next process
+            self._close_handles()
 
-    def _let_go(self) -> None:
+    def _close_handles(self) -> None:
         self._streams.close()
         self._lock.close()
         self._root.close()
 
     def __del__(self) -> None:
-        """A store that was dropped and not closed gives its handles back when it is collected, as a file does."""
-        if "_streams" in self.__dict__:  # else there was no folder to open
-            self._let_go()
+        """Close the handles of a store that was dropped without `close`, as a file does."""
+        if "_streams" in self.__dict__:  # else the folder could not be opened
+            self._close_handles()
 
     def __enter__(self) -> FileStore:
         return self
@@ -216,7 +213,7 @@ class FileStore:
         return self._documents.edition()
 
     def mend_ends(self) -> None:
-        """Cut unfinished last records of all streams (copies are kept), as the next append to each would."""
+        """Cut the unfinished last record of each stream, keeping a copy, as its next append would."""
         try:
             with self._lock:
                 for stream in self.streams():
@@ -225,15 +222,15 @@ class FileStore:
             raise unwritten("The end of a log", error) from error
 
     def switch(self, name: str, puts: Sequence[Put], removals: Sequence[Removal]) -> None:
-        """Replace and remove files as one act. Only for forgetting, which holds the lock (FORMAT §17.4)."""
+        """Replace and remove files as one act. Only for forget, which holds the lock (FORMAT §17.4)."""
         from looseleaf.store.replace import switch
 
         try:
             switch(self._root, name, puts, removals)
         except OSError as error:
-            raise unwritten("What is left after forgetting", error) from error
+            raise unwritten("The memory without the forgotten text", error) from error
 
-    # --- care --------------------------------------------------------------------------
+    # --- check and repair --------------------------------------------------------------
 
     def recover(self) -> None:
         self._documents.recover()
@@ -251,14 +248,14 @@ class FileStore:
             self.recover()
             return repair_log(self._root, self._segments, self._streams)
 
-    # Last, because its name hides the type of the same name from what follows it.
+    # Last: its name hides the type `list` from the lines below it.
     def list(self, folder: str = "") -> list[Stat]:
         return self._documents.list(folder)
 
 
-def _taken(share: str, who: str) -> Unwritten:
+def _share_taken(share: str, who: str) -> Unwritten:
     return Unwritten(
-        f"Nothing was written: the memory lies on a network share ({share}) and {who} writes to it. "
-        "Locks may not hold between hosts there, so only one process may write. End that one, or delete "
-        f"{WRITER} in the memory if it is gone, or move the memory to a local disk."
+        f"The memory lies on a network share ({share}), and {who} is writing to it. Locks may not hold between hosts "
+        f"there, so only one process may write. End that process (or delete {WRITER} in the memory if it is gone), or "
+        "move the memory to a local disk."
     )

@@ -1,8 +1,8 @@
 """One writer at a time, across threads and processes (FORMAT §7).
 
-Two files, never deleted: `log/lock` is the lock, `log/turn` the turnstile before it. Who waits for the lock
-holds the turnstile, so a process that lets go and comes straight back queues behind the one that waited;
-without it a busy writer starves the others. The kernel releases both when a process dies.
+Two files, never deleted: `log/lock` is the lock, `log/turn` the turnstile before it. A process that waits for the lock
+holds the turnstile, so that one that releases the lock and takes it again queues behind it; without the turnstile a
+busy writer starves the others. The kernel releases both when a process dies.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import time
 from _thread import RLock, get_ident
-from _weakref import ref  # all of `weakref` that is needed, and there already
+from _weakref import ref  # the one part of `weakref` needed here, and already loaded
 
 from looseleaf.base.errors import Busy, Unwritten
 
@@ -27,7 +27,7 @@ TURN = "log/turn"
 
 
 class Threads:
-    """One thread at a time, of this process. After a fork it is a new lock: a thread of the parent may have held it."""
+    """A lock between the threads of this process. A fork makes a new one: a parent's thread may have held it."""
 
     def __init__(self) -> None:
         self._lock, self._pid = RLock(), os.getpid()
@@ -39,10 +39,10 @@ class Threads:
 
 
 class Alone:
-    """Gives whether nobody else is in the same block, in any process; nobody is waited for.
+    """Yields True if no other process or thread is in the same block; never waits.
 
-    Other than the lock it may be held across anything, a model's answer too: it only keeps a chore from being done
-    twice at once. The kernel lets go of it when the process dies.
+    Unlike the lock it may be held across anything, even a model's answer: it only keeps a chore from running twice at
+    once. The kernel releases it when the process dies.
     """
 
     def __init__(self, disk: Disk, open_file: Callable[[str], int], path: str) -> None:
@@ -60,9 +60,9 @@ class Alone:
 
 
 class Lock:
-    """A context manager that may be entered again by the thread that holds it.
+    """A context manager that its thread may enter again.
 
-    `admit` is asked each time the lock was got and before anything is done with it; it may refuse.
+    `admit` runs each time the lock was taken, before the block does; it may refuse.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class Lock:
     def __enter__(self) -> Lock:
         deadline = time.monotonic() + self._seconds
         if not self._threads.acquire(timeout=self._seconds):
-            raise Busy(self._sentence())
+            raise Busy(self._busy_message())
         try:
             if self._depth == 0:
                 self._acquire(deadline)
@@ -91,7 +91,7 @@ class Lock:
             self._depth += 1
         except BaseException:
             if self._depth == 0:
-                self.close()  # whatever was got of the two is released with the files
+                self.close()  # closing the files releases what was taken of the two
             self._threads.release()
             raise
         return self
@@ -100,7 +100,7 @@ class Lock:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._owner != get_ident():
-            return  # forked inside the block: the parent still holds it, and this process never did
+            return  # forked inside the block: only the parent holds the lock
         self._depth -= 1
         try:
             if self._depth == 0:
@@ -113,12 +113,12 @@ class Lock:
             self._threads.release()
 
     def threads(self) -> AbstractContextManager[bool]:
-        """The part of the lock that is between this process's own threads."""
+        """Return the part of the lock between this process's own threads."""
         return self._threads
 
     def after_fork(self) -> None:
-        """The parent's locks are the parent's. Closing the copies releases nothing; keeping them would hold the
-        lock for as long as this process lives if the parent died with it."""
+        """Close the copies of the parent's lock files. That releases nothing; keeping them open would hold the lock
+        until this process ends if the parent died with it."""
         self.close()
         self._reset()
 
@@ -126,17 +126,17 @@ class Lock:
         try:
             while True:
                 self._open_files()
-                # Whoever waits at the turnstile is one of several and sleeps longer; at the lock there is only one.
-                self._take(self._turn, 0.002, deadline)
-                self._take(self._lock, 0.0002, deadline)
+                # Several may wait at the turnstile, so each sleeps longer; at the lock there is only one.
+                self._wait_for(self._turn, 0.002, deadline)
+                self._wait_for(self._lock, 0.0002, deadline)
                 self._disk.unlock(self._turn)
-                if self._is_there():
+                if self._has_name():
                     break
-                self.close()  # somebody deleted the file: whoever comes next locks a new one, and so must we
+                self.close()  # the file was deleted: the next process locks a new one, and so must we
         except OSError as error:
             raise Unwritten(
-                f"Nothing was done: this memory's lock could not be taken ({error.strerror or error}). "
-                "Repeat the command; if it fails again, move the memory to a disk whose file system has locks."
+                f"The memory's lock could not be taken ({error.strerror or error}). Repeat the command; if it fails "
+                "again, move the memory to a disk whose file system has locks."
             ) from error
         self._admit()
 
@@ -146,39 +146,38 @@ class Lock:
             self._lock = self._open(LOCK)
             self._turn = self._open(TURN)
 
-    def _is_there(self) -> bool:
-        """Whether the file that was opened still has its name."""
+    def _has_name(self) -> bool:
+        """True if the open lock file still has its name."""
         return self._disk.fstat(self._lock).st_nlink > 0
 
     def is_free(self) -> bool:
-        """Whether it could be had at once. For chores, for which nobody should wait."""
+        """True if the lock could be taken at once. For chores, which should not wait."""
         if not self._threads.acquire(blocking=False):
             return False
         try:
             if self._depth == 0:
                 self._open_files()
-                if not self._is_there() or not self._disk.try_lock(self._lock):
+                if not self._has_name() or not self._disk.try_lock(self._lock):
                     return False
                 self._disk.unlock(self._lock)
             return True
         finally:
             self._threads.release()
 
-    def _take(self, fd: int, pause: float, deadline: float) -> None:
+    def _wait_for(self, fd: int, pause: float, deadline: float) -> None:
         if self._disk.try_lock(fd):
             return
-        import random  # not on the path of a process that never waits
+        import random  # late: a process that never waits does not load it
 
         while not self._disk.try_lock(fd):
             if time.monotonic() > deadline:
-                raise Busy(self._sentence())
+                raise Busy(self._busy_message())
             time.sleep(pause * (0.5 + random.random()))
 
-    def _sentence(self) -> str:
+    def _busy_message(self) -> str:
         return (
-            f"Nothing was done: somebody else has held this memory's lock for {self._seconds:g} seconds. "
-            "Look for a looseleaf process that hangs or is stopped, end it, and repeat the command; "
-            "nothing that was acknowledged is lost."
+            f"Another process has held the memory's lock for {self._seconds:g} seconds. Look for a looseleaf process "
+            "that hangs or is stopped, end it, and repeat the command; nothing that was acknowledged is lost."
         )
 
     def close(self) -> None:
@@ -189,11 +188,11 @@ class Lock:
 
 
 _opened: dict[int, ref[Lock]] = {}
-"""The locks that were used, as long as there are such, and somebody may fork beside them."""
+"""Locks in use, for a fork to reach."""
 
 
 def _watch_forks(lock: Lock) -> None:
-    """From its first use on, a lock is told of forks."""
+    """Register a lock, at its first use, for `after_fork`."""
     name = id(lock)
     _opened[name] = ref(lock, lambda _: _opened.pop(name, None) and None)
 
@@ -205,5 +204,4 @@ def _after_fork() -> None:
             lock.after_fork()
 
 
-if hasattr(os, "register_at_fork"):  # pragma: no branch - Windows has no fork
-    os.register_at_fork(after_in_child=_after_fork)
+os.register_at_fork(after_in_child=_after_fork)

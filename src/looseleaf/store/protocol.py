@@ -1,4 +1,4 @@
-"""The `Store` protocol, small enough for a second implementation: what `tests/store_contract.py` asks of each."""
+"""The `Store` protocol, small enough for a second implementation. `tests/store_contract.py` tests each of them."""
 
 from __future__ import annotations
 
@@ -15,76 +15,76 @@ else:
 
 class Store(Protocol):
     def lock(self) -> AbstractContextManager[object]:
-        """Hold the memory alone, across threads and processes. May be entered again by its holder."""
+        """Hold the memory alone, across threads and processes. The holder may enter it again."""
 
     # --- streams: `journal`, `calls`, `tombstones`, `traces/<agent>`, `prompts/<agent>` ----
 
     def append(self, stream: str, records: Sequence[Record]) -> list[Position]:
-        """Add records; durable when it returns. One sync for all of them, and for other threads' in waiting."""
+        """Add records; durable when it returns. One sync serves all of them, and waiting threads' records too."""
 
     def read(
         self, stream: str, start: Position = ..., on_problem: Callable[[Problem], None] | None = ...
     ) -> Iterator[Line]:
-        """The records from `start` on, oldest first. Damage is skipped and told to `on_problem`."""
+        """Yield the records from `start` on, oldest first. Skip damage and report it to `on_problem`."""
 
     def read_back(self, stream: str, end: Position | None = ...) -> Iterator[Line]:
-        """The records before `end` (the newest first), reading no more of the log than is asked for."""
+        """Yield the records before `end`, newest first, reading no more of the log than needed."""
 
     def end(self, stream: str) -> Position:
-        """Where the next record will begin."""
+        """Return where the next record will begin."""
 
     def rotate(self, stream: str) -> None:
-        """Seal what there is; the next record begins a new segment. Does nothing to an empty one."""
+        """Seal the current segment; the next record begins a new one. Leave an empty segment alone."""
 
     def streams(self) -> list[str]:
-        """The names of all streams."""
+        """Return the names of all streams."""
 
-    # --- documents: everything else, by canonical path -------------------------------------
+    # --- documents: all other files, by canonical path -------------------------------------
 
     def get(self, path: str, limit: int | None = ...) -> Document | None:
-        """The document, or None if there is none. Unreadable is never None."""
+        """Return the document, or None if it does not exist. An unreadable one raises."""
 
     def stat(self, path: str) -> Stat | None:
-        """What can be known of a document without reading it, or None if there is none."""
+        """Return the document's size and times without reading it, or None if it does not exist."""
 
     def put(self, path: str, data: bytes, *, base: str | None, record: Record | None = ...) -> str:
-        """Make `data` the document if its hash now is `base` (None: there is none); else Stale.
+        """Make `data` the document if its hash is still `base` (None: no document); else raise Stale.
 
-        With `record`, the journal gets the record in the same act. Returns the new hash.
+        A `record` is journaled in the same act. Return the new hash.
         """
 
     def delete(self, path: str, *, base: str, record: Record | None = ...) -> None:
-        """Remove the document under the same rules."""
+        """Remove the document by the same rules."""
 
     def view(self, path: str, data: bytes) -> None:
-        """Replace a document below `views/`: whole or not at all, but with no promise to survive a power cut."""
+        """Replace a document below `views/`: whole or not at all, but it may not survive a power cut."""
 
     def publish(self, folder: str, files: Mapping[str, bytes], *, again: bool = ...) -> None:
-        """Make a new folder with all its files visible at once; Refused if it exists.
+        """Make a new folder and all its files visible at once; raise Refused if it exists.
 
-        With `again` it may be there already, because this is repeated: then it stays as it is, and is made to last.
+        `again`: a repeated call. An existing folder stays as it is, and is made durable.
         """
 
     def folders(self, folder: str) -> tuple[str, ...]:
-        """The names of the folders directly in a folder, in order."""
+        """Return the names of the folders directly in a folder, sorted."""
 
     def edition(self) -> tuple[int, ...] | None:
-        """Something that is another after each forgetting: whoever keeps what it read looks whether it is the same."""
+        """Return a value that changes with each forget; caches compare it."""
 
-    # --- care --------------------------------------------------------------------------------
+    # --- check and repair --------------------------------------------------------------------
 
     def recover(self) -> None:
-        """Finish or undo what a crash left halfway. Every command may call it; mostly there is nothing."""
+        """Finish or undo interrupted changes. Every command may call it; usually there are none."""
 
     def check(self) -> Iterator[Problem]:
-        """Re-read and re-hash everything."""
+        """Read and hash everything again; yield what is wrong."""
 
     def repair(self) -> list[str]:
-        """Mend what `check` found and can be mended; a copy of every byte it moves is kept. Says what it did."""
+        """Repair what `check` finds, keeping a copy of every byte it moves. Return a sentence for each repair."""
 
     def close(self) -> None:
-        """Let go of every handle."""
+        """Close all handles."""
 
-    # Last, because its name hides the type of the same name from what follows it.
+    # Last: its name hides the type `list` from the lines below it.
     def list(self, folder: str = ...) -> list[Stat]:
-        """The documents directly in a folder, by name."""
+        """Return the documents directly in a folder, by name."""

@@ -1,7 +1,7 @@
-"""Reading logs, from either end and without a lock (FORMAT §4).
+"""Read streams, from either end and without a lock (FORMAT §4).
 
-A stream is its sealed segments `archive/000001.jsonl`, … and one active file, which has the next number. A reader
-sees whole records only: an unfinished end of the active file is not there yet, and damage is skipped and told.
+A stream is its sealed segments `archive/000001.jsonl`, … and one active file, which has the next number. A reader sees
+whole records only: it ignores an unfinished end of the active file, and skips and reports damage.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from looseleaf.store.records import Bodies
     from looseleaf.store.root import Root
 
-    Tell = Callable[[Problem], None] | None
+    OnProblem = Callable[[Problem], None] | None
 
 _WHOLE = "this record is damaged; the record itself is whole"
 _CHUNK = 1 << 20
 _BLOCK = 1 << 16
 _FIRST_BLOCK = 1 << 12
-"""Backwards, little is read at first: mostly only the last record is wanted."""
+"""The first read is small: often only one record is wanted."""
 
 SUMS = "SHA256SUMS"
 SEAL = rb"([0-9a-f]{64})  ([0-9]{6,}\.jsonl)"
@@ -40,7 +40,7 @@ SEAL = rb"([0-9a-f]{64})  ([0-9]{6,}\.jsonl)"
 
 @lru_cache(maxsize=256)
 def stream_files(stream: str) -> tuple[str, str]:
-    """The active file of a stream and the folder of its sealed segments."""
+    """Return the active file of a stream and the folder of its sealed segments."""
     if stream == "journal":
         return "log/journal.jsonl", "log/archive"
     if stream in ("calls", TOMBSTONES, IMPORTS):
@@ -48,8 +48,8 @@ def stream_files(stream: str) -> tuple[str, str]:
     kind, _, agent = stream.partition("/")
     if kind not in ("traces", "prompts"):
         raise Refused(
-            f"Nothing was done: there is no stream {quoted(stream)}. Use journal, calls, tombstones, "
-            "imports, traces/<agent> or prompts/<agent>."
+            f"There is no stream {quoted(stream)}. Use journal, calls, tombstones, imports, traces/<agent> or "
+            "prompts/<agent>."
         )
     agent = safe_name(agent, "agent's name")
     if kind == "traces":
@@ -67,10 +67,10 @@ def segment_number(name: str) -> int | None:
 
 
 _RACY_NS = 100_000_000
-"""A folder changed this shortly before it was read may change again without looking different (times are coarse)."""
+"""File times are coarse: a folder that changed this recently may change again and look the same."""
 
 
-def missing(archive: str, first: int, count: int) -> Problem:
+def missing_segments(archive: str, first: int, count: int) -> Problem:
     what = (
         "this segment is missing" if count == 1 else f"this segment and the {count - 1} after it are missing"
     )
@@ -81,18 +81,18 @@ class Segments:
     def __init__(self, root: Root, bodies: Bodies) -> None:
         self._root = root
         self._disk = root.disk
-        self._known: dict[str, tuple[tuple[int, ...], list[int]]] = {}
+        self._numbers_by_archive: dict[str, tuple[tuple[int, ...], list[int]]] = {}
         self.bodies = bodies
 
-    # --- which there are ---------------------------------------------------------------
+    # --- streams and segments ----------------------------------------------------------
 
     def streams(self) -> list[str]:
-        """All streams, those that cannot be read too. What cannot be one (`.DS_Store`) is passed over."""
-        agents = [f"traces/{name}" for name in self._names("log/traces")]
+        """Return all streams, unreadable ones too. Skip names that cannot be a stream's (`.DS_Store`)."""
+        agents = [f"traces/{name}" for name in self._list_names("log/traces")]
         prompts = {
-            name.removesuffix(".jsonl") for name in self._names("log/prompts") if name.endswith(".jsonl")
+            name.removesuffix(".jsonl") for name in self._list_names("log/prompts") if name.endswith(".jsonl")
         }
-        prompts.update(self._names("log/prompts/archive"))
+        prompts.update(self._list_names("log/prompts/archive"))
         found = [
             "journal",
             "calls",
@@ -101,9 +101,9 @@ class Segments:
             *agents,
             *(f"prompts/{agent}" for agent in sorted(prompts)),
         ]
-        return [stream for stream in found if self._exists(stream)]
+        return [stream for stream in found if self._has_stream(stream)]
 
-    def _exists(self, stream: str) -> bool:
+    def _has_stream(self, stream: str) -> bool:
         try:
             path, archive = stream_files(stream)
         except Refused:
@@ -114,35 +114,35 @@ class Segments:
         except NotADirectoryError:
             return False
         except (OSError, Refused):
-            return True  # there is something; whoever reads it is told why it cannot be read
+            return True  # something is there; reading it reports why it is unreadable
 
-    def _names(self, folder: str) -> list[str]:
+    def _list_names(self, folder: str) -> list[str]:
         try:
             return self._root.names(folder)
         except OSError as error:
             raise unreadable(folder, error) from error
 
     def numbers(self, archive: str) -> list[int]:
-        """The numbers of the sealed segments in an archive, in order.
+        """Return the numbers of the sealed segments in an archive, in order.
 
-        Asked several times for each record, of a folder that may hold thousands: while it looks as it did, it is not
-        read again.
+        Each record asks for them several times, and the folder may hold thousands: it is read again only when its
+        stat has changed.
         """
-        look = self._look(archive)
-        known = self._known.get(archive)
+        look = self._stat_archive(archive)
+        known = self._numbers_by_archive.get(archive)
         if known is not None and known[0] == look:
             return known[1]
         seen_ns = time.time_ns()
         found = sorted(
-            number for name in self._names(archive) if (number := segment_number(name)) is not None
+            number for name in self._list_names(archive) if (number := segment_number(name)) is not None
         )
-        self._known.pop(archive, None)
+        self._numbers_by_archive.pop(archive, None)
         if look is not None and max(look[2:]) < seen_ns - _RACY_NS:
-            self._known[archive] = look, found
+            self._numbers_by_archive[archive] = look, found
         return found
 
-    def _look(self, archive: str) -> tuple[int, ...] | None:
-        """What changes whenever a name in the folder does; also when a folder that is missing comes to be."""
+    def _stat_archive(self, archive: str) -> tuple[int, ...] | None:
+        """Return a value that changes with any name in the folder, and when a missing folder appears."""
         above = archive.rpartition("/")[0]
         for folder, sign in ((archive, 1), (above, -1)):
             try:
@@ -150,7 +150,7 @@ class Segments:
             except FileNotFoundError:
                 continue
             except OSError:
-                break  # not to be looked at: reading it says why
+                break  # reading it reports why
             return found.st_dev, sign * found.st_ino, found.st_mtime_ns, found.st_ctime_ns
         return None
 
@@ -159,36 +159,36 @@ class Segments:
         return numbers[-1] + 1 if numbers else 1
 
     def seals(self, archive: str) -> dict[str, str]:
-        """Name → hash, as `SHA256SUMS` has them (`sha256sum -c` reads the same file). The last word counts."""
+        """Return name → hash from `SHA256SUMS`, which `sha256sum -c` reads too. A later line wins."""
         lines = (self._root.read(f"{archive}/{SUMS}") or b"").split(b"\n")
         found = (re.fullmatch(SEAL, line) for line in lines)
         return {seal[2].decode(): seal[1].decode() for seal in found if seal is not None}
 
     # --- forwards ----------------------------------------------------------------------
 
-    def read(self, stream: str, start: Position = START, on_problem: Tell = None) -> Iterator[Line]:
+    def read(self, stream: str, start: Position = START, on_problem: OnProblem = None) -> Iterator[Line]:
         path, archive = stream_files(stream)
         segment, offset = start
         if segment == 0:
             segment, offset = (self.numbers(archive) or [1])[0], 0
         number = 0 if offset == 0 else None
         while True:
-            is_sealed = segment < self.active_number(archive)  # asked first: it may become so in the meantime
-            opened = self._open(path, archive, segment)
+            is_sealed = segment < self.active_number(archive)  # before opening: it may be sealed meanwhile
+            opened = self._open_segment(path, archive, segment)
             if opened is None:
                 if not is_sealed:
                     return
                 numbers = self.numbers(archive)
                 following = next((each for each in numbers if each > segment), numbers[-1] + 1)
                 if on_problem:
-                    on_problem(missing(archive, segment, following - segment))
+                    on_problem(missing_segments(archive, segment, following - segment))
                 segment = following - 1
             else:
                 fd, name, active = opened
                 try:
                     for begin, raw, ended in lines(self._disk, fd, offset):
                         if active and not ended:
-                            break  # a write that is not finished, or never will be
+                            break  # an unfinished write
                         number = number + 1 if number is not None else None
                         yield from self.records(name, Position(segment, begin), raw, number, on_problem)
                         offset = begin + len(raw) + 1
@@ -199,11 +199,11 @@ class Segments:
                 if active:
                     if segment >= self.active_number(archive):
                         return
-                    continue  # sealed while it was read: what came before the seal follows at `offset`
+                    continue  # sealed while it was read: the records before the seal follow at `offset`
             segment, offset, number = segment + 1, 0, 0
 
-    def _open(self, path: str, archive: str, segment: int) -> tuple[int, str, bool] | None:
-        """A handle on one segment, its path, and whether it was the active one. None: there is no such file."""
+    def _open_segment(self, path: str, archive: str, segment: int) -> tuple[int, str, bool] | None:
+        """Open a segment: its handle, its path, and whether it is the active one. None: it does not exist."""
         sealed = f"{archive}/{segment_name(segment)}"
         while True:
             active = self.active_number(archive)
@@ -216,7 +216,7 @@ class Segments:
             if fd is None:
                 if segment == self.active_number(archive):
                     return None
-                continue  # sealed in this moment
+                continue  # sealed meanwhile
             try:
                 active = self.active_number(archive)
             except BaseException:
@@ -224,7 +224,7 @@ class Segments:
                 raise
             if segment == active:
                 return fd, path, True
-            self._disk.close(fd)  # sealed while it was being opened: this may be the one after
+            self._disk.close(fd)  # sealed meanwhile: this may be the next segment
 
     def _open_file(self, path: str) -> int | None:
         try:
@@ -235,7 +235,7 @@ class Segments:
             raise unreadable(path, error) from error
 
     def records(
-        self, name: str, at: Position, raw: bytes, number: int | None, on_problem: Tell
+        self, name: str, at: Position, raw: bytes, number: int | None, on_problem: OnProblem
     ) -> Iterator[Line]:
         if not raw:
             return
@@ -246,7 +246,7 @@ class Segments:
                     record, reason = self.bodies.put_in(record)
                 except Refused as refused:
                     if on_problem is None:
-                        raise  # nobody would hear of it, and it is not known to be a loss
+                        raise  # it would go unreported, and may be no loss
                     record, reason = None, str(refused)
             begin, end = at.offset + piece.start, at.offset + piece.end
             if record is None:
@@ -268,13 +268,13 @@ class Segments:
         numbers = self.numbers(archive) or [0]
         segment, stop = end if end is not None else (numbers[-1] + 1, None)
         while segment >= max(numbers[0], 1):
-            opened = self._open(path, archive, segment)
+            opened = self._open_segment(path, archive, segment)
             if opened is not None:
                 fd, name, active = opened
                 try:
                     size = self._disk.fstat(fd).st_size
                     bound = size if stop is None else min(stop, size)
-                    # Only the end of the active file can be unfinished; before a record all is finished.
+                    # Only the end of the active file can be unfinished.
                     sure = not active or bound < size
                     for begin, raw, ended in lines_back(self._disk, fd, bound):
                         if ended or sure:
@@ -286,7 +286,7 @@ class Segments:
                 finally:
                     self._disk.close(fd)
                 below = segment - 1
-            else:  # missing: on to the one before it, however far that is
+            else:  # missing: on to the nearest one before it
                 below = max((each for each in self.numbers(archive) if each < segment), default=0)
             segment, stop = below, None
 
@@ -297,10 +297,10 @@ class Segments:
 
 
 def lines(disk: Disk, fd: int, offset: int) -> Iterator[tuple[int, bytes, bool]]:
-    """(offset, line, whether a line end follows it), from `offset` to the end of the file."""
+    """Yield (offset, line, whether it ends in a line end), from `offset` to the end of the file."""
     begin = position = offset
-    parts: list[bytes] = []  # of a line longer than a chunk: joined once, not grown byte by byte
-    step = _FIRST_BLOCK  # who wants one line does not pay for a thousand
+    parts: list[bytes] = []  # of a line longer than a chunk: joined once, at its end
+    step = _FIRST_BLOCK
     while chunk := disk.pread(fd, step, position):
         step = min(4 * step, _CHUNK)
         position += len(chunk)
@@ -316,7 +316,7 @@ def lines(disk: Disk, fd: int, offset: int) -> Iterator[tuple[int, bytes, bool]]
 
 
 def lines_back(disk: Disk, fd: int, end: int) -> Iterator[tuple[int, bytes, bool]]:
-    """The same from `end` towards the beginning, last line first."""
+    """Yield the same from `end` towards the beginning, last line first."""
     ended = False
     tail: list[bytes] = []  # of the line being collected, last part first
     position = end
@@ -329,10 +329,10 @@ def lines_back(disk: Disk, fd: int, end: int) -> Iterator[tuple[int, bytes, bool
         block = disk.pread(fd, size, position)
         *earlier, last = block.split(b"\n")
         tail.append(last)
-        at = position + len(block) - len(last)  # shorter when a torn end is being cut in this moment
+        at = position + len(block) - len(last)  # shorter while a torn end is being cut
         while earlier:
             line = b"".join(reversed(tail))
-            if not (first and not line):  # a file that ends in a line end has no empty line behind it
+            if not (first and not line):  # after the last line end there is no empty line
                 yield at, line, ended
             first, ended = False, True
             last = earlier.pop()

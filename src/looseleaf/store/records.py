@@ -1,10 +1,9 @@
 """A record as one line of JSON that carries its own checksum (FORMAT §3).
 
-A line of the program is a space, then a JSON object whose last member is `"crc"`: CRC-32 of the object's bytes
-without that member. It stays plain JSONL: to a JSON reader the space is nothing. To us it says "this line had a
-checksum", so that a line which lost it (and perhaps half its content) is never taken for one that somebody made by
-hand. A line that cannot be trusted is never guessed at; but records that stand whole beside damage are found
-again, so that a hit costs the record it hit and no other.
+The program writes a line as a space, then a JSON object whose last member is `"crc"`: CRC-32 of the object's bytes
+without that member. This is plain JSONL: a JSON reader ignores the space. Here it means "this line had a checksum",
+so that a line which lost it (and perhaps half its content) never passes for one written by hand. A damaged line is
+never guessed at, but whole records beside the damage are found: damage costs only the records it hits.
 """
 
 from __future__ import annotations
@@ -29,12 +28,12 @@ if TYPE_CHECKING:
 _KEY = b',"crc":"'
 _TAIL_BYTES = 18  # ,"crc":"xxxxxxxx"}
 _TAIL = rb',"crc":"[0-9a-f]{8}"\}'
-# Compact JSON has a space only inside a string, and there a quote ends the string: what follows then is one of
-# these four. So this finds where records begin, and nothing inside a whole one.
+# Compact JSON has a space only inside a string, where a quote ends the string and one of these four characters
+# follows. So this matches where a record begins, and never inside a whole one.
 _START = rb' \{"(?![,:\]}])'
 
 _MAX_DEPTH = 100
-"""How deep lists and objects may nest. A fixed number, because how deep Python can read depends on its caller."""
+"""How deep lists and objects may nest: fixed, because the depth that Python can read depends on its caller."""
 
 _TEXT = frozenset({str})
 _PLAIN = frozenset({str, int, float, bool, type(None)})
@@ -45,28 +44,28 @@ _escaped = json.JSONEncoder(ensure_ascii=True, **_options)
 
 
 class Damaged(Exception):
-    """This line is no record; the message says what is wrong with it."""
+    """This line is not a record; the message says why."""
 
 
 # --- writing -----------------------------------------------------------------------------
 
 
 def to_json(value: object) -> bytes:
-    """Compact JSON. Text that is no valid Unicode (a lone surrogate) is escaped, so that it survives."""
-    fault = _fault(value)
+    """Return compact JSON. Invalid Unicode (a lone surrogate) is escaped, so that it survives."""
+    fault = _find_fault(value)
     if fault:
-        raise _not_json(fault)
+        raise _not_json_error(fault)
     try:
         try:
             return _readable.encode(value).encode()
         except UnicodeEncodeError:
             return _escaped.encode(value).encode()
     except (TypeError, ValueError) as error:
-        raise _not_json(str(error)) from error
+        raise _not_json_error(str(error)) from error
 
 
-def _fault(value: object) -> str | None:
-    """What JSON would change or could not give back: keys that are no text, nesting without end."""
+def _find_fault(value: object) -> str | None:
+    """Return what JSON would change or could not give back: keys that are not text, endless nesting."""
     waiting = [(value, 1)]
     while waiting:
         each, depth = waiting.pop()
@@ -76,30 +75,35 @@ def _fault(value: object) -> str | None:
             if not _TEXT.issuperset(map(type, each)):
                 for key in each:
                     if not isinstance(key, str):
-                        return f"the key {key!r} is no text"
+                        return f"the key {key!r} is not text"
             each = list(each.values())
         if isinstance(each, (list, tuple)) and not _PLAIN.issuperset(map(type, each)):
             waiting += [(inner, depth + 1) for inner in each]
     return None
 
 
-def _not_json(why: str) -> Refused:
+def _not_json_error(why: str) -> Refused:
     return Refused(
-        f"The record was not written: it holds something JSON cannot ({why}). "
+        f"The record was not written: JSON cannot hold it ({why}). "
         "Use text, finite numbers, true, false, null, lists and objects with text keys."
     )
 
 
+def encode_new(record: Record) -> bytes:
+    """Encode a caller's record; refuse the members that belong to the log."""
+    if "crc" in record or "bodies" in record:
+        raise Refused("The record was not written: the members `crc` and `bodies` belong to the log itself.")
+    return encode(record)
+
+
 def encode(record: Record, length: int = 0) -> bytes:
-    """A record as a line with its checksum; with spaces before that, if the line is to be so long (FORMAT §17.2)."""
+    """Return the record as a line with its checksum, padded with spaces to `length` if shorter (FORMAT §17.2)."""
     if not record:
         raise Refused("The record was not written: it is empty. Give it at least an id.")
     body = to_json(record)
-    if _KEY in body:  # an object within that could pass for a record: the same key, spelt in another way
+    if _KEY in body:  # an inner object could pass for a record: spell its key another way
         body = body.replace(_KEY, b',"\\u0063rc":"')
-    missing = (
-        length - len(body) - _TAIL_BYTES - 1
-    )  # with the space before it and the line end, without its brace
+    missing = length - len(body) - _TAIL_BYTES - 1  # plus the space and the line end, minus the brace
     if missing > 0:
         body = body[:-1] + b" " * missing + b"}"
     return b' %b,"crc":"%08x"}\n' % (body[:-1], crc32(body))
@@ -109,26 +113,26 @@ def encode(record: Record, length: int = 0) -> bytes:
 
 
 def decode(line: bytes) -> tuple[Record, bool]:
-    """The record of a line (without its line end), and whether a checksum vouches for it."""
+    """Return the record of a line (without its line end), and whether it has a checksum."""
     ours = line.startswith(b" ")
     if line[-_TAIL_BYTES:-10] == b',"crc":"' and line[-2:] == b'"}':
         body = line[ours:-_TAIL_BYTES] + b"}"
-        if not _vouches(line[-10:-2], crc32(body)):
+        if not _is_crc(line[-10:-2], crc32(body)):
             raise Damaged("its checksum does not match")
-        return _object(body), True
+        return _parse_object(body), True
     if ours:
         raise Damaged("its checksum is gone")
-    record = _object(line)
+    record = _parse_object(line)
     if "crc" in record:
         raise Damaged("its checksum is not the last member")
     return record, False
 
 
-def _vouches(digits: bytes, crc: int) -> bool:
+def _is_crc(digits: bytes, crc: int) -> bool:
     return digits == b"%08x" % crc
 
 
-def _object(body: bytes) -> Record:
+def _parse_object(body: bytes) -> Record:
     try:
         value = _decoder.decode(body.decode())
     except (ValueError, RecursionError) as error:
@@ -139,7 +143,7 @@ def _object(body: bytes) -> Record:
 
 
 def _refuse_constant(name: str) -> None:
-    raise ValueError(name)  # NaN and its like: Python reads them, JSON has none
+    raise ValueError(name)  # NaN and infinities: Python reads them, JSON has none
 
 
 _decoder = json.JSONDecoder(parse_constant=_refuse_constant)
@@ -147,7 +151,7 @@ _decoder = json.JSONDecoder(parse_constant=_refuse_constant)
 
 @frozen
 class Piece:
-    """A stretch of a line: a record, or damage with its reason."""
+    """A part of a line: a record, or damage with its reason."""
 
     start: int
     end: int
@@ -157,11 +161,11 @@ class Piece:
 
 
 def pieces(line: bytes) -> Iterator[Piece]:
-    """What can be read of a line: normally one record; around damage, whatever stands whole.
+    """Yield what can be read of a line: normally one record; in a damaged line, each whole record.
 
-    A line end that was hit glues two records; a cut glues the rest of one to the next. Only what begins as the
-    program begins a line, and has its checksum, is believed there: an object *inside* a record is somebody's
-    content and never a record. No such object ends as a record does, so the next end is the one that counts.
+    A damaged line end joins two records; a cut joins the rest of one to the next. There a record must begin as the
+    program begins a line, and have its checksum: an object *inside* a record is content and never a record. No such
+    object ends as a record does, so the next end is the record's own.
     """
     try:
         record, checked = decode(line)
@@ -172,12 +176,12 @@ def pieces(line: bytes) -> Iterator[Piece]:
 
 
 def _salvage(line: bytes, reason: str) -> Iterator[Piece]:
-    """Each end belongs to the last beginning before it: nothing inside a whole record looks like a beginning."""
+    """Match each end with the last beginning before it: nothing inside a whole record looks like a beginning."""
     begin, tried = 0, -1
     starts = [found.start() for found in re.finditer(_START, line)]
     for tail in re.finditer(_TAIL, line):
         at = bisect_left(starts, tail.start()) - 1
-        if at == tried or starts[at] < begin:  # and to a beginning belongs the first end after it
+        if at == tried or starts[at] < begin:  # a beginning belongs to the first end after it
             continue
         tried = at
         start, end = starts[at], tail.end()
@@ -194,7 +198,7 @@ def _salvage(line: bytes, reason: str) -> Iterator[Piece]:
 
 
 def whole(data: bytes) -> Record:
-    """The record of a file of one line, such as a view; nothing if it is not whole, or has no checksum."""
+    """Return the record of a one-line file, such as a view; {} if it is damaged or has no checksum."""
     try:
         record, is_checked = decode(data.rstrip(b"\n"))
     except Damaged:
@@ -202,12 +206,12 @@ def whole(data: bytes) -> Record:
     return record if is_checked else {}
 
 
-# Long texts beside the log: a member too long for a line becomes a file named by its hash (FORMAT §3.4).
+# --- bodies: a member too long for a line becomes a file named by its hash (FORMAT §3.4) -----
 
 BODIES = "log/bodies"
 HASH = r"[0-9a-f]{64}"
 _SMALL = 1024
-"""Members shorter than this stay in the line however long it is: ids and times must be readable there."""
+"""Shorter members always stay in the line: ids and times must be readable there."""
 
 
 class Bodies:
@@ -216,7 +220,7 @@ class Bodies:
         self._limit = limit
 
     def take_out(self, record: Record) -> Record:
-        """The record with its longest members moved to files, until the rest fits. Files are durable first."""
+        """Move the longest members to files until the rest fits; return the rest. The files are durable first."""
         sizes = {name: len(to_json(value)) for name, value in record.items()}
         total = sum(sizes.values())
         kept = dict(record)
@@ -237,22 +241,22 @@ class Bodies:
         found = self._root.read(path)
         if found is None or sha256(found) != digest:
             self._root.replace(path, data)
-        else:  # whoever put it there may have died, or failed, before its name was on disk
+        else:  # its writer may have failed before the name was on disk
             self._root.make(BODIES)
             self._root.sync(BODIES)
         return digest
 
     def put_in(self, record: Record) -> tuple[Record | None, str]:
-        """The record as it was given; None and the reason when one of its bodies is missing or damaged.
+        """Return the record with its bodies, or None and the reason if one is missing or damaged.
 
-        Refused when a body is there and cannot be read: that is not known to be a loss.
+        Raise Refused if a body exists and cannot be read: that may be no loss.
         """
         whole = {name: value for name, value in record.items() if name != "bodies"}
         try:
             for name, body in record["bodies"].items():
                 digest = str(body["sha256"])
                 if not re.fullmatch(HASH, digest):
-                    return None, "it names a body by something that is no hash"
+                    return None, "it names a body by something that is not a hash"
                 data = self._root.read(f"{BODIES}/{digest}")
                 if data is None:
                     return None, f"its body {digest} is missing"
@@ -265,7 +269,7 @@ class Bodies:
 
 
 def _bytes_of(value: object) -> tuple[bytes, str]:
-    """Text as itself, so that a person can read the file; anything else, or broken text, as JSON."""
+    """Return text as it is, so that people can read the file; other values, and broken text, as JSON."""
     if isinstance(value, str):
         try:
             return value.encode(), "text"

@@ -1,4 +1,4 @@
-"""What a crash left halfway is finished or taken back, and displaced files are let go in time (FORMAT §6.4, §6.5)."""
+"""Recovery after a crash: finish or undo interrupted changes, and remove old displaced files (FORMAT §6.4, §6.5)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from looseleaf.base.hashing import SHA256_OF_NOTHING
 from looseleaf.base.ids import is_id, time_of
 from looseleaf.base.paths import canonical
 from looseleaf.store import JOURNAL
-from looseleaf.store.documents import Desk
 from looseleaf.store.replace import COLLISION, SUFFIX, finish, late_mark
 from looseleaf.store.root import LATE, STAGED, is_committed, remove_staged
 
@@ -24,64 +23,69 @@ if TYPE_CHECKING:
     from looseleaf.store.root import Root
 
 _ABANDONED = 3600.0
-"""Seconds after which a staged file cannot belong to a living process any more."""
+"""Seconds after which a staged file belongs to no living process."""
 
 
-class Recovery(Desk):
+class Recovery:
     def __init__(
         self, root: Root, lock: Lock, policy: Policy, streams: Streams, segments: Segments, exchange: Exchange
     ) -> None:
-        super().__init__(root, lock, policy, streams, segments)
+        self._root = root
+        self._disk = root.disk
+        self._lock = lock
+        self._policy = policy
+        self._streams = streams
+        self._segments = segments
         self._exchange = exchange
 
     def recover(self) -> None:
-        """Under the lock no staged file belongs to a living change."""
+        """Finish or undo every staged change: under the lock, none belongs to a living process."""
         with self._lock:
             if is_committed(self._root):
                 finish(self._root)
-            # A page that has a second name may not be read: that name goes first (FORMAT §6.6).
+            # A page with a second name cannot be read, so remove that name first (FORMAT §6.6).
             for name in sorted(self._root.names(STAGED), key=lambda name: not name.endswith(".was")):
                 self._recover_one(name)
 
     def _recover_one(self, name: str) -> None:
         stem, _, kind = name.partition(".")
         staged = f"{STAGED}/{name}"
-        if kind == "edit.was":  # only where names cannot be exchanged in one step (FORMAT §6.6)
+        if kind == "edit.was":  # only where names are not exchanged in one step (FORMAT §6.6)
             plain = staged.removesuffix(".was")
             if plain.rpartition("/")[2] in self._root.names(STAGED):
                 self._root.discard(staged)
             else:
                 with self._root.folder(STAGED) as folder:
                     self._disk.rename(folder, name, folder, f"{stem}.edit")
-                self._finish(stem, plain)
+                self._finish_edit(stem, plain)
         elif kind == "edit":
-            self._finish(stem, staged)
-        # A forgetting that does not count yet is nobody's: whoever made it ready held the lock.
+            self._finish_edit(stem, staged)
+        # An uncommitted forget is abandoned: its process held the lock.
         elif kind == SUFFIX or not is_id(stem) or time.time() - time_of(stem) > _ABANDONED:
             remove_staged(self._root, staged)
 
-    def _finish(self, edit: str, staged: str) -> None:
-        """Complete the change a crash interrupted if the page is still what it was; else declare it void."""
-        record = self._journaled(edit)
+    def _finish_edit(self, edit: str, staged: str) -> None:
+        """Finish an interrupted change if the page is unchanged; else declare it void."""
+        record = self._find_record(edit)
         if record is None:
             self._exchange.keep(staged)
             return
         try:
             path, base, new = canonical(str(record["path"])), record["base"], record["new"]
         except (KeyError, Refused):
-            # No edit of ours: a journal that somebody else made may name any file of this machine.
+            # Not an edit of ours: a foreign journal may name any file of this machine.
             self._exchange.keep(staged)
             return
         self._streams.confirm(JOURNAL)
-        under, page = self._exchange.what(staged), self._exchange.what(path)
+        under, page = self._exchange.hash_or_mark(staged), self._exchange.hash_or_mark(path)
         ours = under == (new if new is not None else SHA256_OF_NOTHING)
         if record.get("kind") == "void":
             if not ours and under != base:
-                self._exchange.keep(staged)  # a save that was displaced, and not yet kept when the crash came
+                self._exchange.keep(staged)  # a displaced save that the crash kept from being set aside
         elif page == base and ours:
             self._exchange_again(path, staged, base, new, edit)
         elif under == base:
-            pass  # it was exchanged: whatever else the page says by now, somebody wrote later
+            pass  # exchanged already; any other text on the page was written later
         elif page == new and not ours:
             kept, under = self._exchange.give_back(path, staged, under, new)
             self._exchange.void(path, edit, COLLISION, kept)
@@ -94,7 +98,7 @@ class Recovery(Desk):
         try:
             self._root.sync(STAGED, path.rpartition("/")[0])
         except FileNotFoundError:
-            pass  # the page's folder was removed since
+            pass  # the page's folder was removed meanwhile
         self._exchange.retire(staged, edit, under or SHA256_OF_NOTHING)
 
     def _exchange_again(self, path: str, staged: str, base: str | None, new: str | None, edit: str) -> None:
@@ -102,10 +106,10 @@ class Recovery(Desk):
         try:
             self._exchange.replace(path, staged, base, new, edit)
         except Stale:
-            pass  # somebody saved in this very moment: their save stands, and the edit is declared void
+            pass  # saved meanwhile: that save stands, and the edit is void
 
-    def _journaled(self, edit: str) -> Record | None:
-        """The record of an edit; with kind `void` if it was declared so. None: the journal does not know it."""
+    def _find_record(self, edit: str) -> Record | None:
+        """Return the record of an edit, with kind `void` if it was declared so; None if it is not in the journal."""
         voided = False
         oldest = time_of(edit) - _ABANDONED if is_id(edit) else 0.0
         for line in self._segments.read_back(JOURNAL):
@@ -121,45 +125,45 @@ class Recovery(Desk):
     # --- late saves --------------------------------------------------------------------
 
     def sweep(self) -> None:
-        """Drop displaced files that nobody wrote into; keep and list those that somebody did."""
+        """Remove displaced files that are unchanged; keep and journal those that an editor wrote into."""
         now = time.time()
         due = [name for name in self._root.names(LATE) if self._is_due(name, now)]
         if due:
-            self._sweep(due)
+            self._sweep_files(due)
 
     def _is_due(self, name: str, now: float) -> bool:
-        """Whether somebody wrote into a displaced file, or has had long enough to. Found without the lock."""
-        edit, mark, _ = _parts(name)
+        """True if a displaced file was written into, or is old enough to remove. Needs no lock."""
+        edit, mark, _ = _parse_late_name(name)
         if not is_id(edit) or now - time_of(edit) > self._policy.late_seconds:
             return True
         with self._root.folder(LATE) as folder:
             return mark != late_mark(self._disk.stat(folder, name))
 
-    def _sweep(self, due: list[str]) -> None:
+    def _sweep_files(self, due: list[str]) -> None:
         with self._lock, self._root.folder(LATE) as folder:
             for name in due:
-                edit, mark, known = _parts(name)
+                edit, mark, known = _parse_late_name(name)
                 try:
                     found = self._disk.stat(folder, name)
                 except FileNotFoundError:
                     continue  # another process swept it
-                if mark == late_mark(found) and self._is_still(f"{LATE}/{name}", known):
+                if mark == late_mark(found) and self._has_hash(f"{LATE}/{name}", known):
                     self._disk.unlink(folder, name)
                 else:
-                    record = self._journaled(edit) or {}
+                    record = self._find_record(edit) or {}
                     kept = self._exchange.keep(f"{LATE}/{name}")
                     reason = "an editor wrote into the file after it was replaced"
                     self._exchange.note("late", str(record.get("path", "")), edit, reason, [kept])
 
-    def _is_still(self, path: str, known: str) -> bool:
+    def _has_hash(self, path: str, known: str) -> bool:
         try:
             return self._exchange.hash(path) == known
         except Refused:
-            return False  # what cannot be read is kept
+            return False  # unreadable files are kept
 
 
-def _parts(name: str) -> tuple[str, str, str]:
-    """The edit that displaced a file, how the file looked then, and the hash of the bytes that are safe."""
+def _parse_late_name(name: str) -> tuple[str, str, str]:
+    """Return the edit that displaced a file, the file's mark then, and the hash of the bytes that are safe."""
     edit, _, rest = name.partition("-")
     mark, _, known = rest.rpartition("-")
     return edit, mark, known

@@ -1,7 +1,7 @@
-"""The last step of a page's change: the new bytes take the page's name, and what had it is looked at (FORMAT §6.2).
+"""The last step of a page's change: new bytes take the page's name, and the displaced file is checked (FORMAT §6.2).
 
-If that was not the `base`, somebody saved in that very moment: their bytes go back under the name, the edit is
-declared void, and the caller is told. A displaced file is watched for an editor that still has it open.
+If that is not the `base`, an editor saved meanwhile: its bytes go back under the name, the edit is declared void, and
+the caller gets Stale. A displaced file is watched for an editor that still has it open.
 """
 
 from __future__ import annotations
@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     from looseleaf.store.root import Root
 
 
-# Many files replaced and removed as one act (FORMAT §17.4): what is new is made ready aside, one small
-# file says that it counts, then it is put in place.
+# --- many files as one act (FORMAT §17.4): stage the new files, commit with one small file, put in place ---
 
 SCHEMA = "forgetting.v1"
 SUFFIX = "forget"
@@ -35,7 +34,7 @@ _VIEWS = "views"
 
 @frozen
 class Put:
-    """Bytes that become a file, and, of a page, the hash of what they replace: a save that came since stays."""
+    """New bytes of a file. Of a page, `base` is the hash of the bytes they replace: a later save stays."""
 
     path: str
     data: bytes
@@ -45,14 +44,14 @@ class Put:
 
 @frozen
 class Removal:
-    """A file that goes. Of a page: only if it still has this hash."""
+    """A file to remove. Of a page: only if it still has this hash."""
 
     path: str
     base: str | None = None
 
 
 def switch(root: Root, name: str, puts: Sequence[Put], removals: Sequence[Removal]) -> None:
-    """Under the lock. Everything is on disk before it counts; `name` is an id."""
+    """Replace and remove files as one act, under the lock. Everything is on disk before the commit; `name` is an id."""
     folder = f"{STAGED}/{name}.{SUFFIX}"
     root.make(STAGED)
     root.make(folder, durable=False)
@@ -73,12 +72,12 @@ def switch(root: Root, name: str, puts: Sequence[Put], removals: Sequence[Remova
 
 
 def finish(root: Root) -> None:
-    """Put in place what a committed switch made ready; done again, it does the rest. Under the lock."""
+    """Put the staged files of a committed switch in place, under the lock; repeated, do the rest."""
     plan = records.whole(root.read(PLAN) or b"")
     if plan.get("schema") != SCHEMA:
         raise Refused(
-            f"Nothing was done: {PLAN} is damaged, so a forgetting that was interrupted cannot be completed. "
-            "Restore the memory from a copy, or delete that file and run `looseleaf check`."
+            f"{PLAN} is damaged, so an interrupted forget cannot be finished. Restore the memory from a copy, or "
+            "delete that file and run `looseleaf check`."
         )
     folder = f"{STAGED}/{plan['id']}.{SUFFIX}"
     ready = set(root.names(folder))
@@ -92,21 +91,21 @@ def finish(root: Root) -> None:
                     root.disk.rename(source, old, target, new)
         touched.add(above)
     for path, base in plan["remove"]:
-        touched |= _remove(root, path, base)
+        touched |= _remove_file(root, path, base)
     remove_tree(root, _VIEWS)
     for above in sorted(touched, key=len, reverse=True):
         try:
             root.sync(above)
         except FileNotFoundError:
-            pass  # it went, with all that was in it; the folder above it is synced
+            pass  # removed; the folder above it is synced
     with root.folder("log") as log:
         root.disk.unlink(log, PLAN.rpartition("/")[2])
         root.disk.sync(log)
     remove_staged(root, folder)
 
 
-def _remove(root: Root, path: str, base: str | None) -> set[str]:
-    """The folders that are to be synced; those of entries go when they are empty."""
+def _remove_file(root: Root, path: str, base: str | None) -> set[str]:
+    """Remove a file, and its entry's folders if they are empty; return the folders to sync."""
     above, _, name = path.rpartition("/")
     try:
         if base is not None and sha256_or_none(root.read(path)) != base:
@@ -114,7 +113,7 @@ def _remove(root: Root, path: str, base: str | None) -> set[str]:
         with root.folder(above) as folder:
             root.disk.unlink(folder, name)
     except FileNotFoundError:
-        pass  # a crash came after it
+        pass  # removed before a crash
     touched = {above}
     while above.startswith("log/entries/") and not root.names(above):
         above, _, name = above.rpartition("/")
@@ -128,7 +127,7 @@ def _remove(root: Root, path: str, base: str | None) -> set[str]:
 
 
 def remove_tree(root: Root, folder: str) -> None:
-    """A folder of ours with all that is in it. What is a link goes, and not what it leads to."""
+    """Remove a folder and everything in it. Remove a link, and not its target."""
     for name in root.names(folder):
         path = f"{folder}/{name}"
         with root.folder(folder) as fd:
@@ -136,7 +135,7 @@ def remove_tree(root: Root, folder: str) -> None:
                 root.disk.unlink(fd, name)
                 continue
             except FileNotFoundError:
-                continue  # SQLite removes files of its own
+                continue  # SQLite removes its own files
             except OSError:
                 pass  # a folder
         remove_tree(root, path)
@@ -147,12 +146,14 @@ def remove_tree(root: Root, folder: str) -> None:
                 pass
 
 
+# --- one page ----------------------------------------------------------------------------
+
 NO_FILE = "no regular file"
 COLLISION = "somebody else saved the page in the same moment"
 
 
 class Exchange:
-    """Works under the memory's lock, on pages whose edit is journaled and whose bytes are staged."""
+    """The exchange of pages, under the memory's lock; their edits are journaled and their bytes staged."""
 
     def __init__(self, root: Root, streams: Streams) -> None:
         self._root = root
@@ -160,15 +161,15 @@ class Exchange:
         self._streams = streams
 
     def replace(self, path: str, staged: str, base: str | None, new: str | None, edit: str) -> None:
-        """Only a failure of the first step is taken back here; after it, `recover` knows best what there is."""
+        """Exchange a page and its staged bytes. Undo a failure of the first step only; later ones are `recover`'s."""
         kept: list[str] = []
         under = new
         try:
             self._swap(path, staged, base, new)
         except (FileExistsError, FileNotFoundError):
-            pass  # made or removed by somebody in this very moment; nothing was swapped
+            pass  # the page was made or removed meanwhile; nothing was swapped
         except OSError as error:
-            # Where names are exchanged in several steps (FORMAT §6.6), the page may be the new one already.
+            # Where the exchange takes several steps (FORMAT §6.6), the page may be the new one already.
             if base is not None and new is not None and self.hash(path) == new:
                 raise
             try:
@@ -178,11 +179,11 @@ class Exchange:
             self._root.discard(staged)
             raise unwritten(path, error) from error
         else:
-            displaced = None if base is None else self.what(staged)
+            displaced = None if base is None else self.hash_or_mark(staged)
             if displaced == base:
                 self._root.sync(path.rpartition("/")[0], STAGED)
                 if base is not None:
-                    self._retire_later(staged, edit, base)
+                    self._try_retire(staged, edit, base)
                 return
             kept, under = self.give_back(path, staged, displaced, new)
         self.void(path, edit, COLLISION, kept)
@@ -202,15 +203,15 @@ class Exchange:
     def give_back(
         self, path: str, staged: str, displaced: str | None, new: str | None
     ) -> tuple[list[str], str | None]:
-        """Put a racing save back under its name, and a copy aside; the paths of what is aside, and what is staged now.
+        """Put a racing save back under its name, and a copy aside; return the copies' paths and what is staged now.
 
-        The copy, because the new text stood under the name for a moment: an editor that read it then will save that
-        over the save which we put back, and so the latter would never have been seen by anybody.
+        The copy is needed because the new text had the name for a moment: an editor that read it then will save it
+        over the save we put back, which no one would ever have seen.
         """
         kept: list[str] = []
         with self._root.parent(staged) as (source, old), self._root.parent(path) as (target, name):
             if new is None:
-                data = self._bytes_of(staged)
+                data = self._read_bytes(staged)
                 try:
                     self._disk.rename_new(source, old, target, name)
                 except FileExistsError:
@@ -218,24 +219,24 @@ class Exchange:
                 return self._copy_aside(path, data), None
             previous: str | None = new
             while True:
-                data = self._bytes_of(staged)
+                data = self._read_bytes(staged)
                 try:
                     self._disk.exchange(source, old, target, name)
                 except FileNotFoundError:
-                    # Removed, or renamed away, while we gave back: that was the last word.
+                    # Removed or renamed meanwhile: that was the last word.
                     return [*kept, self.keep(staged)], None
                 kept += self._copy_aside(path, data)
-                under = self.what(staged)
+                under = self.hash_or_mark(staged)
                 if under == previous:
                     return kept, under
-                # Saved once more while we gave back: the newest save belongs on the page.
+                # Saved once more meanwhile: the newest save belongs on the page.
                 previous, displaced = displaced, under
 
     def _copy_aside(self, path: str, data: bytes) -> list[str]:
         return [self._root.put_aside(data, f"collision-{path}")] if data else []
 
     def keep(self, staged: str) -> str:
-        """Move the file itself, not a copy: an editor may still be writing into it."""
+        """Move a staged file aside: the file itself, because an editor may still be writing into it."""
         kept = f"{ASIDE}/{new_id()}-kept"
         self._root.make(ASIDE)
         with self._root.parent(staged) as (source, old), self._root.parent(kept) as (target, name):
@@ -244,7 +245,7 @@ class Exchange:
         return kept
 
     def void(self, path: str, edit: str, reason: str, aside: list[str]) -> None:
-        """Say in the journal that an edit did not happen."""
+        """Journal that an edit did not happen."""
         self.note("void", path, edit, reason, aside)
 
     def note(self, kind: str, path: str, edit: str, reason: str, aside: list[str]) -> None:
@@ -264,10 +265,10 @@ class Exchange:
     # --- late saves --------------------------------------------------------------------
 
     def retire(self, staged: str, edit: str, known: str) -> None:
-        """Watch a displaced file for a while: an editor that still has it open may yet write into it.
+        """Move a displaced file to where it is watched: an editor that still has it open may write into it.
 
-        `known` is the hash of the bytes that are safe. An editor may have written others since they were hashed, or
-        may write them within one tick of the file's time: so it is by `known` that the file is dropped in the end.
+        `known` is the hash of the bytes that are safe. An editor may have written since they were hashed, or may write
+        within one tick of the file's time, so the file is removed in the end only if it still has this hash.
         """
         with self._root.parent(staged) as (source, old):
             try:
@@ -278,19 +279,19 @@ class Exchange:
             with self._root.folder(LATE) as target:
                 self._disk.rename(source, old, target, f"{edit}-{late_mark(found)}-{known}")
 
-    def _retire_later(self, staged: str, edit: str, known: str) -> None:
-        """The change is made and on disk: it is not undone because the old file could not be moved away."""
+    def _try_retire(self, staged: str, edit: str, known: str) -> None:
+        """Retire, but ignore a failure: the change itself is made and on disk."""
         try:
             self.retire(staged, edit, known)
         except OSError:
-            pass  # recovery finds it, and knows by its bytes that the change was made
+            pass  # recovery finds the file, and sees by its bytes that the change was made
 
     def hash(self, path: str) -> str | None:
         data = self._root.read(path)
         return None if data is None else sha256(data)
 
-    def what(self, path: str) -> str | None:
-        """The hash of a file, or that it is none: somebody may have put a link under the name."""
+    def hash_or_mark(self, path: str) -> str | None:
+        """Return a file's hash, or NO_FILE for anything else, such as a link put under the name."""
         try:
             return self.hash(path)
         except Unreadable:
@@ -298,10 +299,10 @@ class Exchange:
         except Refused:
             return NO_FILE
 
-    def _bytes_of(self, path: str) -> bytes:
-        return b"" if self.what(path) == NO_FILE else self._root.read(path) or b""
+    def _read_bytes(self, path: str) -> bytes:
+        return b"" if self.hash_or_mark(path) == NO_FILE else self._root.read(path) or b""
 
 
 def late_mark(found: os.stat_result) -> str:
-    """How a displaced file looks from outside: it changes when somebody writes into it."""
+    """Return a displaced file's size and time: a write changes them."""
     return f"{found.st_size}-{found.st_mtime_ns}"

@@ -1,6 +1,6 @@
-"""The memory's folder as one open handle: everything beneath it is reached from there and nowhere else.
+"""The memory's folder as one open handle; every path is resolved beneath it.
 
-Files are made in `log/staged/` and appear under their name in one rename, so that no name ever shows half a file.
+Files are written in `log/staged/` and renamed into place in one step, so that no name ever shows half a file.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ LATE = f"{ASIDE}/late"
 PLAN = "log/forgetting.json"
 _CHUNK = 1 << 20
 _CLOSED = 0x7FFFFFFF
-"""In place of a handle that was given back: no file ever has it, so using it fails and never reaches another file."""
+"""Replaces a closed handle: no open file has this number, so that using it fails and never reaches another file."""
 
 
-class _Folder:
-    """A folder's handle, closed at the end of the block."""
+class _OpenFolder:
+    """A folder's handle, closed at the end of the `with` block."""
 
     def __init__(self, disk: Disk, fd: int) -> None:
         self._disk = disk
@@ -40,7 +40,7 @@ class _Folder:
         self._disk.close(self._fd)
 
 
-class _Place(_Folder):
+class _NameInFolder(_OpenFolder):
     """A name in an open folder."""
 
     def __init__(self, disk: Disk, fd: int, name: str) -> None:
@@ -72,20 +72,20 @@ class Root:
 
     # --- folders ---------------------------------------------------------------------
 
-    def folder(self, path: str) -> _Folder:
-        """An open folder, for a `with` block."""
-        return _Folder(self.disk, self.disk.open_dir(self.fd, path))
+    def folder(self, path: str) -> _OpenFolder:
+        """Open a folder for a `with` block."""
+        return _OpenFolder(self.disk, self.disk.open_dir(self.fd, path))
 
-    def parent(self, path: str) -> _Place:
-        """The open folder of a path, and the name within it, for a `with` block."""
+    def parent(self, path: str) -> _NameInFolder:
+        """Open the folder above a path for a `with` block, which also gets the name within it."""
         folder, _, name = path.rpartition("/")
-        return _Place(self.disk, self.disk.open_dir(self.fd, folder), name)
+        return _NameInFolder(self.disk, self.disk.open_dir(self.fd, folder), name)
 
     def make(self, path: str, *, durable: bool = True) -> None:
-        """The folder and those above it, durably.
+        """Make the folder and those above it, durably.
 
-        One that is there already is not known to be on disk: a process that died may have made it and not got to
-        sync it, or that sync may have failed. So the first time it is synced all the same (FORMAT §6.1).
+        An existing folder may not be on disk yet: a process may have died before syncing it, or the sync may have
+        failed. So the first call syncs it too (FORMAT §6.1).
         """
         there = path == "" or self.is_folder(path)
         if there and (path == "" or path in self._durable or not durable):
@@ -115,7 +115,7 @@ class Root:
                 self.disk.sync(fd)
 
     def names(self, path: str) -> list[str]:
-        """The names in a folder, sorted; none if there is no such folder."""
+        """Return the names in a folder, sorted; an empty list if it does not exist."""
         try:
             with self.folder(path) as fd:
                 return sorted(self.disk.names(fd))
@@ -125,16 +125,16 @@ class Root:
     # --- files -----------------------------------------------------------------------
 
     def open_file(self, path: str, flags: int) -> int:
-        """Open a regular file with one name. A link, a device or a pipe is somebody's trap."""
+        """Open a regular file with one name. A link, a device or a pipe is a trap."""
         fd = self.disk.open(self.fd, path, flags)
         try:
             found = self.disk.fstat(fd)
             if not stat.S_ISREG(found.st_mode):
-                raise Refused(f"Nothing was done: {path} is not a regular file. Move it out of the memory.")
+                raise _not_regular(path)
             if found.st_nlink > 1 and not self._has_one_name(fd):
                 raise Refused(
-                    f"Nothing was done: {path} has a second name (a hard link) that may lie outside the memory. "
-                    f"Replace it by a copy of itself: cp {path} copy && mv copy {path}"
+                    f"{path} has a second name (a hard link), which may lie outside the memory. "
+                    f"Replace it with a copy: cp {path} copy && mv copy {path}"
                 )
         except BaseException:
             self.disk.close(fd)
@@ -142,7 +142,7 @@ class Root:
         return fd
 
     def _has_one_name(self, fd: int) -> bool:
-        """Where names cannot be exchanged, a page has two for a moment while it is replaced (FORMAT §6.6)."""
+        """Wait a moment: without an atomic exchange, a page that is being replaced has two names (FORMAT §6.6)."""
         for _ in range(20):
             time.sleep(0.001)
             if self.disk.fstat(fd).st_nlink <= 1:
@@ -150,7 +150,7 @@ class Root:
         return False
 
     def read(self, path: str, limit: int | None = None) -> bytes | None:
-        """A file's bytes, or None if there is no file. Anything else that is wrong is said, never None."""
+        """Return a file's bytes, or None if it does not exist. Any other failure raises."""
         try:
             fd = self.open_file(path, os.O_RDONLY)
         except FileNotFoundError:
@@ -171,21 +171,18 @@ class Root:
             chunks.append(chunk)
             total += len(chunk)
             if limit is not None and total > limit:
-                raise Refused(
-                    f"{path} was not read: it is larger than {limit:,} bytes, the size cap of a page. "
-                    "Split it into several pages, or raise `page_bytes` in looseleaf.toml."
-                )
+                raise over_limit(path, limit)
         return b"".join(chunks)
 
     def write_all(self, fd: int, data: bytes) -> None:
         done = self.disk.write(fd, data)
-        if done < len(data):  # a disk that is nearly full writes what it can
+        if done < len(data):  # a nearly full disk writes only a part
             rest = memoryview(data)[done:]
             while rest:
                 rest = rest[self.disk.write(fd, rest) :]
 
     def stage(self, name: str, data: bytes, *, durable: bool = True) -> str:
-        """A new file in `log/staged/` with these bytes; its path. Removed again when that fails."""
+        """Write a new file in `log/staged/` and return its path. A failure removes it again."""
         path = f"{STAGED}/{name}"
         fd = self.disk.open(self.fd, path, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
         try:
@@ -200,7 +197,7 @@ class Root:
         return path
 
     def discard(self, path: str) -> None:
-        """Remove a staged file that nobody waits for; one that cannot be removed is left for recovery."""
+        """Remove a staged file. If that fails, recovery removes it later."""
         try:
             with self.parent(path) as (fd, name):
                 self.disk.unlink(fd, name)
@@ -208,7 +205,7 @@ class Root:
             pass
 
     def replace(self, path: str, data: bytes, *, durable: bool = True) -> None:
-        """Make `data` the file, whole or not at all. For files that only the program writes."""
+        """Make `data` the file, whole or not at all. Only for files that people do not edit."""
         folder = path.rpartition("/")[0]
         self.make(STAGED, durable=durable)
         self.make(folder, durable=durable)
@@ -223,14 +220,14 @@ class Root:
             raise
 
     def put_aside(self, data: bytes, label: str) -> str:
-        """Keep bytes that are about to be moved or cut, for a person to look at; the path of the copy."""
+        """Copy bytes that are about to be moved or cut to `log/aside/`; return the copy's path."""
         path = f"{ASIDE}/{chance_id()}-{label.replace('/', '.')}"
         self.replace(path, data)
         return path
 
 
 def is_committed(root: Root) -> bool:
-    """Whether a forgetting was begun that counts and is not completed (FORMAT §17.4). One look, at every opening."""
+    """True if a committed forget is not finished yet (FORMAT §17.4). Every opening checks this once."""
     try:
         root.disk.stat(root.fd, PLAN)
     except FileNotFoundError:
@@ -238,38 +235,47 @@ def is_committed(root: Root) -> bool:
     return True
 
 
+def over_limit(path: str, limit: int) -> Refused:
+    return Refused(
+        f"{path} was not read: it is larger than {limit:,} bytes, the size cap of a page. "
+        "Split it into several pages, or raise `page_bytes` in looseleaf.toml."
+    )
+
+
 def unreadable(path: str, error: OSError) -> Refused:
     if error.errno == errno.EBADF:
-        return _closed()
+        return _closed_error()
     if error.errno in (errno.ELOOP, errno.EXDEV, errno.EMLINK):
-        return Refused(
-            f"Nothing was done: {path} is, or lies behind, a symbolic link. Put a real file in its place."
-        )
+        return Refused(f"{path} is, or lies behind, a symbolic link. Put a real file in its place.")
     if error.errno == errno.ENOTDIR:
-        return Refused(f"Nothing was done: {path} lies behind something that is no folder. Move that away.")
+        return Refused(f"{path} lies in something that is not a folder. Move that away.")
     if error.errno in (errno.ENXIO, errno.EISDIR):
-        return Refused(f"Nothing was done: {path} is not a regular file. Move it out of the memory.")
+        return _not_regular(path)
     return Unreadable(
-        f"{path} could not be read ({error.strerror or error}); it was not taken for empty and nothing was changed. "
+        f"{path} could not be read ({error.strerror or error}), so nothing was changed. "
         "Check the file's permissions and the disk, then repeat the command."
     )
 
 
-def _closed() -> Unreadable:
-    return Unreadable("Nothing was done: this memory was closed. Open it again.")
+def _not_regular(path: str) -> Refused:
+    return Refused(f"{path} is not a regular file. Move it out of the memory.")
+
+
+def _closed_error() -> Unreadable:
+    return Unreadable("This memory is closed. Open it again.")
 
 
 def unwritten(what: str, error: OSError) -> Refused:
     if error.errno == errno.EBADF:
-        return _closed()
+        return _closed_error()
     return Unwritten(
-        f"{what} was not written ({error.strerror or error}); everything written before is whole. "
-        "Free some space or check the disk and the permissions, then repeat it."
+        f"{what} was not written ({error.strerror or error}); everything written before is intact. "
+        "Free some space, or check the disk and the permissions, then try again."
     )
 
 
 def remove_staged(root: Root, staged: str) -> None:
-    """A staged file or folder of ours; one that cannot be removed is left for the next recovery."""
+    """Remove a staged file or folder. If that fails, the next recovery does it."""
     try:
         for name in root.names(staged):
             root.discard(f"{staged}/{name}")
