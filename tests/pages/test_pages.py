@@ -725,9 +725,9 @@ def test_what_was_changed_in_a_read_only_memory_is_read_with_a_note(place: Path)
     save_in_place(place / "m/facts/new.md", b"- Likes: tea\n")
     with Elsewhere(place / "m", ReadOnlyDisk()) as memory:
         for _ in range(3):
-            assert memory.page("USER.md").facts[0].object == "Li Si"
-        assert memory.page("facts/new.md").facts[0].object == "tea"
-        assert memory.pages() == ["USER.md", "facts/new.md"]
+            assert memory.pages.read("USER.md").facts[0].object == "Li Si"
+        assert memory.pages.read("facts/new.md").facts[0].object == "tea"
+        assert memory.pages.list() == ["USER.md", "facts/new.md"]
         assert [note.startswith("The memory's lock") for note in memory.notes] == [True]
         with pytest.raises(Unwritten):
             memory.pages.absorb()

@@ -280,7 +280,7 @@ def test_a_build_says_what_the_embedder_did_and_does_not_blame_the_index(tmp_pat
     embedder = Wrong(WRONG[fault])
     with told(tmp_path / "m", embedder) as memory:
         with pytest.raises(Refused, match=re.escape(f"The embedder senses {fault}")):
-            memory.build_index()
+            memory.views.build_index()
         assert memory.notes == []
         assert embedder.texts == list(TALK), "it was asked once"
 

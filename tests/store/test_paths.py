@@ -198,12 +198,12 @@ def test_a_name_that_some_system_takes_for_another_is_not_made(place: Path) -> N
     def check(there: str, asked: str) -> None:
         beside = Beside(Path(mkdtemp(dir=place)))
         with Memory(beside.memory) as memory:
-            memory.edit(there, HELD, reason="to be there")
-            assert not memory.page(asked).exists
+            memory.pages.edit(there, HELD, reason="to be there")
+            assert not memory.pages.read(asked).exists
             sentence, _ = refused(PAGES["edit"], memory, asked)
             name = canonical(there).rpartition("/")[2]
             assert f"{name} exists, and some systems take the two names for one" in sentence
-            assert memory.page(there).text == HELD
+            assert memory.pages.read(there).text == HELD
 
     check_rows(
         check,
@@ -408,16 +408,16 @@ def test_a_journal_that_somebody_else_made_names_no_file_outside(place: Path) ->
             old, new = f"# {SECRET}\n".encode(), b"# Evil\n"
             edit = make_edit(new_id(), time.time(), path, "person", "evil", old, new)
             with Memory(beside.memory) as memory:
-                memory.store.append("journal", [record_of(edit)])
+                memory.parts.context.store.append("journal", [record_of(edit)])
             staged = beside.memory / "log" / "staged"
             staged.mkdir(exist_ok=True)
             (staged / f"{edit.id}.edit").write_bytes(new)
             with Memory(beside.memory) as memory:
-                assert memory.page("USER.md").text == HELD
+                assert memory.pages.read("USER.md").text == HELD
                 given = [refused(PAGES["undo"], memory, path)]
                 with pytest.raises(Refused):
-                    memory.undo()
-                given.append(refused(lambda memory, path: memory.versions(edit), memory, path))
+                    memory.history.undo()
+                given.append(refused(lambda memory, path: memory.history.versions(edit), memory, path))
             assert list(staged.iterdir()) == []
             assert (
                 len([name for name in os.listdir(beside.memory / "log" / "aside") if name.endswith("-kept")])

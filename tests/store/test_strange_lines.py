@@ -44,8 +44,8 @@ def test_what_is_said_after_a_damaged_line_of_the_window_is_told(tmp_path: Path)
         folder = Path(mkdtemp(dir=tmp_path))
         with opened(folder / "m", 2000) as memory:
             talk(memory, 20)
-            assert memory.compact() is not None
-            mark = memory.window().mark
+            assert memory.window.compact() is not None
+            mark = memory.window.read().mark
             assert mark is not None
         named = {
             "since": [mark.since],
@@ -58,8 +58,8 @@ def test_what_is_said_after_a_damaged_line_of_the_window_is_told(tmp_path: Path)
             if mended:
                 memory.repair()
             memory.record(user="NEW")
-            assert memory.messages()[-1] == Message("user", "NEW")
-            assert memory.window_tokens() <= 2000
+            assert memory.window.messages()[-1] == Message("user", "NEW")
+            assert memory.window.tokens() <= 2000
 
     check_rows(check, product([False, True], ["since", "start", "all"]))
 
@@ -161,10 +161,10 @@ def test_a_line_with_strange_members_is_passed_over(tmp_path: Path, long_numbers
         with opened(folder / "m", 2000) as memory:
             memory.record(user="one")
             append(folder / "m", json.dumps(record))
-            assert [each.content for each in memory.messages()] == ["one"]
-            assert memory.turns()
+            assert [each.content for each in memory.window.messages()] == ["one"]
+            assert memory.talk.turns()
             talk(memory, 20)
-            assert memory.compact() is not None
+            assert memory.window.compact() is not None
 
     check_rows(check, STRANGE)
 
@@ -218,7 +218,7 @@ def test_an_older_entry_that_was_broken_keeps_nobody_from_compacting(tmp_path: P
         folder = Path(mkdtemp(dir=tmp_path))
         with opened(folder / "m", 2000) as memory:
             talk(memory, 12)
-            first = memory.compact()
+            first = memory.window.compact()
             assert first is not None
             path = folder / f"m/log/entries/{first.entry}/{file}"
             if data is None:
@@ -227,8 +227,8 @@ def test_an_older_entry_that_was_broken_keeps_nobody_from_compacting(tmp_path: P
                 path.write_bytes(data)
             (folder / "m/views/agents/main/episodic.jsonl").unlink()
             talk(memory, 12)
-            assert memory.compact() is not None
-            assert memory.messages()
+            assert memory.window.compact() is not None
+            assert memory.window.messages()
 
     check_rows(check, product([*BROKEN, None], ["meta.json", "summary.json"]))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from _thread import RLock
-from functools import cached_property
 
 from looseleaf.base.errors import Refused, Stale
 from looseleaf.base.hashing import sha256_or_none
@@ -21,6 +20,7 @@ from looseleaf.pages.grammar import topic_of
 from looseleaf.place.parts import PlaceParts
 from looseleaf.state.rules import highest_id, items_of
 from looseleaf.store import JOURNAL
+from looseleaf.store.context import Context
 from looseleaf.store.documents import view_path
 from looseleaf.store.read_streams import stream_files
 from looseleaf.store.records import encode_new

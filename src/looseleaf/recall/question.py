@@ -13,6 +13,7 @@ from looseleaf.language.relations import asked_relations
 from looseleaf.language.stems import by_language
 from looseleaf.language.terms import words
 from looseleaf.recall.ranking import Asked
+from looseleaf.text.times import when_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from looseleaf.recall.hits import Asking
     from looseleaf.recall.near_matches import Meaning
     from looseleaf.recall.question import Question
-    from looseleaf.recall.question_dates import When
-    from looseleaf.store.protocol import Store
+    from looseleaf.recall.when import When
+    from looseleaf.store.context import Context
 
     Answer = TypeVar("Answer")
 
