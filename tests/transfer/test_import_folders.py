@@ -44,11 +44,7 @@ FORMS = {
     "basic_memory": "basic-memory",
     "plain": "plain",
     "plain/ideas.rst": "plain",
-    "seeds_state": "seeds",
-    "seeds_topics": "seeds",
-    "seeds_pages": "seeds",
-    "seeds_tiers": "seeds",
-    "seeds_traces": "seeds",
+    "tiers/.toebeans": "plain",
 }
 """What each sample must be taken for."""
 
@@ -123,8 +119,7 @@ def test_a_second_import_changes_nothing(name: str, mine: bool, place: Path) -> 
 
 def test_what_is_vouched_for_is_a_page_byte_for_byte(place: Path) -> None:
     with Memory(str(place / "m"), agent="import") as memory:
-        for name in ("openclaw", "seeds_state", "seeds_pages"):
-            taken(memory, SAMPLES / name, mine=True)
+        taken(memory, SAMPLES / "openclaw", mine=True)
         workspace = SAMPLES / "openclaw" / "workspace"
         for page, file in (
             ("SOUL.md", workspace / "SOUL.md"),
@@ -132,10 +127,6 @@ def test_what_is_vouched_for_is_a_page_byte_for_byte(place: Path) -> None:
             ("facts/memory.md", workspace / "MEMORY.md"),
             ("days/2026-03-18.md", workspace / "memory" / "2026-03-18.md"),
             ("days/2026-03-19-vendor-pitch.md", workspace / "memory" / "2026-03-19-vendor-pitch.md"),
-            ("PROJECT.md", SAMPLES / "seeds_state" / "VALARMIND.md"),
-            ("PROJECT.local.md", SAMPLES / "seeds_state" / "VALARMIND.local.md"),
-            ("state.json", SAMPLES / "seeds_state" / ".valarmind" / "memory" / "state.json"),
-            ("episodes/2026-02.md", SAMPLES / "seeds_pages" / "data" / "memory" / "episodes" / "2026-02.md"),
         ):
             assert memory.page(page).text == file.read_text(), page
         known = {(fact.topic, fact.relation, fact.object) for fact in memory.facts()}
@@ -145,7 +136,6 @@ def test_what_is_vouched_for_is_a_page_byte_for_byte(place: Path) -> None:
             ("suppliers", "Flour", "Warbro Kvarn"),
             ("workspace-support-user", "Name", "customers"),
         } <= known
-        assert memory.state.goal == "Describe the agent's local memory"
         assert {fact.level for fact in memory.facts()} == {"confirmed"}
         assert memory.recall("rye flour", quick=True)[0].where == "days/2026-03-18.md#3-3"
 
@@ -370,72 +360,18 @@ def test_a_vault_in_an_archive_has_the_same_keys(tmp_path: Path) -> None:
     assert [each for each in items_of(tmp_path / "notes")[0] if each.key != "b.md"] == before
 
 
-@pytest.mark.parametrize(
-    ("name", "inner"),
-    [("seeds_pages", "data/memory"), ("seeds_tiers", ".toebeans"), ("seeds_topics", "data")],
-)
-def test_where_a_memory_lay_is_no_part_of_its_keys(name: str, inner: str) -> None:
-    assert items_of(SAMPLES / name / inner)[0] == items_of(SAMPLES / name)[0]
-
-
-def test_each_seed_is_read_as_it_was_kept() -> None:
-    assert set(texts(SAMPLES / "seeds_state")) == {
-        *("PROJECT.md", "PROJECT.local.md", "state.json", "facts/adr-0003-two-tiers.md"),
+def test_a_folder_of_tiers_is_read_as_plain_notes() -> None:
+    tiers = SAMPLES / "tiers" / ".toebeans"
+    files = {
+        "facts/soul.md": "SOUL.md",
+        "facts/knowledge-user.md": "knowledge/USER.md",
+        "facts/knowledge-anki-chinese-workflow.md": "knowledge/anki-chinese-workflow.md",
+        "days/2026-02-20.md": "knowledge/2026-02-20.md",
     }
-    assert set(texts(SAMPLES / "seeds_topics")) == {"days/2026-02-10-novel-20260210-01.md"}
-    assert claims(SAMPLES / "seeds_topics") == {
-        ("novel", "Name", "Ilse"),
-        ("user", "Writes in", "the mornings"),
-        ("startup", "Runway", "14 months"),
-    }
-    assert set(texts(SAMPLES / "seeds_pages")) == {"facts/user.md", "facts/project.md", "episodes/2026-02.md"}
-    assert set(texts(SAMPLES / "seeds_tiers")) == {
-        *("SOUL.md", "USER.md", "facts/anki-chinese-workflow.md", "days/2026-02-20.md"),
-    }
-    assert claims(SAMPLES / "seeds_traces") == {("project", None, "The parser lives in src/parser.ts.")}
-    assert texts(SAMPLES / "seeds_traces") == {
-        "episodes/2025-01-writer-1.md": "# Episodes of writer_1, 2025-01\n\n"
-        "## The user asked for a refactoring of the parser.\n"
-        "- Summary: The user asked for a refactoring of the parser.\n- Date: 2025-01-28\n"
-    }
-    said = [
-        [
-            (each.key, each.role, each.text, each.name, each.args, each.call_id, each.result)
-            for each in item.said
-        ]
-        for name in ("seeds_state", "seeds_traces")
-        for item in items_of(SAMPLES / name)[0]
-        if isinstance(item, Talk)
-    ]
-    assert said == [
-        [
-            ("1", "user", "Where is the token counter?", None, None, None, None),
-            ("2", "assistant", "In src/memory/tokenCounter.ts.", None, None, None, None),
-        ],
-        [
-            ("rt_001", "user", "Please refactor the parser.", None, None, None, None),
-            ("rt_002", "tool_call", "", "list_directory", {"path": "src"}, "c1", None),
-            ("rt_003", "tool_result", "", "list_directory", None, "c1", ["app.ts", "parser.ts"]),
-            ("rt_004", "assistant", "I will refactor the parser next.", None, None, None, None),
-        ],
-    ]
+    assert texts(tiers) == {page: (tiers / file).read_text() for page, file in files.items()}
 
 
-def test_many_episodes_take_several_pages(tmp_path: Path) -> None:
-    agent = tmp_path / "agents" / "a"
-    agent.mkdir(parents=True)
-    told = [
-        {"id": f"ep_{number}", "ts": 1738100010 + number, "summary": "word " * 2000} for number in range(40)
-    ]
-    lines = [json.dumps(each) for each in (*told, {"id": "ep_x", "summary": "no date"})]
-    (agent / "episodic.jsonl").write_text("\n".join(lines))
-    found = texts(tmp_path)
-    assert list(found)[:2] == ["episodes/2025-01-a.md", "episodes/2025-01-a-2.md"]
-    assert sum(len(parse(path, text).episodes) for path, text in found.items()) == 41
-    assert "Date" not in found["episodes/undated-a.md"]
-
-
-@pytest.mark.parametrize("form", [None, "plain", "messages", "seeds"])
+@pytest.mark.parametrize("form", [None, "plain", "messages"])
 @pytest.mark.parametrize("part", ["", "log/traces", "log/journal.jsonl", "facts", "USER.md"])
 def test_a_memory_of_our_own_is_used_and_not_imported(
     part: str, form: str | None, place: Path, run: Run
@@ -454,48 +390,6 @@ def test_what_only_lies_beside_the_pages_of_a_memory_is_imported(place: Path, ru
     (folder / "old").mkdir()
     (folder / "old/note.md").write_text("The kiln is hot.\n", encoding="utf-8")
     assert run("import", str(folder / "old"))[0] == 0
-
-
-def test_traces_that_came_from_elsewhere_are_nobodys_words(tmp_path: Path) -> None:
-    agent = tmp_path / "agents" / "a"
-    agent.mkdir(parents=True)
-    made = {"trace_type": "user", "ts": 1738100010}
-    origins = {
-        "t1": {},
-        "t2": {"origin": "user"},
-        "t3": {"origin": "import:chatgpt"},
-        "t4": {"origin": "web"},
-    }
-    lines = [json.dumps(made | own | {"id": name, "content": name}) for name, own in origins.items()]
-    (agent / "raw_traces.jsonl").write_text("\n".join(lines))
-    with Source(tmp_path) as source:
-        [talk] = named("seeds").read(source, lambda _: None)
-        assert isinstance(talk, Talk)
-        found = [(said.key, said.role, said.text or said.result) for said in talk.said]
-    assert found == [
-        ("t1", "user", "t1"),
-        ("t2", "user", "t2"),
-        ("t3", "tool_result", "t3"),
-        ("t4", "tool_result", "t4"),
-    ]
-
-
-def test_a_broken_state_is_not_written_and_a_second_one_is_no_page(
-    place: Path, run: Run, folder: Path
-) -> None:
-    for name, text in (("a", '{"goal": 7}'), ("b", "{"), ("c", "")):
-        state = place / name / ".valarmind/memory"
-        state.mkdir(parents=True)
-        (state / "state.json").write_text(text)
-        (place / name / "VALARMIND.md").write_text(f"# {name}\n")
-        _, out, _ = run("import", str(place / name), "--mine")
-        assert "passed over: 1" in out
-    assert not (folder / "state.json").exists()
-    good = (SAMPLES / "seeds_state/.valarmind/memory/state.json").read_bytes()
-    (folder / "state.json").write_bytes(good.replace(b"{", b"{ ", 1))
-    (place / "c/.valarmind/memory/state.json").write_bytes(good)
-    assert "state.json is there and says something else" in run("import", str(place / "c"), "--mine")[1]
-    assert not [path for path in (folder / "facts").rglob("*") if "state" in path.name]
 
 
 # --- hostile contents ------------------------------------------------------------------
@@ -519,22 +413,9 @@ HOSTILE: dict[str, bytes] = {
     b'{"memory":5},null,[],{"memory":"\\u2028"},{"memory":"later","metadata":' + DEEP + b"}],"
     b'"relations":[{"source":"x"},{"source":"x","relationship":"y","target":5},5]}',
     "graph.json": b'{"entities":[5,{"name":"x","entityType":"","observations":[]}],"relations":[{"from":1}],"x":',
-    "VALARMIND.md": b"# rules\n",
-    ".valarmind/memory/state.json": b"\xff",
-    ".valarmind/sessions/a.jsonl": b'{"role":"user","content":5}\n{"role":"system","content":"x"}\n'
-    b'{"role":"user","content":"hi"}\n',
-    "topics/t/e/raw.md": b"\xff",
-    "topics/t/e/meta.json": b'{"entry_ts":"soon"',
-    "topics/t/e/summary.json": b'{"facts":[5,{"relation":5,"object":"x"},{"relation":"r","object":"ok","subject":[]}],'
-    b'"x":' + DEEP + b"}",
-    "topics/u/topic_memory.json": b"[]",
     "facts/x.md": b"\xff",
     "episodes/2026-01.md": b"# e\n",
     "knowledge/USER.md": b"- a\n",
-    "agents/a/raw_traces.jsonl": b'{"id":"1","trace_type":"user","content":5}\n{"id":"2","trace_type":"tool_result",'
-    b'"tool_error":{"a":1},"tool_call_id":7,"ts":"never"}\n{"trace_type":"user","content":"no id"}\n[]\n',
-    "agents/a/episodic.jsonl": b'{"id":"1","summary":" "}\n{"id":"2","summary":"ok","ts":true}\n',
-    "agents/a/semantic.jsonl": b'{"id":"1","fact":"ok","tags":[[]]}\n{"id":1,"fact":"x"}\n',
 }
 
 
@@ -547,7 +428,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.mark.parametrize("form", ["openclaw", "mcp-memory", "mem0", "basic-memory", "plain", "seeds"])
+@pytest.mark.parametrize("form", ["openclaw", "mcp-memory", "mem0", "basic-memory", "plain"])
 def test_no_content_stops_an_import(form: str, hostile: Path, place: Path) -> None:
     """Whatever cannot be read is passed over and named; what is good beside it is taken, and a second import of it
     changes nothing."""
@@ -581,37 +462,24 @@ def test_what_is_good_among_what_is_bad_is_taken(hostile: Path) -> None:
         f"long.md was passed over: it is longer than {notes.LONGEST:,} bytes, which is what a page may have. Split it.",
     ):
         assert sentence in told
-    found, _ = items_of(hostile, "seeds")
-    assert {"ok", "hi"} <= {
-        text
-        for each in found
-        for text in ([said.text for said in each.said] if isinstance(each, Talk) else [each.text])
-    }
 
 
 def test_a_file_that_breaks_off_is_told_and_the_others_are_read(tmp_path: Path) -> None:
     """In an archive whose bytes were damaged: `Broken` is said, and nothing is lost beside it."""
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_STORED) as archive:
-        for name in (
-            "a.md",
-            "memory.jsonl",
-            "mem0.json",
-            "agents/a/raw_traces.jsonl",
-            "topics/t/e/summary.json",
-            "z.md",
-        ):
+        for name in ("a.md", "memory.jsonl", "mem0.json", "z.md"):
             archive.writestr(name, f"{name}: MARK" + " words" * 50)
     data = packed.getvalue()
-    for name in ("a.md", "memory.jsonl", "mem0.json", "agents/a/raw_traces.jsonl", "topics/t/e/summary.json"):
+    for name in ("a.md", "memory.jsonl", "mem0.json"):
         data = data.replace(f"{name}: MARK".encode(), f"{name}: DAMG".encode())
     (tmp_path / "x.zip").write_bytes(data)
 
     found, told = items_of(tmp_path / "x.zip", "plain")
     assert [each.key for each in found] == ["z.md"]
     assert any("a.md" in note and "not read" in note for note in told)
-    for form in ("mcp-memory", "mem0", "seeds"):
-        assert items_of(tmp_path / "x.zip", form)[0] in ([], [Talk("a", "a", ())])
+    for form in ("mcp-memory", "mem0"):
+        assert items_of(tmp_path / "x.zip", form)[0] == []
 
 
 def test_what_stood_before_the_damage_of_a_store_is_taken(tmp_path: Path) -> None:
@@ -648,7 +516,6 @@ def test_a_single_file_is_what_its_user_says(tmp_path: Path) -> None:
     "names",
     [
         lambda many: [f"w{number}/{name}" for number in range(many) for name in ("SOUL.md", "USER.md")],
-        lambda many: [f"{number}/VALARMIND.md" for number in range(many)] + ["docs/adr/1.md"] * 1,
         lambda many: ["a/" * 30 + f"{number}.md" for number in range(many)],
     ],
 )
@@ -678,7 +545,7 @@ def test_many_files_take_time_in_proportion(names: Callable[[int], list[str]]) -
         source: Any = Names(many)
 
         def look() -> None:
-            for form in ("openclaw", "seeds", "plain", "basic-memory", "mcp-memory", "mem0"):
+            for form in ("openclaw", "plain", "basic-memory", "mcp-memory", "mem0"):
                 named(form).detect(source)
                 assert not list(named(form).read(source, lambda _: None))
 

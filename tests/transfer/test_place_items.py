@@ -263,24 +263,8 @@ def test_two_vouched_imports_of_the_same_at_once_make_each_page_once(
         assert memory.pages() == sorted([*(f"facts/n{each}.md" for each in range(4)), "facts/user.md"])
 
 
-@pytest.mark.parametrize(
-    ("there", "text", "why"),
-    [
-        (None, "{", "it is no sound state"),
-        (None, "", "it is an empty state"),
-        ('{"version": 1, "other": true}', '{"version": 1}', "state.json is there and says something else"),
-    ],
-)
-def test_a_state_that_is_broken_or_a_second_one_is_passed_over(
-    there: str | None, text: str, why: str, place: Path
-) -> None:
+def test_a_document_never_becomes_the_working_state(place: Path) -> None:
     with open_memory(place / "m") as memory:
-        if there is not None:
-            (place / "m/state.json").write_text(there, encoding="utf-8")
-        before = memory.pages()
-        state = Document("s", text, "The working state", page="state.json")
-        if there is None:
-            assert bring(memory, state, mine=True, dry_run=True).documents.bad == 1
-        done = bring(memory, state, mine=True)
-        assert (done.documents.bad, done.pages, memory.pages()) == (1, (), before)
-        assert why in done.notes[0]
+        before = memory.state
+        done = bring(memory, Document("s", "{}", "The working state", page="state.json"), mine=True)
+        assert (done.pages, memory.state) == (("facts/the-working-state.md",), before)

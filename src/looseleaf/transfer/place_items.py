@@ -23,7 +23,6 @@ from looseleaf.language.topic_words import topic_name
 from looseleaf.log.journal import PERSON
 from looseleaf.pages.grammar import add_fact, as_written, parse, replace_fact
 from looseleaf.pages.pages import Page
-from looseleaf.state.text import Unsound
 from looseleaf.text.diff import split_lines
 from looseleaf.text.lines import NOTE, bullet_text
 from looseleaf.text.times import written
@@ -129,12 +128,7 @@ class Vouched:
         what = type(item).__name__.lower()
         fate = self._fate(item, name)
         if isinstance(item, Document):
-            fault = _state_fault(item.text) if _wanted(item) == STATE else None
-            if fault is not None:
-                fate = "bad"
-                self._tally.note(f"{item.title[:80]!r} would be passed over: {fault}")
-            elif self._would_be_there(item, fate):
-                fate = "known"
+            fate = "known" if self._would_be_there(item, fate) else fate
         self._tally.add(what, fate, item.title if isinstance(item, Document) else clipped([item.text]))
         if fate in ("new", "grown"):
             self._tally.at(item.ts)
@@ -205,9 +199,8 @@ class Vouched:
     def _put(self, document: Document, name: str, fate: str) -> None:
         text = self._text(document)
         wanted = _wanted(document)
-        fault = _state_fault(text) if wanted == STATE else None
-        where = () if fault is not None else (wanted, *(_beside(wanted) if wanted != STATE else ()))
-        for path in where:
+        fault = f"{wanted} and the pages beside it are there and say something else. Move one away, and import again."
+        for path in (wanted, *_beside(wanted)):
             try:
                 written = self._written(path, text, name)
             except Refused as refused:
@@ -229,12 +222,7 @@ class Vouched:
                 self._tally.pages.append(path)
             return
         self._tally.add("document", "bad")
-        beside = " and the pages beside it are" if wanted != STATE else " is"
-        why = fault or (
-            f"{wanted}{beside} there and {'say' if wanted != STATE else 'says'} something else. Move one of them "
-            "away, and import again."
-        )
-        self._tally.note(f"{document.title[:80]!r} was passed over: {why}")
+        self._tally.note(f"{document.title[:80]!r} was passed over: {fault}")
 
     def _written(self, path: str, text: str, name: str) -> bool | None:
         """Whether the page was written now; it was free, or this document's own, as it was left. False: it said it
@@ -347,22 +335,10 @@ class Vouched:
         return left
 
 
-def _state_fault(text: str) -> str | None:
-    """Why a text is no state that may be written, or None."""
-    from looseleaf.state.file import examined
-
-    try:
-        is_empty = examined(text.encode("utf-8", "surrogatepass")) is None
-    except Unsound as unsound:
-        where = f" (in {unsound.where})" if unsound.where else ""
-        return f"it is no sound state{where}: {unsound.why}."
-    return "it is an empty state." if is_empty else None
-
-
 def _wanted(document: Document) -> str:
     """Where a document would stand; a place that is none is made one of facts."""
     path = document.page or ""
-    if path and path_fault(path) is None and is_page(path):
+    if path and path != STATE and path_fault(path) is None and is_page(path):
         return path
     title = document.title.removesuffix(".md") or document.topic or "imported"
     return f"facts/{topic_name(title)}.md"

@@ -59,7 +59,6 @@ FORMATS: dict[str, Callable[[], Any]] = {
     "mcp-memory": lambda: import_module("looseleaf.transfer.formats.mcp_memory"),
     "mem0": lambda: import_module("looseleaf.transfer.formats.mem0"),
     "basic-memory": lambda: import_module("looseleaf.transfer.formats.basic_memory"),
-    "seeds": lambda: import_module("looseleaf.transfer.formats.seeds"),
     "plain": lambda: import_module("looseleaf.transfer.formats.plain"),
 }
 """By the name that `--as` takes."""
