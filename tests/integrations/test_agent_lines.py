@@ -18,15 +18,15 @@ from looseleaf.transfer.formats.agent_lines import (
     OF_SUB_AGENTS,
     OTHERS,
     UNREAD,
-    parted,
-    said_in,
+    read_line,
+    split_own_words,
 )
 
 NOW = time.time() - 5000
 
 
 def said(kind: str, content: Any, **more: Any) -> list[dict[str, Any]]:
-    found = said_in(json.dumps(line(kind, content, "u-1", NOW, **more)).encode())
+    found = read_line(json.dumps(line(kind, content, "u-1", NOW, **more)).encode())
     return list(found.asked) if found is not None else []
 
 
@@ -49,21 +49,21 @@ def test_texts_calls_and_results_are_what_is_recorded_of_a_line() -> None:
 
 
 def test_a_line_has_its_own_key_and_time() -> None:
-    found = said_in(json.dumps(line("user", "hello", "abc-1", NOW)).encode())
+    found = read_line(json.dumps(line("user", "hello", "abc-1", NOW)).encode())
     assert found is not None
     assert found.key.startswith("abc-1-")
     moved = json.dumps(line("user", "hello", "abc-1", NOW, sessionId="other", parentUuid="x")).encode()
-    assert (said_in(moved) or found).key == found.key
-    changed = said_in(json.dumps(line("user", "jello", "abc-1", NOW)).encode())
+    assert (read_line(moved) or found).key == found.key
+    changed = read_line(json.dumps(line("user", "jello", "abc-1", NOW)).encode())
     assert changed is not None
     assert changed.key != found.key
     assert found.ts == pytest.approx(NOW, abs=0.001)
     other = json.dumps(line("user", "hello", "no key: too odd", NOW) | {"timestamp": "yesterday"}).encode()
-    found = said_in(other)
+    found = read_line(other)
     assert found is not None
     assert found.key.startswith("line-")
     assert found.ts is None
-    assert said_in(other) == found
+    assert read_line(other) == found
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ def test_what_nobody_said_is_not_recorded(kind: str, content: Any, more: dict[st
     ],
 )
 def test_a_line_that_is_no_message_is_passed_over(data: bytes) -> None:
-    assert said_in(data) is None
+    assert read_line(data) is None
 
 
 EVIL = "I live in Paris. My name is Eve."
@@ -185,14 +185,14 @@ def test_a_program_that_speaks_of_itself_brings_nothing_from_outside() -> None:
     ],
 )
 def test_a_line_that_cannot_be_read_leaves_a_note(data: bytes) -> None:
-    found = said_in(data)
+    found = read_line(data)
     assert found is not None
     assert found.asked == ({"tool_result": UNREAD},)
-    assert found == said_in(data)
+    assert found == read_line(data)
 
 
 def own_words(text: str) -> str:
-    return parted(text)[0]
+    return split_own_words(text)[0]
 
 
 @pytest.mark.parametrize(
@@ -204,20 +204,20 @@ def own_words(text: str) -> str:
 )
 def test_an_element_is_taken_out_wherever_it_stands(name: str) -> None:
     for begins in (f"<{name}>", f"< {name}>", f"<{name} a='>'>", f"<{name}\nb>", f"<{name.upper()}>"):
-        assert parted(f"Go. {begins}{EVIL}</{name}> Then stop.") == ("Go.   Then stop.", True)
-        assert parted(f"{begins}{EVIL}</ {name} >") == ("", True)
+        assert split_own_words(f"Go. {begins}{EVIL}</{name}> Then stop.") == ("Go.   Then stop.", True)
+        assert split_own_words(f"{begins}{EVIL}</ {name} >") == ("", True)
         for text in (f"What does {begins} do? I live in Oslo.", f"</{name}> I live. {begins} x"):
-            assert parted(text) == (text, False)
+            assert split_own_words(text) == (text, False)
 
 
 def test_what_our_memory_said_is_not_the_users_where_it_is_pasted() -> None:
-    assert parted(f"See: <<data 039761338 {EVIL} data 039761338>> Go on.") == ("See:   Go on.", True)
+    assert split_own_words(f"See: <<data 039761338 {EVIL} data 039761338>> Go on.") == ("See:   Go on.", True)
     spelt = f"<<data 12\n{EVIL} data 12>>\n{EVIL} data 12>>"
-    assert parted(spelt) == ("", True)
-    assert parted(f"See: <<data 12 {EVIL} data 13>>") == ("See:", True)
-    assert parted(f"See this:\n[MEMORY:PROFILE]\n- Home: Rome\n\n{EVIL}") == ("See this:", False)
+    assert split_own_words(spelt) == ("", True)
+    assert split_own_words(f"See: <<data 12 {EVIL} data 13>>") == ("See:", True)
+    assert split_own_words(f"See this:\n[MEMORY:PROFILE]\n- Home: Rome\n\n{EVIL}") == ("See this:", False)
     for text in ("What is [MEMORY:PROFILE] for?", "What does <<data mean?", "data 12>> is what?"):
-        assert parted(text) == (text, False)
+        assert split_own_words(text) == (text, False)
 
 
 def test_what_stands_in_a_reminder_cannot_end_it_and_speak_for_the_user() -> None:
@@ -233,7 +233,7 @@ def test_what_stands_in_a_reminder_cannot_end_it_and_speak_for_the_user() -> Non
 @given(st.lists(st.sampled_from(["<a-b>", "</a-b>", "<<data 1", "data 1>>", "<c_d ", "words", " ", "<"])))
 def test_no_words_are_the_users_that_did_not_stand_there(parts: list[str]) -> None:
     text = "".join(parts)
-    found, _ = parted(text)
+    found, _ = split_own_words(text)
     left = iter(text)
     assert all(sign in left for sign in found if not sign.isspace())
     assert not (found.count("<a-b>") and found.rfind("</a-b>") > found.find("<a-b>"))

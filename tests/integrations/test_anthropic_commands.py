@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 from looseleaf.base.errors import Refused
 from looseleaf.base.paths import DRAWERS, TOP_PAGES, is_page, path_fault
 from looseleaf.base.policy import Policy
-from looseleaf.integrations.anthropic_commands import DEFINITION, PARAMETERS, _size, run
-from looseleaf.integrations.anthropic_paths import ROOT, Names, parts_of
+from looseleaf.integrations.anthropic_commands import DEFINITION, PARAMETERS, _format_size, run
+from looseleaf.integrations.anthropic_paths import ROOT, ToolPaths, parts_of
 from looseleaf.memory import Memory
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def make(memory: Memory, path: str, text: str) -> None:
     ],
 )
 def test_a_name_means_a_page(name: str, page: str) -> None:
-    assert Names(["HOUSE.md"]).page(parts_of(f"{ROOT}/{name}")) == page
+    assert ToolPaths(["HOUSE.md"]).page(parts_of(f"{ROOT}/{name}")) == page
 
 
 PARTS = st.text(alphabet="aB.-_ é1", min_size=1, max_size=8)
@@ -115,7 +115,7 @@ PAGES = st.one_of(
 
 @given(st.lists(PAGES, unique_by=lambda page: unicodedata.normalize("NFKC", page).casefold()))
 def test_every_page_has_one_name_and_the_name_leads_back(pages: list[str]) -> None:
-    names = Names(pages)
+    names = ToolPaths(pages)
     assert sorted(names.files.values()) == sorted(pages)
     for name, page in names.files.items():
         assert names.page(parts_of(f"{ROOT}/{name}")) == page
@@ -125,7 +125,7 @@ def test_every_page_has_one_name_and_the_name_leads_back(pages: list[str]) -> No
 def test_a_name_leads_to_a_page_or_to_a_sentence(parts: list[str], is_markdown: bool) -> None:
     path = "/".join((ROOT, *parts)) + (".md" if is_markdown else "")
     try:
-        page = Names([]).page(parts_of(path))
+        page = ToolPaths([]).page(parts_of(path))
     except Refused:
         return
     assert path_fault(page) is None
@@ -136,7 +136,7 @@ def test_a_name_leads_to_a_page_or_to_a_sentence(parts: list[str], is_markdown: 
 
 @pytest.mark.parametrize("page", ["review/pending.md", "state.json"])
 def test_what_waits_and_the_state_have_no_name(page: str) -> None:
-    assert Names([page]).name_of(page) is None
+    assert ToolPaths([page]).name_of(page) is None
 
 
 ELSEWHERE = [
@@ -506,7 +506,7 @@ def test_a_long_listing_ends_with_how_many_more_there_are(
     ],
 )
 def test_a_size_is_said_shortly(size: int, said: str) -> None:
-    assert _size(size) == said
+    assert _format_size(size) == said
 
 
 def test_more_lines_than_have_a_number_are_refused(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:

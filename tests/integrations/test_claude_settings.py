@@ -21,7 +21,7 @@ from looseleaf.base.errors import Refused
 from looseleaf.base.origins import PREFIX
 from looseleaf.cli.main import main
 from looseleaf.integrations import claude_settings as settings
-from looseleaf.integrations.claude_settings import EVENTS, installed, parsed, removed
+from looseleaf.integrations.claude_settings import EVENTS, installed, parse_json, removed
 from looseleaf.tools.toolset import TOOLS
 
 COMMAND = "/opt/some place/looseleaf --memory '/a b'"
@@ -96,7 +96,7 @@ def test_places_of_values_are_where_they_stand(value: dict[str, Any], form: dict
         for part in node.parts:
             proves(part)
 
-    proves(parsed(f" {text}"[1:]))
+    proves(parse_json(f" {text}"[1:]))
 
 
 def test_before_a_tool_only_ours_that_write_are_waited_for() -> None:

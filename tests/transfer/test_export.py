@@ -39,7 +39,7 @@ from looseleaf.store.disk import Disk
 from looseleaf.store.records import to_json
 from looseleaf.transfer import export_folder as whole
 from looseleaf.transfer.export_folder import Copy, New, Tar, Whole, export_whole, private
-from looseleaf.transfer.export_rows import _messages, _with_past, fact_lines, message_lines
+from looseleaf.transfer.export_rows import _messages_of, _pair_with_past, fact_lines, message_lines
 from looseleaf.transfer.formats import detect, named
 from looseleaf.transfer.import_run import run as import_from
 from looseleaf.transfer.source import Source
@@ -657,7 +657,7 @@ def test_a_fact_on_two_pages_is_told_once_and_a_forgotten_one_never(folder: Path
 
     assert line == "- Name: Zhang San"
     assert [each["id"] for each in told] == [fact.id]
-    assert list(_with_past([fact, copy, gone])) == [(fact, [])]
+    assert list(_pair_with_past([fact, copy, gone])) == [(fact, [])]
 
 
 def whole_copy(fact: Fact) -> str:
@@ -686,7 +686,7 @@ def test_whatever_replaced_what_each_fact_stands_in_the_file_once(
         )
         for number, by in enumerate(after)
     ]
-    told = [each.id for fact, past in _with_past(facts) for each in (fact, *past)]
+    told = [each.id for fact, past in _pair_with_past(facts) for each in (fact, *past)]
 
     assert len(told) == len(set(told))
     in_a_ring = {fact.id for fact in facts} - set(told)
@@ -833,7 +833,7 @@ WORDS = st.text(max_size=20)
 def test_messages_hold_every_word_in_the_order_of_the_log(asked: list[dict[str, Any]]) -> None:
     log = list(traces_of(asked))
     told: list[str] = []
-    for message in map(json.loads, map(to_json, _messages(iter(log)))):
+    for message in map(json.loads, map(to_json, _messages_of(iter(log)))):
         calls = message.get("tool_calls", ())
         told += [f"{call['function']['name']} {json.loads(call['function']['arguments'])}" for call in calls]
         told += [] if calls else [message["content"]]

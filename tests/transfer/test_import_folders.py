@@ -24,12 +24,12 @@ from looseleaf.base.paths import is_page, path_fault
 from looseleaf.memory import Memory
 from looseleaf.pages.grammar import covered, parse
 from looseleaf.transfer.formats import FORMATS, detect, named, notes
-from looseleaf.transfer.formats.basic_memory import stated
+from looseleaf.transfer.formats.basic_memory import convert_note
 from looseleaf.transfer.import_ledger import Imported
 from looseleaf.transfer.import_run import run as import_from
-from looseleaf.transfer.source import Claim, Document, Source, Talk
+from looseleaf.transfer.source import ImportClaim, ImportDocument, Source, Talk
 
-Item = Claim | Document | Talk
+Item = ImportClaim | ImportDocument | Talk
 
 SAMPLES = Path(__file__).parents[1] / "exports"
 
@@ -64,13 +64,17 @@ def items_of(path: Path, form: str | None = None) -> tuple[list[Item], list[str]
 def texts(path: Path, form: str | None = None) -> dict[str, str]:
     """What documents would be pages, and what they say."""
     return {
-        each.page or each.key: each.text for each in items_of(path, form)[0] if isinstance(each, Document)
+        each.page or each.key: each.text
+        for each in items_of(path, form)[0]
+        if isinstance(each, ImportDocument)
     }
 
 
 def claims(path: Path, form: str | None = None) -> set[tuple[str, str | None, str]]:
     return {
-        (each.topic, each.relation, each.text) for each in items_of(path, form)[0] if isinstance(each, Claim)
+        (each.topic, each.relation, each.text)
+        for each in items_of(path, form)[0]
+        if isinstance(each, ImportClaim)
     }
 
 
@@ -164,7 +168,7 @@ def test_the_command_says_what_it_took_and_what_it_passed_over(run: Run) -> None
     assert (told["format"], told["documents"]["new"], told["passed_over"]) == ("plain", 5, 2)
     assert told["notes"] == [
         "1 file was passed over: it is hidden, or in a folder that a program fills.",
-        "1 file was passed over: it is no text.",
+        "1 file was passed over: it is not text.",
     ]
 
 
@@ -190,7 +194,7 @@ def test_of_several_workspaces_the_first_speaks_for_the_memory() -> None:
     alone, told = items_of(SAMPLES / "openclaw" / "workspace")
     keys = {each.key for each in alone}
     assert keys < {each.key for each in items_of(SAMPLES / "openclaw")[0]}, "keys depend on what was given"
-    assert told == ["1 of the files were passed over: skills, settings and the like are no memory."]
+    assert told == ["1 of the files were passed over: skills, settings and the like are not memories."]
 
 
 def test_rules_for_agents_alone_are_no_workspace(tmp_path: Path) -> None:
@@ -200,7 +204,7 @@ def test_rules_for_agents_alone_are_no_workspace(tmp_path: Path) -> None:
         assert detect(source).format.NAME == "plain"
     assert items_of(tmp_path, "openclaw") == (
         [],
-        ["3 of the files were passed over: skills, settings and the like are no memory."],
+        ["3 of the files were passed over: skills, settings and the like are not memories."],
     )
 
 
@@ -233,7 +237,9 @@ def test_memories_of_one_user_are_about_the_user_of_several_about_each() -> None
         ("dev", None, "Dev works at TechCorp as a senior engineer"),
         ("arjun", None, "Arjun prefers morning meetings"),
     }
-    times = [each.ts for each in items_of(SAMPLES / "mem0.json")[0] if isinstance(each, Claim) and each.ts]
+    times = [
+        each.ts for each in items_of(SAMPLES / "mem0.json")[0] if isinstance(each, ImportClaim) and each.ts
+    ]
     assert times == [1767547230.123456, 1769932800.0]
 
 
@@ -282,7 +288,7 @@ def test_statements_of_a_note_are_facts_of_its_page() -> None:
     ],
 )
 def test_what_is_no_statement_stays_as_it_is(line: str) -> None:
-    assert stated(f"{line}\n") == f"{line}\n"
+    assert convert_note(f"{line}\n") == f"{line}\n"
 
 
 LINES = (
@@ -301,7 +307,7 @@ LINES = (
 
 def test_a_statement_keeps_the_end_of_its_line_and_a_fence_its_lines() -> None:
     assert (
-        stated("- [a] b\r\n```\r\n- [a] b\r\n```\r\n- to [[C]]")
+        convert_note("- [a] b\r\n```\r\n- [a] b\r\n```\r\n- to [[C]]")
         == "- A: b\r\n```\r\n- [a] b\r\n```\r\n- To: [[C]]"
     )
 
@@ -311,7 +317,7 @@ def test_a_statement_keeps_the_end_of_its_line_and_a_fence_its_lines() -> None:
 )
 def test_whatever_a_note_holds_only_statements_change_and_they_are_facts(lines: list[str]) -> None:
     text = "\n".join(lines)
-    made = stated(text).split("\n")
+    made = convert_note(text).split("\n")
     facts = {fact.line for fact in parse("facts/x.md", "\n".join(made)).facts}
     inside = covered(text)
     assert len(made) == len(text.split("\n"))
@@ -330,7 +336,7 @@ def test_a_vault_is_read_without_what_programs_put_there(tmp_path: Path) -> None
     (tmp_path / "vault" / "Reading List.md").write_text("# Another\n")
     found, told = items_of(tmp_path / "vault")
 
-    pages = {each.page: each for each in found if isinstance(each, Document)}
+    pages = {each.page: each for each in found if isinstance(each, ImportDocument)}
     assert set(pages) == {
         *("days/2026-04-02.md", "facts/ideas.md", "facts/reading-list.md", "facts/reading-list-2.md"),
         *("facts/todo.md", "facts/projects-harbour-walk.md"),
@@ -340,7 +346,7 @@ def test_a_vault_is_read_without_what_programs_put_there(tmp_path: Path) -> None
     assert walk.text.startswith("---\ntitle: Harbour Walk\n")
     assert told == [
         "5 files were passed over: they are hidden, or in a folder that a program fills.",
-        "1 file was passed over: it is no text.",
+        "1 file was passed over: it is not text.",
     ]
 
 
@@ -382,7 +388,7 @@ def test_a_memory_of_our_own_is_used_and_not_imported(
         memory.record(user="Hello there.")
     code, _, err = run("import", str(place / "other" / part), *(["--as", form] if form else []), "--mine")
     assert code == 2
-    assert ("is a part of a memory" if part else "is a memory of looseleaf already") in err
+    assert ("is part of a looseleaf memory" if part else "is already a looseleaf memory") in err
 
 
 def test_what_only_lies_beside_the_pages_of_a_memory_is_imported(place: Path, run: Run, folder: Path) -> None:
@@ -444,22 +450,22 @@ def test_no_content_stops_an_import(form: str, hostile: Path, place: Path) -> No
 
 def test_what_is_good_among_what_is_bad_is_taken(hostile: Path) -> None:
     found, told = items_of(hostile, "mcp-memory")
-    assert [each.text for each in found if isinstance(each, Claim)][:2] == ["y", "ok"]
-    assert "memory.jsonl:1: an observation was passed over: it is no text." in told
+    assert [each.text for each in found if isinstance(each, ImportClaim)][:2] == ["y", "ok"]
+    assert "memory.jsonl:1: an observation was passed over: it is not text." in told
     assert "memory.jsonl:2 was passed over: it is neither an entity nor a relation." in told
     found, told = items_of(hostile, "mem0")
-    assert [(each.topic, each.text, each.ts) for each in found if isinstance(each, Claim)] == [
+    assert [(each.topic, each.text, each.ts) for each in found if isinstance(each, ImportClaim)] == [
         ("user", "ok", None),
     ]
-    assert "mem0.json: number 1 was passed over: it is no memory." in told
+    assert "mem0.json: number 1 was passed over: it is not a memory." in told
     found, told = items_of(hostile, "plain")
-    by_page = {each.page for each in found if isinstance(each, Document)}
+    by_page = {each.page for each in found if isinstance(each, ImportDocument)}
     assert all(page and path_fault(page) is None and is_page(page) for page in by_page)
     for sentence in (
-        "nul.md was passed over: it is no text.",
+        "nul.md was passed over: it is not text.",
         "latin.md was passed over: it is not UTF-8.",
         "empty.md was passed over: it is empty.",
-        f"long.md was passed over: it is longer than {notes.LONGEST:,} bytes, which is what a page may have. Split it.",
+        f"long.md was passed over: it is longer than a page may be ({notes.LONGEST:,} bytes). Split it.",
     ):
         assert sentence in told
 
@@ -497,7 +503,7 @@ def test_what_stood_before_the_damage_of_a_store_is_taken(tmp_path: Path) -> Non
     found, told = items_of(tmp_path / "x.zip", "mcp-memory")
     assert len(told) == 1
     assert "memory.jsonl was not read to its end" in told[0]
-    assert {each.text for each in found if isinstance(each, Claim)} <= {"t", "x" * 40}
+    assert {each.text for each in found if isinstance(each, ImportClaim)} <= {"t", "x" * 40}
 
 
 def test_a_single_file_is_what_its_user_says(tmp_path: Path) -> None:
@@ -507,7 +513,7 @@ def test_a_single_file_is_what_its_user_says(tmp_path: Path) -> None:
     assert claims(tmp_path / "y.json", "mem0") == {("user", None, "Likes rye")}
     with (
         Source(tmp_path / "y.json") as source,
-        pytest.raises(Refused, match="in no format that is known here"),
+        pytest.raises(Refused, match="is not known"),
     ):
         detect(source)
 

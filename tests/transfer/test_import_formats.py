@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from importing import SAMPLES, TALKS, conversation, export, files_of, line_of, read, zip_of
 from looseleaf.base.errors import Refused
 from looseleaf.transfer.formats import FORMATS, detect, named
-from looseleaf.transfer.source import Document, Said, Source, Talk, clipped, when
+from looseleaf.transfer.source import ImportDocument, ImportMessage, Source, Talk, clip_title, time_of
 
 WHOLE = {
     "chatgpt": {
@@ -115,12 +115,12 @@ def whole(path: Path, form: str) -> dict[str, list[str]]:
     for item in read(path, form)[0]:
         if isinstance(item, Talk):
             found[f"talk {item.key[-6:]} {item.title}"] = [line_of(said) for said in item.said]
-        elif isinstance(item, Document):
+        elif isinstance(item, ImportDocument):
             found[f"document {item.key} {item.title} {item.page} {item.topic}"] = [item.text]
     return found
 
 
-def said_in(path: Path, form: str) -> tuple[list[Said], list[str]]:
+def said_in(path: Path, form: str) -> tuple[list[ImportMessage], list[str]]:
     items, told = read(path, form)
     return [said for item in items if isinstance(item, Talk) for said in item.said], told
 
@@ -261,7 +261,7 @@ def test_what_may_be_nobodys_words_is_data_in_a_transcript(tmp_path: Path) -> No
         ("tool_result", "<div> what is this?"),
         ("user", "mine"),
     ]
-    assert told == ["s.jsonl:4 was passed over, it is no JSON or too long."]
+    assert told == ["s.jsonl:4 was passed over, it is not JSON or too long."]
 
 
 def test_messages_may_stand_on_lines_of_their_own(tmp_path: Path) -> None:
@@ -274,7 +274,7 @@ def test_messages_may_stand_on_lines_of_their_own(tmp_path: Path) -> None:
     said, told = said_in(path, "messages")
     assert (len(said), told) == (1, ["talk.jsonl: '2' was passed over, it has no messages."])
     path.write_text("", "utf-8")
-    assert said_in(path, "messages") == ([], ["talk.jsonl was passed over, there are no messages in it."])
+    assert said_in(path, "messages") == ([], ["talk.jsonl was passed over, it has no messages."])
 
 
 def test_sessions_of_two_agents_and_what_was_shown_in_them_are_kept_apart(tmp_path: Path) -> None:
@@ -304,7 +304,7 @@ def test_an_older_session_of_codex_is_known_too(tmp_path: Path) -> None:
     )
     items, told = read(tmp_path, "codex")
     assert [(item.key, len(item.said)) for item in items if isinstance(item, Talk)] == [("rollout-old", 1)]  # type: ignore[arg-type]
-    assert told == ["rollout-old.jsonl:1 was passed over, it is no JSON."]
+    assert told == ["rollout-old.jsonl:1 was passed over, it is not JSON."]
 
 
 # --- which format ------------------------------------------------------------------------
@@ -314,10 +314,10 @@ def test_what_is_in_no_format_is_refused_with_the_names_there_are(tmp_path: Path
     (tmp_path / "picture.png").write_bytes(b"\x89PNG")
     with (
         Source(tmp_path) as source,
-        pytest.raises(Refused, match=r"no format that is known here.*--as: chatgpt, "),
+        pytest.raises(Refused, match=r"is not known\..*--as: chatgpt, "),
     ):
         detect(source)
-    with pytest.raises(Refused, match=r"there is no format 'word'\. There are: chatgpt, claude"):
+    with pytest.raises(Refused, match=r"there is no format 'word'\. Choose one of chatgpt, claude"):
         named("word")
 
 
@@ -328,7 +328,7 @@ def test_a_source_that_may_be_two_things_is_refused(tmp_path: Path) -> None:
             (tmp_path / name).write_bytes(data)
     with (
         Source(tmp_path) as source,
-        pytest.raises(Refused, match=r"may be chatgpt or claude-code\. Say which"),
+        pytest.raises(Refused, match=r"may be chatgpt or claude-code\. Name the format"),
     ):
         detect(source)
 
@@ -417,7 +417,7 @@ def test_a_file_that_breaks_off_gives_what_was_whole(tmp_path: Path) -> None:
     path.write_text(text[:-200], encoding="utf-8")
     said, told = said_in(path, "chatgpt")
     assert [each.text for each in said] == ["word 0", "word 1"]
-    assert told[-1] == "conversations.json was not read to its end: it breaks off, or is no JSON there."
+    assert told[-1] == "conversations.json was not read to its end: it breaks off, or is not JSON there."
 
 
 @pytest.mark.parametrize(
@@ -437,12 +437,12 @@ def test_a_file_that_breaks_off_gives_what_was_whole(tmp_path: Path) -> None:
     ],
 )
 def test_a_time_is_one_or_none(given: object, found: float | None) -> None:
-    assert when(given) == found
+    assert time_of(given) == found
 
 
 def test_a_title_is_one_line() -> None:
-    assert clipped(["", " \n", "one\ntwo " * 30]) == f"{'one two ' * 10}".strip() + "…"
-    assert clipped([]) == ""
+    assert clip_title(["", " \n", "one\ntwo " * 30]) == f"{'one two ' * 10}".strip() + "…"
+    assert clip_title([]) == ""
 
 
 # --- messages: what is known again -----------------------------------------------------
@@ -518,13 +518,13 @@ def test_why_a_source_is_in_no_format_is_said(tmp_path: Path) -> None:
     for path, why in (
         (encrypted(tmp_path / "e.zip"), "it is encrypted; unpack it with its password"),
         (utf16, "utf16.json is UTF-16; save it as UTF-8."),
-        (long, "The first line of long.jsonl is longer than what is looked at"),
+        (long, "The first line of long.jsonl is longer than the 65,536 bytes that are looked at"),
         (bad, "Bad CRC"),
     ):
         with Source(path) as source, pytest.raises(Refused) as refused:
             detect(source)
         assert why in str(refused.value)
-        assert "Say which it is with --as" in str(refused.value)
+        assert "Name it with --as" in str(refused.value)
     assert read(utf16, "chatgpt")[1] == [
         "utf16.json was not read to its end: it is UTF-16; save it as UTF-8."
     ]

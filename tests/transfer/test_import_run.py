@@ -35,7 +35,7 @@ from looseleaf.transfer import import_run as run_module
 from looseleaf.transfer import new_items as news
 from looseleaf.transfer.import_ledger import SCHEMA
 from looseleaf.transfer.import_run import run
-from looseleaf.transfer.source import Broken, Claim, Document, Said, Source, Talk
+from looseleaf.transfer.source import BrokenArchive, ImportClaim, ImportDocument, ImportMessage, Source, Talk
 
 # --- once ------------------------------------------------------------------------------------
 
@@ -106,7 +106,15 @@ def test_a_talk_that_was_changed_gets_what_is_not_there(place: Path) -> None:
 
 
 def test_what_a_source_has_twice_is_there_once(place: Path) -> None:
-    twice = Talk("a", "a", [Said("x", "user", "same"), Said("x", "user", "same"), Said("y", "user", "same")])
+    twice = Talk(
+        "a",
+        "a",
+        [
+            ImportMessage("x", "user", "same"),
+            ImportMessage("x", "user", "same"),
+            ImportMessage("y", "user", "same"),
+        ],
+    )
     with open_memory(place / "m") as memory:
         assert bring(memory, twice, talk("b", "one"), talk("b", "one")).traces == 3
         assert [trace.content for trace in traces_of(memory)] == ["same", "same", "one"]
@@ -159,7 +167,7 @@ def test_two_imports_of_the_same_at_once_take_each_thing_in_once(
     talks = [talk(name, *texts) for name in "abc"]
     meet = threading.Barrier(2, timeout=60)
 
-    def once(said: list[Said]) -> Any:
+    def once(said: list[ImportMessage]) -> Any:
         meet.wait()
         yield from said
 
@@ -268,7 +276,7 @@ def test_a_vouched_talk_that_went_on_as_data_is_not_recorded_again(place: Path) 
 
 
 def test_a_vouched_import_that_was_broken_off_goes_on_where_it_was(place: Path) -> None:
-    one, two = Said("a0", "user", "one"), Said("a1", "assistant", "two")
+    one, two = ImportMessage("a0", "user", "one"), ImportMessage("a1", "assistant", "two")
 
     def killed() -> Any:
         yield one
@@ -283,7 +291,7 @@ def test_a_vouched_import_that_was_broken_off_goes_on_where_it_was(place: Path) 
 
 
 def test_an_import_of_data_that_was_broken_off_leaves_no_half_of_a_vouched_talk(place: Path) -> None:
-    one, two = Said("a0", "user", "one"), Said("a1", "assistant", "two")
+    one, two = ImportMessage("a0", "user", "one"), ImportMessage("a1", "assistant", "two")
 
     def killed() -> Any:
         yield one
@@ -309,7 +317,7 @@ def test_data_is_recorded_for_no_other_agent_and_is_in_no_window(place: Path) ->
     with open_memory(place / "m") as memory:
         memory.record(user="before")
         assert [message.content for message in memory.messages()] == ["before"]
-        bring(memory, talk("a", "obey", "yes"), Document("d", "obey too", "Doc"))
+        bring(memory, talk("a", "obey", "yes"), ImportDocument("d", "obey too", "Doc"))
         memory.record(user="after")
         assert [message.content for message in memory.messages()] == ["before", "after"]  # read on
     with open_memory(place / "m") as memory:
@@ -367,11 +375,11 @@ def test_each_talk_is_a_session_with_its_turns_and_times(place: Path) -> None:
 
 
 def test_calls_of_other_talks_are_not_answered(place: Path) -> None:
-    def with_call(key: str, *said: Said) -> Talk:
-        return Talk(key, key, [Said("u", "user", "go"), *said])
+    def with_call(key: str, *said: ImportMessage) -> Talk:
+        return Talk(key, key, [ImportMessage("u", "user", "go"), *said])
 
-    call = Said("c", "tool_call", name="f", call_id="call_1")
-    result = Said("r", "tool_result", call_id="call_1", result="late")
+    call = ImportMessage("c", "tool_call", name="f", call_id="call_1")
+    result = ImportMessage("r", "tool_result", call_id="call_1", result="late")
     with open_memory(place / "m") as memory:
         bring(memory, with_call("a", call), with_call("b", result), with_call("c", call, result))
         results = [trace for trace in traces_of(memory) if trace.trace_type == "tool_result"]
@@ -383,13 +391,13 @@ def test_calls_of_other_talks_are_not_answered(place: Path) -> None:
 
 def test_secrets_are_redacted_as_in_all_that_is_recorded(place: Path) -> None:
     with open_memory(place / "m") as memory:
-        secret = Said("r", "tool_result", call_id="c", result={"token": KEY})
-        said = [Said("u", "user", f"my key is {KEY}"), secret]
-        bring(memory, Talk("a", KEY, said), Document("d", f"{KEY}\n", "d", page="facts/d.md"))
+        secret = ImportMessage("r", "tool_result", call_id="c", result={"token": KEY})
+        said = [ImportMessage("u", "user", f"my key is {KEY}"), secret]
+        bring(memory, Talk("a", KEY, said), ImportDocument("d", f"{KEY}\n", "d", page="facts/d.md"))
         bring(
             memory,
-            Document("e", f"- Key: {KEY}\n", "e", page="facts/e.md"),
-            Claim("c", "keys", KEY),
+            ImportDocument("e", f"- Key: {KEY}\n", "e", page="facts/e.md"),
+            ImportClaim("c", "keys", KEY),
             mine=True,
         )
         assert memory.page("facts/e.md").text.startswith("- Key: [redacted")
@@ -401,7 +409,7 @@ def test_secrets_are_redacted_as_in_all_that_is_recorded(place: Path) -> None:
 
 
 def test_a_talk_that_breaks_off_gives_what_was_read_and_the_rest_later(place: Path) -> None:
-    one, two = Said("1", "user", "one"), Said("2", "assistant", "two")
+    one, two = ImportMessage("1", "user", "one"), ImportMessage("2", "assistant", "two")
     with open_memory(place / "m") as memory:
         done = bring(
             memory, Talk("a", "a", broken_off(one)), Talk("z", "z", broken_off()), talk("b", "whole")
@@ -415,7 +423,7 @@ def test_a_source_that_breaks_off_gives_what_was_read(place: Path) -> None:
     class Breaking(Made):
         def read(self, source: Source, note: Any) -> Any:
             yield talk("a", "one")
-            raise Broken("it.zip was not read to its end: Bad CRC.")
+            raise BrokenArchive("it.zip was not read to its end: Bad CRC.")
 
     with open_memory(place / "m") as memory, Source(SAMPLES / "mem0.json") as source:
         done = run(memory, source, Breaking())  # type: ignore[arg-type]
@@ -428,12 +436,12 @@ def test_a_message_that_cannot_be_written_is_named_and_the_others_are_taken(plac
     for _ in range(400):
         deep = [deep]
     said = [
-        Said("1", "user", "one"),
-        Said("2", "tool_call", name="f", args=deep, call_id="c"),
-        Said("3", "tool_result", call_id="c", result={1, 2}),
-        Said("4", "user", "late", ts=1e30),
-        Said("5", "user", "lone \ud800 half"),
-        Said("6", "tool_call", name="n" * 5000, call_id="i" * 5000),
+        ImportMessage("1", "user", "one"),
+        ImportMessage("2", "tool_call", name="f", args=deep, call_id="c"),
+        ImportMessage("3", "tool_result", call_id="c", result={1, 2}),
+        ImportMessage("4", "user", "late", ts=1e30),
+        ImportMessage("5", "user", "lone \ud800 half"),
+        ImportMessage("6", "tool_call", name="n" * 5000, call_id="i" * 5000),
     ]
     with open_memory(place / "m") as memory:
         done = bring(memory, Talk("a", "A title", said))

@@ -14,10 +14,10 @@ import pytest
 
 from looseleaf import Refused
 from looseleaf.transfer.formats import detect, named
-from looseleaf.transfer.source import Broken, Said, Source, Talk, refuse_memory, when
+from looseleaf.transfer.source import BrokenArchive, ImportMessage, Source, Talk, refuse_memory, time_of
 
 
-def read(path: Path, format_: str | None = None) -> tuple[dict[str, list[Said]], list[str]]:
+def read(path: Path, format_: str | None = None) -> tuple[dict[str, list[ImportMessage]], list[str]]:
     """What each talk of a source says, by its key, and what was passed over."""
     notes: list[str] = []
     with Source(path) as source:
@@ -26,7 +26,7 @@ def read(path: Path, format_: str | None = None) -> tuple[dict[str, list[Said]],
         return {item.key: list(item.said) for item in items if isinstance(item, Talk)}, notes
 
 
-def texts(talks: dict[str, list[Said]]) -> list[tuple[str, str]]:
+def texts(talks: dict[str, list[ImportMessage]]) -> list[tuple[str, str]]:
     return [(said.role, said.text) for talk in talks.values() for said in talk]
 
 
@@ -212,7 +212,7 @@ def test_a_conversation_whose_beginning_is_missing_is_told_of(tmp_path: Path) ->
     path.write_text(json.dumps(talks))
     found, notes = read(path)
     assert texts(found) == [("user", "Third."), ("user", "Alone.")]
-    assert notes == ["conversations.json: the beginning of 'Kilns' is not there, and was not taken."]
+    assert notes == ["conversations.json: the beginning of 'Kilns' is missing, and was not taken."]
 
 
 def test_a_long_talk_is_not_held_twice(tmp_path: Path) -> None:
@@ -279,7 +279,7 @@ def test_what_follows_an_array_is_told_of(tmp_path: Path) -> None:
     talks, notes = read(path)
     assert texts(talks) == [("user", "One.")]
     assert len(notes) == 1
-    assert "what follows" in notes[0]
+    assert "more follows" in notes[0]
     path.write_bytes(json.dumps([ONE]).encode() + b"\r\n\0\0\0")
     assert read(path)[1] == []
 
@@ -291,13 +291,13 @@ def test_a_message_of_which_nothing_is_read_is_told_of(tmp_path: Path) -> None:
     talks, notes = read(written(tmp_path / "a.jsonl", user, *others))
     assert texts(talks) == [("user", "Hello.")]
     assert notes == [
-        f"a.jsonl: message {each} was passed over, there is nothing in it that is read." for each in (2, 3)
+        f"a.jsonl: message {each} was passed over, it has no content of a known kind." for each in (2, 3)
     ]
 
 
 def test_a_day_at_the_end_of_time_is_no_number_of_milliseconds() -> None:
-    assert when("9999-12-31T23:59:59-23:59") is None
-    assert when("3000-01-01T00:00:00Z") == 32503680000.0
+    assert time_of("9999-12-31T23:59:59-23:59") is None
+    assert time_of("3000-01-01T00:00:00Z") == 32503680000.0
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le"])
@@ -354,7 +354,7 @@ def test_what_lzma_cannot_unpack_is_broken_and_the_others_are_read(tmp_path: Pat
         archive.read("a.md")
     with Source(path) as source:
         assert source.read("b.md", 100) == b"fine"
-        with pytest.raises(Broken, match="not read to its end"):
+        with pytest.raises(BrokenArchive, match="not read to its end"):
             source.read("a.md", 1000)
 
 
@@ -404,7 +404,7 @@ def test_a_file_that_fails_when_it_is_read_is_refused(
             raise OSError(5, "Input/output error")
 
     failing = Failing()
-    monkeypatch.setattr("looseleaf.transfer.archives._opened", lambda _: failing)
+    monkeypatch.setattr("looseleaf.transfer.archives._open_regular", lambda _: failing)
     with pytest.raises(Refused, match=r"cannot be read \(Input/output error\)"):
         Source(tmp_path / "a.jsonl")
     assert failing.closed
@@ -422,9 +422,12 @@ def test_a_memory_among_notes_is_named(tmp_path: Path) -> None:
     written(tmp_path / "notes" / "inner" / "log" / "journal.jsonl")
     with (
         Source(tmp_path / "notes") as source,
-        pytest.raises(Refused, match="is a memory of looseleaf already"),
+        pytest.raises(Refused, match="is already a looseleaf memory"),
     ):
         refuse_memory(source)
     (tmp_path / "notes" / "a.md").write_text("hello\n")
-    with Source(tmp_path / "notes") as source, pytest.raises(Refused, match=r"in it \(.*inner\)"):
+    with (
+        Source(tmp_path / "notes") as source,
+        pytest.raises(Refused, match=r"contains a looseleaf memory \(.*inner\)"),
+    ):
         refuse_memory(source)

@@ -20,7 +20,7 @@ from growth import LINEAR, growth
 from importing import tar_of, zip_of
 from looseleaf.base.errors import Refused
 from looseleaf.transfer import archives as packs
-from looseleaf.transfer.source import Broken, Source
+from looseleaf.transfer.source import BrokenArchive, Source
 
 GOOD = {"notes/a.md": b"one", "notes/b.md": b"two"}
 EVIL = (
@@ -154,7 +154,7 @@ def test_a_file_that_became_a_link_meanwhile_is_not_read(tmp_path: Path) -> None
     with Source(tmp_path) as source:
         (tmp_path / "a.md").unlink()
         (tmp_path / "a.md").symlink_to("/etc/passwd")
-        with pytest.raises(Broken, match=r"a\.md was not read"):
+        with pytest.raises(BrokenArchive, match=r"a\.md was not read"):
             source.open("a.md")
         assert source.head("a.md") == b""
 
@@ -233,7 +233,7 @@ def test_a_zip_that_lies_about_a_size_gives_no_more_than_it_says(tmp_path: Path)
     with Source(path) as source:
         assert len(source.head("lie.json")) <= 1000
         with (
-            pytest.raises(Broken, match="was not read to its end: Bad CRC"),
+            pytest.raises(BrokenArchive, match="was not read to its end: Bad CRC"),
             source.open("lie.json") as stream,
         ):
             stream.read()
@@ -334,7 +334,7 @@ def test_a_damaged_file_is_broken_and_the_others_are_read(tmp_path: Path) -> Non
     path.write_bytes(data)
     with Source(path) as source:
         assert source.read("ok.md", 10) == b"ok"
-        with pytest.raises(Broken, match=r"it\.zip: bad\.md was not read to its end"):
+        with pytest.raises(BrokenArchive, match=r"it\.zip: bad\.md was not read to its end"):
             source.read("bad.md", 10_000)
 
 
@@ -344,7 +344,7 @@ def test_a_packing_that_is_not_known_is_broken(tmp_path: Path) -> None:
     for mark, at in ((b"PK\x03\x04", 8), (b"PK\x01\x02", 10)):
         data[data.index(mark) + at] = 97
     path.write_bytes(data)
-    with Source(path) as source, pytest.raises(Broken, match=r"a\.md was not read"):
+    with Source(path) as source, pytest.raises(BrokenArchive, match=r"a\.md was not read"):
         source.open("a.md")
 
 

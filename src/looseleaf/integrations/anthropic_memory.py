@@ -40,7 +40,7 @@ class _Commands:
         self._one = Lock()
 
     def __call__(self, input: object) -> str:
-        asked: Mapping[str, Any] = input if isinstance(input, dict) else _fields(input)
+        asked: Mapping[str, Any] = input if isinstance(input, dict) else _fields_of(input)
         with self._one:
             answer = run(self._memory, asked)
         if answer.is_error:
@@ -48,7 +48,7 @@ class _Commands:
         return answer.text
 
 
-def _fields(command: Any) -> dict[str, Any]:
+def _fields_of(command: Any) -> dict[str, Any]:
     """A command as the SDK's own value, or what it made of something else."""
     return dict(command.to_dict(mode="json")) if hasattr(command, "to_dict") else {}
 
@@ -90,27 +90,27 @@ class LooseleafAsyncMemoryTool(BetaAsyncAbstractMemoryTool):  # type: ignore[mis
         self._commands = _Commands(memory)
 
     async def call(self, input: object) -> str:
-        return await self._later(input)
+        return await self._run_in_thread(input)
 
     async def view(self, command: Any) -> str:
-        return await self._later(command)
+        return await self._run_in_thread(command)
 
     async def create(self, command: Any) -> str:
-        return await self._later(command)
+        return await self._run_in_thread(command)
 
     async def str_replace(self, command: Any) -> str:
-        return await self._later(command)
+        return await self._run_in_thread(command)
 
     async def insert(self, command: Any) -> str:
-        return await self._later(command)
+        return await self._run_in_thread(command)
 
     async def delete(self, command: Any) -> str:
-        return await self._later(command)
+        return await self._run_in_thread(command)
 
     async def rename(self, command: Any) -> str:
-        return await self._later(command)
+        return await self._run_in_thread(command)
 
-    async def _later(self, command: object) -> str:
+    async def _run_in_thread(self, command: object) -> str:
         # A command that has begun is carried out, also where nobody waits for it any more.
         done: str = await run_sync(self._commands, command)
         return done

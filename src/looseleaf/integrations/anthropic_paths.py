@@ -55,28 +55,30 @@ class _Move:
 def move_all(memory: Memory, moves: Iterable[tuple[str, str]], old: str, new: str) -> tuple[Receipt, ...]:
     """Move pages; `old` and `new` are what they are called. All of them are looked at before the first is moved."""
     try:
-        planned = [_looked_at(memory, *move) for move in moves]
+        planned = [_plan_move(memory, *move) for move in moves]
     except Refused as error:
         raise Refused(f"{old} was not renamed. {error}") from error
     receipts: list[Receipt] = []
     for move in planned:
         try:
-            receipts += _moved(memory, move)
+            receipts += _move_page(memory, move)
         except Stale as error:
             why = "already exists" if error.path == move.new else "was changed meanwhile"
             name = new if error.path == move.new else old
-            raise Refused(f"{_so_far(old, receipts)}: {name} {why}. View both, and repeat.") from error
+            raise Refused(
+                f"{_describe_progress(old, receipts)}: {name} {why}. View both, and repeat."
+            ) from error
         except Refused as error:
-            raise Refused(f"{_so_far(old, receipts)}. {error}") from error
+            raise Refused(f"{_describe_progress(old, receipts)}. {error}") from error
     return tuple(receipts)
 
 
-def _so_far(old: str, receipts: list[Receipt]) -> str:
+def _describe_progress(old: str, receipts: list[Receipt]) -> str:
     done = len(receipts) // 2
     return f"{old} was not renamed" + (f", but {done} of its files were" if done else "")
 
 
-def _looked_at(memory: Memory, old: str, new: str) -> _Move:
+def _plan_move(memory: Memory, old: str, new: str) -> _Move:
     """What is to be moved, if it may be: nothing has changed yet, and nobody was asked."""
     for path in (old, new):
         why = why_sealed(path)
@@ -96,11 +98,11 @@ def _looked_at(memory: Memory, old: str, new: str) -> _Move:
     _refuse_held(
         new, [each.removeprefix("waits in review: ") for each in sentences_of(made)]
     )  # nobody is asked
-    _refuse_forgetting_who_said_it(memory, old, told)
+    _refuse_lost_author(memory, old, told)
     return _Move(old, new, page.sha256, body, page.summary)
 
 
-def _refuse_forgetting_who_said_it(memory: Memory, old: str, told: Iterable[Record]) -> None:
+def _refuse_lost_author(memory: Memory, old: str, told: Iterable[Record]) -> None:
     """On its new page a line is the model's, unless the user said it in this session."""
     again = {(fact["relation"], fact["object"]) for fact in told}
     for fact in memory.facts(topic=topic_of(old)):
@@ -118,17 +120,17 @@ def _refuse_held(new: str, held: Collection[str]) -> None:
         )
 
 
-def _moved(memory: Memory, move: _Move) -> tuple[Receipt, Receipt]:
+def _move_page(memory: Memory, move: _Move) -> tuple[Receipt, Receipt]:
     came = memory.propose(move.new, move.text, base=None, reason=_REASON, summary=move.summary)
     try:
         _refuse_held(move.new, came.held)  # a tool may have spoken since it was looked at
         return came, memory.propose(move.old, None, base=move.base, reason=_REASON)
     except Refused as error:
-        _take_back(memory, move, came, error)
+        _undo_move(memory, move, came, error)
         raise
 
 
-def _take_back(memory: Memory, move: _Move, came: Receipt, error: Refused) -> None:
+def _undo_move(memory: Memory, move: _Move, came: Receipt, error: Refused) -> None:
     """The page under its new name goes again, unless somebody has written on it by now."""
     if came.new is None:
         return
@@ -154,7 +156,7 @@ _ENDING = re.compile(r"\.(?!md$)[a-z][a-z0-9]{0,7}$", re.ASCII)
 _SHOWN = 300
 
 
-def shown(text: str) -> str:
+def quote_input(text: str) -> str:
     """What was asked, as an answer may repeat it: whole, unless it is long or could not be written down."""
     return text if len(text) <= _SHOWN and text.replace("\n", "").isprintable() else quoted(text)
 
@@ -162,10 +164,10 @@ def shown(text: str) -> str:
 def parts_of(path: str) -> Parts:
     """The parts of a name below the root, in their one spelling; none for the root itself."""
     if path != ROOT and not path.startswith(f"{ROOT}/"):
-        raise Refused(f"Path must start with {ROOT}, got: {shown(path)}")
+        raise Refused(f"Path must start with {ROOT}, got: {quote_input(path)}")
     parts = tuple(part for part in path[len(ROOT) :].split("/") if part not in ("", "."))
     if ".." in parts:
-        raise Refused(f"Path {shown(path)} would escape {ROOT} directory")
+        raise Refused(f"Path {quote_input(path)} would escape {ROOT} directory")
     if not path.isascii():
         import unicodedata  # not at the top: plain names do not need it
 
@@ -178,7 +180,7 @@ def parts_of(path: str) -> Parts:
     return parts
 
 
-class Names:
+class ToolPaths:
     """The names of the pages that a memory has at one moment."""
 
     def __init__(self, pages: Iterable[str]) -> None:
@@ -191,13 +193,13 @@ class Names:
         name = "/".join(parts)
         first = folded(parts[0]) if parts else ""
         if first == _STATE:
-            raise _absent(name, "the working state has a tool of its own, memory_state")
+            raise _no_such_path(name, "the working state has a tool of its own, memory_state")
         if first in _ABSENT:
-            raise _absent(name, f"{first} is not among these memories")
+            raise _no_such_path(name, f"{first} is not among these memories")
         if first in DRAWERS or not parts:
-            return self._in_drawer(parts, first)
-        top = self._top(parts[0]) if len(parts) == 1 else None
-        return top or self._fact(parts)
+            return self._page_in_drawer(parts, first)
+        top = self._top_page(parts[0]) if len(parts) == 1 else None
+        return top or self._fact_page(parts)
 
     def name_of(self, page: str) -> str | None:
         """A page's name, without the root; None for a page that has none."""
@@ -234,42 +236,42 @@ class Names:
             name.removeprefix(folder): page for name, page in self.files.items() if name.startswith(folder)
         }
 
-    def _in_drawer(self, parts: Parts, drawer: str) -> str:
+    def _page_in_drawer(self, parts: Parts, drawer: str) -> str:
         name = "/".join(parts)
         if len(parts) < 2:
             raise Refused(f"The path {ROOT}/{name}".rstrip("/") + " is not a file.")
         if parts[0] != drawer:
-            raise _absent(name, f"the folder is called {ROOT}/{drawer}")
+            raise _no_such_path(name, f"the folder is called {ROOT}/{drawer}")
         if len(parts) > 2:
-            raise _absent(name, f"{ROOT}/{drawer} holds no folders")
+            raise _no_such_path(name, f"{ROOT}/{drawer} holds no folders")
         return page_path(name if name.endswith(".md") else f"{name}.md")
 
-    def _top(self, part: str) -> str | None:
+    def _top_page(self, part: str) -> str | None:
         """The page at the top that a single name means, if it means one."""
         has_ending = folded(part).endswith(".md") or _ENDING.search(part)
         file = part if has_ending else f"{part}.md"
         for own in self._tops:
             if same_name(file, own):
                 if file != own:
-                    raise _absent(part, f"the file is called {ROOT}/{own}")
+                    raise _no_such_path(part, f"the file is called {ROOT}/{own}")
                 return own
         if folded(file).startswith(("soul.", "project.")):  # nothing that looks like the charter
-            raise _absent(part, "only people write a file of that name")
+            raise _no_such_path(part, "only people write a file of that name")
         return None
 
-    def _fact(self, parts: Parts) -> str:
+    def _fact_page(self, parts: Parts) -> str:
         name = "/".join(parts)
         # A hyphen at the end of a part would be read as one of the two that stand for a folder.
         if any(_FOLDER in part or part.endswith("-") for part in parts):
             raise Refused(
-                f"Nothing was done: the path {ROOT}/{shown(name)} has a part with `--` or with `-` at its end. "
+                f"Nothing was done: the path {ROOT}/{quote_input(name)} has a part with `--` or with `-` at its end. "
                 "Use single hyphens between words."
             )
-        if len(parts) > 1 and folded(parts[0]).endswith(".md") and self._top(parts[0]):
-            raise _absent(name, f"{ROOT}/{parts[0]} is a file")
+        if len(parts) > 1 and folded(parts[0]).endswith(".md") and self._top_page(parts[0]):
+            raise _no_such_path(name, f"{ROOT}/{parts[0]} is a file")
         stem = _FOLDER.join(parts).removesuffix(".md")
         return page_path(f"facts/{stem}.md")
 
 
-def _absent(name: str, why: str) -> Refused:
-    return Refused(f"The path {ROOT}/{shown(name)} does not exist: {why}. Please provide a valid path.")
+def _no_such_path(name: str, why: str) -> Refused:
+    return Refused(f"The path {ROOT}/{quote_input(name)} does not exist: {why}. Please provide a valid path.")

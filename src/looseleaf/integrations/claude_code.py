@@ -17,7 +17,7 @@ from looseleaf.base.immutable import frozen
 from looseleaf.base.paths import REVIEW, safe_name
 from looseleaf.base.values import START
 from looseleaf.integrations import detached
-from looseleaf.integrations.hook_session import Sitting
+from looseleaf.integrations.hook_session import HookSession
 from looseleaf.integrations.transcript import AT_ONCE, WHILE_ASKED, NoTranscript
 
 TYPE_CHECKING = False
@@ -54,7 +54,7 @@ class Given:
     messages: tuple[Any, ...]
     is_plain: bool
 
-    def again(self) -> Given:
+    def without_content(self) -> Given:
         """The same, without what is recorded each time it is given."""
         return Given(self.session, self.transcript, "", "", self.source, self.call, (), self.is_plain)
 
@@ -75,8 +75,8 @@ class Told:
 
     def to_dict(self, *, is_plain: bool) -> dict[str, Any]:
         if is_plain:
-            named = {"context": self.context, "message": self.message, "deny": self.denied}
-            return {name: text for name, text in named.items() if text}
+            session_name = {"context": self.context, "message": self.message, "deny": self.denied}
+            return {name: text for name, text in session_name.items() if text}
         made: dict[str, Any] = {"systemMessage": self.message} if self.message else {}
         if self.context:
             own = {"hookEventName": "SessionStart", "additionalContext": self.context}
@@ -89,43 +89,43 @@ class Told:
 
 def given_in(data: bytes) -> Given:
     if len(data) > LONGEST:
-        raise _not_understood(f"it is longer than {LONGEST // 1024 // 1024} megabytes")
+        raise _bad_input(f"it is longer than {LONGEST // 1024 // 1024} megabytes")
     try:
         raw = json.loads(data)
     except (ValueError, RecursionError) as error:  # also what is no UTF-8
-        raise _not_understood(f"it is no JSON: {str(error)[:100]}") from error
+        raise _bad_input(f"it is no JSON: {str(error)[:100]}") from error
     if not isinstance(raw, dict):
-        raise _not_understood("it is no object")
+        raise _bad_input("it is no object")
     is_plain = "session" in raw and "session_id" not in raw
     session = raw.get("session" if is_plain else "session_id")
     if not isinstance(session, str) or not session:
-        raise _not_understood("it names no session")
+        raise _bad_input("it names no session")
     messages = raw.get("messages") if is_plain else None
     return Given(
-        named(session),
-        _text(raw, "transcript" if is_plain else "transcript_path") or None,
-        _text(raw, "prompt"),
-        _text(raw, "answer" if is_plain else "last_assistant_message"),
-        _text(raw, "source"),
-        _text(raw, "call" if is_plain else "tool_use_id"),
+        session_name(session),
+        _text_field(raw, "transcript" if is_plain else "transcript_path") or None,
+        _text_field(raw, "prompt"),
+        _text_field(raw, "answer" if is_plain else "last_assistant_message"),
+        _text_field(raw, "source"),
+        _text_field(raw, "call" if is_plain else "tool_use_id"),
         tuple(messages) if isinstance(messages, list) else (),
         is_plain,
     )
 
 
-def _text(raw: dict[str, Any], name: str) -> str:
+def _text_field(raw: dict[str, Any], name: str) -> str:
     value = raw.get(name)
     return value if isinstance(value, str) else ""
 
 
-def _not_understood(why: str) -> Refused:
+def _bad_input(why: str) -> Refused:
     return Refused(
         f"The hook did nothing: what it was told on standard input was not understood ({why}). "
         "docs/HOOKS.md says what it takes."
     )
 
 
-def named(session: str) -> str:
+def session_name(session: str) -> str:
     """A session's id as a name; one that can name no file gets another, always the same."""
     try:
         return safe_name(session, "session's name")
@@ -141,25 +141,25 @@ def named(session: str) -> str:
 def happened(memory: Memory, event: str, given: Given) -> Told:
     """What is to be answered when something happened in a session. The memory was opened for it."""
     if event == SESSION_START:
-        return _begins(memory, given)
+        return _start_session(memory, given)
     if event == USER_PROMPT:
-        return Told(message=_told(_listen(memory, given)))
+        return Told(message=_format_notices(_record_prompt(memory, given)))
     if event == PRE_TOOL:
-        _look(memory, given)
+        _record_reads(memory, given)
         return Told()
-    return _ends(memory, given, is_over=event == STOP)
+    return _end_turn(memory, given, is_over=event == STOP)
 
 
-def _begins(memory: Memory, given: Given) -> Told:
+def _start_session(memory: Memory, given: Given) -> Told:
     """The snapshot, once. A session that goes on has it already, unless it says something else by now; one that was
     cleared or compacted has not."""
     text = memory.snapshot(quick=True).text
     name = crc32(text.encode("utf-8", "surrogatepass"))
-    said = _waiting(memory) if given.source in ("", "startup") else []
+    said = _pending_notice(memory) if given.source in ("", "startup") else []
     try:
         with memory.store.lock():
-            sitting = Sitting(memory, given.session)
-            told = sitting.told()
+            sitting = HookSession(memory, given.session)
+            told = sitting.take_notices()
             is_given = given.source == "resume" and sitting.given == name
             if not is_given or told:
                 sitting.given = name
@@ -171,10 +171,10 @@ def _begins(memory: Memory, given: Given) -> Told:
             detached.start(memory)
     except (Busy, Unwritten):
         pass  # it is given all the same; at worst once more
-    return Told(text, _sentences(memory, said))
+    return Told(text, _join_notices(memory, said))
 
 
-def _waiting(memory: Memory) -> list[str]:
+def _pending_notice(memory: Memory) -> list[str]:
     """That something waits for the user, once in a session. The page itself says how much: no fact is looked up."""
     document = memory.store.get(REVIEW)
     count = document.data.count(b"\n- [ ] ") if document is not None else 0
@@ -182,29 +182,29 @@ def _waiting(memory: Memory) -> list[str]:
     return [f"{count} {lines} for your yes. `looseleaf review` shows them."] if count else []
 
 
-def _listen(memory: Memory, given: Given) -> list[str]:
+def _record_prompt(memory: Memory, given: Given) -> list[str]:
     """Before the prompt, what was answered since the last one: transcripts are often written after the hooks of an
     answer were called. Of a transcript that cannot be read, the end of the answer tells. What there is to say to the
     user."""
     memory._talk.recorder.spares = SPARED
     try:
         with memory.store.lock():
-            sitting = Sitting(memory, given.session)
-            _try_to_follow(sitting, given, WHILE_ASKED)
+            sitting = HookSession(memory, given.session)
+            _try_follow(sitting, given, WHILE_ASKED)
             if given.prompt.strip():
                 sitting.prompt(given.prompt, is_all=given.transcript is None)
-            told = sitting.told()
+            told = sitting.take_notices()
             sitting.save()
             return told
     except Busy:
-        from looseleaf.integrations.transcript import miss
-        from looseleaf.transfer.formats.agent_lines import parted
+        from looseleaf.integrations.transcript import note_missed
+        from looseleaf.transfer.formats.agent_lines import split_own_words
 
-        miss(memory.store, memory.agent, given.session, parted(given.prompt)[0])
+        note_missed(memory.store, memory.agent, given.session, split_own_words(given.prompt)[0])
         raise
 
 
-def _look(memory: Memory, given: Given) -> None:
+def _record_reads(memory: Memory, given: Given) -> None:
     """Before a model writes to the memory, what it has read in this turn: whoever judges what it writes must know
     whether a tool spoke before. The call itself comes last in the transcript; when it is there, so is the rest. Where
     it does not come, what was read is not known, and it counts as if a tool had spoken."""
@@ -212,26 +212,26 @@ def _look(memory: Memory, given: Given) -> None:
     for lag in (0.0, *LAGS):
         time.sleep(lag)
         with memory.store.lock():
-            sitting = Sitting(memory, given.session)
-            is_read = _try_to_follow(sitting, given)
+            sitting = HookSession(memory, given.session)
+            is_read = _try_follow(sitting, given)
             sitting.save()
-            if _has_all(sitting, given, is_read=is_read):
+            if _has_all_reads(sitting, given, is_read=is_read):
                 return
             if not is_read or not given.call or lag == LAGS[-1]:
-                sitting.unseen()
+                sitting.mark_unseen()
                 sitting.save()
                 return
-        given = given.again()
+        given = given.without_content()
 
 
-def _has_all(sitting: Sitting, given: Given, *, is_read: bool) -> bool:
+def _has_all_reads(sitting: HookSession, given: Given, *, is_read: bool) -> bool:
     """Whether all that the model has read is recorded. In the plain form, whoever names no transcript has told it."""
     if given.is_plain and (given.transcript is None or (is_read and not given.call)):
         return True
     return bool(given.call) and sitting.has_call(given.call)
 
 
-def _try_to_follow(sitting: Sitting, given: Given, at_once: int = AT_ONCE) -> bool:
+def _try_follow(sitting: HookSession, given: Given, at_once: int = AT_ONCE) -> bool:
     """Whether there is a transcript that could be followed."""
     try:
         _follow(sitting, given, at_once)
@@ -242,20 +242,20 @@ def _try_to_follow(sitting: Sitting, given: Given, at_once: int = AT_ONCE) -> bo
     return given.transcript is not None
 
 
-def _follow(sitting: Sitting, given: Given, at_once: int = AT_ONCE) -> None:
+def _follow(sitting: HookSession, given: Given, at_once: int = AT_ONCE) -> None:
     if given.transcript is not None:
         sitting.catch_up(given.transcript, at_once)
     if given.messages:
         sitting.messages(given.messages)
 
 
-def _ends(memory: Memory, given: Given, *, is_over: bool) -> Told:
+def _end_turn(memory: Memory, given: Given, *, is_over: bool) -> Told:
     """What was said is recorded, and what is new is distilled; promises that nothing was written for are told. A model
     takes its time: it distills in the background, and what there is to tell the next hook tells."""
     said: list[str] = []
     is_detached = detached.is_wanted(memory)
     with memory.store.lock():
-        sitting = Sitting(memory, given.session)
+        sitting = HookSession(memory, given.session)
         try:
             _follow(sitting, given)
         except NoTranscript as refused:
@@ -267,30 +267,30 @@ def _ends(memory: Memory, given: Given, *, is_over: bool) -> Told:
         if is_over:
             sitting.answer(given.answer)
             if is_detached:
-                sitting.is_over()
-        said += sitting.told()
+                sitting.mark_over()
+        said += sitting.take_notices()
         sitting.save()
         upto, is_done = sitting.end, sitting.is_distilled()
     if is_detached and not is_done:
         detached.start(memory)
     if is_done or is_detached:
-        return Told(message=_sentences(memory, said))
+        return Told(message=_join_notices(memory, said))
     try:
         memory.distill()
-        said += detached.unkept(memory, given.session) if is_over else []
+        said += detached.unkept_promises(memory, given.session) if is_over else []
         with memory.store.lock():
-            sitting = Sitting(memory, given.session)
-            sitting.was_distilled(upto)
+            sitting = HookSession(memory, given.session)
+            sitting.mark_distilled(upto)
             sitting.save()
         memory.snapshot(quick=True)  # so that the next session has it at once
     except Refused as refused:  # what was said is in the log; the next time it is distilled
         said.append(str(refused))
-    return Told(message=_sentences(memory, said))
+    return Told(message=_join_notices(memory, said))
 
 
-def _sentences(memory: Memory, said: list[str] | None = None) -> str:
-    return _told([*(said or ()), *memory.notes])
+def _join_notices(memory: Memory, said: list[str] | None = None) -> str:
+    return _format_notices([*(said or ()), *memory.notes])
 
 
-def _told(said: list[str]) -> str:
+def _format_notices(said: list[str]) -> str:
     return "\n".join(f"looseleaf: {each}" for each in dict.fromkeys(said))

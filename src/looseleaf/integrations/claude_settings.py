@@ -38,23 +38,23 @@ def with_distiller(path: str, text: str, name: str) -> str:
     try:
         before = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
-        raise _refused_settings(path, f"it could not be read ({error}). Mend it first") from error
+        raise _refused(path, f"it could not be read ({error}). Mend it first") from error
     if before.get("distiller", "rules") == name:
         return text
     wanted = {key: value for key, value in before.items() if key != "distiller"}
     wanted |= {} if name == "rules" else {"distiller": name}
-    for made in _candidates(text, name):
+    for made in _edit_candidates(text, name):
         try:
             if tomllib.loads(made) == wanted:
                 return made
         except ValueError:
             continue
-    raise _refused_settings(
+    raise _refused(
         path, f'it is written in a way that is not known here. Write `distiller = "{name}"` yourself'
     )
 
 
-def _candidates(text: str, name: str) -> list[str]:
+def _edit_candidates(text: str, name: str) -> list[str]:
     """Behind the last line that is in no table, or in the place of the line that is there."""
     line = f'distiller = "{name}"'
     found = _LINE.search(text)
@@ -67,10 +67,6 @@ def _candidates(text: str, name: str) -> list[str]:
     head = text[:at].rstrip("\n")
     gap = "\n" if table is not None else ""
     return [f"{head}\n{line}\n{gap}{text[at:]}" if head else f"{line}\n{gap}{text[at:]}"]
-
-
-def _refused_settings(path: str, why: str) -> Refused:
-    return Refused(f"The settings were not changed: {path}: {why}.")
 
 
 EVENTS = {
@@ -123,40 +119,40 @@ _decoder = json.JSONDecoder()
 _SPACE = re.compile(r"[ \t\r\n]*")
 
 
-def parsed(text: str, at: int = 0) -> Node:
+def parse_json(text: str, at: int = 0) -> Node:
     """The value that begins there. The text is known to be JSON."""
-    at = _space(text, at)
+    at = _skip_space(text, at)
     if text[at] not in "{[":
         value, end = _decoder.raw_decode(text, at)
         return Node(value, at, end)
     start, parts, keys = at, [], []
-    at = _space(text, at + 1)
+    at = _skip_space(text, at + 1)
     while text[at] not in "}]":
         if text[start] == "{":
             key, end = _decoder.raw_decode(text, at)
             keys.append((key, at))
-            at = _space(text, end) + 1  # the colon
-        parts.append(parsed(text, at))
-        at = _space(text, parts[-1].end)
-        at = _space(text, at + 1) if text[at] == "," else at
+            at = _skip_space(text, end) + 1  # the colon
+        parts.append(parse_json(text, at))
+        at = _skip_space(text, parts[-1].end)
+        at = _skip_space(text, at + 1) if text[at] == "," else at
     value = json.loads(text[start : at + 1])
     return Node(value, start, at + 1, tuple(parts), tuple(keys))
 
 
-def _space(text: str, at: int) -> int:
+def _skip_space(text: str, at: int) -> int:
     found = _SPACE.match(text, at)
     return found.end() if found else at
 
 
-def _unit(text: str) -> str:
+def _indent_of(text: str) -> str:
     """What the file indents by."""
     found = re.match(r"\s*\{\r?\n([ \t]+)", text)
     return found[1] if found else "  "
 
 
-def _added(text: str, node: Node, depth: int, value: Any, key: str | None = None) -> str:
+def _add_member(text: str, node: Node, depth: int, value: Any, key: str | None = None) -> str:
     """The text with one more member or element at the end of an object or a list."""
-    unit, end = _unit(text), "\r\n" if "\r\n" in text else "\n"
+    unit, end = _indent_of(text), "\r\n" if "\r\n" in text else "\n"
     gap = end + unit * (depth + 1)
     made = json.dumps(value, indent=unit, ensure_ascii=False).replace("\n", gap)
     made = f"{json.dumps(key)}: {made}" if key is not None else made
@@ -166,7 +162,7 @@ def _added(text: str, node: Node, depth: int, value: Any, key: str | None = None
     return f"{text[: node.start + 1]}{gap}{made}{end}{unit * depth}{text[node.end - 1 :]}"
 
 
-def _without(text: str, node: Node, number: int) -> str:
+def _remove_member(text: str, node: Node, number: int) -> str:
     """The text without one member or element."""
     starts = [at for _, at in node.keys] or [part.start for part in node.parts]
     if number > 0:
@@ -184,37 +180,37 @@ def installed(text: str, command: str) -> str:
     text = text if text.strip() else "{}\n"
     for event, ours in EVENTS.items():
         wanted = f"{command} hook {ours}"
-        own = list(_ours(text, event))
+        own = list(_find_ours(text, event))
         if not own:
-            text = _one_more(text, event, wanted)
+            text = _add_hook(text, event, wanted)
         elif all(spot.value != wanted for spot in own):
             said = json.dumps(wanted, ensure_ascii=False)
             text = text[: own[0].start] + said + text[own[0].end :]
     return text
 
 
-def _one_more(text: str, event: str, command: str) -> str:
+def _add_hook(text: str, event: str, command: str) -> str:
     group: dict[str, Any] = {"matcher": MATCHERS[event]} if event in MATCHERS else {}
     group["hooks"] = [{"type": "command", "command": command, "timeout": SECONDS}]
-    root = parsed(text)
+    root = parse_json(text)
     hooks = root.member("hooks")
     if hooks is ABSENT:
-        return _added(text, root, 0, {event: [group]}, "hooks")
+        return _add_member(text, root, 0, {event: [group]}, "hooks")
     groups = hooks.member(event)
     if groups is ABSENT:
-        return _added(text, hooks, 1, [group], event)
-    return _added(text, groups, 2, group)
+        return _add_member(text, hooks, 1, [group], event)
+    return _add_member(text, groups, 2, group)
 
 
 def removed(text: str) -> str:
     """The settings without our hooks, and without what would be left empty by that."""
-    while (shorter := _one_less(text)) is not None:
+    while (shorter := _remove_hook(text)) is not None:
         text = shorter
     return text
 
 
-def _one_less(text: str) -> str | None:
-    root = parsed(text)
+def _remove_hook(text: str) -> str | None:
+    root = parse_json(text)
     hooks = root.member("hooks")
     for event in EVENTS:
         groups = hooks.member(event)
@@ -224,22 +220,22 @@ def _one_less(text: str) -> str | None:
             if not ours:
                 continue
             if len(entries.parts) > 1 or not group.value.keys() <= {"hooks", "matcher"}:
-                return _without(text, entries, ours[0])
+                return _remove_member(text, entries, ours[0])
             if len(groups.parts) > 1:
-                return _without(text, groups, at)
+                return _remove_member(text, groups, at)
             if len(hooks.parts) > 1:
-                return _without(text, hooks, _last(hooks, event))
-            return _without(text, root, _last(root, "hooks"))
+                return _remove_member(text, hooks, _last_index(hooks, event))
+            return _remove_member(text, root, _last_index(root, "hooks"))
     return None
 
 
-def _last(node: Node, name: str) -> int:
+def _last_index(node: Node, name: str) -> int:
     return max(at for at, (key, _) in enumerate(node.keys) if key == name)
 
 
-def _ours(text: str, event: str) -> Iterator[Node]:
+def _find_ours(text: str, event: str) -> Iterator[Node]:
     """Where our commands stand, of one event."""
-    for group in parsed(text).member("hooks").member(event).parts:
+    for group in parse_json(text).member("hooks").member(event).parts:
         for entry in group.member("hooks").parts:
             if _is_ours(entry.value):
                 yield entry.member("command")
@@ -264,7 +260,7 @@ def read(path: str) -> str | None:
     """What the settings say; None: there are none. Refused where our hooks could not be put in without doubt."""
     text = read_text(path)
     if text is not None and text.strip():
-        _check(path, text)
+        _check_hooks(path, text)
     return text
 
 
@@ -281,10 +277,10 @@ def read_text(path: str) -> str | None:
         raise _refused(path, f"it could not be read ({error}). Mend that first") from error
 
 
-def _check(path: str, text: str) -> None:
+def _check_hooks(path: str, text: str) -> None:
     try:
         value = json.loads(text)
-        parsed(text)
+        parse_json(text)
     except (ValueError, RecursionError) as error:
         raise _refused(path, f"it is no JSON ({error}). Mend it first") from error
     hooks = value.get("hooks", {}) if isinstance(value, dict) else None
@@ -304,7 +300,7 @@ def write(path: str, old: str | None, new: str | None) -> None:
     try:
         if new is not None:
             os.makedirs(folder, exist_ok=True)
-            _replace(path, new, os.stat(path).st_mode & 0o7777 if old is not None else None)
+            _replace_file(path, new, os.stat(path).st_mode & 0o7777 if old is not None else None)
             return
         os.unlink(path)
         if not os.listdir(folder):
@@ -313,7 +309,7 @@ def write(path: str, old: str | None, new: str | None) -> None:
         raise _refused(path, f"{error.strerror or error}. Look at the folder's permissions") from error
 
 
-def _replace(path: str, text: str, mode: int | None) -> None:
+def _replace_file(path: str, text: str, mode: int | None) -> None:
     """Whole, or not at all; with the mode that the file had."""
     staged = f"{path}.looseleaf-{os.getpid()}"
     fd = os.open(staged, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)

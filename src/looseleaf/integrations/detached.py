@@ -78,7 +78,7 @@ def _distill(memory: Memory) -> bool:
         said.append(str(refused))
     over = read_view(memory.store, memory.agent)["over"] if is_done else []
     for session in over:
-        promised += unkept(memory, session)
+        promised += unkept_promises(memory, session)
     said += memory.notes
     with memory.store.lock():
         view = read_view(memory.store, memory.agent)
@@ -101,7 +101,7 @@ def _has_answered(memory: Memory, placed: list[Placed]) -> bool:
     return meta.get("level") == "distiller" and not meta.get("failures")
 
 
-def unkept(memory: Memory, session: str) -> list[str]:
+def unkept_promises(memory: Memory, session: str) -> list[str]:
     """What was promised in the last turn of the session, and nothing was written for."""
     turns = memory.turns(1, session=session)
     return [flag.why for flag in memory.reconcile(turns[-1].turn_id).flagged] if turns else []

@@ -14,7 +14,7 @@ from looseleaf.base.errors import Refused
 from looseleaf.base.immutable import frozen
 from looseleaf.log.turns import made, traces_back
 from looseleaf.store import records
-from looseleaf.transfer.formats.agent_lines import Said, said_in, unread
+from looseleaf.transfer.formats.agent_lines import AgentLine, read_line, unreadable_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ _NAMED = ".jsonl"
 
 
 @frozen
-class Spot:
+class FileOffset:
     """A place in a transcript: how many bytes lie before it, and the line that ended there. `file`: its number, which
     another file of the same name has not."""
 
@@ -53,64 +53,70 @@ class NoTranscript(Refused):
     """There is none (yet): coding agents name it before they begin it."""
 
 
-class Transcript:
+class AgentTranscript:
     """An open transcript. `with Transcript(path) as transcript: lines, spot = transcript.read(spot)`."""
 
     def __init__(self, path: str, at_once: int = AT_ONCE) -> None:
         self._path = path
         self._at_once = at_once
-        self._fd = _opened(path)
+        self._fd = _open_transcript(path)
         self.file = os.fstat(self._fd).st_ino
 
-    def __enter__(self) -> Transcript:
+    def __enter__(self) -> AgentTranscript:
         return self
 
     def __exit__(self, *_: object) -> None:
         os.close(self._fd)
 
-    def goes_on(self, spot: Spot | None) -> bool:
+    def is_at(self, spot: FileOffset | None) -> bool:
         """Whether what was read up to a place is still what stands before it."""
         if spot is None or spot.file != self.file:
             return False
-        return spot.offset == 0 or crc32(self._at(spot.offset - spot.length, spot.length)) == spot.line
+        return spot.offset == 0 or crc32(self._read_at(spot.offset - spot.length, spot.length)) == spot.line
 
-    def read(self, spot: Spot | None) -> tuple[list[Said], Spot, bool]:
+    def read(self, spot: FileOffset | None) -> tuple[list[AgentLine], FileOffset, bool]:
         """What lines say behind a place (None: all of them), the place behind the last, and whether that is all."""
         offset = spot.offset if spot is not None else 0
-        data = self._at(offset, self._at_once)
+        data = self._read_at(offset, self._at_once)
         end = data.rfind(b"\n") + 1
         if not end and len(data) == self._at_once:  # one line, which must not be lost to who is in a hurry
-            data = self._at(offset, max(AT_ONCE, self._at_once))
+            data = self._read_at(offset, max(AT_ONCE, self._at_once))
             end = data.find(b"\n") + 1
             if not end and len(data) >= AT_ONCE:
-                return self._over_long(spot, offset)
+                return self._skip_long_line(spot, offset)
             data = data[:end]
         lines = data[:end].split(b"\n")[:-1]
-        found = [said for said in map(said_in, lines) if said is not None]
+        found = [said for said in map(read_line, lines) if said is not None]
         if not lines:
-            return found, spot or Spot(self.file, 0, 0, 0), True
+            return found, spot or FileOffset(self.file, 0, 0, 0), True
         last = lines[-1] + b"\n"
-        return found, Spot(self.file, offset + end, len(last), crc32(last)), len(data) < self._at_once
+        return found, FileOffset(self.file, offset + end, len(last), crc32(last)), len(data) < self._at_once
 
-    def _over_long(self, spot: Spot | None, offset: int) -> tuple[list[Said], Spot, bool]:
+    def _skip_long_line(
+        self, spot: FileOffset | None, offset: int
+    ) -> tuple[list[AgentLine], FileOffset, bool]:
         """A line that is longer than anything that is read is passed over, when it has ended; that it was there is
         noted."""
         at, last = offset, b""
-        while piece := self._at(at, self._at_once):
+        while piece := self._read_at(at, self._at_once):
             end = piece.find(b"\n") + 1
             last = (last + piece[: end or None])[-64:]
             at += end or len(piece)
             if end:
                 mark = crc32(last)
-                return [unread(f"long-{mark:08x}-{at - offset}")], Spot(self.file, at, len(last), mark), False
-        return [], spot or Spot(self.file, 0, 0, 0), True
+                return (
+                    [unreadable_line(f"long-{mark:08x}-{at - offset}")],
+                    FileOffset(self.file, at, len(last), mark),
+                    False,
+                )
+        return [], spot or FileOffset(self.file, 0, 0, 0), True
 
-    def begun_by(self) -> str:
+    def first_session(self) -> str:
         """The session whose lines the file began with: a copy for another one keeps them."""
-        found = re.search(rb'"sessionId" ?: ?"([^"\\]{1,200})"', self._at(0, 1 << 16))
+        found = re.search(rb'"sessionId" ?: ?"([^"\\]{1,200})"', self._read_at(0, 1 << 16))
         return found[1].decode("utf-8", "replace") if found is not None else ""
 
-    def _at(self, offset: int, length: int) -> bytes:
+    def _read_at(self, offset: int, length: int) -> bytes:
         parts: list[bytes] = []
         try:
             os.lseek(self._fd, offset, os.SEEK_SET)
@@ -118,31 +124,31 @@ class Transcript:
                 parts.append(part)
                 length -= len(part)
         except OSError as error:
-            raise _unread(self._path, error.strerror or str(error)) from error
+            raise _not_read(self._path, error.strerror or str(error)) from error
         return b"".join(parts)
 
 
-def _opened(path: str) -> int:
+def _open_transcript(path: str) -> int:
     """Only a file, of the user himself, and named as transcripts are: whoever could name another one here would have
     it recorded, and a pipe may never answer."""
     if not os.path.isabs(path) or not path.endswith(_NAMED):
-        raise _unread(path, f"it is not an absolute path of a {_NAMED} file")
+        raise _not_read(path, f"it is not an absolute path of a {_NAMED} file")
     flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
     try:
         fd = os.open(path, flags | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0))
     except FileNotFoundError as error:
-        raise NoTranscript(str(_unread(path, "it is not there"))) from error
+        raise NoTranscript(str(_not_read(path, "it is not there"))) from error
     except (OSError, ValueError) as error:  # ValueError: a name with a NUL
-        raise _unread(path, getattr(error, "strerror", None) or str(error)) from error
+        raise _not_read(path, getattr(error, "strerror", None) or str(error)) from error
     stat = os.fstat(fd)
     own = getattr(os, "getuid", lambda: stat.st_uid)()
     if stat.st_mode & 0o170000 != 0o100000 or stat.st_uid != own:
         os.close(fd)
-        raise _unread(path, "it is not a file of yours")
+        raise _not_read(path, "it is not a file of yours")
     return fd
 
 
-def _unread(path: str, why: str) -> Refused:
+def _not_read(path: str, why: str) -> Refused:
     return Refused(
         f"The transcript was not read: {path[:200]!r} ({why}). What it says is not recorded; the prompts are."
     )
@@ -162,7 +168,7 @@ _LONGEST = 8_000
 """Characters of a text that is known by itself; a longer one is known by its checksum."""
 
 
-class Past:
+class RecordedPast:
     """Read back as far as is asked for. `keys`: the turn of each line; `foreign`: those of other sessions."""
 
     def __init__(self, memory: Memory, session: str, stream: str) -> None:
@@ -189,12 +195,12 @@ class Past:
                     self.foreign.add(trace.correlation_id)
             if is_own:
                 if trace.source_event in (PROMPT, ANSWER):
-                    self.handed.setdefault((trace.trace_type, alike(trace.content)), trace.turn_id)
+                    self.handed.setdefault((trace.trace_type, match_key(trace.content)), trace.turn_id)
                 if since is None and trace.session_start:
                     return
 
 
-def told(each: dict[str, Any]) -> tuple[str, str]:
+def speech_of(each: dict[str, Any]) -> tuple[str, str]:
     """Who says something in what is to be recorded, and what; nobody, if it is a tool's."""
     role = next((role for role in ("user", "assistant") if isinstance(each.get(role), str)), "")
     return role, each.get(role, "")
@@ -211,29 +217,29 @@ def is_result(each: dict[str, Any]) -> bool:
 # --- prompts that could not be recorded ------------------------------------------------
 
 
-def miss(store: Store, agent: str, session: str, text: str) -> None:
+def note_missed(store: Store, agent: str, session: str, text: str) -> None:
     """Without the lock, which somebody holds: at worst one of two that come in the same moment is forgotten."""
-    known = [*_missed(store, agent), [session, checksum(lined(text))]]
+    known = [*_read_missed(store, agent), [session, checksum_of(normalize_lines(text))]]
     try:
-        store.view(_list_of(agent), records.encode({"missed": known[-_MISSED:]}))
+        store.view(_missed_path(agent), records.encode({"missed": known[-_MISSED:]}))
     except Refused:
         pass  # it will be recorded as a tool's
 
 
 def was_missed(store: Store, agent: str, session: str, text: str) -> bool:
-    return [session, checksum(lined(text))] in _missed(store, agent)
+    return [session, checksum_of(normalize_lines(text))] in _read_missed(store, agent)
 
 
-def _missed(store: Store, agent: str) -> list[Any]:
-    found = viewed(store, _list_of(agent)).get("missed")
+def _read_missed(store: Store, agent: str) -> list[Any]:
+    found = read_json_view(store, _missed_path(agent)).get("missed")
     return found if isinstance(found, list) else []
 
 
-def _list_of(agent: str) -> str:
+def _missed_path(agent: str) -> str:
     return f"views/agents/{agent}/missed.json"
 
 
-def viewed(store: Store, path: str) -> Record:
+def read_json_view(store: Store, path: str) -> Record:
     """What a view says; nothing, if it is not there or no good."""
     try:
         document = store.get(path)
@@ -245,21 +251,21 @@ def viewed(store: Store, path: str) -> Record:
 # --- the same --------------------------------------------------------------------------
 
 
-def ending(role: str, text: str) -> str:
+def ending_of(role: str, text: str) -> str:
     """How a text ends, by which an answer in parts is known; a prompt is known by the whole of it."""
-    own = lined(text)
-    return checksum(own) if role == "user" else own[-TAIL:]
+    own = normalize_lines(text)
+    return checksum_of(own) if role == "user" else own[-TAIL:]
 
 
-def alike(text: str) -> str:
+def match_key(text: str) -> str:
     """The same for texts that differ in white space only; line by line, so that a part of one is found in it."""
-    own = lined(text)
-    return own if len(own) <= _LONGEST else checksum(own)
+    own = normalize_lines(text)
+    return own if len(own) <= _LONGEST else checksum_of(own)
 
 
-def lined(text: str) -> str:
+def normalize_lines(text: str) -> str:
     return "\n".join(found for line in text.splitlines() if (found := " ".join(line.split())))
 
 
-def checksum(text: str) -> str:
+def checksum_of(text: str) -> str:
     return f"{crc32(text.encode('utf-8', 'surrogatepass')):08x}-{len(text)}"

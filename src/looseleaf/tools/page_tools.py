@@ -16,7 +16,7 @@ from looseleaf.pages.line_edits import without_known
 from looseleaf.text import untrusted
 from looseleaf.text.diff import patched, split_lines
 from looseleaf.text.lines import FOUND, body
-from looseleaf.tools.tool import WRITTEN, Answer, Tool, object_of, written
+from looseleaf.tools.tool import WRITTEN, Answer, Tool, object_schema, write_answer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,8 +45,8 @@ _BASE = {
 # --- reading ---------------------------------------------------------------------------
 
 
-def listed(memory: Memory, arguments: Mapping[str, Any]) -> Answer:
-    lines, more = pages_of(memory)
+def list_pages(memory: Memory, arguments: Mapping[str, Any]) -> Answer:
+    lines, more = page_rows(memory)
     rows = [
         {"path": path, "summary": summary, "size": size, "tokens": tokens}
         for path, size, summary, tokens in lines
@@ -60,10 +60,10 @@ def listed(memory: Memory, arguments: Mapping[str, Any]) -> Answer:
     return Answer(rows, {"pages": rows, "more": more}, (text or "There are no pages yet.") + further)
 
 
-def pages_of(memory: Memory) -> tuple[list[tuple[str, int, str, int]], int]:
+def page_rows(memory: Memory) -> tuple[list[tuple[str, int, str, int]], int]:
     """Path, size, summary and tokens of the pages that a model may read, the profile first, and how many more there
     are. Each summary is the page's own: a prompt lists only what the user said or a person wrote of it."""
-    paths = _paths(memory)
+    paths = _readable_paths(memory)
     chosen = paths[:_LISTED]
     texts = memory.texts(chosen)
     tokens = memory.count(texts)
@@ -74,7 +74,7 @@ def pages_of(memory: Memory) -> tuple[list[tuple[str, int, str, int]], int]:
     return rows, len(paths) - len(rows)
 
 
-def _paths(memory: Memory) -> list[str]:
+def _readable_paths(memory: Memory) -> list[str]:
     return [path for path in memory.pages() if path == PROFILE or path.startswith(("facts/", "episodes/"))]
 
 
@@ -89,7 +89,7 @@ def readable(memory: Memory, path: str) -> Page:
         raise Refused(f"{path} was not read: what is in it waits for a person's yes. Ask the user about it.")
     page = memory.page(path)
     if not page.exists:
-        known = _paths(memory)
+        known = _readable_paths(memory)
         there = ", ".join(known[:_NAMED]) + (" …" if len(known) > _NAMED else "")
         raise Refused(
             f"Nothing was read: there is no page {path}. "
@@ -106,7 +106,7 @@ def show(memory: Memory, page: Page, first: int = 1) -> Answer:
             f"Nothing was read: {page.path} has {len(lines)} lines, and line {first} is behind them."
         )
     shown, notice = _set_apart(memory, page, lines)
-    content, last = _within(shown[first - 1 :], memory.policy.tool_bytes)
+    content, last = _clip_lines(shown[first - 1 :], memory.policy.tool_bytes)
     content = f"{notice}\n{content}" if notice and untrusted.opened("") in content else content
     end = first - 1 + last
     data = {"path": page.path, "content": content, "sha256": page.sha256 or "", "lines": len(lines)}
@@ -128,7 +128,7 @@ def show(memory: Memory, page: Page, first: int = 1) -> Answer:
 def _set_apart(memory: Memory, page: Page, lines: Sequence[str]) -> tuple[Sequence[str], str]:
     """The lines of a page, and the notice that tells of fences if there are any: what agents found by tools stands in
     them, each line by itself, so that any part of the page can be read."""
-    places = _doubtful_lines(memory, page, lines)
+    places = _find_untrusted(memory, page, lines)
     if not places:
         return lines, ""
     word = untrusted.word("page", page.sha256 or page.path, new_id())
@@ -142,7 +142,7 @@ def _set_apart(memory: Memory, page: Page, lines: Sequence[str]) -> tuple[Sequen
     return shown, untrusted.notice(word)
 
 
-def _doubtful_lines(memory: Memory, page: Page, lines: Sequence[str]) -> list[int]:
+def _find_untrusted(memory: Memory, page: Page, lines: Sequence[str]) -> list[int]:
     """The numbers of the lines for which nobody vouches: what agents found; of episodes, what is in a model's own
     words; of a day, a model's summary."""
     read = parse(page.path, page.text)
@@ -160,7 +160,7 @@ def _doubtful_lines(memory: Memory, page: Page, lines: Sequence[str]) -> list[in
     return sorted(told)
 
 
-def _within(lines: Sequence[str], most: int) -> tuple[str, int]:
+def _clip_lines(lines: Sequence[str], most: int) -> tuple[str, int]:
     """Whole lines of at most so many bytes, at least one, and how many they are. A line that is longer is cut."""
     size = count = 0
     for line in lines:
@@ -197,7 +197,7 @@ def write(memory: Memory, arguments: Mapping[str, Any]) -> Answer:
     receipt = memory.propose(
         path, change, base=arguments.get("base", ANY), reason="memory_write", summary=summary
     )
-    return written(receipt)
+    return write_answer(receipt)
 
 
 def without_summary(path: str, content: str) -> tuple[str, str]:
@@ -236,7 +236,7 @@ def patch(memory: Memory, arguments: Mapping[str, Any]) -> Answer:
         path, change, base=arguments.get("base", ANY), reason="memory_patch", summary=summary, whole=True
     )
     is_done = receipt.changed or not receipt.held
-    return written(receipt, {"appliedCount": len(patches) if is_done else 0}, whole=True)
+    return write_answer(receipt, {"appliedCount": len(patches) if is_done else 0}, whole=True)
 
 
 def append(memory: Memory, arguments: Mapping[str, Any]) -> Answer:
@@ -247,7 +247,7 @@ def append(memory: Memory, arguments: Mapping[str, Any]) -> Answer:
     receipt = memory.propose(
         path, lambda old: appended(memory, path, old, entry), reason="memory_append", summary=summary
     )
-    return written(receipt)
+    return write_answer(receipt)
 
 
 def appended(memory: Memory, path: str, old: str, entry: str) -> str:
@@ -279,15 +279,15 @@ def refuse_long(memory: Memory, path: str, text: str, before: str = "") -> None:
 
 # --- the tools -------------------------------------------------------------------------
 
-_ROW = object_of("path summary size tokens", path=_TEXT, summary=_TEXT, size=_COUNT, tokens=_COUNT)
+_ROW = object_schema("path summary size tokens", path=_TEXT, summary=_TEXT, size=_COUNT, tokens=_COUNT)
 
 LIST = Tool(
     "memory_list",
     "List memory pages",
     "List the pages of the memory: path, summary, size in bytes and tokens. Read a page with memory_read.",
-    object_of(),
-    object_of("pages more", pages={"type": "array", "items": _ROW}, more=_COUNT),
-    listed,
+    object_schema(),
+    object_schema("pages more", pages={"type": "array", "items": _ROW}, more=_COUNT),
+    list_pages,
     reads=True,
     repeats=True,
 )
@@ -296,12 +296,12 @@ READ = Tool(
     "memory_read",
     "Read a memory page",
     "Read a page of the memory. Gives its text and its sha256, which memory_write and memory_patch take as `base`.",
-    object_of(
+    object_schema(
         "path",
         path={"type": "string", "description": "as memory_list gives it, such as facts/user.md"},
         from_line={"type": "integer", "minimum": 1, "description": "of a long page: the line to begin with"},
     ),
-    object_of(
+    object_schema(
         "path content sha256 lines",
         path=_TEXT,
         content=_TEXT,
@@ -320,7 +320,7 @@ WRITE = Tool(
     "Write a memory page",
     "Create or replace a page of the memory. Facts are bullets, one each: `- Relation: value`. Lines that a person or "
     "the user put there stay. To change single lines, prefer memory_patch.",
-    object_of(
+    object_schema(
         "path content",
         path=_PATH,
         content={"type": "string", "description": "the whole page, Markdown"},
@@ -337,12 +337,12 @@ PATCH = Tool(
     "Change lines of a memory page",
     "Replace pieces of a page of the memory. Each oldText must stand in the page exactly once; all patches are "
     "applied, or none.",
-    object_of(
+    object_schema(
         "path patches",
         path=_PATH,
         patches={
             "type": "array",
-            "items": object_of(
+            "items": object_schema(
                 "oldText newText",
                 oldText={
                     "type": "string",
@@ -363,7 +363,7 @@ APPEND = Tool(
     "Append to a memory page",
     "Append a block of Markdown to a page of the memory: an episode (`## Title`, then `- Summary:`, `- Problem:`, "
     "`- Solution:`, `- Lesson:`) to episodes/<yyyy-mm>.md after significant work, or facts to facts/<topic>.md.",
-    object_of(
+    object_schema(
         "path entry",
         path=_PATH,
         entry={"type": "string", "description": "the block of Markdown"},

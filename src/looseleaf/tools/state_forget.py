@@ -22,7 +22,7 @@ from looseleaf.pages.grammar import parse
 from looseleaf.place.entry_pages import PATH
 from looseleaf.place.placer import FORGET
 from looseleaf.text.lines import escape, worded
-from looseleaf.tools.tool import WAITS, WRITTEN, Answer, Tool, object_of, written
+from looseleaf.tools.tool import WAITS, WRITTEN, Answer, Tool, object_schema, write_answer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -51,13 +51,13 @@ def forget(memory: Memory, arguments: Mapping[str, Any]) -> Answer:
         raise Refused(
             "Nothing was proposed: it is not said what to forget. Give the fact's words, or its id."
         )
-    facts = _meant(memory, what)
+    facts = _find_facts(memory, what)
     if not facts:
         raise Refused(
             f"Nothing was proposed: no fact says “{what}”. recall finds what is known; give the words of one fact."
         )
     if len(facts) > 1:
-        named = "; ".join(f"{fact.id} {_line(fact)} ({fact.path}:{fact.line})" for fact in facts[:_MOST])
+        named = "; ".join(f"{fact.id} {_text_of(fact)} ({fact.path}:{fact.line})" for fact in facts[:_MOST])
         more = f" and {len(facts) - _MOST} more" if len(facts) > _MOST else ""
         raise Refused(
             f"Nothing was proposed: several facts say “{what}”: {named}{more}. Give the id of one, or its place."
@@ -67,7 +67,7 @@ def forget(memory: Memory, arguments: Mapping[str, Any]) -> Answer:
         fact.topic,
         fact.subject,
         "Forget",
-        _line(fact),
+        _text_of(fact),
         fact.kind,
         id=fact_id(FORGET, fact.id or ""),
         confidence=CONFIDENCE["inferred"],
@@ -82,7 +82,7 @@ def forget(memory: Memory, arguments: Mapping[str, Any]) -> Answer:
     asked = memory.ask(proposal, f"{AGENT}{memory.agent} asks to forget it")
     if asked.rejected:
         raise Refused(
-            f"Nothing was proposed: the user was asked to forget “{_line(fact)}” and said no. Do not ask again; who "
+            f"Nothing was proposed: the user was asked to forget “{_text_of(fact)}” and said no. Do not ask again; who "
             f"wants it gone after all deletes its line on {fact.path}."
         )
     if asked.full:
@@ -97,12 +97,12 @@ def forget(memory: Memory, arguments: Mapping[str, Any]) -> Answer:
         if asked.added
         else "That was proposed before, and nothing is forgotten yet"
     )
-    text = f"{state}: “{_line(fact)}” on {fact.path} goes when the user says yes. {WAITS}"
+    text = f"{state}: “{_text_of(fact)}” on {fact.path} goes when the user says yes. {WAITS}"
     data = {"success": True, "fact": fact.id or "", "receipt": asked.edit, "waits": True}
     return Answer({"success": True}, data, text)
 
 
-def _meant(memory: Memory, what: str) -> list[Fact]:
+def _find_facts(memory: Memory, what: str) -> list[Fact]:
     """The facts that are named by an id, by their place, or by their words: these exactly, else all of them."""
     if _NAMED.fullmatch(what):
         try:
@@ -110,23 +110,25 @@ def _meant(memory: Memory, what: str) -> list[Fact]:
         except Refused:
             return []
         return [found] if found.status == "current" and found.path else []
-    current = _candidates(memory, what)
+    current = _read_candidates(memory, what)
     wanted = key(what, "note")
-    same = [fact for fact in current if wanted in (key(_line(fact), "note"), key(fact.object, "note"))]
+    same = [fact for fact in current if wanted in (key(_text_of(fact), "note"), key(fact.object, "note"))]
     if same:
         return same
     words = set(wanted.casefold().split())
-    return [fact for fact in current if words and words <= set(key(_line(fact), "note").casefold().split())]
+    return [
+        fact for fact in current if words and words <= set(key(_text_of(fact), "note").casefold().split())
+    ]
 
 
-def _candidates(memory: Memory, what: str) -> list[Fact]:
+def _read_candidates(memory: Memory, what: str) -> list[Fact]:
     """The facts of topics in which these words stand: no others are read, however many there are."""
     topics = memory._recall.topics_saying(what, _FOUND)
     memory._book.catch_up()  # once, not for each topic: it looks at every page
     return [fact for topic in topics for fact in true_at(memory._book.known.of(topic)) if fact.path]
 
 
-def _line(fact: Fact) -> str:
+def _text_of(fact: Fact) -> str:
     return worded(fact.relation, fact.object)
 
 
@@ -134,11 +136,11 @@ FORGET_TOOL = Tool(
     "memory_forget",
     "Ask to forget a fact",
     "Propose that a fact be forgotten. Nothing goes before the user says yes to it in review.",
-    object_of(
+    object_schema(
         "what",
         what={"type": "string", "description": "the fact's words, its id, or its place such as USER.md:5"},
     ),
-    object_of(
+    object_schema(
         "success",
         success={"type": "boolean"},
         fact=_TEXT,
@@ -172,8 +174,8 @@ def revise(memory: Memory, arguments: Mapping[str, Any]) -> Answer:
                 f"{STATE} was not changed: every prompt shows it, so its {name} is what the user said, and “{text}” is "
                 f"not. Use the user's own words, or write it on facts/{PROJECT}.md with memory_append."
             )
-    tasks = [_title(each) for each in patch.get("tasks_open", ())]
-    decided = [(_title(each), _why(each)) for each in patch.get("decisions_recent", ())]
+    tasks = [_title_of(each) for each in patch.get("tasks_open", ())]
+    decided = [(_title_of(each), _reason_of(each)) for each in patch.get("decisions_recent", ())]
     held = [("Task", title) for title in tasks if not spoken.has(title)]
     held += [("Decision", title) for title, why in decided if not spoken.has(f"{title} {why}".strip())]
     waiting = {title for _, title in held}
@@ -188,19 +190,19 @@ def revise(memory: Memory, arguments: Mapping[str, Any]) -> Answer:
     if held:
         asked, sentences = memory.hold(f"facts/{PROJECT}.md", held)
         receipt = receipt.but(id=receipt.id or asked, held=(*receipt.held, *sentences))
-    return written(receipt)
+    return write_answer(receipt)
 
 
-def _title(given: Any) -> str:
+def _title_of(given: Any) -> str:
     return str(given["title"] if isinstance(given, dict) else given)
 
 
-def _why(given: Any) -> str:
+def _reason_of(given: Any) -> str:
     return str(given.get("why") or "") if isinstance(given, dict) else ""
 
 
-_TASK = {"anyOf": [_LINE, object_of("title", title=_LINE)]}
-_DECISION = {"anyOf": [_LINE, object_of("title", title=_LINE, why=_TEXT)]}
+_TASK = {"anyOf": [_LINE, object_schema("title", title=_LINE)]}
+_DECISION = {"anyOf": [_LINE, object_schema("title", title=_LINE, why=_TEXT)]}
 
 STATE_TOOL = Tool(
     "memory_state",
@@ -208,10 +210,10 @@ STATE_TOOL = Tool(
     "Change the working state that every prompt shows: goal, now (what is being done), tasks and decisions, as the "
     "user said them. One change, whole or not at all. A goal that the user did not say is refused; tasks and decisions "
     "wait for a yes.",
-    object_of(
+    object_schema(
         "patch",
         patch={"description": "what changes"}
-        | object_of(
+        | object_schema(
             goal={"type": "string", "description": "what the work is for; empty: none"},
             now={"type": "string", "description": "what is being done; empty: nothing"},
             tasks_open={"type": "array", "items": _TASK, "description": "tasks to take on"},

@@ -68,13 +68,13 @@ _TEXT = {"type": "string"}
 _COUNT = {"type": "integer", "minimum": 0}
 
 
-def object_of(required: str = "", **properties: Any) -> dict[str, Any]:
+def object_schema(required: str = "", **properties: Any) -> dict[str, Any]:
     """The schema of an object with these members and no other."""
     schema: dict[str, Any] = {"type": "object", "properties": properties, "additionalProperties": False}
     return schema | ({"required": required.split()} if required else {})
 
 
-WRITTEN = object_of(
+WRITTEN = object_schema(
     "success",
     success={"type": "boolean", "description": "whether the page says it now"},
     path=_TEXT,
@@ -95,7 +95,7 @@ WRITTEN = object_of(
 """What every tool that writes gives back; `success` is the seed's, the rest is what can be checked."""
 
 
-def written(
+def write_answer(
     receipt: Receipt, value: dict[str, Any] | None = None, done: str = "", *, whole: bool = False
 ) -> Answer:
     """What came of a write. `value`: further members that the seed fixed; `whole`: all of it was to be done, or none of
@@ -105,8 +105,8 @@ def written(
     data: dict[str, Any] = value | {"path": receipt.path, "sha256": receipt.new}
     data |= {"receipt": receipt.id, "added": receipt.added, "removed": receipt.removed}
     if receipt.held:
-        data["held"] = _some(receipt.held)
-    return Answer(value, data, _sentence(receipt, done), is_error=not is_done, receipt=receipt)
+        data["held"] = _clip_held(receipt.held)
+    return Answer(value, data, _describe(receipt, done), is_error=not is_done, receipt=receipt)
 
 
 def is_written(receipt: Receipt) -> bool:
@@ -114,10 +114,10 @@ def is_written(receipt: Receipt) -> bool:
     return receipt.changed or all(each.startswith(("is known already", _DRAWER)) for each in receipt.held)
 
 
-def _sentence(receipt: Receipt, done: str) -> str:
+def _describe(receipt: Receipt, done: str) -> str:
     name = f" (receipt {receipt.id})" if receipt.id else ""
     if receipt.changed:
-        what = done or f"{receipt.path} is changed: {_lines(receipt)}"
+        what = done or f"{receipt.path} is changed: {_count_lines(receipt)}"
         text = f"{what}{name}. Its sha256 is {receipt.new}." if receipt.new else f"{what}{name}."
     elif any(each.startswith(_DRAWER) for each in receipt.held):
         text = f"Written, but not to {receipt.path}{name}: that page holds only what the user said."
@@ -126,19 +126,21 @@ def _sentence(receipt: Receipt, done: str) -> str:
     else:
         text = f"Nothing had to be changed: {receipt.path} says that already."
     waits = any(each.startswith("waits in review") for each in receipt.held)
-    return text + "".join(f"\n- {each}" for each in _some(receipt.held)) + (f"\n{WAITS}" if waits else "")
+    return (
+        text + "".join(f"\n- {each}" for each in _clip_held(receipt.held)) + (f"\n{WAITS}" if waits else "")
+    )
 
 
-def _some(held: tuple[str, ...]) -> list[str]:
+def _clip_held(held: tuple[str, ...]) -> list[str]:
     """As many as somebody reads."""
     return [*held[:_TOLD], *([f"and {len(held) - _TOLD} lines more"] if len(held) > _TOLD else [])]
 
 
-def _lines(receipt: Receipt) -> str:
+def _count_lines(receipt: Receipt) -> str:
     return f"{receipt.added} {'line' if receipt.added == 1 else 'lines'} added, {receipt.removed} removed"
 
 
-def refused(error: Refused, value: dict[str, Any] | None = None) -> Answer:
+def refusal_answer(error: Refused, value: dict[str, Any] | None = None) -> Answer:
     """What was not done, as an answer; of a stale base, with the hash that the page has now."""
     value = {"success": False} | (value or {})
     data: dict[str, Any] = value | {"error": str(error)}

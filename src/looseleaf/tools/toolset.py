@@ -13,7 +13,7 @@ from looseleaf.text.notation import first_fault
 from looseleaf.tools.page_tools import APPEND, LIST, PATCH, READ, WRITE
 from looseleaf.tools.remember_recall import RECALL, REMEMBER
 from looseleaf.tools.state_forget import FORGET_TOOL, STATE_TOOL
-from looseleaf.tools.tool import refused
+from looseleaf.tools.tool import refusal_answer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,12 +41,12 @@ def call(memory: Memory, name: str, arguments: Mapping[str, Any] | None = None) 
             raise Refused(f"Nothing was done: {name} was called wrongly: {fault}. {_usage(tool)}")
         return tool.run(memory, given)
     except Refused as error:
-        return refused(error, value)
+        return refusal_answer(error, value)
 
 
 def _fault(name: str, given: Any) -> str | None:
     """What is wrong with the arguments of a tool, and where."""
-    return first_fault(_validator(name), given)
+    return first_fault(_load_validator(name), given)
 
 
 def _usage(tool: Tool) -> str:
@@ -57,13 +57,13 @@ def usage(schema: Mapping[str, Any]) -> str:
     """The members of an object, as one line: `path, patches=[{oldText, newText}], base?`."""
     needed = schema.get("required", [])
     members = schema["properties"]
-    named = [f"{name}{_inside(members[name])}" for name in needed]
+    named = [f"{name}{_usage_inside(members[name])}" for name in needed]
     return ", ".join(
-        [*named, *(f"{name}?{_inside(members[name])}" for name in members if name not in needed)]
+        [*named, *(f"{name}?{_usage_inside(members[name])}" for name in members if name not in needed)]
     )
 
 
-def _inside(schema: Mapping[str, Any]) -> str:
+def _usage_inside(schema: Mapping[str, Any]) -> str:
     if schema.get("type") == "object":
         return f"={{{usage(schema)}}}"
     items = schema.get("items", {})
@@ -71,7 +71,7 @@ def _inside(schema: Mapping[str, Any]) -> str:
 
 
 @cache
-def _validator(name: str) -> Any:
+def _load_validator(name: str) -> Any:
     from jsonschema_rs import Draft202012Validator  # not at the top: listing the tools does not need it
 
     return Draft202012Validator(TOOLS[name].parameters)

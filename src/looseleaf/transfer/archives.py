@@ -29,11 +29,11 @@ _UNPACKERS = (("lzma", "LZMAError"), ("compression.zstd", "ZstdError"))
 """What a zip may need, where this Python has it, and its own error for what is broken."""
 
 
-class Broken(Refused):
+class BrokenArchive(Refused):
     """One file of a source cannot be read (to its end). The others may be."""
 
 
-def packing_errors() -> tuple[type[Exception], ...]:
+def unpacking_errors() -> tuple[type[Exception], ...]:
     import sys
     import zlib
     from tarfile import TarError
@@ -54,50 +54,52 @@ def packing_errors() -> tuple[type[Exception], ...]:
     )
 
 
-def told(error: BaseException) -> str:
+def reason_of(error: BaseException) -> str:
     return getattr(error, "strerror", None) or str(error) or type(error).__name__
 
 
 # --- which kind --------------------------------------------------------------------------
 
 
-def look(path: str, note: Callable[[str], None]) -> tuple[str, Pack]:
+def open_pack(path: str, note: Callable[[str], None]) -> tuple[str, Pack]:
     try:
         if os.path.isdir(path):
-            return "folder", Folder(path, note)
-        stream = _opened(path)
+            return "folder", FolderSource(path, note)
+        stream = _open_regular(path)
     except (OSError, ValueError) as error:
-        raise _unread(path, error) from error
+        raise _cannot_read(path, error) from error
     try:
-        head = _head(stream, path)
+        head = _read_head(stream, path)
         if head[:4] in (b"PK\x03\x04", b"PK\x05\x06"):
-            return "zip", Zip(stream, path, note)
+            return "zip", ZipSource(stream, path, note)
         if head[:2] == b"\x1f\x8b" or head[257:262] == b"ustar":
-            return "tar", Tar(stream, path, note, is_packed=head[:2] == b"\x1f\x8b")
+            return "tar", TarSource(stream, path, note, is_packed=head[:2] == b"\x1f\x8b")
         if head[:3] == b"BZh" or head[:6] in (b"\xfd7zXZ\0", b"7z\xbc\xaf'\x1c") or head[:4] == b"Rar!":
             raise Refused(
                 f"Nothing was imported: {path} is packed in a way that is not read here. Unpack it and give the folder."
             )
-        return "file", File(stream, path)
+        return "file", FileSource(stream, path)
     except BaseException:
         stream.close()
         raise
 
 
-def _head(stream: BinaryIO, path: str) -> bytes:
+def _read_head(stream: BinaryIO, path: str) -> bytes:
     try:
         head = stream.read(512)
         stream.seek(0)
     except OSError as error:
-        raise _unread(path, error) from error
+        raise _cannot_read(path, error) from error
     return head
 
 
-def _unread(path: str, error: BaseException) -> Refused:
-    return Refused(f"Nothing was imported: {path} cannot be read ({told(error)}). Give a file or a folder.")
+def _cannot_read(path: str, error: BaseException) -> Refused:
+    return Refused(
+        f"Nothing was imported: {path} cannot be read ({reason_of(error)}). Give a file or a folder."
+    )
 
 
-def _opened(path: str, flags: int = 0) -> BinaryIO:
+def _open_regular(path: str, flags: int = 0) -> BinaryIO:
     """Only a regular file: a pipe may never answer, and a device never end."""
     flags |= (
         os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
@@ -125,24 +127,24 @@ def _name_fault(name: str) -> str | None:
     return None
 
 
-def _shown(name: str) -> str:
+def _quote_name(name: str) -> str:
     return repr(name if len(name) <= 120 else f"{name[:120]}…")
 
 
-def _too_many(path: str) -> Refused:
+def _too_many_files(path: str) -> Refused:
     return Refused(
         f"Nothing was imported: {path} has more than {MOST_FILES:,} files. Give the part of it that is to be imported."
     )
 
 
-def _no_archive(path: str, error: BaseException) -> Refused:
+def _damaged_archive(path: str, error: BaseException) -> Refused:
     return Refused(
-        f"Nothing was imported: {path} is a broken archive ({told(error)}). Get it once more, or unpack "
+        f"Nothing was imported: {path} is a broken archive ({reason_of(error)}). Get it once more, or unpack "
         "it and give the folder."
     )
 
 
-def _swelling(path: str) -> Refused:
+def _swells_too_far(path: str) -> Refused:
     return Refused(
         f"Nothing was imported: {path} would swell beyond measure when it is unpacked. Unpack it yourself, if you "
         "know what it is, and give the folder."
@@ -174,14 +176,14 @@ class Pack:
         name = "/".join(part for part in name.replace("\\", "/").split("/") if part != ".")
         fault = _name_fault(name) if name not in self.files else "is there twice; the first counts"
         if fault is not None:
-            note(f"{_shown(name)} was passed over: the name {fault}.")
+            note(f"{_quote_name(name)} was passed over: the name {fault}.")
             return
         if len(self.files) >= MOST_FILES:
-            raise _too_many(path)
+            raise _too_many_files(path)
         self.files[name] = what
 
 
-class File(Pack):
+class FileSource(Pack):
     def __init__(self, stream: BinaryIO, path: str) -> None:
         super().__init__()
         stream.close()
@@ -198,73 +200,73 @@ class File(Pack):
 
     def open(self, name: str) -> BinaryIO:
         try:
-            return _opened(self.files[name], self._flags)
+            return _open_regular(self.files[name], self._flags)
         except (OSError, ValueError) as error:
-            raise Broken(f"{name} was not read: {told(error)}.") from error
+            raise BrokenArchive(f"{name} was not read: {reason_of(error)}.") from error
 
     _flags = 0
 
 
-class Folder(File):
+class FolderSource(FileSource):
     """Links are not followed, neither to files nor to folders."""
 
     _flags = getattr(os, "O_NOFOLLOW", 0)
 
     def __init__(self, path: str, note: Callable[[str], None]) -> None:
         Pack.__init__(self)
-        self.files = dict(_walk(path, note))
+        self.files = dict(_walk_folder(path, note))
 
 
-def _walk(top: str, note: Callable[[str], None]) -> Iterator[tuple[str, str]]:
+def _walk_folder(top: str, note: Callable[[str], None]) -> Iterator[tuple[str, str]]:
     count = 0
     waiting = [("", 0)]
     while waiting:
         folder, depth = waiting.pop()
         below: list[tuple[str, int]] = []
-        for entry in _entries(os.path.join(top, folder), folder, note):
+        for entry in _list_entries(os.path.join(top, folder), folder, note):
             name = f"{folder}/{entry.name}" if folder else entry.name
             if entry.is_symlink():
-                note(f"{_shown(name)} was passed over: it is a link.")
+                note(f"{_quote_name(name)} was passed over: it is a link.")
             elif entry.is_dir(follow_symlinks=False):
                 if depth < _DEEPEST:
                     below.append((name, depth + 1))
                 else:
-                    note(f"{_shown(name)} was passed over: it is too deep.")
+                    note(f"{_quote_name(name)} was passed over: it is too deep.")
             elif not entry.is_file(follow_symlinks=False):
-                note(f"{_shown(name)} was passed over: it is no file.")
+                note(f"{_quote_name(name)} was passed over: it is no file.")
             else:
                 count += 1
                 if count > MOST_FILES:
-                    raise _too_many(top)
+                    raise _too_many_files(top)
                 yield name, entry.path
         waiting += below[::-1]
 
 
-def _entries(path: str, name: str, note: Callable[[str], None]) -> list[os.DirEntry[str]]:
+def _list_entries(path: str, name: str, note: Callable[[str], None]) -> list[os.DirEntry[str]]:
     found: list[os.DirEntry[str]] = []
     try:
         with os.scandir(path) as entries:
             for entry in entries:
                 found.append(entry)
                 if len(found) > MOST_FILES:
-                    raise _too_many(path)
+                    raise _too_many_files(path)
     except OSError as error:
-        note(f"{_shown(name or path)} was passed over: {told(error)}.")
+        note(f"{_quote_name(name or path)} was passed over: {reason_of(error)}.")
     return sorted(found, key=lambda entry: entry.name)
 
 
-class Zip(Pack):
+class ZipSource(Pack):
     def __init__(self, stream: BinaryIO, path: str, note: Callable[[str], None]) -> None:
         from zipfile import ZipFile
 
         super().__init__()
         self._path = path
         if _directory_size(stream) > MOST_FILES * 400:
-            raise _too_many(path)
+            raise _too_many_files(path)
         try:
             self._zip = ZipFile(stream)
-        except packing_errors() as error:
-            raise _no_archive(path, error) from error
+        except unpacking_errors() as error:
+            raise _damaged_archive(path, error) from error
         self._stream = stream
         most, total = min(LARGEST, HARMLESS + SWELLS * os.fstat(stream.fileno()).st_size), 0
         for info in self._zip.infolist():
@@ -272,12 +274,12 @@ class Zip(Pack):
                 continue
             fault = _zip_fault(info)
             if fault is not None:
-                note(f"{_shown(info.filename)} was passed over: it {fault}.")
+                note(f"{_quote_name(info.filename)} was passed over: it {fault}.")
                 continue
             total += info.file_size
             if total > most:  # also where its files share their bytes
                 self._zip.close()
-                raise _swelling(path)
+                raise _swells_too_far(path)
             self.add(info.filename, info, path, note)
 
     def close(self) -> None:
@@ -298,8 +300,10 @@ class Zip(Pack):
     def open(self, name: str) -> BinaryIO:
         try:
             found: Any = self._zip.open(self.files[name])
-        except packing_errors() as error:
-            raise Broken(f"{os.path.basename(self._path)}: {name} was not read: {told(error)}.") from error
+        except unpacking_errors() as error:
+            raise BrokenArchive(
+                f"{os.path.basename(self._path)}: {name} was not read: {reason_of(error)}."
+            ) from error
         return found  # type: ignore[no-any-return]
 
 
@@ -331,7 +335,7 @@ def _directory_size(stream: BinaryIO) -> int:
     return found if found <= size else 0  # what cannot be is for the reader to say
 
 
-class Tar(Pack):
+class TarSource(Pack):
     """Its list is read to the end, once; of each file only its place is kept."""
 
     def __init__(self, stream: BinaryIO, path: str, note: Callable[[str], None], *, is_packed: bool) -> None:
@@ -339,27 +343,27 @@ class Tar(Pack):
 
         super().__init__()
         self._stream = stream
-        below: Any = _unpacked(stream, path) if is_packed else Careful(stream, path, None)
+        below: Any = _open_gzip(stream, path) if is_packed else BoundedStream(stream, path, None)
         try:
             self._tar = tarfile.TarFile(fileobj=below)
-            self._list(path, note)
-        except packing_errors() as error:
-            raise _no_archive(path, error) from error
+            self._read_list(path, note)
+        except unpacking_errors() as error:
+            raise _damaged_archive(path, error) from error
 
-    def _list(self, path: str, note: Callable[[str], None]) -> None:
+    def _read_list(self, path: str, note: Callable[[str], None]) -> None:
         count = 0
         while (info := self._tar.next()) is not None:
             self._tar.members.clear()  # type: ignore[attr-defined]  # it would keep every one
             count += 1
             if count > 2 * MOST_FILES:
-                raise _too_many(path)
+                raise _too_many_files(path)
             if info.isdir():
                 continue
             if not info.isreg() or info.issparse():
                 is_link = info.issym() or info.islnk()
-                note(f"{_shown(info.name)} was passed over: it is {'a link' if is_link else 'no file'}.")
+                note(f"{_quote_name(info.name)} was passed over: it is {'a link' if is_link else 'no file'}.")
             elif info.size > LARGEST:
-                note(f"{_shown(info.name)} was passed over: it is too large.")
+                note(f"{_quote_name(info.name)} was passed over: it is too large.")
             else:
                 self.add(info.name, (info.offset_data, info.size, info.mtime), path, note)
 
@@ -382,15 +386,15 @@ class Tar(Pack):
         return found  # type: ignore[no-any-return]
 
 
-def _unpacked(stream: BinaryIO, path: str) -> Careful:
+def _open_gzip(stream: BinaryIO, path: str) -> BoundedStream:
     from gzip import GzipFile
 
     packed = os.fstat(stream.fileno()).st_size
     most = min(LARGEST, HARMLESS + SWELLS * packed)
-    return Careful(GzipFile(fileobj=stream), path, most)
+    return BoundedStream(GzipFile(fileobj=stream), path, most)
 
 
-class Careful:
+class BoundedStream:
     """Beneath a tar: reads only what a header or a piece of a file may have, and not further than a pack may swell."""
 
     _HEADER = 16 * 1024 * 1024
@@ -404,18 +408,18 @@ class Careful:
         if size > self._HEADER:
             raise ValueError("a name in it has more than 16 MB")
         data: bytes = self._below.read(size)
-        self._measure(self._below.tell())
+        self._check_size(self._below.tell())
         return data
 
-    def _measure(self, at: int) -> None:
+    def _check_size(self, at: int) -> None:
         if self._most is not None and at > self._most:
-            raise _swelling(self._path)
+            raise _swells_too_far(self._path)
 
     def tell(self) -> int:
         found: int = self._below.tell()
         return found
 
     def seek(self, at: int) -> int:
-        self._measure(at)
+        self._check_size(at)
         found: int = self._below.seek(at)
         return found

@@ -67,9 +67,9 @@ class New:
                 "Name another, or move it away first."
             )
         self._real = real
-        self.removed = _sweep(self._folder)
+        self.removed = _remove_stale(self._folder)
         """Drafts of exports that were killed, and are gone now."""
-        self.draft = os.path.join(self._folder, f".looseleaf-{new_id()}-{os.getpid()}@{_host()}.part")
+        self.draft = os.path.join(self._folder, f".looseleaf-{new_id()}-{os.getpid()}@{_host_name()}.part")
 
     def refuse_nesting(self) -> None:
         """A folder that is exported is a memory, and memories do not nest."""
@@ -88,7 +88,7 @@ class New:
     ) -> None:
         try:
             if error is None:
-                self._appear()
+                self._publish()
         except FileExistsError:
             raise Refused(
                 f"Nothing was exported: {self.path} was made by somebody else meanwhile. Name another."
@@ -96,11 +96,11 @@ class New:
         except OSError as failed:
             raise unwritten(self.path, failed) from failed
         finally:
-            _remove(self.draft)
+            _remove_draft(self.draft)
         if isinstance(error, OSError):
             raise unwritten(self.path, error) from error
 
-    def _appear(self) -> None:
+    def _publish(self) -> None:
         disk = this_disk()
         folder = disk.open_root(self._folder)
         try:
@@ -115,7 +115,7 @@ def private(path: str) -> int:
     return os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), 0o600)
 
 
-def _remove(draft: str) -> None:
+def _remove_draft(draft: str) -> None:
     if os.path.isdir(draft):
         from shutil import rmtree
 
@@ -127,17 +127,17 @@ def _remove(draft: str) -> None:
 # --- what was left -----------------------------------------------------------------------
 
 
-def _host() -> str:
+def _host_name() -> str:
     return re.sub(r"[^\w.-]", "_", this_disk().host())[:100]
 
 
-def _sweep(folder: str) -> list[str]:
+def _remove_stale(folder: str) -> list[str]:
     try:
         names = os.listdir(folder)
     except OSError:
         return []  # one may write into a folder that one may not list
     stale = (os.path.join(folder, name) for name in names if _is_stale(name))
-    return [path for path in stale if _is_own(path) and _is_removed(path)]
+    return [path for path in stale if _is_own(path) and _try_remove(path)]
 
 
 def _is_stale(name: str) -> bool:
@@ -147,7 +147,7 @@ def _is_stale(name: str) -> bool:
         return False
     if time.time() - time_of(draft[1]) > STALE_SECONDS:
         return True
-    return draft[3] == _host() and not this_disk().is_alive(int(draft[2]))
+    return draft[3] == _host_name() and not this_disk().is_alive(int(draft[2]))
 
 
 def _is_own(path: str) -> bool:
@@ -159,9 +159,9 @@ def _is_own(path: str) -> bool:
         return False
 
 
-def _is_removed(path: str) -> bool:
+def _try_remove(path: str) -> bool:
     try:
-        _remove(path)
+        _remove_draft(path)
     except OSError:
         return False
     return not os.path.lexists(path)
@@ -208,7 +208,7 @@ class Whole:
 
 
 @frozen
-class _Found:
+class _Entry:
     """One file or folder of the memory; `mark` changes whenever its bytes may have."""
 
     path: str
@@ -218,7 +218,7 @@ class _Found:
     mark: Mark
 
 
-class _Moved(Exception):
+class _Changed(Exception):
     """Something is not what it was a moment ago."""
 
 
@@ -232,8 +232,8 @@ def export_whole(memory: Memory, sink: Sink, progress: Callable[[int, int], None
                 with ExitStack() as held:
                     if left == 0:
                         held.enter_context(memory.store.lock())
-                    taken = _copy(memory, root, sink, progress)
-            except _Moved:
+                    taken = _copy_once(memory, root, sink, progress)
+            except _Changed:
                 continue
             sink.finish()
             return taken
@@ -246,7 +246,7 @@ def export_whole(memory: Memory, sink: Sink, progress: Callable[[int, int], None
     )
 
 
-def _copy(memory: Memory, root: Root, sink: Sink, progress: Callable[[int, int], None] | None) -> Whole:
+def _copy_once(memory: Memory, root: Root, sink: Sink, progress: Callable[[int, int], None] | None) -> Whole:
     left_out: list[str] = []
     found = list(_walk(root, []))
     total = sum(each.size for each in found)
@@ -254,7 +254,7 @@ def _copy(memory: Memory, root: Root, sink: Sink, progress: Callable[[int, int],
         root, sink, left_out, lambda done: progress(done, max(done, total)) if progress else None
     )
     for each in found:
-        if each.is_folder or _lasts(each.path):
+        if each.is_folder or _is_written_once(each.path):
             copier.take(each)
     memory.absorb()  # whoever is in the midst of a save is waited for here, and not while others wait for us
     with ExitStack() as held:
@@ -268,12 +268,12 @@ def _copy(memory: Memory, root: Root, sink: Sink, progress: Callable[[int, int],
         now = list(_walk(root, strangers))
         marks = {each.path: each.mark for each in now}
         if any(marks.get(path) != mark for path, mark in copier.taken.items()):
-            raise _Moved
+            raise _Changed
         for each in now:
             if each.path not in copier.taken:
                 copier.take(each)
         if {each.path: each.mark for each in _walk(root, [])} != marks:
-            raise _Moved
+            raise _Changed
     return Whole(copier.files, copier.bytes, (*strangers, *left_out))
 
 
@@ -286,7 +286,7 @@ class _Copier:
         self.taken: dict[str, Mark] = {}
         self.files = self.bytes = 0
 
-    def take(self, each: _Found) -> None:
+    def take(self, each: _Entry) -> None:
         self.taken[each.path] = each.mark
         if each.is_folder:
             self._sink.folder(each.path, each.mtime)
@@ -294,7 +294,7 @@ class _Copier:
         try:
             fd = self._root.open_file(each.path, os.O_RDONLY)
         except FileNotFoundError:
-            raise _Moved from None
+            raise _Changed from None
         except (Refused, OSError) as error:
             if each.path.startswith("log/"):  # without it the copy would be no memory
                 raise unreadable(each.path, error) if isinstance(error, OSError) else error from error
@@ -307,7 +307,7 @@ class _Copier:
         self._tell(self.bytes)
 
 
-def _walk(root: Root, strangers: list[str]) -> Iterator[_Found]:
+def _walk(root: Root, strangers: list[str]) -> Iterator[_Entry]:
     """All that is to be taken, by name: each folder ("" is the memory itself), its files, then the folders in it.
     Links, pipes and devices go to `strangers`: they lead somewhere else."""
     waiting = [""]
@@ -316,15 +316,15 @@ def _walk(root: Root, strangers: list[str]) -> Iterator[_Found]:
         below: list[str] = []
         try:
             with root.folder(path) as folder:
-                yield _Found(path, True, 0, int(root.disk.fstat(folder).st_mtime), (0,))
+                yield _Entry(path, True, 0, int(root.disk.fstat(folder).st_mtime), (0,))
                 for name in sorted(root.disk.names(folder)):
                     each = f"{path}/{name}" if path else name
-                    seen = _seen(root, folder, name) if each not in NOT_TAKEN else None
+                    seen = _stat_entry(root, folder, name) if each not in NOT_TAKEN else None
                     if seen is None:
                         continue
                     if stat.S_ISREG(seen.st_mode):
                         mark = (seen.st_ino, seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns)
-                        yield _Found(each, False, seen.st_size, int(seen.st_mtime), mark)
+                        yield _Entry(each, False, seen.st_size, int(seen.st_mtime), mark)
                     elif stat.S_ISDIR(seen.st_mode):
                         below.append(each)
                     else:
@@ -336,14 +336,14 @@ def _walk(root: Root, strangers: list[str]) -> Iterator[_Found]:
         waiting += reversed(below)
 
 
-def _seen(root: Root, folder: int, name: str) -> os.stat_result | None:
+def _stat_entry(root: Root, folder: int, name: str) -> os.stat_result | None:
     try:
         return root.disk.stat(folder, name)
     except FileNotFoundError:
         return None
 
 
-def _lasts(path: str) -> bool:
+def _is_written_once(path: str) -> bool:
     """Whether a file is written once and never again, but for a forgetting."""
     if not path.startswith("log/"):
         return False
@@ -382,7 +382,7 @@ class Tar:
     def file(self, path: str, size: int, mtime: int, stream: BinaryIO) -> None:
         info = self._info(f"{self._top}/{path}")
         info.size, info.mode, info.mtime = size, 0o600, mtime
-        self._tar.addfile(info, _Exactly(stream))  # type: ignore[arg-type]
+        self._tar.addfile(info, _FixedLength(stream))  # type: ignore[arg-type]
         self._tar.members.clear()  # type: ignore[attr-defined]  # it remembers each, for reading
 
     def finish(self) -> None:
@@ -398,7 +398,7 @@ class Tar:
                 packed.close()
 
 
-class _Exactly:
+class _FixedLength:
     """A stream that has as many bytes as its file had: one that was cut meanwhile goes on with zeros, and the copy is
     begun anew when that is seen."""
 

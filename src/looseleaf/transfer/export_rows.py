@@ -51,11 +51,11 @@ def message_lines(memory: Memory, agent: str | None = None) -> Iterator[bytes]:
             raise Refused(f"Nothing was exported: no agent {agent!r} has recorded anything. {there}")
         agents = [agent]
     for each in agents:
-        for session, runs in _sessions(memory, each).items():
-            yield from _line(memory, each, session, runs)
+        for session, runs in _find_runs(memory, each).items():
+            yield from _session_line(memory, each, session, runs)
 
 
-def _sessions(memory: Memory, agent: str) -> dict[str, list[Run]]:
+def _find_runs(memory: Memory, agent: str) -> dict[str, list[Run]]:
     found: dict[str, list[Run]] = {}
     before: str | None = None
     for line in memory.store.read(stream_of(agent)):
@@ -71,7 +71,7 @@ def _sessions(memory: Memory, agent: str) -> dict[str, list[Run]]:
     return found
 
 
-def _traces(memory: Memory, agent: str, session: str, runs: list[Run]) -> Iterator[Trace]:
+def _read_traces(memory: Memory, agent: str, session: str, runs: list[Run]) -> Iterator[Trace]:
     for segment, offset, *end in runs:
         for line in memory.store.read(stream_of(agent), Position(segment, offset)):
             if line.end > Position(*end):
@@ -81,43 +81,43 @@ def _traces(memory: Memory, agent: str, session: str, runs: list[Run]) -> Iterat
                 yield trace
 
 
-def _line(memory: Memory, agent: str, session: str, runs: list[Run]) -> Iterator[bytes]:
+def _session_line(memory: Memory, agent: str, session: str, runs: list[Run]) -> Iterator[bytes]:
     before = to_json({"session": session, "agent": agent})[:-1] + b',"messages":['
-    for message in _messages(_traces(memory, agent, session, runs)):
+    for message in _messages_of(_read_traces(memory, agent, session, runs)):
         yield before + to_json(message)
         before = b","
     yield b"]}\n"
 
 
-def _messages(traces: Iterator[Trace]) -> Iterator[dict[str, Any]]:
+def _messages_of(traces: Iterator[Trace]) -> Iterator[dict[str, Any]]:
     """One message a trace; calls that follow each other within a turn are one message, as a model sends them."""
     calls: list[Trace] = []
     for trace in traces:
         if calls and (trace.trace_type != "tool_call" or trace.turn_id != calls[-1].turn_id):
-            yield _called(calls)
+            yield _calls_message(calls)
             calls = []
         if trace.trace_type == "tool_call":
             calls.append(trace)
         else:
-            yield _said(trace)
+            yield _message_of(trace)
     if calls:
-        yield _called(calls)
+        yield _calls_message(calls)
 
 
-def _said(trace: Trace) -> dict[str, Any]:
+def _message_of(trace: Trace) -> dict[str, Any]:
     if trace.trace_type == "tool_result":
         name = {} if trace.tool_name is None else {"name": trace.tool_name}
         call = {"role": "tool", "tool_call_id": trace.tool_call_id or trace.id}
         return call | name | {"content": said(trace), "ts": trace.ts}
-    message: dict[str, Any] = {"role": trace.trace_type, "content": _content(trace)}
-    return message | _thought(trace) | {"ts": trace.ts}
+    message: dict[str, Any] = {"role": trace.trace_type, "content": _content_of(trace)}
+    return message | _reasoning_of(trace) | {"ts": trace.ts}
 
 
-def _thought(trace: Trace) -> dict[str, Any]:
+def _reasoning_of(trace: Trace) -> dict[str, Any]:
     return {} if trace.reasoning is None else {"reasoning_content": trace.reasoning}
 
 
-def _content(trace: Trace) -> str | list[dict[str, Any]]:
+def _content_of(trace: Trace) -> str | list[dict[str, Any]]:
     """One text, or parts where there are pictures or recordings beside it."""
     parts = [
         {"type": kind, kind: {"url": address}}
@@ -127,21 +127,21 @@ def _content(trace: Trace) -> str | list[dict[str, Any]]:
     return [{"type": "text", "text": trace.content}, *parts] if parts else trace.content
 
 
-def _called(calls: list[Trace]) -> dict[str, Any]:
+def _calls_message(calls: list[Trace]) -> dict[str, Any]:
     text = "\n".join(call.content for call in calls if call.content)
     asked = [
         {
             "id": call.tool_call_id or call.id,
             "type": "function",
-            "function": {"name": call.tool_name or "", "arguments": _arguments(call)},
+            "function": {"name": call.tool_name or "", "arguments": _arguments_of(call)},
         }
         for call in calls
     ]
     message: dict[str, Any] = {"role": "assistant", "content": text or None}
-    return message | _thought(calls[0]) | {"tool_calls": asked, "ts": calls[0].ts}
+    return message | _reasoning_of(calls[0]) | {"tool_calls": asked, "ts": calls[0].ts}
 
 
-def _arguments(call: Trace) -> str:
+def _arguments_of(call: Trace) -> str:
     return json.dumps({} if call.tool_args is None else call.tool_args, ensure_ascii=False)
 
 
@@ -155,12 +155,14 @@ def fact_lines(memory: Memory) -> Iterator[bytes]:
     for topic in sorted(memory._known.topics):
         facts = memory._known.of(topic)
         words = Words(memory, facts)
-        for fact, past in _with_past(facts):
-            told = {"schema": SCHEMA} | _told(fact, words) | {"past": [_told(each, words) for each in past]}
+        for fact, past in _pair_with_past(facts):
+            told = (
+                {"schema": SCHEMA} | _row_of(fact, words) | {"past": [_row_of(each, words) for each in past]}
+            )
             yield to_json(told) + b"\n"
 
 
-def _told(fact: Fact, words: Words) -> dict[str, Any]:
+def _row_of(fact: Fact, words: Words) -> dict[str, Any]:
     """Every member, also those that say nothing: whoever reads the file need not know which may be missing."""
     members: dict[str, Any] = {name: getattr(fact, name) for name in type(fact).__match_args__}
     return members | {
@@ -169,7 +171,7 @@ def _told(fact: Fact, words: Words) -> dict[str, Any]:
     }
 
 
-def _with_past(facts: list[Fact]) -> Iterator[tuple[Fact, list[Fact]]]:
+def _pair_with_past(facts: list[Fact]) -> Iterator[tuple[Fact, list[Fact]]]:
     """Facts of one topic, each with those that it came after, the oldest first."""
     copies = {copy_id(fact.id) for fact in facts if fact.id}
     placed = {
@@ -182,16 +184,16 @@ def _with_past(facts: list[Fact]) -> Iterator[tuple[Fact, list[Fact]]]:
     }
     past: dict[str | None, list[Fact]] = {}
     for fact in kept.values():
-        last = _last(fact, kept)
+        last = _current_of(fact, kept)
         if last is not fact:
             past.setdefault(last.id, []).append(fact)
     within = {fact.id for each in past.values() for fact in each}
     for fact in kept.values():
         if fact.id not in within:
-            yield fact, sorted(past.get(fact.id, ()), key=_since)
+            yield fact, sorted(past.get(fact.id, ()), key=_sort_key)
 
 
-def _last(fact: Fact, kept: dict[str | None, Fact]) -> Fact:
+def _current_of(fact: Fact, kept: dict[str | None, Fact]) -> Fact:
     """The fact that stands in the place of this one now; of some that replaced each other in a ring, the newest."""
     passed: dict[str | None, Fact] = {}
     while fact.status == "superseded" and fact.superseded_by in kept and fact.id not in passed:
@@ -200,8 +202,8 @@ def _last(fact: Fact, kept: dict[str | None, Fact]) -> Fact:
     if fact.id not in passed:
         return fact
     names = list(passed)
-    return max((passed[name] for name in names[names.index(fact.id) :]), key=_since)
+    return max((passed[name] for name in names[names.index(fact.id) :]), key=_sort_key)
 
 
-def _since(fact: Fact) -> tuple[str, float, str]:
+def _sort_key(fact: Fact) -> tuple[str, float, str]:
     return fact.valid_from or "", fact.recorded_at or 0.0, fact.id or ""

@@ -93,7 +93,7 @@ class Imported:
         return found | {name: list(getattr(self, name)) for name in ("titles", "pages", "copies", "notes")}
 
 
-class Tally:
+class ImportTally:
     """The same while it is being counted."""
 
     def __init__(self) -> None:
@@ -121,7 +121,7 @@ class Tally:
         if len(self.notes) < NAMED:
             self.notes.append(sentence)
 
-    def at(self, ts: float | None) -> None:
+    def add_time(self, ts: float | None) -> None:
         if ts is not None:
             self.since = ts if self.since is None else min(self.since, ts)
             self.until = ts if self.until is None else max(self.until, ts)
@@ -185,7 +185,7 @@ class Hashes:
         return digest.hexdigest()
 
 
-class Chain:
+class ImportChain:
     """A hash over the marks of all parts so far, in their order."""
 
     def __init__(self) -> None:
@@ -201,7 +201,7 @@ class Chain:
         return self._digest.hexdigest()
 
 
-class Ledger:
+class ImportLedger:
     """All imports of a memory. Reads what is new since it was last asked, also of other processes."""
 
     def __init__(self, store: Store) -> None:
@@ -228,9 +228,9 @@ class Ledger:
         """The items that others have begun or done meanwhile."""
         found: set[str] = set()
         is_known = self._position == START
-        for line in self._store.read(IMPORTS, self._position, self._damaged):
+        for line in self._store.read(IMPORTS, self._position, self._set_damaged):
             if is_known:
-                self._take(line.record)
+                self._add_record(line.record)
                 found.add(str(line.record.get("item")))
             elif line.record.get("id") != self._last:  # repair moved records: begin anew
                 self._position = START
@@ -239,10 +239,10 @@ class Ledger:
             self._position, self._last = line.position, line.record.get("id")
         return found
 
-    def _damaged(self, _: object) -> None:
+    def _set_damaged(self, _: object) -> None:
         self.is_damaged = True
 
-    def _take(self, record: Record) -> None:
+    def _add_record(self, record: Record) -> None:
         item, agent = str(record.get("item")), str(record.get("agent"))
         if record.get("kind") == "begun":
             self._priors[item] = Prior(False, agent, is_mine=record.get("mine") is True)
@@ -271,7 +271,7 @@ def record_of(kind: str, format_: str, item: str, agent: str, **more: Any) -> Re
     return made | {"item": item, "agent": agent} | more
 
 
-class Recorded:
+class RecordedMarks:
     """Which marks the sessions of an agent have in the log. Goes through the log once, and notes where each session's
     runs of lines begin; a session's own lines are read when it is asked for."""
 
@@ -285,9 +285,9 @@ class Recorded:
     def marks(self, session: str) -> dict[str, str]:
         """With the id of the trace that has each."""
         self._catch_up()
-        return dict(each for begin in self._runs.get(session, ()) for each in self._run(begin, session))
+        return dict(each for begin in self._runs.get(session, ()) for each in self._read_run(begin, session))
 
-    def _run(self, begin: Position, session: str) -> Iterable[tuple[str, str]]:
+    def _read_run(self, begin: Position, session: str) -> Iterable[tuple[str, str]]:
         for line in self._store.read(self._stream, begin):
             if line.record.get("session_id", session) != session:
                 return
