@@ -650,7 +650,7 @@ def test_where_neither_of_two_pages_can_go_both_stand_and_the_sentence_says_so(p
         memory.happens = [None, meanwhile]
         answer = ask(memory, "rename", old_path="/memories/a.md", new_path="/memories/b.md")
         assert answer.is_error
-        assert "facts/a.md stands as it was, and facts/b.md beside it" in answer.text
+        assert "facts/a.md is unchanged, and facts/b.md exists beside it" in answer.text
         assert all_files(memory) == {"facts/a.md": b"one\ntwo\n", "facts/b.md": b"one\nthree\n"}
 
 

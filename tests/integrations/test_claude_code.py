@@ -519,7 +519,7 @@ def test_a_missing_transcript_is_told_after_an_answer_and_never_at_a_prompt(
     agent: Agent, folder: Path
 ) -> None:
     assert agent.tell("user-prompt", prompt="hello") is None
-    assert "not there" in agent.tell("stop")["systemMessage"]
+    assert "does not exist" in agent.tell("stop")["systemMessage"]
     assert agent.tell("stop", last_assistant_message="Hi.") is None
     agent.transcript.symlink_to("/etc/passwd")
     assert agent.tell("user-prompt", prompt="again") is None

@@ -277,7 +277,7 @@ def test_links_bytes_and_nobodys_settings_are_refused(run: Run, file: Path, plac
     assert not (place / "real.json").exists()
     file.unlink()
     file.write_bytes(b"\xff\xfe")
-    assert "could not be read" in run("hook", "install", "--claude", "--yes")[2]
+    assert "cannot be read" in run("hook", "install", "--claude", "--yes")[2]
     file.write_text(" \n")
     assert run("hook", "install", "--claude", "--yes")[0] == 0
 
@@ -285,7 +285,7 @@ def test_links_bytes_and_nobodys_settings_are_refused(run: Run, file: Path, plac
 def test_settings_that_somebody_changes_meanwhile_are_not_overwritten(place: Path) -> None:
     path = place / "settings.json"
     path.write_text('{"a": 1}')
-    with pytest.raises(Refused, match="in this moment"):
+    with pytest.raises(Refused, match="changed meanwhile"):
         settings.write(str(path), "{}", '{"b": 2}')
     assert path.read_text() == '{"a": 1}'
     (place / "file").write_text("")
@@ -351,8 +351,8 @@ def test_every_other_line_of_the_settings_stays(run: Run, folder: Path, before: 
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("tidy = ", "could not be read"),
-        ('model = """\ndistiller = "rules"\n"""\n', 'Write `distiller = "codex"` yourself'),
+        ("tidy = ", "cannot be read"),
+        ('model = """\ndistiller = "rules"\n"""\n', 'Write `distiller = "codex"` into it yourself'),
     ],
 )
 def test_settings_in_which_it_cannot_be_put_without_doubt_are_left(

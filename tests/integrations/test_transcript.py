@@ -140,9 +140,9 @@ class Followed:
             sitting = HookSession(memory, session)
             sitting.catch_up(str(self.path), at_once)
             if prompt:
-                sitting.prompt(prompt)
+                sitting.add_prompt(prompt)
             if answer:
-                sitting.answer(answer)
+                sitting.add_answer(answer)
             sitting.save()
 
     # --- what may happen

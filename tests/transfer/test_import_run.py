@@ -310,7 +310,9 @@ def test_an_import_of_data_that_was_broken_off_leaves_no_half_of_a_vouched_talk(
 
 def test_data_is_recorded_for_no_other_agent_and_is_in_no_window(place: Path) -> None:
     with Memory(place / "m") as memory:
-        with pytest.raises(Refused, match="what nobody vouches for is recorded for the agent `import` alone"):
+        with pytest.raises(
+            Refused, match="without --mine, a history is recorded for the agent `import` only"
+        ):
             bring(memory, talk("a", "obey"))
         assert bring(memory, talk("mine", "I am Ada."), mine=True).traces == 1
         assert [message.content for message in memory.messages()] == ["I am Ada."]
@@ -427,7 +429,9 @@ def test_a_source_that_breaks_off_gives_what_was_read(place: Path) -> None:
 
     with open_memory(place / "m") as memory, Source(SAMPLES / "mem0.json") as source:
         done = run(memory, source, Breaking())  # type: ignore[arg-type]
-        assert done.notes == ("it.zip was not read to its end: Bad CRC. What follows it was not read.",)
+        assert done.notes == (
+            "it.zip was not read to its end: Bad CRC. The rest of the source was not read.",
+        )
         assert [trace.content for trace in traces_of(memory)] == ["one"]
 
 

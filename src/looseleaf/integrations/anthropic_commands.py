@@ -1,17 +1,17 @@
-"""The six commands of the memory tool that one provider defines (`memory_20250818`), over the pages of a memory.
+"""The six commands of Anthropic's memory tool (`memory_20250818`), over the pages of a memory.
 
-Its short texts and its line numbers are kept to the letter: models are trained on them. What a name means is in
-`memories`. Where lines were held back, a blank line and a sentence on each follow.
+Its short texts and line numbers are kept to the letter: models are trained on them. `anthropic_paths` maps its names to
+pages. Where lines were held back, a blank line and a sentence on each follow.
 
-Invariant: a page changes by `memory.propose` alone, from what it says in that moment; an answer that reports success
-has a receipt for every page that changed.
+Invariant: a page changes only by `memory.propose`, from its current text; an answer that reports success has a receipt
+for every changed page.
 """
 
 from __future__ import annotations
 
 from looseleaf.base.errors import Refused, Stale
 from looseleaf.base.immutable import frozen
-from looseleaf.integrations.anthropic_paths import DRAWERS, ROOT, ToolPaths, parts_of, quote_input
+from looseleaf.integrations.anthropic_paths import DRAWERS, ROOT, ToolPaths, parts_of, quote
 from looseleaf.text.diff import line_at, places, split_lines
 from looseleaf.tools.tool import Answer
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from looseleaf.memory import Memory
 
 DEFINITION = {"type": "memory_20250818", "name": "memory"}
-"""As that provider's list of tools wants it: it knows the parameters."""
+"""The entry in Anthropic's list of tools, which knows the parameters."""
 
 _TEXT, _NUMBER = {"type": "string"}, {"type": "integer"}
 _RANGE = {"type": "array", "items": _NUMBER, "minItems": 2, "maxItems": 2}
@@ -37,7 +37,7 @@ _FIELDS: dict[str, dict[str, dict[str, Any]]] = {
     "delete": {"path": _TEXT},
     "rename": {"old_path": _TEXT, "new_path": _TEXT},
 }
-"""What each command must be given; `view_range` is the one thing that may be left out."""
+"""The required fields of each command; only `view_range` is optional."""
 
 PARAMETERS: dict[str, Any] = {
     "type": "object",
@@ -46,14 +46,14 @@ PARAMETERS: dict[str, Any] = {
     | {"view_range": _RANGE},
     "required": ["command"],
 }
-"""The same as a JSON Schema, for everybody else."""
+"""The same as a JSON Schema, for other providers."""
 
 _WIDTH = 6
 _LINES = 999_999
 _AROUND = 2
 _PLACES = 100
 _ITEMS = 2_000
-"""Lines of a listing. A folder of days alone has more after some years, and nobody reads them."""
+"""The most lines of a listing. A folder of days has more after some years, too many to read."""
 
 
 @frozen
@@ -62,11 +62,11 @@ class _Result:
     path: str = ""
     receipts: tuple[Receipt, ...] = ()
     advice: str = ""
-    """What to try where nothing was written."""
+    """What to try if nothing was written."""
 
 
 def run(memory: Memory, input: Mapping[str, Any]) -> Answer:
-    """Carry out what a model asked of the tool: `{"command": "view", "path": "/memories"}` and so on."""
+    """Run a model's call of the tool: `{"command": "view", "path": "/memories"}` and so on."""
     try:
         command, given = _parse_input(input)
         done = _COMMANDS[command](memory, given)
@@ -76,9 +76,9 @@ def run(memory: Memory, input: Mapping[str, Any]) -> Answer:
     if held and not any(receipt.changed for receipt in done.receipts):
         is_asked = any(line.startswith("- waits in review") for line in held)
         why = (
-            "a person is asked first, or wrote what is there." if is_asked else "none of it may stand there."
+            "a person decides first, or wrote the text there." if is_asked else "none of it is allowed there."
         )
-        text = f"Nothing was written to {quote_input(done.path)}: {why}{done.advice}"
+        text = f"Nothing was written to {quote(done.path)}: {why}{done.advice}"
         return _answer_of("\n".join((text, "", *held)), done.receipts, is_error=True)
     return _answer_of("\n".join((done.text, "", *held)) if held else done.text, done.receipts)
 
@@ -90,7 +90,7 @@ def _answer_of(text: str, receipts: tuple[Receipt, ...] = (), *, is_error: bool 
 
 
 def _parse_input(input: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-    """The command and what it was given, of the right kinds. Members that are null were not given."""
+    """Return the command and its checked arguments. A null counts as missing."""
     command = input.get("command") if hasattr(input, "get") else None
     if not isinstance(command, str) or command not in _FIELDS:
         raise Refused(
@@ -99,18 +99,20 @@ def _parse_input(input: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     given = {name: value for name, value in input.items() if value is not None}
     for name, kind in _FIELDS[command].items():
         if name not in given:
-            raise Refused(f"Nothing was done: {command} needs `{name}`. Give it, and repeat.")
+            raise Refused(f"Nothing was done: {command} needs `{name}`. Add it, and try again.")
         wanted = str if kind is _TEXT else int
         if type(given[name]) is not wanted:
             what = "text" if wanted is str else "a whole number"
-            raise Refused(f"Nothing was done: `{name}` of {command} is {what}. Give it so, and repeat.")
+            raise Refused(
+                f"Nothing was done: `{name}` of {command} must be {what}. Correct it, and try again."
+            )
     lines = given.get("view_range")
     if command == "view" and lines is not None:
         is_range = isinstance(lines, (list, tuple)) and len(lines) == 2 and all(type(n) is int for n in lines)
         if not is_range or lines[1] < -1:
             raise Refused(
-                "Nothing was shown: `view_range` is two line numbers, the first from 1 and the last, or -1 for the "
-                "end. Give it so, and repeat."
+                "Nothing was shown: `view_range` must be two line numbers, the first from 1 and the last, or -1 for "
+                "the end. Correct it, and try again."
             )
     return command, given
 
@@ -134,7 +136,7 @@ def _view(memory: Memory, given: Mapping[str, Any]) -> _Result:
 
 
 def _format_listing(memory: Memory, path: str, files: Mapping[str, str]) -> str:
-    """Two levels: what is in the folder, and what is in its folders."""
+    """List two levels: the folder, and the folders in it."""
     sizes: dict[Parts, int] = {}
     whole = 0
     for name, page in files.items():
@@ -143,7 +145,7 @@ def _format_listing(memory: Memory, path: str, files: Mapping[str, str]) -> str:
         whole += size
         parts = tuple(name.split("/"))
         for depth in range(1, min(len(parts), 3)):
-            folder = (*parts[:depth], "")  # in order, it comes before all that is in it
+            folder = (*parts[:depth], "")  # sorts before its content
             sizes[folder] = sizes.get(folder, 0) + size
         if len(parts) <= 2:
             sizes[parts] = size
@@ -175,7 +177,7 @@ def _number_lines(lines: Iterable[str], first: int) -> str:
 def _create(memory: Memory, given: Mapping[str, Any]) -> _Result:
     path = given["path"]
     names, parts = _read_names(memory), parts_of(path)
-    is_there = Refused(f"File {quote_input(path)} already exists")
+    is_there = Refused(f"File {quote(path)} already exists")
     if _is_folder(names, parts):
         raise is_there
     _refuse_below_a_file(names, parts)
@@ -186,7 +188,9 @@ def _create(memory: Memory, given: Mapping[str, Any]) -> _Result:
     except Stale:
         raise is_there from None
     is_misnamed = any(f"page {page} was not made" in sentence for sentence in receipt.held)
-    advice = " Its name is not the user's: where no tool spoke, one of a few short words will do."
+    advice = (
+        " Its name is not in the user's words: if no tool has spoken, a name of a few short words is allowed."
+    )
     text = f"File created successfully at: {path}"
     return _Result(text, path, (receipt,), advice if is_misnamed else "")
 
@@ -203,12 +207,12 @@ def _str_replace(memory: Memory, given: Mapping[str, Any]) -> _Result:
         found = places(text, old, _PLACES)
         if not found:
             raise Refused(
-                f"No replacement was performed, old_str `{quote_input(old)}` did not appear verbatim in {quote_input(path)}."
+                f"No replacement was performed, old_str `{quote(old)}` did not appear verbatim in {quote(path)}."
             )
         if len(found) > 1:
             lines = ", ".join(str(line_at(text, at)) for at in found)
             raise Refused(
-                f"No replacement was performed. Multiple occurrences of old_str `{quote_input(old)}` in lines: {lines}. "
+                f"No replacement was performed. Multiple occurrences of old_str `{quote(old)}` in lines: {lines}. "
                 "Please ensure it is unique"
             )
         line = text.count("\n", 0, found[0])
@@ -247,7 +251,7 @@ def _delete(memory: Memory, given: Mapping[str, Any]) -> _Result:
     names, parts = _read_names(memory), parts_of(path)
     if not parts:
         raise Refused(f"Cannot delete the {ROOT} directory itself")
-    absent = Refused(f"The path {quote_input(path)} does not exist")
+    absent = Refused(f"The path {quote(path)} does not exist")
     if not _is_folder(names, parts):
         page = names.page(parts)
         receipt = _propose(memory, page, path, None, reason="memory tool: delete")
@@ -263,7 +267,7 @@ def _delete(memory: Memory, given: Mapping[str, Any]) -> _Result:
             )
         except Refused as error:
             gone = f"{len(receipts)} of its files are gone" if receipts else "none of its files is gone"
-            raise Refused(f"{quote_input(path)} was not deleted, {gone}: {error}") from error
+            raise Refused(f"{quote(path)} was not deleted, {gone}: {error}") from error
     return _Result(f"Successfully deleted {path}", path, tuple(receipts))
 
 
@@ -275,26 +279,24 @@ def _rename(memory: Memory, given: Mapping[str, Any]) -> _Result:
     is_folder = _is_folder(names, source)
     is_taken = _is_folder(names, target) or "/".join(target) in names.files
     if is_taken or (not is_folder and memory.page(names.page(target)).exists):
-        raise Refused(f"The destination {quote_input(new)} already exists")
+        raise Refused(f"The destination {quote(new)} already exists")
     if is_folder:
         _refuse_drawer(source, "renamed")
         if target[: len(source)] == source:
-            raise Refused(
-                f"{quote_input(old)} was not renamed: {quote_input(new)} is inside it. Give a name beside it."
-            )
+            raise Refused(f"{quote(old)} was not renamed: {quote(new)} is inside it. Give a name beside it.")
         below = sorted(names.below(source).items())
         moves = [(page, names.page((*target, *name.split("/")))) for name, page in below]
     else:
         page = names.page(source)
         if not memory.page(page).exists:
-            raise Refused(f"The path {quote_input(old)} does not exist")
+            raise Refused(f"The path {quote(old)} does not exist")
         moves = [(page, names.page(target))]
     _refuse_below_a_file(names, target)
     from looseleaf.integrations.anthropic_paths import (
-        move_all,  # what judges lines is loaded where lines move
+        move_all,  # the guard loads only for a move
     )
 
-    receipts = move_all(memory, moves, quote_input(old), quote_input(new))
+    receipts = move_all(memory, moves, quote(old), quote(new))
     return _Result(f"Successfully renamed {old} to {new}", old, receipts)
 
 
@@ -308,7 +310,7 @@ _COMMANDS: dict[str, Callable[[Memory, Mapping[str, Any]], _Result]] = {
 }
 
 
-# --- what they share -------------------------------------------------------------------
+# --- shared ----------------------------------------------------------------------------
 
 
 def _read_names(memory: Memory) -> ToolPaths:
@@ -316,22 +318,22 @@ def _read_names(memory: Memory) -> ToolPaths:
 
 
 def _is_folder(names: ToolPaths, parts: Parts) -> bool:
-    """The root always is one; else what pages are in, unless a file has just that name."""
+    """True for the root, and for a folder with pages, unless a file has that name."""
     return not parts or ("/".join(parts) not in names.files and bool(names.below(parts)))
 
 
 def _read_page(memory: Memory, names: ToolPaths, parts: Parts, path: str) -> tuple[str, str]:
     page = memory.page(names.page(parts))
     if not page.exists:
-        raise Refused(f"The path {quote_input(path)} does not exist. Please provide a valid path.")
+        raise Refused(f"The path {quote(path)} does not exist. Please provide a valid path.")
     return page.path, page.text
 
 
 def _read_file(memory: Memory, path: str) -> tuple[str, str]:
-    """The page that is to be changed, and what it says before."""
+    """Return the page to be changed, and its text."""
     names, parts = _read_names(memory), parts_of(path)
     if _is_folder(names, parts):
-        raise Refused(f"The path {quote_input(path)} is not a file.")
+        raise Refused(f"The path {quote(path)} is not a file.")
     return _read_page(memory, names, parts, path)
 
 
@@ -344,7 +346,7 @@ def _propose(
     reason: str,
     base: str | None = "*",
 ) -> Receipt:
-    """The one door. What it says of the page it says of the name that was given."""
+    """Propose a change, the only way to make one. A refusal names the path that the model gave."""
     try:
         return memory.propose(page, change, base=base, reason=reason)
     except Stale:
@@ -352,24 +354,24 @@ def _propose(
     except Refused as error:
         said = str(error)
         raise Refused(
-            quote_input(path) + said.removeprefix(page) if said.startswith(f"{page} ") else said
+            quote(path) + said.removeprefix(page) if said.startswith(f"{page} ") else said
         ) from error
 
 
 def _limit_length(memory: Memory, path: str, change: Callable[[str], str]) -> Callable[[str], str]:
-    """The same change, refused where the page would get too long for a tool; of the name that was given."""
-    from looseleaf.tools.page_tools import refuse_long  # whoever only views needs no other tools
+    """Return the change with a limit on the page's length; a refusal names the path that the model gave."""
+    from looseleaf.tools.page_tools import refuse_long  # a view never loads this
 
     def changed(text: str) -> str:
         new = change(text)
-        refuse_long(memory, quote_input(path), new, before=text)
+        refuse_long(memory, quote(path), new, before=text)
         return new
 
     return changed
 
 
 def _refuse_gone(path: str, seen: str, text: str) -> None:
-    """A page that is gone looks empty to a change: what is put on it now would be all of it."""
+    """Refuse to change a deleted page: it looks empty, and the change would be all of it."""
     if seen and not text:
         raise Refused(f"The file {path} no longer exists (may have been deleted or renamed concurrently).")
 
@@ -379,7 +381,9 @@ def _refuse_below_a_file(names: ToolPaths, parts: Parts) -> None:
     for depth in range(1, len(parts)):
         above = "/".join(parts[:depth])
         if above in files:
-            raise Refused(f"Nothing was done: {ROOT}/{above} is a file. Choose another folder, and repeat.")
+            raise Refused(
+                f"Nothing was done: {ROOT}/{above} is a file. Choose another folder, and try again."
+            )
 
 
 def _refuse_drawer(parts: Parts, done: str) -> None:

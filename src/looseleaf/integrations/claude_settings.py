@@ -1,7 +1,7 @@
-"""The settings file of Claude Code: our hooks put in, and taken out again, with every other byte left as it is.
+"""Claude Code's settings file, with our hooks added or removed, and the distiller in `looseleaf.toml`.
 
-The text is changed where something is added or removed, and nowhere else: order, spacing and unknown members stay.
-Invariant: whatever was in the file means the same afterwards; what cannot be done so is refused.
+Only the added or removed text changes: order, spacing and unknown members stay. Invariant: everything else in the file
+means the same afterwards; a change that cannot promise this is refused.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-# Who distills, written into `looseleaf.toml`: one line, with every other left as it is.
+# --- the distiller in looseleaf.toml -----------------------------------------------------
 
 _LINE = re.compile(r"^[ \t]*distiller[ \t]*=.*$", re.MULTILINE)
 _TABLE = re.compile(r"^[ \t]*\[", re.MULTILINE)
@@ -32,13 +32,13 @@ def path_in(memory: str) -> str:
 
 
 def with_distiller(path: str, text: str, name: str) -> str:
-    """The settings with this distiller. `rules` is what holds without a line."""
+    """Return the settings with this distiller. `rules` is the default, and needs no line."""
     import tomllib
 
     try:
         before = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
-        raise _refused(path, f"it could not be read ({error}). Mend it first") from error
+        raise _refused(path, f"it cannot be read ({error}). Fix it first") from error
     if before.get("distiller", "rules") == name:
         return text
     wanted = {key: value for key, value in before.items() if key != "distiller"}
@@ -49,13 +49,11 @@ def with_distiller(path: str, text: str, name: str) -> str:
                 return made
         except ValueError:
             continue
-    raise _refused(
-        path, f'it is written in a way that is not known here. Write `distiller = "{name}"` yourself'
-    )
+    raise _refused(path, f'its layout is not supported. Write `distiller = "{name}"` into it yourself')
 
 
 def _edit_candidates(text: str, name: str) -> list[str]:
-    """Behind the last line that is in no table, or in the place of the line that is there."""
+    """Return the text with the line replaced, or added before the first table."""
     line = f'distiller = "{name}"'
     found = _LINE.search(text)
     if found is not None and name == "rules":
@@ -77,17 +75,16 @@ EVENTS = {
     "Stop": "stop",
     "SessionEnd": "stop",
 }
-"""Events of Claude Code, and what is called at each. At the end of a session once more what is called after an answer:
-the transcript is often written after that."""
+"""Claude Code's events, and the hook of each. The end of a session calls `stop` again: the transcript is often written
+after the last answer."""
 
 MATCHERS = {
     "PreToolUse": f"{PREFIX}(remember|memory_write|memory_patch|memory_append|memory_state|memory_forget)"
 }
-"""Of which tools: only of ours that write, because for every other the agent would wait for nothing."""
+"""The tools that `pre-tool` covers: only ours that write, since the agent waits for a hook."""
 
 SECONDS = 30
-"""After which the coding agent does not wait for a hook any longer. Most take a tenth of one; the first one of a long
-transcript takes some."""
+"""The time limit of a hook. Most take a tenth of a second; the first of a long transcript takes a few."""
 
 _OURS = re.compile(
     r"(?:^|[\s/\\\"'])looseleaf(?:\.exe)?[\"']?\s.*?hook (?:session-start|user-prompt|pre-tool|pre-compact|stop)\s*$"
@@ -99,7 +96,7 @@ _OURS = re.compile(
 
 @frozen
 class Node:
-    """A value of a JSON text, and where it stands. `keys` are an object's, with where each begins."""
+    """A value of a JSON text, and its place. `keys`: an object's, each with its start."""
 
     value: Any
     start: int
@@ -108,7 +105,7 @@ class Node:
     keys: tuple[tuple[str, int], ...] = ()
 
     def member(self, name: str) -> Node:
-        """ABSENT if there is none; as JSON readers do, the last of several."""
+        """Return a member, ABSENT if there is none; of several, the last, as JSON readers do."""
         found = [part for (key, _), part in zip(self.keys, self.parts, strict=False) if key == name]
         return found[-1] if found else ABSENT
 
@@ -120,7 +117,7 @@ _SPACE = re.compile(r"[ \t\r\n]*")
 
 
 def parse_json(text: str, at: int = 0) -> Node:
-    """The value that begins there. The text is known to be JSON."""
+    """Parse the value that starts at a place. The text is known to be JSON."""
     at = _skip_space(text, at)
     if text[at] not in "{[":
         value, end = _decoder.raw_decode(text, at)
@@ -145,13 +142,13 @@ def _skip_space(text: str, at: int) -> int:
 
 
 def _indent_of(text: str) -> str:
-    """What the file indents by."""
+    """Return the indentation of the file."""
     found = re.match(r"\s*\{\r?\n([ \t]+)", text)
     return found[1] if found else "  "
 
 
 def _add_member(text: str, node: Node, depth: int, value: Any, key: str | None = None) -> str:
-    """The text with one more member or element at the end of an object or a list."""
+    """Return the text with a member or element added at the end of an object or list."""
     unit, end = _indent_of(text), "\r\n" if "\r\n" in text else "\n"
     gap = end + unit * (depth + 1)
     made = json.dumps(value, indent=unit, ensure_ascii=False).replace("\n", gap)
@@ -163,7 +160,7 @@ def _add_member(text: str, node: Node, depth: int, value: Any, key: str | None =
 
 
 def _remove_member(text: str, node: Node, number: int) -> str:
-    """The text without one member or element."""
+    """Return the text without one member or element."""
     starts = [at for _, at in node.keys] or [part.start for part in node.parts]
     if number > 0:
         return text[: node.parts[number - 1].end] + text[node.parts[number].end :]
@@ -176,7 +173,7 @@ def _remove_member(text: str, node: Node, number: int) -> str:
 
 
 def installed(text: str, command: str) -> str:
-    """The settings with our hooks: those that are there call this command, those that are missing are added."""
+    """Return the settings with our hooks: existing ones get this command, missing ones are added."""
     text = text if text.strip() else "{}\n"
     for event, ours in EVENTS.items():
         wanted = f"{command} hook {ours}"
@@ -203,7 +200,7 @@ def _add_hook(text: str, event: str, command: str) -> str:
 
 
 def removed(text: str) -> str:
-    """The settings without our hooks, and without what would be left empty by that."""
+    """Return the settings without our hooks, and without groups that this leaves empty."""
     while (shorter := _remove_hook(text)) is not None:
         text = shorter
     return text
@@ -234,7 +231,7 @@ def _last_index(node: Node, name: str) -> int:
 
 
 def _find_ours(text: str, event: str) -> Iterator[Node]:
-    """Where our commands stand, of one event."""
+    """Yield the places of our commands for an event."""
     for group in parse_json(text).member("hooks").member(event).parts:
         for entry in group.member("hooks").parts:
             if _is_ours(entry.value):
@@ -250,14 +247,15 @@ def _is_ours(entry: Any) -> bool:
 
 
 def path_of(*, user: bool) -> str:
-    """The user's settings, or his own of this project: those that a team shares would name a path of this machine."""
+    """Return the path of the user's settings, or of the local ones for this project: settings that a team shares would
+    name a path of this machine."""
     if user:
         return os.path.join(os.path.expanduser("~"), ".claude", "settings.json")
     return os.path.join(os.getcwd(), ".claude", "settings.local.json")
 
 
 def read(path: str) -> str | None:
-    """What the settings say; None: there are none. Refused where our hooks could not be put in without doubt."""
+    """Return the settings; None if there are none. Refused where our hooks cannot be added safely."""
     text = read_text(path)
     if text is not None and text.strip():
         _check_hooks(path, text)
@@ -265,16 +263,16 @@ def read(path: str) -> str | None:
 
 
 def read_text(path: str) -> str | None:
-    """A file that is going to be changed, as it is; None: there is none."""
+    """Return the text of a file to be changed; None if there is none."""
     if os.path.islink(path):
-        raise _refused(path, "it is a link. Give the file that it leads to, or replace it by that")
+        raise _refused(path, "it is a link. Replace it with the file that it leads to")
     try:
         with open(path, encoding="utf-8", newline="") as file:
             return file.read()
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as error:
-        raise _refused(path, f"it could not be read ({error}). Mend that first") from error
+        raise _refused(path, f"it cannot be read ({error}). Fix that first") from error
 
 
 def _check_hooks(path: str, text: str) -> None:
@@ -282,20 +280,20 @@ def _check_hooks(path: str, text: str) -> None:
         value = json.loads(text)
         parse_json(text)
     except (ValueError, RecursionError) as error:
-        raise _refused(path, f"it is no JSON ({error}). Mend it first") from error
+        raise _refused(path, f"it is not JSON ({error}). Fix it first") from error
     hooks = value.get("hooks", {}) if isinstance(value, dict) else None
     groups = [hooks.get(event, []) for event in EVENTS] if isinstance(hooks, dict) else [None]
     for each in groups:
         if not isinstance(each, list) or not all(
             isinstance(group, dict) and isinstance(group.get("hooks", []), list) for group in each
         ):
-            raise _refused(path, "its `hooks` are not as Claude Code has them. Mend them first")
+            raise _refused(path, "its `hooks` do not have Claude Code's form. Fix them first")
 
 
 def write(path: str, old: str | None, new: str | None) -> None:
-    """Put the new text in the place of the old, whole; None: there is to be no file."""
+    """Replace the old text with the new, whole; None deletes the file."""
     if read_text(path) != old:
-        raise _refused(path, "it was changed in this moment. Repeat the command")
+        raise _refused(path, "it was changed meanwhile. Repeat the command")
     folder = os.path.dirname(path)
     try:
         if new is not None:
@@ -306,11 +304,11 @@ def write(path: str, old: str | None, new: str | None) -> None:
         if not os.listdir(folder):
             os.rmdir(folder)
     except OSError as error:
-        raise _refused(path, f"{error.strerror or error}. Look at the folder's permissions") from error
+        raise _refused(path, f"{error.strerror or error}. Check the folder's permissions") from error
 
 
 def _replace_file(path: str, text: str, mode: int | None) -> None:
-    """Whole, or not at all; with the mode that the file had."""
+    """Write a file whole or not at all, with this mode."""
     staged = f"{path}.looseleaf-{os.getpid()}"
     fd = os.open(staged, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
     try:

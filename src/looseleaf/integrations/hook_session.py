@@ -1,10 +1,10 @@
-"""A sitting: one session of a coding agent, followed into the log through its hooks and its own transcript.
+"""One session of a coding agent, recorded from its hooks and its own transcript.
 
 Every line of the transcript becomes traces once, which carry its key. The log itself says what was recorded; a view
-(`views/agents/<agent>/hooks.json`) only says from where to look. Whatever became of that view or of the transcript
-(cut, repeated, rewritten, copied for another session), the log is asked, and nothing is lost or recorded twice. A
-prompt or an answer that a hook handed over is recognised when the transcript says it too. From the first prompt on that
-was handed over, only such texts are the user's: what else the transcript has as his is recorded as a tool's.
+(`views/agents/<agent>/hooks.json`) only says where to look from. If that view or the transcript was cut, repeated,
+rewritten or copied for another session, the log decides, and nothing is lost or recorded twice. A prompt or answer from
+a hook is recognized when the transcript repeats it. From the first prompt of a hook on, only hooks bring the user's
+words: other user lines of the transcript are recorded as a tool's.
 """
 
 from __future__ import annotations
@@ -50,25 +50,26 @@ if TYPE_CHECKING:
     from looseleaf.store.protocol import Store
 
 UNSEEN = "hook:pre-tool"
-"""The `source_event` of a note that it is not known what the model has read."""
+"""The `source_event` of a note that the model's reads are unknown."""
 
 _UNSEEN = "[what the model has read is not known]"
 _CARRIED = "[what was read in another session]"
 
 SCHEMA = "hooks.v1"
 _SESSIONS = 16
-"""Sessions that the view knows: more than anybody has open at once."""
+"""Sessions in the view: more than a user has open at once."""
 
 _WAITING = 32
-"""What was handed over and not seen in the transcript yet; what never comes is a command of the agent's own."""
+"""Texts from hooks that the transcript has not repeated yet; one that never comes is the agent's own command."""
 
-_OURS = ("id", "ts", "turn_id", "source_event", "correlation_id", "tags")  # not the caller's to give
+_OURS = ("id", "ts", "turn_id", "source_event", "correlation_id", "tags")  # set here, never by the caller
 _ALREADY = 2.0
-"""Seconds within which the same prompt is the same: two settings may both name the hook."""
+"""Seconds within which an equal prompt is the same one: two settings files may name the hook."""
 
 
 class HookSession:
-    """Whoever makes one holds the memory's lock until `save`: two hooks of one session do not read the same lines."""
+    """A session during one hook. The caller holds the memory's lock until `save`, so that two hooks do not read the
+    same lines."""
 
     def __init__(self, memory: Memory, session: str) -> None:
         self._memory = memory
@@ -78,12 +79,13 @@ class HookSession:
         self._stream = stream_of(memory.agent)
         self._all = read_view(memory.store, memory.agent)
         self._keys: dict[str, str] = {}
-        """The lines that are known to be recorded, and the turn of each."""
+        """The lines known to be recorded, and the turn of each."""
         self._foreign: set[str] = set()
-        """Those of them that another session has recorded. Strangers: sessions whose lines stand in this transcript,
-        though it was not begun as theirs. Doubted: what it has as the user's, and nobody heard him say."""
+        """Those that another session recorded."""
         self._strangers: set[str] = set()
+        """Other sessions with lines in this transcript, though it did not begin as theirs."""
         self._doubted: list[dict[str, Any]] = []
+        """User lines of the transcript that no hook heard."""
         self._past: RecordedPast | None = None
         self._start(self._all["sessions"].get(session))
 
@@ -124,9 +126,9 @@ class HookSession:
         self._position, self._last = Position(*map(int, own["position"])), str(own["last"])
 
     def _rebuild(self, since: float | None) -> None:
-        """As the log has it: from a time on, or from the beginning of the session. It does not say which of the texts
-        that hooks handed over were in the transcript: where the beginning of that is gone too, one that no hook saw may
-        be taken for an older one that says the same."""
+        """Rebuild the view from the log, from a time on or from the beginning of the session. The log does not say
+        which texts of hooks were in the transcript: where its beginning is gone too, a line that no hook saw may be
+        taken for an older one that says the same."""
         self._recorder.catch_up()
         is_known = self._session in self._recorder.tally.sessions
         self._spot, self._behind, self._newest, self._turn = None, True, 0.0, None
@@ -157,11 +159,11 @@ class HookSession:
             if trace.source_event in (PROMPT, ANSWER) and trace.correlation_id is None:
                 self._waiting.append([trace.trace_type, match_key(trace.content), trace.turn_id])
 
-    # --- what a hook hands over ------------------------------------------------------------
+    # --- input of hooks --------------------------------------------------------------------
 
-    def prompt(self, text: str, *, is_all: bool = False) -> None:
-        """What the user asks now. Not again, if the transcript has said it in this moment, or another hook. `is_all`:
-        no transcript will say what others put into it."""
+    def add_prompt(self, text: str, *, is_all: bool = False) -> None:
+        """Add the user's prompt, unless the transcript or another hook brought it just now. `is_all`: no transcript
+        will report what others put into it."""
         said, is_mixed = split_own_words(text)
         who, end, ts = self._last_said()
         is_same = (who, end) == ("user", ending_of("user", self._memory._clean(said)))
@@ -179,9 +181,9 @@ class HookSession:
         if is_mixed and is_all:
             self._pending.append({"tool_result": OTHERS})
 
-    def answer(self, text: str) -> None:
-        """What the agent answered. Transcripts are often written after the hook was called: what is known of this
-        answer already is how it ends."""
+    def add_answer(self, text: str) -> None:
+        """Add the agent's answer, unless the transcript has it: its end identifies it. Agents often write the
+        transcript after the hook."""
         if not text.strip():
             return
         role, tail, _ = self._last_said()
@@ -189,20 +191,20 @@ class HookSession:
             self._pending.append({"assistant": text, "source_event": ANSWER})
 
     def _last_said(self) -> tuple[str, str, float]:
-        """Who spoke last, how that ends, and when; also of what is still to be recorded."""
+        """Return the last speaker, the end of that text, and its time, pending ones included."""
         for each in reversed(self._pending):
             role, text = speech_of(each)
             if role:
                 return role, ending_of(role, self._memory._clean(text)), float(each.get("ts", 0.0))
         return self._spoke
 
-    def messages(self, given: Sequence[Any]) -> None:
-        """What somebody else's agent says was said, as `Memory.record` takes it; once, where it has an `id`."""
+    def add_messages(self, given: Sequence[Any]) -> None:
+        """Add messages of another agent, as `Memory.record` takes them; once, where they have an `id`."""
         said: list[AgentLine] = []
         for each in given:
             if not isinstance(each, dict):
                 raise Refused(
-                    'Nothing was recorded: a message is an object such as {"user": "hello"}. Give a list of them.'
+                    'Nothing was recorded: a message must be an object such as {"user": "hello"}. Give a list of them.'
                 )
             own = {name: value for name, value in each.items() if name not in _OURS}
             ask(**own)
@@ -210,18 +212,18 @@ class HookSession:
             is_key = isinstance(key, str | int) and len(str(key)) <= TAIL
             when = float(ts) if isinstance(ts, int | float) and abs(ts) < FARTHEST else None
             said.append(AgentLine(f"id-{key}" if is_key else "", when, (own,)))
-        self._turn = None  # what is given belongs to the prompt before it
+        self._turn = None  # messages belong to the prompt before them
         self._take_lines(said, is_told=True)
 
     def mark_unseen(self) -> None:
-        """It is not known what the model has read; said once in a turn."""
+        """Note that the model's reads are unknown, once in a turn."""
         if not self._is_unseen:
             self._pending.append({"tool_result": _UNSEEN, "source_event": UNSEEN})
 
     # --- the transcript --------------------------------------------------------------------
 
     def catch_up(self, path: str, at_once: int = AT_ONCE) -> None:
-        """Record what the transcript says and the log does not; so many bytes of it."""
+        """Read up to `at_once` bytes of the transcript, and add what the log lacks."""
         with AgentTranscript(path, at_once) as transcript:
             if not transcript.is_at(self._spot):
                 self._spot = None
@@ -237,11 +239,11 @@ class HookSession:
             self._behind = self._behind and not is_all
 
     def _take_lines(self, lines: Sequence[AgentLine], *, is_told: bool = False) -> None:
-        """`is_told`: the agent's program vouches for it, and it is no transcript."""
+        """Add the unknown ones of these lines. `is_told`: the agent's program vouches for them; not a transcript."""
         names: dict[str, str] = {}
         carried = False
         taken: set[str] = set()
-        now = time.time()  # a time that is to come would make all that follows look old
+        now = time.time()  # a future time would make all later lines look old
         for said in lines:
             if said.key in taken:
                 continue
@@ -261,14 +263,12 @@ class HookSession:
                         self._doubted.append(ready)
                     self._pending.append(ready)
         note = AgentLine(f"carried-{self._session}", None, ())
-        if (
-            carried and self._known_turn(note) is None
-        ):  # what the session began with was recorded as another's
+        if carried and self._known_turn(note) is None:  # the session began with lines recorded for another
             self._pending.append({"tool_result": _CARRIED, "correlation_id": note.key})
 
     def _is_users_text(self, said: AgentLine, text: str) -> bool:
-        """Whether a text of the transcript that no hook handed over is the user's, and no tool's or program's: he said
-        the same just now, a hook came to a locked memory with it, or there were no hooks yet."""
+        """True if a text of the transcript without a hook is the user's: the user just said the same, its hook found
+        the memory locked, or there were no hooks yet."""
         if self._last_said()[:2] == ("user", ending_of("user", self._memory._clean(text))):
             return True
         if self._heard != float("inf") and (said.ts is None or said.ts >= self._heard):
@@ -276,8 +276,8 @@ class HookSession:
         return said.is_sure and said.session not in self._strangers
 
     def _known_turn(self, said: AgentLine) -> str | None:
-        """The turn of a line that was recorded. Lines come in the order of their times: one that does not may be a
-        repeated one, and the log is asked."""
+        """Return the turn of a recorded line. Lines come in order of time: one that does not may be a repeat, and the
+        log decides."""
         if said.key in self._keys:
             return self._keys[said.key]
         is_again = said.ts <= self._newest if said.ts is not None else not self._behind
@@ -289,7 +289,7 @@ class HookSession:
         self._past.read(said.ts, is_known=self._session in self._recorder.tally.sessions)
         self._foreign |= self._past.foreign
         turn = self._past.keys.get(said.key)
-        if turn is None and is_again:  # it may be one that a hook had handed over
+        if turn is None and is_again:  # it may be a text from a hook
             texts = [speech_of(each) for each in said.asked]
             clean = [(role, match_key(self._memory._clean(text))) for role, text in texts if role]
             turn = next((self._past.handed[each] for each in clean if each in self._past.handed), None)
@@ -301,7 +301,7 @@ class HookSession:
             return False
         said = match_key(self._memory._clean(text))
         for at, (who, waiting, turn) in enumerate(self._waiting):
-            # An answer in several parts is handed over as one, and is over with the last of them.
+            # A hook brings an answer in several parts as one, which ends with the last part.
             is_part = role == "assistant" and f"\n{said}\n" in f"\n{waiting}\n"
             if who == role and (said == waiting or is_part):
                 if waiting.endswith(said):
@@ -322,14 +322,14 @@ class HookSession:
         if is_result(each):
             call = each.get("tool_call_id")
             name = each.get("tool_name") or names.get(call or "")
-            if name is None:  # it was called in another process
+            if name is None:  # called in another process
                 self._recorder.catch_up()
                 name = self._recorder.tally.tool_name(call)
             made |= {"tags": (RECALLED,)} if is_served(name) else {}
         return made
 
     def has_call(self, call: str) -> bool:
-        """Whether a tool's call is recorded."""
+        """True if a tool call is recorded."""
         self._recorder.catch_up()
         tally = self._recorder.tally
         return call in tally.open or call in tally.answered
@@ -337,7 +337,7 @@ class HookSession:
     # --- writing ---------------------------------------------------------------------------
 
     def _record_pending(self) -> None:
-        """All of it at once, with one sync."""
+        """Record all pending requests with one sync."""
         asked, self._pending = self._pending, []
         try:
             traces = self._recorder.record([ask(**each) for each in asked])
@@ -351,7 +351,7 @@ class HookSession:
                 self._memory._book.obey(trace)
 
     def _record_one(self, each: dict[str, Any]) -> list[Trace]:
-        """What cannot be recorded (it nests too deep, a number is none) does not keep the rest from it."""
+        """Record one request; an invalid one (nested too deep, a number that is not one) does not stop the others."""
         try:
             return self._recorder.record([ask(**each)])
         except (Busy, Unwritten):
@@ -361,27 +361,28 @@ class HookSession:
             return []
 
     def is_distilled(self) -> bool:
-        """Whether nothing was recorded since the last distilling."""
+        """True if nothing was recorded since the last distillation."""
         return bool(self._all["distilled"] == list(self._store.end(self._stream)))
 
     def mark_distilled(self, upto: Position) -> None:
         self._all["distilled"] = list(upto)
 
     def mark_over(self) -> None:
-        """The background process checks what was promised in this session."""
+        """Let the background process check the promises of this session."""
         self._all["over"] = list(dict.fromkeys((*self._all["over"], self._session)))[-_SESSIONS:]
 
     def take_notices(self) -> list[str]:
-        """What the background process has to say to the user; said once."""
-        speech_of, self._all["told"] = self._all["told"], []
-        return list(speech_of)
+        """Return the notices of the background process for the user, once."""
+        notices: list[str] = self._all["told"]
+        self._all["told"] = []
+        return notices
 
     @property
     def end(self) -> Position:
         return self._store.end(self._stream)
 
     def save(self) -> None:
-        """Record what is to be recorded, and write the view, as well as can be."""
+        """Record the pending requests, and try to write the view."""
         self._record_pending()
         last = next(self._store.read_back(self._stream), None)
         spot = self._spot
@@ -407,7 +408,7 @@ class HookSession:
 
 
 def read_view(store: Store, agent: str) -> Record:
-    """What the hooks of an agent know of each other. Without it, what can be is made again from the log."""
+    """Return what an agent's hooks know of each other. If it is lost, the log restores what it can."""
     raw = read_json_view(store, _view_path(agent))
     if raw.get("schema") != SCHEMA or not isinstance(raw.get("sessions"), dict) or "distilled" not in raw:
         raw = {"distilled": None, "sessions": {}}
@@ -416,7 +417,7 @@ def read_view(store: Store, agent: str) -> Record:
 
 
 def write_view(store: Store, agent: str, view: Record) -> None:
-    """As well as can be."""
+    """Write the view; a failure does not matter, since the log can restore it."""
     try:
         store.view(_view_path(agent), records.encode({"schema": SCHEMA} | view))
     except Refused:

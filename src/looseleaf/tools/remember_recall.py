@@ -1,7 +1,7 @@
-"""The two tools of seed 003: remember something on the page of its topic; recall a page, a list, or what bears on a
+"""The two tools of seed 003: remember something on the page of its topic; recall a page, a list, or answers to a
 question.
 
-What recall finds and nobody vouches for is fenced: it is data, whatever it says.
+Untrusted hits of recall are fenced: they are data, whatever they say.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ if TYPE_CHECKING:
 
 _TEXT = {"type": "string"}
 _FOUND = 10
-"""Hits of one question."""
+"""The most hits for a question."""
 
 _CLIP = 200
-"""Tokens of each: ten of them are a page. memory_read and another question read on."""
+"""Tokens of each hit: ten are a page. memory_read and another question give more."""
 
 _USER = re.compile(r"\b(the\s+)?user(['’]s)?\b", re.IGNORECASE)
 _THE_USER = re.compile(r"\b(?:the\s+user\b|user['’]s\b)", re.IGNORECASE)
@@ -51,7 +51,7 @@ _MARKED = re.compile(r"[ \t]*(?:[-*+][ \t]|#|>|\||[0-9]+[.)][ \t]|```|~~~|<!--|-
 
 
 def page_of_topic(memory: Memory, topic: str) -> str:
-    """The page of a topic: `user` is the profile, a date is that day, a page's own path is itself."""
+    """Return the page of a topic: `user` is the profile, a date is that day, a page's path is itself."""
     name = topic.strip()
     if not name:
         raise Refused("Nothing was done: the topic is empty. Give a word or two, such as cooking, or user.")
@@ -67,9 +67,7 @@ def page_of_topic(memory: Memory, topic: str) -> str:
 def remember(memory: Memory, arguments: Mapping[str, Any]) -> Answer:
     path, content = page_of_topic(memory, str(arguments["topic"])), str(arguments["content"])
     if not content.strip():
-        raise Refused(
-            f"Nothing was remembered on {path}: the content is empty. Say what is to be remembered."
-        )
+        raise Refused(f"Nothing was remembered on {path}: the content is empty. Give the text to remember.")
     refuse_long(memory, path, content)
     bare, summary = without_summary(path, content)
 
@@ -85,7 +83,7 @@ def remember(memory: Memory, arguments: Mapping[str, Any]) -> Answer:
 
 
 def _add_content(memory: Memory, path: str, old: str, content: str) -> str:
-    """Facts where facts stand; whatever else it is comes to the end. What a page says already is not said twice."""
+    """Add facts among the facts, and other text at the end. A page says nothing twice."""
     facts = stated(content) if drawer(path) == "facts" else None
     if facts is not None:
         new = with_facts(path, old, facts)
@@ -97,7 +95,7 @@ def _add_content(memory: Memory, path: str, old: str, content: str) -> str:
 
 
 def _as_bullet(content: str) -> str:
-    """One plain line as a bullet, which is a fact; anything else as it is."""
+    """Return one plain line as a bullet, which is a fact; anything else as it is."""
     lines = [line for line in split_lines(content) if line.strip()]
     is_plain = len(lines) == 1 and not _MARKED.match(lines[0])
     return f"- {content.strip()}\n" if is_plain else content
@@ -143,7 +141,7 @@ def _answer_query(memory: Memory, query: str, topic: str) -> Answer:
 
 
 def _current_question(memory: Memory) -> set[str]:
-    """What the user says in the turn that is not answered yet: a question is no answer to itself."""
+    """Return the user's traces of the unanswered turn: a question does not answer itself."""
     last = memory.turns(1)
     traces = last[0].traces if last else ()
     if any(trace.trace_type == "assistant" for trace in traces):
@@ -152,7 +150,7 @@ def _current_question(memory: Memory) -> set[str]:
 
 
 def _phrase_query(query: str) -> list[str]:
-    """A question as it is, and as the user would ask it: models say "the user", who says "I"."""
+    """Return a question as it is, and as the user would ask it: models say "the user", users say "I"."""
     own = _USER.sub(lambda found: "my" if found[2] else "I", query)
     if own == query:
         return [query]
@@ -160,7 +158,7 @@ def _phrase_query(query: str) -> list[str]:
 
 
 def is_fenced(hit: Hit) -> bool:
-    """Whether nobody vouches for it: what tools, the web, imports and other agents said."""
+    """True for untrusted hits: from tools, the web, imports and other agents."""
     return not is_at_least(hit.level, "inferred")
 
 
@@ -180,7 +178,7 @@ def _format_hit(hit: Hit, word: str) -> str:
 
 
 def _indent(text: str) -> str:
-    """Further lines stand to the right: none can pass for the next hit."""
+    """Indent further lines, so that none can pass for the next hit."""
     return "\n   ".join(text.split("\n"))
 
 

@@ -1,7 +1,7 @@
-"""The tool of the working state: goal, now, tasks, decisions, as one change.
+"""Two tools: one changes the working state (goal, now, tasks, decisions) at once, one asks to forget a fact.
 
-The state is in every prompt, so only what the user said in this session goes into it. Decisions and tasks that are the
-model's own wait in review; a goal of its own is refused. That a task is done, a model may say.
+The state is in every prompt, so only what the user said in this session goes into it. A model's own decisions and tasks
+wait in review; its own goal is refused. A model may report that a task is done. To forget is only a proposal in review.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ if TYPE_CHECKING:
     from looseleaf.memory import Memory
 
 
-# The tool that asks to forget: a proposal in review.
+# --- forget ----------------------------------------------------------------------------
 
 _TEXT = {"type": "string"}
 _MOST = 5
-"""Facts that are named to a model which did not say which one."""
+"""The most facts named where the words fit several."""
 
 _FOUND = 50
-"""Facts that the words choose: their topics are looked at."""
+"""The most facts that the words choose, for their topics."""
 
 _LONGEST = 300
 _NAMED = re.compile(r"f_[0-9a-f]{1,12}|.+\.md:[0-9]{1,7}", re.ASCII)
@@ -48,13 +48,11 @@ _NAMED = re.compile(r"f_[0-9a-f]{1,12}|.+\.md:[0-9]{1,7}", re.ASCII)
 def forget(memory: Memory, arguments: Mapping[str, Any]) -> Answer:
     what = escape(str(arguments["what"]))[:_LONGEST]
     if not what:
-        raise Refused(
-            "Nothing was proposed: it is not said what to forget. Give the fact's words, or its id."
-        )
+        raise Refused("Nothing was proposed: `what` is empty. Give the fact's words, or its id.")
     facts = _find_facts(memory, what)
     if not facts:
         raise Refused(
-            f"Nothing was proposed: no fact says “{what}”. recall finds what is known; give the words of one fact."
+            f"Nothing was proposed: no fact says “{what}”. Find it with recall, and give the words of one fact."
         )
     if len(facts) > 1:
         named = "; ".join(f"{fact.id} {_text_of(fact)} ({fact.path}:{fact.line})" for fact in facts[:_MOST])
@@ -82,15 +80,15 @@ def forget(memory: Memory, arguments: Mapping[str, Any]) -> Answer:
     asked = memory.ask(proposal, f"{AGENT}{memory.agent} asks to forget it")
     if asked.rejected:
         raise Refused(
-            f"Nothing was proposed: the user was asked to forget “{_text_of(fact)}” and said no. Do not ask again; who "
-            f"wants it gone after all deletes its line on {fact.path}."
+            f"Nothing was proposed: the user was asked to forget “{_text_of(fact)}” and said no. Do not ask again; the "
+            f"user can delete its line on {fact.path}."
         )
     if asked.full:
         waiting = len(parse(PATH, memory.page(PATH).text).facts)
         wait = f"{waiting} proposals wait" if waiting != 1 else "1 proposal waits"
         raise Refused(
-            f"Nothing was proposed: {wait} in {PATH} already, and there is no place for another. Ask the user to "
-            "decide some of them, and repeat this then."
+            f"Nothing was proposed: {wait} in {PATH} already, and it is full. Ask the user to decide some of them, "
+            "then try again."
         )
     state = (
         "Nothing is forgotten yet"
@@ -103,7 +101,7 @@ def forget(memory: Memory, arguments: Mapping[str, Any]) -> Answer:
 
 
 def _find_facts(memory: Memory, what: str) -> list[Fact]:
-    """The facts that are named by an id, by their place, or by their words: these exactly, else all of them."""
+    """Return the facts of an id, a place, or words: those that say exactly this, else those with all the words."""
     if _NAMED.fullmatch(what):
         try:
             found = memory.fact(what)
@@ -122,9 +120,9 @@ def _find_facts(memory: Memory, what: str) -> list[Fact]:
 
 
 def _read_candidates(memory: Memory, what: str) -> list[Fact]:
-    """The facts of topics in which these words stand: no others are read, however many there are."""
+    """Return the facts of the topics with these words; no other topic is read."""
     topics = memory._recall.topics_saying(what, _FOUND)
-    memory._book.catch_up()  # once, not for each topic: it looks at every page
+    memory._book.catch_up()  # once, not per topic: it scans every page
     return [fact for topic in topics for fact in true_at(memory._book.known.of(topic)) if fact.path]
 
 
@@ -152,6 +150,8 @@ FORGET_TOOL = Tool(
     repeats=True,
 )
 
+# --- the working state -------------------------------------------------------------------
+
 _LINE = {"type": "string", "minLength": 1}
 
 
@@ -166,13 +166,13 @@ def revise(memory: Memory, arguments: Mapping[str, Any]) -> Answer:
         text = str(patch.get(name) or "")
         if name in patch and not text and spoken.is_doubtful and getattr(memory.state, name):
             raise Refused(
-                f"{STATE} was not changed: its {name} is the user's, and others may have had a say in this. "
+                f"{STATE} was not changed: its {name} is the user's, and a tool may have influenced this call. "
                 "Ask the user, or give a new one in the user's own words."
             )
         if text and not spoken.has(text):
             raise Refused(
-                f"{STATE} was not changed: every prompt shows it, so its {name} is what the user said, and “{text}” is "
-                f"not. Use the user's own words, or write it on facts/{PROJECT}.md with memory_append."
+                f"{STATE} was not changed: every prompt shows its {name}, and the user did not say “{text}”. "
+                f"Use the user's own words, or write it on facts/{PROJECT}.md with memory_append."
             )
     tasks = [_title_of(each) for each in patch.get("tasks_open", ())]
     decided = [(_title_of(each), _reason_of(each)) for each in patch.get("decisions_recent", ())]

@@ -1,7 +1,7 @@
 """The tools, by name, and the one way to call them.
 
-Invariant: `call` always answers. What a model asked wrongly, and what a memory refuses, is a sentence that it can act
-on; nothing was changed then.
+Invariant: `call` always answers. A wrong call, and one that the memory refuses, gets a sentence to act on, and changes
+nothing.
 """
 
 from __future__ import annotations
@@ -29,32 +29,25 @@ TOOLS: dict[str, Tool] = {
 
 
 def call(memory: Memory, name: str, arguments: Mapping[str, Any] | None = None) -> Answer:
-    """Call a tool as a model may."""
+    """Call a tool as a model does."""
     tool = TOOLS.get(name)
     value = {"appliedCount": 0} if tool is PATCH else None
     try:
         if tool is None:
             raise Refused(f"Nothing was done: there is no tool {name!r}. There are: {', '.join(TOOLS)}.")
         given = {} if arguments is None else arguments
-        fault = _fault(name, given)
+        fault = first_fault(_load_validator(name), given)
         if fault is not None:
-            raise Refused(f"Nothing was done: {name} was called wrongly: {fault}. {_usage(tool)}")
+            raise Refused(
+                f"Nothing was done: {name} was called wrongly: {fault}. It takes {usage(tool.parameters) or 'nothing'}."
+            )
         return tool.run(memory, given)
     except Refused as error:
         return refusal_answer(error, value)
 
 
-def _fault(name: str, given: Any) -> str | None:
-    """What is wrong with the arguments of a tool, and where."""
-    return first_fault(_load_validator(name), given)
-
-
-def _usage(tool: Tool) -> str:
-    return f"It takes {usage(tool.parameters) or 'nothing'}."
-
-
 def usage(schema: Mapping[str, Any]) -> str:
-    """The members of an object, as one line: `path, patches=[{oldText, newText}], base?`."""
+    """Return the members of an object in one line: `path, patches=[{oldText, newText}], base?`."""
     needed = schema.get("required", [])
     members = schema["properties"]
     named = [f"{name}{_usage_inside(members[name])}" for name in needed]
@@ -72,6 +65,6 @@ def _usage_inside(schema: Mapping[str, Any]) -> str:
 
 @cache
 def _load_validator(name: str) -> Any:
-    from jsonschema_rs import Draft202012Validator  # not at the top: listing the tools does not need it
+    from jsonschema_rs import Draft202012Validator  # late: a list of the tools does not need it
 
     return Draft202012Validator(TOOLS[name].parameters)

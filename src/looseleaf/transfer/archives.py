@@ -1,4 +1,4 @@
-"""The kinds of a source: a file, a folder, a zip, a tar. Each has its files by name, and opens them one at a time."""
+"""The kinds of source: file, folder, zip and tar. Each lists its files by name, and opens one at a time."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ if TYPE_CHECKING:
     from typing import Any, BinaryIO
 
 MOST_FILES = 200_000
-"""Files that a source may have: more than any vault of notes, and few enough to be held by name."""
+"""The most files of a source: more than any vault of notes, and few enough to keep their names in memory."""
 
 LARGEST = 16 * 1024**3
-"""Bytes of one file, and of all that is unpacked of a tar."""
+"""The most bytes of one file, and of a whole unpacked tar."""
 
 SWELLS = 200
-"""Times its packed size that a file may have: text packs to a tenth, a bomb to a thousandth."""
+"""The most times its packed size that a file may have: text packs to a tenth, a bomb to a thousandth."""
 
 HARMLESS = 64 * 1024**2
-"""Bytes up to which nobody asks how well a file was packed."""
+"""Bytes up to which the packed size of a file does not matter."""
 
 _DEEPEST = 32
 
 _UNPACKERS = (("lzma", "LZMAError"), ("compression.zstd", "ZstdError"))
-"""What a zip may need, where this Python has it, and its own error for what is broken."""
+"""Optional modules that a zip may need, each with its error for broken data."""
 
 
 class BrokenArchive(Refused):
-    """One file of a source cannot be read (to its end). The others may be."""
+    """A file of a source cannot be read (to its end). Others may be."""
 
 
 def unpacking_errors() -> tuple[type[Exception], ...]:
@@ -76,7 +76,7 @@ def open_pack(path: str, note: Callable[[str], None]) -> tuple[str, Pack]:
             return "tar", TarSource(stream, path, note, is_packed=head[:2] == b"\x1f\x8b")
         if head[:3] == b"BZh" or head[:6] in (b"\xfd7zXZ\0", b"7z\xbc\xaf'\x1c") or head[:4] == b"Rar!":
             raise Refused(
-                f"Nothing was imported: {path} is packed in a way that is not read here. Unpack it and give the folder."
+                f"Nothing was imported: the packing of {path} is not supported. Unpack it, and import the folder."
             )
         return "file", FileSource(stream, path)
     except BaseException:
@@ -95,24 +95,24 @@ def _read_head(stream: BinaryIO, path: str) -> bytes:
 
 def _cannot_read(path: str, error: BaseException) -> Refused:
     return Refused(
-        f"Nothing was imported: {path} cannot be read ({reason_of(error)}). Give a file or a folder."
+        f"Nothing was imported: {path} cannot be read ({reason_of(error)}). Give a readable file or folder."
     )
 
 
 def _open_regular(path: str, flags: int = 0) -> BinaryIO:
-    """Only a regular file: a pipe may never answer, and a device never end."""
+    """Open a regular file and nothing else: a pipe may never answer, and a device never end."""
     flags |= (
         os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
     )
     stream = os.fdopen(os.open(path, flags), "rb", buffering=0)
     if os.fstat(stream.fileno()).st_mode & 0o170000 != 0o100000:
         stream.close()
-        raise ValueError("it is no file")
+        raise ValueError("it is not a file")
     return stream
 
 
 def _name_fault(name: str) -> str | None:
-    """Why a name from an archive is none here, or None."""
+    """Return why a name from an archive is refused, or None."""
     parts = name.split("/")
     if not name:
         return "is empty"
@@ -132,22 +132,20 @@ def _quote_name(name: str) -> str:
 
 
 def _too_many_files(path: str) -> Refused:
-    return Refused(
-        f"Nothing was imported: {path} has more than {MOST_FILES:,} files. Give the part of it that is to be imported."
-    )
+    return Refused(f"Nothing was imported: {path} has more than {MOST_FILES:,} files. Import a part of it.")
 
 
 def _damaged_archive(path: str, error: BaseException) -> Refused:
     return Refused(
-        f"Nothing was imported: {path} is a broken archive ({reason_of(error)}). Get it once more, or unpack "
-        "it and give the folder."
+        f"Nothing was imported: {path} is a broken archive ({reason_of(error)}). Get it again, or unpack "
+        "it and import the folder."
     )
 
 
 def _swells_too_far(path: str) -> Refused:
     return Refused(
-        f"Nothing was imported: {path} would swell beyond measure when it is unpacked. Unpack it yourself, if you "
-        "know what it is, and give the folder."
+        f"Nothing was imported: {path} unpacks to far more than its size, like an archive bomb. If you trust it, "
+        "unpack it yourself, and import the folder."
     )
 
 
@@ -155,7 +153,7 @@ def _swells_too_far(path: str) -> Refused:
 
 
 class Pack:
-    """Files by name; what a name stands for is the kind's own."""
+    """The files of a source by name; each kind keeps its own value per name."""
 
     def __init__(self) -> None:
         self.files: dict[str, Any] = {}
@@ -172,9 +170,9 @@ class Pack:
         raise NotImplementedError
 
     def add(self, name: str, what: Any, path: str, note: Callable[[str], None]) -> None:
-        """One more file of an archive, if its name may be one and is new."""
+        """Add a file of an archive, if its name is allowed and new."""
         name = "/".join(part for part in name.replace("\\", "/").split("/") if part != ".")
-        fault = _name_fault(name) if name not in self.files else "is there twice; the first counts"
+        fault = _name_fault(name) if name not in self.files else "occurs twice; the first file counts"
         if fault is not None:
             note(f"{_quote_name(name)} was passed over: the name {fault}.")
             return
@@ -195,7 +193,7 @@ class FileSource(Pack):
     def modified(self, name: str) -> float | None:
         try:
             return os.stat(self.files[name]).st_mtime
-        except OSError:  # it is gone meanwhile
+        except OSError:  # deleted meanwhile
             return None
 
     def open(self, name: str) -> BinaryIO:
@@ -208,7 +206,7 @@ class FileSource(Pack):
 
 
 class FolderSource(FileSource):
-    """Links are not followed, neither to files nor to folders."""
+    """A folder. Links are not followed, neither to files nor to folders."""
 
     _flags = getattr(os, "O_NOFOLLOW", 0)
 
@@ -233,7 +231,7 @@ def _walk_folder(top: str, note: Callable[[str], None]) -> Iterator[tuple[str, s
                 else:
                     note(f"{_quote_name(name)} was passed over: it is too deep.")
             elif not entry.is_file(follow_symlinks=False):
-                note(f"{_quote_name(name)} was passed over: it is no file.")
+                note(f"{_quote_name(name)} was passed over: it is not a file.")
             else:
                 count += 1
                 if count > MOST_FILES:
@@ -270,14 +268,14 @@ class ZipSource(Pack):
         self._stream = stream
         most, total = min(LARGEST, HARMLESS + SWELLS * os.fstat(stream.fileno()).st_size), 0
         for info in self._zip.infolist():
-            if info.filename.endswith("/"):  # `is_dir` knows no name that is empty
+            if info.filename.endswith("/"):  # `is_dir` fails on an empty name
                 continue
             fault = _zip_fault(info)
             if fault is not None:
                 note(f"{_quote_name(info.filename)} was passed over: it {fault}.")
                 continue
             total += info.file_size
-            if total > most:  # also where its files share their bytes
+            if total > most:  # also where files share their bytes
                 self._zip.close()
                 raise _swells_too_far(path)
             self.add(info.filename, info, path, note)
@@ -310,16 +308,17 @@ class ZipSource(Pack):
 def _zip_fault(info: Any) -> str | None:
     kind = (info.external_attr >> 16) & 0o170000
     if kind not in (0, 0o100000):
-        return "is a link" if kind == 0o120000 else "is no file"
+        return "is a link" if kind == 0o120000 else "is not a file"
     if info.flag_bits & 1:
-        return "is encrypted; unpack it with its password, and give the folder"
+        return "is encrypted; unpack it with its password, and import the folder"
     if info.file_size > LARGEST or info.file_size > HARMLESS + SWELLS * info.compress_size:
-        return "would swell beyond measure when it is unpacked"
+        return "unpacks to far more than its size"
     return None
 
 
 def _directory_size(stream: BinaryIO) -> int:
-    """Bytes of a zip's list of files: reading it takes memory in proportion. The reader looks in the same places."""
+    """Return the bytes of a zip's list of files, since reading it takes memory in proportion. `zipfile` looks in the
+    same places."""
     size = stream.seek(0, os.SEEK_END)
     begin = stream.seek(max(0, size - 65_557))
     tail = stream.read(size - begin)
@@ -332,11 +331,11 @@ def _directory_size(stream: BinaryIO) -> int:
         long = stream.read(56)
         found = max(found if found != 0xFFFFFFFF else 0, int.from_bytes(long[40:48], "little"))
     stream.seek(0)
-    return found if found <= size else 0  # what cannot be is for the reader to say
+    return found if found <= size else 0  # `zipfile` reports an impossible size
 
 
 class TarSource(Pack):
-    """Its list is read to the end, once; of each file only its place is kept."""
+    """A tar. Its list is read to the end once, and only the place of each file is kept."""
 
     def __init__(self, stream: BinaryIO, path: str, note: Callable[[str], None], *, is_packed: bool) -> None:
         import tarfile
@@ -353,7 +352,7 @@ class TarSource(Pack):
     def _read_list(self, path: str, note: Callable[[str], None]) -> None:
         count = 0
         while (info := self._tar.next()) is not None:
-            self._tar.members.clear()  # type: ignore[attr-defined]  # it would keep every one
+            self._tar.members.clear()  # type: ignore[attr-defined]  # it would keep them all
             count += 1
             if count > 2 * MOST_FILES:
                 raise _too_many_files(path)
@@ -361,7 +360,9 @@ class TarSource(Pack):
                 continue
             if not info.isreg() or info.issparse():
                 is_link = info.issym() or info.islnk()
-                note(f"{_quote_name(info.name)} was passed over: it is {'a link' if is_link else 'no file'}.")
+                note(
+                    f"{_quote_name(info.name)} was passed over: it is {'a link' if is_link else 'not a file'}."
+                )
             elif info.size > LARGEST:
                 note(f"{_quote_name(info.name)} was passed over: it is too large.")
             else:
@@ -395,7 +396,7 @@ def _open_gzip(stream: BinaryIO, path: str) -> BoundedStream:
 
 
 class BoundedStream:
-    """Beneath a tar: reads only what a header or a piece of a file may have, and not further than a pack may swell."""
+    """The stream below a tar: it limits the size of one read, and of all that is unpacked."""
 
     _HEADER = 16 * 1024 * 1024
 
@@ -406,7 +407,7 @@ class BoundedStream:
 
     def read(self, size: int) -> bytes:
         if size > self._HEADER:
-            raise ValueError("a name in it has more than 16 MB")
+            raise ValueError("a name in it is longer than 16 MB")
         data: bytes = self._below.read(size)
         self._check_size(self._below.tell())
         return data

@@ -1,7 +1,8 @@
-"""The facts of a memory as JSON lines: each with all its members, the words that it rests on, and its past.
+"""The facts and sessions of a memory as JSON lines.
 
-Every fact stands in the file once: as a line of its own, or among the `past` of the one that took its place. What was
-forgotten is in neither.
+Facts come with all their members, their source words and their past. Each fact occurs once: on a line of its own, or
+in the `past` of the fact that replaced it. Forgotten facts do not occur. Sessions are messages in the shape of
+OpenAI's Chat Completions, one line each.
 """
 
 from __future__ import annotations
@@ -28,26 +29,26 @@ if TYPE_CHECKING:
     from looseleaf.memory import Memory
 
 
-# What was said, as messages in the shape of OpenAI's Chat Completions: one line of JSON a session.
+# --- messages --------------------------------------------------------------------------
 
 if TYPE_CHECKING:
     Run = tuple[int, int, int, int]
-    """Where lines of one session stand in a row: the place of the first, and the end of the last."""
+    """Consecutive lines of one session: the place of the first, and the end of the last."""
 
 
 TRACES = "traces/"
-"""How the names of streams of talk begin; the agent's follows."""
+"""The prefix of an agent's stream of traces."""
 
 _MEDIA = {"images": "image_url", "audio": "audio_url", "video": "video_url"}
 
 
 def message_lines(memory: Memory, agent: str | None = None) -> Iterator[bytes]:
-    """The sessions of an agent (None: of all), in the order in which they began; in pieces, of which the last of a
-    session ends its line."""
+    """Yield the sessions of an agent (None: of all) in the order of their start, in pieces: the last piece of a session
+    ends its line."""
     agents = [name.removeprefix(TRACES) for name in memory.store.streams() if name.startswith(TRACES)]
     if agent is not None:
         if safe_name(agent, "agent's name") not in agents:
-            there = f"There are: {', '.join(agents)}." if agents else "Nobody has recorded anything yet."
+            there = f"Choose one of {', '.join(agents)}." if agents else "Record something first."
             raise Refused(f"Nothing was exported: no agent {agent!r} has recorded anything. {there}")
         agents = [agent]
     for each in agents:
@@ -90,7 +91,7 @@ def _session_line(memory: Memory, agent: str, session: str, runs: list[Run]) -> 
 
 
 def _messages_of(traces: Iterator[Trace]) -> Iterator[dict[str, Any]]:
-    """One message a trace; calls that follow each other within a turn are one message, as a model sends them."""
+    """Yield one message per trace; consecutive calls within a turn are one message, as a model sends them."""
     calls: list[Trace] = []
     for trace in traces:
         if calls and (trace.trace_type != "tool_call" or trace.turn_id != calls[-1].turn_id):
@@ -118,7 +119,7 @@ def _reasoning_of(trace: Trace) -> dict[str, Any]:
 
 
 def _content_of(trace: Trace) -> str | list[dict[str, Any]]:
-    """One text, or parts where there are pictures or recordings beside it."""
+    """Return the text, or parts where pictures or recordings come with it."""
     parts = [
         {"type": kind, kind: {"url": address}}
         for name, kind in _MEDIA.items()
@@ -145,25 +146,27 @@ def _arguments_of(call: Trace) -> str:
     return json.dumps({} if call.tool_args is None else call.tool_args, ensure_ascii=False)
 
 
+# --- facts -----------------------------------------------------------------------------
+
 SCHEMA = "fact.v1"
 
 
 def fact_lines(memory: Memory) -> Iterator[bytes]:
-    """One line a fact, topic by topic."""
+    """Yield one line per fact, topic by topic."""
     memory.absorb()
     memory._known.catch_up()
     for topic in sorted(memory._known.topics):
         facts = memory._known.of(topic)
         words = Words(memory, facts)
         for fact, past in _pair_with_past(facts):
-            told = (
+            row = (
                 {"schema": SCHEMA} | _row_of(fact, words) | {"past": [_row_of(each, words) for each in past]}
             )
-            yield to_json(told) + b"\n"
+            yield to_json(row) + b"\n"
 
 
 def _row_of(fact: Fact, words: Words) -> dict[str, Any]:
-    """Every member, also those that say nothing: whoever reads the file need not know which may be missing."""
+    """Return every member, also empty ones: readers need not know which may be missing."""
     members: dict[str, Any] = {name: getattr(fact, name) for name in type(fact).__match_args__}
     return members | {
         "tags": list(fact.tags),
@@ -172,11 +175,11 @@ def _row_of(fact: Fact, words: Words) -> dict[str, Any]:
 
 
 def _pair_with_past(facts: list[Fact]) -> Iterator[tuple[Fact, list[Fact]]]:
-    """Facts of one topic, each with those that it came after, the oldest first."""
+    """Yield the facts of a topic, each with those that it replaced, the oldest first."""
     copies = {copy_id(fact.id) for fact in facts if fact.id}
     placed = {
         fact.id: fact for fact in true_at(facts)
-    }  # where a fact stands twice, as readers are told of it
+    }  # of a fact that stands twice, the one that readers get
     kept = {
         fact.id: placed.get(fact.id, fact)
         for fact in facts
@@ -194,7 +197,7 @@ def _pair_with_past(facts: list[Fact]) -> Iterator[tuple[Fact, list[Fact]]]:
 
 
 def _current_of(fact: Fact, kept: dict[str | None, Fact]) -> Fact:
-    """The fact that stands in the place of this one now; of some that replaced each other in a ring, the newest."""
+    """Return the fact that replaced this one in the end; of facts that replaced each other in a ring, the newest."""
     passed: dict[str | None, Fact] = {}
     while fact.status == "superseded" and fact.superseded_by in kept and fact.id not in passed:
         passed[fact.id] = fact

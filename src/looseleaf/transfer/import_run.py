@@ -1,8 +1,8 @@
-"""The import itself: items of a source become traces, or, where the user vouches for them, pages and facts.
+"""The import: items of a source become traces or, where the user vouches for them, pages and facts.
 
-It can be repeated and interrupted. An item is noted as begun before anything of it is recorded, and as done after all
-of it is; one that is done and has not changed is passed over, one that went on gets only what is new, and of one that
-was only begun the log says what is there. What was forgotten does not come back.
+It can be repeated and interrupted. The ledger notes an item as begun before any of it is recorded, and as done after
+all of it is. An item that is done and unchanged is passed over, one that grew gets only its new parts, and of one that
+was only begun the log says which parts are recorded. Forgotten content does not come back.
 """
 
 from __future__ import annotations
@@ -49,21 +49,20 @@ if TYPE_CHECKING:
     from looseleaf.transfer.source import ImportMessage, Item, Source
 
 
-# What was said elsewhere, as it is asked to be recorded here: its members, its time, and what it is
-# called.
+# --- requests --------------------------------------------------------------------------
 
 _LONGEST_NAME = 200
 
 
 class ImportTurn:
-    """What was heard of an item so far: a title, and the last time."""
+    """The title and the last time of an item, as far as it was read."""
 
     def __init__(self, title: str) -> None:
         self.title = clip_title([title])
         self._last: float | None = None
 
     def add(self, said: ImportMessage) -> float | None:
-        """When it was said; what has no time was said when the last thing was."""
+        """Return the message's time; without one, the time of the message before."""
         if not self.title and said.role == "user":
             self.title = clip_title([said.text])
         self._last = time_of(said.ts) if said.ts is not None else self._last
@@ -94,11 +93,9 @@ def _clip_name(name: str | None) -> str | None:
     return name[:_LONGEST_NAME] or None if name is not None else None
 
 
-"""Under whose name histories are recorded: nobody's window, so that a long one floods none."""
-
 _TRACES = 500
 _CHARS = 4_000_000
-"""What is written with one sync at most."""
+"""The most that is written with one sync."""
 
 
 def run(
@@ -110,8 +107,8 @@ def run(
     dry_run: bool = False,
     step: Callable[[int, int], None] | None = None,
 ) -> Imported:
-    """Import a source into a memory, as its agent. `mine`: the user vouches for it. `step` is told how many items are
-    done (of how many, nobody knows)."""
+    """Import a source into a memory, as its agent. `mine`: the user vouches for it. `step` gets the number of items
+    done, and 0 for the unknown total."""
     return Import(memory, format_.NAME, mine=mine, dry_run=dry_run).run(source, format_, step)
 
 
@@ -135,15 +132,15 @@ class Import:
         self._done: list[Record] = []
         self._doubts: list[Doubt] = []
         self._is_full = False
-        """Whether review takes no more."""
+        """True when review takes no more."""
         self._names: set[str] = set()
         self._hooked: set[str] = set()
-        """Sessions that hooks recorded while they were held."""
+        """Sessions that hooks recorded live."""
         self._shared: set[str] = set()
-        """Sessions that another process imports in the same moment."""
+        """Sessions that another process imports at the same time."""
 
     def _read_key(self) -> bytes:
-        """A look leaves nothing behind, also no key."""
+        """Return the key of hashes. A dry run writes nothing, so it makes no key."""
         if not self._is_dry:
             return self._recorder.redaction_key()
         found = self._store.get(KEY)
@@ -158,15 +155,14 @@ class Import:
     def run(self, source: Source, format_: Format, step: Callable[[int, int], None] | None) -> Imported:
         if not self._is_mine and self._memory.agent != IMPORTER:
             raise Refused(
-                f"Nothing was imported: what nobody vouches for is recorded for the agent `{IMPORTER}` alone, and not "
-                f"for {self._memory.agent!r}, whose words it would stand among. Leave --agent out, or say --mine if "
-                "you vouch for it."
+                f"Nothing was imported: without --mine, a history is recorded for the agent `{IMPORTER}` only, not for "
+                f"{self._memory.agent!r}. Leave out --agent, or add --mine if you vouch for the history."
             )
         refuse_memory(source)
         if getattr(format_, "HOOKED", False):
             self._hooked = sessions_of(self._store)
         self._ledger.catch_up()
-        if self._ledger.is_empty:  # it is the first, or somebody lost the ledger: then the log is asked
+        if self._ledger.is_empty:  # the first import, or a lost ledger: then ask the log
             last = next(self._store.read_back(stream_of(self._memory.agent)), None)
             self._ledger.is_damaged = last is not None
         for sentence in source.notes:
@@ -178,21 +174,21 @@ class Import:
                     step(self._tally.items, 0)
             self._vouch()
         finally:
-            self._flush()  # what was read before an error is as good as what would have followed
+            self._flush()  # items read before an error are good
         return self._tally.done(self._format, self._memory.agent, is_mine=self._is_mine, is_dry=self._is_dry)
 
     def _read_items(self, source: Source, format_: Format) -> Iterator[Item]:
         try:
             yield from format_.read(source, self._tally.note)
         except BrokenArchive as broken:
-            self._tally.note(f"{broken} What follows it was not read.")
+            self._tally.note(f"{broken} The rest of the source was not read.")
 
     # --- one item ------------------------------------------------------------------------
 
     def _take_item(self, item: Item) -> None:
         what = item.KIND
         first = self._hashes.of(self._format, what, item.key)
-        if first in self._names:  # the source has it twice
+        if first in self._names:  # twice in the source
             self._flush()
         self._names.add(first)
         name = self._ledger_name(item, what, first)
@@ -209,8 +205,8 @@ class Import:
             self._vouched.take(item, name)
 
     def _ledger_name(self, item: Item, what: str, first: str) -> str:
-        """What was data and is vouched for now, and a page that its source has changed and nobody vouches for, are
-        items of their own: as the former they are there already, and stay what they are."""
+        """Return the item's name in the ledger. Data that the user vouches for now, and a vouched page whose source
+        changed without a new vouching, are items of their own: the earlier ones stay as they are."""
         prior = self._ledger.prior(first)
         if isinstance(item, Talk):
             other = self._hashes.of(self._format, what, item.key, "mine")
@@ -230,7 +226,7 @@ class Import:
         return isinstance(item, ImportDocument) and gone.has_document(item.text)
 
     def _pass_over(self, item: Item, fate: str) -> None:
-        """A talk is gone through all the same: a format may have to know what was in it, to tell copies of it."""
+        """Count an item, and still read a talk: a format may need its lines to recognize copies."""
         self._tally.add(item.KIND, fate)
         try:
             for _ in item.said if isinstance(item, Talk) else ():
@@ -243,7 +239,7 @@ class Import:
             self._vouched.finish()
 
     def _take_text(self, item: ImportDocument | ImportClaim, name: str, session: str, first: str) -> None:
-        """A text that nobody vouches for is recorded like the answer of a tool: found by recall, and in no prompt."""
+        """Record an unvouched text like a tool's answer: recall finds it, and no prompt shows it."""
         is_claim = isinstance(item, ImportClaim)
         title = item.topic if isinstance(item, ImportClaim) else item.title
         about = (
@@ -280,7 +276,7 @@ class Import:
     def _take_parts(
         self, what: str, title: str, said: Iterable[ImportMessage], name: str, session: str
     ) -> int:
-        """How many traces it gave."""
+        """Take the new parts of an item, and return the number of traces."""
         prior = self._ledger.prior(name)
         chain = ImportChain()
         gone: set[str] = set()
@@ -304,7 +300,7 @@ class Import:
                 taken += 1
                 self._add_request(asked)
         except BrokenArchive as broken:
-            self._tally.note(f"{broken} The rest of it was not taken in.")
+            self._tally.note(f"{broken} The rest of it was not imported.")
             is_whole = False
         if chain.count == 0:
             if not is_whole:
@@ -329,7 +325,7 @@ class Import:
     def _with_marks(
         self, said: Iterable[ImportMessage], name: str, gone: set[str]
     ) -> Iterator[tuple[ImportMessage, str]]:
-        """Each part with its mark; `gone` are the marks of those that were forgotten, also where nothing is new."""
+        """Yield each part with its mark, and add the marks of forgotten parts to `gone`, new or not."""
         for each in said:
             mark = self._mark_of(each, name)
             if self._forgotten.has_item(mark):
@@ -349,11 +345,11 @@ class Import:
         return self._recorded[agent].marks(session)
 
     def _mark_of(self, said: ImportMessage, name: str) -> str:
-        """By which what was recorded is known again, and cannot be guessed."""
+        """Return the mark that identifies a recorded part, and that cannot be guessed."""
         given = (said.role, said.text, said.name, said.args, said.call_id, said.result, said.error)
         try:
             return f"import-{self._hashes.of(name, said.key, list(given))[:20]}"
-        except Refused:  # it cannot be written out, and will not be recorded
+        except Refused:  # not JSON, so it will not be recorded either
             return f"import-{self._hashes.of(name, said.key, repr(given)[:1000])[:20]}"
 
     def _clean_request(
@@ -368,7 +364,7 @@ class Import:
                 if value is not None and not isinstance(value, str):
                     codec.to_json([value])
             asked = request_of(said, mark, session, self._origin, ts)
-            if self._is_dry and not self._forgotten.is_any:  # a look makes no key
+            if self._is_dry and not self._forgotten.is_any:  # a dry run makes no key
                 self._tally.add_time(ts)
                 return asked
             clean = self._recorder.cleaned(asked)
@@ -396,8 +392,8 @@ class Import:
             self._flush()
 
     def _flush(self) -> None:
-        """Begun, recorded, done: in this order, and under one lock, so that of two imports of the same each item is
-        taken in once."""
+        """Write begun, traces, done, in this order and under one lock, so that two imports of the same source take each
+        item once."""
         asked, self._requests, self._chars = self._requests, [], 0
         begun, self._begun = self._begun, []
         done, self._done = self._done, []
@@ -421,7 +417,7 @@ class Import:
     def _ask_person(
         self, doubts: list[Doubt], made: dict[str | None, str], done: list[Record]
     ) -> list[Record]:
-        """What review has no place for is noted as not asked: another import asks again."""
+        """Put claims into review. One without a place there is noted as unasked, and a later import asks again."""
         traced = [
             (doubt, trace)
             for doubt in doubts

@@ -1,7 +1,7 @@
-"""What of an item is new: its parts, without those that are recorded.
+"""The parts of an item that are new here, and not forgotten.
 
-Of an item that was done before, the beginning is held back until as much of it is read as was taken in then. Mostly it
-is the same, and nothing has to be looked up; else the log is asked which parts it has.
+The beginning of an item that was imported before is held back until as many parts are read as it had then. Mostly they
+are the same, and nothing is looked up; otherwise the log says which parts it has.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from looseleaf.transfer.source import ImportClaim, ImportMessage
 
 
-# What of a source was forgotten here, and stays so: by its name, by all of its text, and sentence by
-# sentence, in whichever file and under whichever name it comes again.
+# --- forgotten -------------------------------------------------------------------------
 
 _SAID = ("content", "tool_args", "tool_result", "tool_error", "reasoning")
 
 
 class ForgottenFilter:
-    """`clean` takes the secrets out of a text."""
+    """A filter for forgotten content: by name, by whole text and by sentence, in any file and under any name. `clean`
+    takes the secrets out of a text."""
 
     def __init__(self, store: Store, clean: Callable[[str], str]) -> None:
         self._stones = Tombstones(store)
@@ -42,7 +42,7 @@ class ForgottenFilter:
         return self.is_any and self._stones.holds("session", name)
 
     def has_claim(self, claim: ImportClaim) -> bool:
-        """Half of a claim would be another one: it is gone if one sentence of it is."""
+        """True if any sentence of a claim is forgotten: half a claim would be another claim."""
         if not self.is_any:
             return False
         text = self._clean(claim.text)
@@ -52,7 +52,7 @@ class ForgottenFilter:
         )
 
     def has_document(self, text: str) -> bool:
-        """Whether nothing of a document is left."""
+        """True if nothing of a document is left."""
         if not self.is_any:
             return False
         text = self._clean(text)
@@ -60,7 +60,7 @@ class ForgottenFilter:
         return self._is_forgotten_text(text) or (left != text and is_nothing_else(left))
 
     def strip_page(self, text: str) -> str:
-        """What is left of a cleaned text that becomes a page: lines of which nothing is left go."""
+        """Return a cleaned text for a page without its forgotten sentences, and without lines that are left empty."""
         left = self.strip_text(text)
         if left == text:
             return text
@@ -71,7 +71,7 @@ class ForgottenFilter:
         )
 
     def strip_request(self, asked: Asked) -> Asked | None:
-        """What is left of something that was cleaned and is to be recorded; None: nothing."""
+        """Return a cleaned request without its forgotten sentences; None if nothing is left."""
         if not self.is_any:
             return asked
         given = {name: getattr(asked, name) for name in _SAID}
@@ -89,7 +89,7 @@ class ForgottenFilter:
         return type(asked)(**{name: getattr(asked, name) for name in type(asked).__match_args__} | left)
 
     def strip_text(self, text: str) -> str:
-        """The text without the sentences that were forgotten; line ends stay."""
+        """Return the text without its forgotten sentences; line ends stay."""
         if not self.is_any:
             return text
         parts: list[str] = []
@@ -123,12 +123,12 @@ if TYPE_CHECKING:
 
 
 HELD = 20_000_000
-"""Characters of a beginning that are held at most; of a longer one the log is asked."""
+"""The most characters of a beginning that are held back; past that the log is read."""
 
 
 class NewParts:
-    """Goes through the parts of an item once, each with its mark, and gives those that are new. `chain` takes in the
-    marks of all. `recorded` asks the log. `is_loose`, at the end: the log has parts that the item has not."""
+    """An iterator over the new parts of an item, each with its mark. `chain` collects all marks, `recorded` reads those
+    in the log. `is_loose`, at the end: the log has parts that the item lacks."""
 
     def __init__(
         self,
@@ -143,7 +143,7 @@ class NewParts:
         self._recorded = recorded
         self._seen: set[str] = set()
         self._left: set[str] = set()
-        """Of what the log has, the marks that did not come yet."""
+        """Marks in the log that did not come yet."""
 
     @property
     def is_loose(self) -> bool:
@@ -163,12 +163,12 @@ class NewParts:
                 self._compare(held)
                 yield from self._take_unseen(held)
                 held = None
-        if held:  # it is shorter than it was
+        if held:  # shorter than before
             self._read_recorded()
             yield from self._take_unseen(held)
 
     def _is_too_soon(self, size: int) -> bool:
-        """Whether it is too soon to say."""
+        """True while too few parts are read to compare."""
         prior = self._prior
         return prior is not None and prior.is_done and self._chain.count < prior.count and size < HELD
 

@@ -1,10 +1,9 @@
-"""What the user vouches for: documents become the pages that they are, claims become lines on pages of facts.
+"""Where imported items go: vouched documents become pages, vouched claims facts; other claims wait in review.
 
-Nobody's page is overwritten: where a page is there and says something else, the document goes beside it, as
-`facts/<name>-imported.md`, with a number if need be. A page that an import made, and that nobody has touched since,
-follows its document when that is imported again. There is one state: another one, or a broken one, is passed over.
-Claims about the user go to `facts/user.md`, not to `USER.md`: what somebody else's program collected need not be in
-every prompt. Claims that do not fit on a page stand on `facts/<topic>-2.md`, and so on.
+No page is overwritten: where it exists and differs, the document goes beside it, as `facts/<name>-imported.md`, with a
+number if needed. A page that an import made and nothing else has changed follows its document when that is imported
+again. The working state is never written. Claims about the user go to `facts/user.md`, not to `USER.md`: what another
+program collected need not be in every prompt. Claims that do not fit on a page go to `facts/<topic>-2.md`, and so on.
 """
 
 from __future__ import annotations
@@ -40,14 +39,13 @@ if TYPE_CHECKING:
     from looseleaf.transfer.source import ImportClaim
 
 
-# Claims that nobody vouches for, put before a person: as many as review takes, each with the trace that
-# says it.
+# --- claims for review -----------------------------------------------------------------
 
 
 @frozen
 class Doubt:
-    """A claim, the mark and the session of its trace, and its name in the ledger. `again`: what the ledger says of one
-    that is recorded, and for which review had no place."""
+    """An unvouched claim, the mark and session of its trace, and its name in the ledger. `again`: its ledger record, if
+    it is recorded already and review had no place for it."""
 
     claim: ImportClaim
     mark: str
@@ -57,8 +55,8 @@ class Doubt:
 
 
 def ask_person(memory: Memory, doubts: Sequence[tuple[Doubt, str]], format_: str) -> tuple[int, set[str]]:
-    """Put claims (each with the id of its trace) into review: how many wait there now that did not, and the names of
-    those for which there is no place. What waits already or was rejected is not asked."""
+    """Put claims, each with the id of its trace, into review. Return how many were added, and the names of those
+    without a place. A claim that waits already or was rejected is not asked again."""
     now = time.time()
     facts = [_pending_fact(memory, doubt.claim, trace, f"import:{format_}", now) for doubt, trace in doubts]
     book = memory._book
@@ -93,17 +91,19 @@ def _pending_fact(memory: Memory, claim: ImportClaim, trace: str, origin: str, n
 
 
 _MOST = 10
-"""Pages of one name that imports make beside each other."""
+"""The most pages of one name that imports make beside each other."""
 
 _SPARE = 1000
-"""Bytes that a page of claims must have left for its heading."""
+"""Bytes left on a page of claims for its heading."""
 
 _TRIES = 5
 _IN_A_ROW = 200
-"""Pages that are written before the folder is looked at again."""
+"""Pages written before the folder is scanned again."""
 
 
 class VouchedItems:
+    """Documents and claims that the user vouches for, on their way to pages."""
+
     def __init__(
         self,
         memory: Memory,
@@ -121,10 +121,10 @@ class VouchedItems:
         self._forgotten = forgotten
         self._claims: dict[str, list[tuple[ImportClaim, str]]] = {}
         self._edits = 0
-        memory.absorb()  # looking at each page need not do it again
+        memory.absorb()  # so that no page has to
 
     def preview(self, item: ImportDocument | ImportClaim, name: str) -> None:
-        """Only say what would be done."""
+        """Count what would be done."""
         what = item.KIND
         fate = self._fate_of(item, name)
         if isinstance(item, ImportDocument):
@@ -140,7 +140,7 @@ class VouchedItems:
                 self._tally.pages.append(path)
 
     def take(self, item: ImportDocument | ImportClaim, name: str) -> None:
-        """A document at once; a claim together with the others of its page, by `finish`."""
+        """Write a document at once; keep a claim until `finish` writes all of its page."""
         fate = self._fate_of(item, name)
         if fate not in ("new", "grown"):
             self._tally.add(item.KIND, fate)
@@ -155,7 +155,7 @@ class VouchedItems:
         self._claims = {}
 
     def content(self, item: ImportDocument | ImportClaim) -> str:
-        """The hash of what a page says of it."""
+        """Return the hash of an item's text on a page."""
         if isinstance(item, ImportDocument):
             return self._hashes.of("text", self._memory._clean(item.text))
         return self._line_hash(*as_written(item.relation or NOTE, self._memory._clean(item.text)))
@@ -172,7 +172,7 @@ class VouchedItems:
         return "grown" if is_there else "new"
 
     def _stripped_hash(self, item: ImportDocument | ImportClaim) -> str:
-        """The same of what is left of a document in which something was forgotten."""
+        """Return the hash of a document without its forgotten parts."""
         return self._hashes.of("text", self._text_to_write(item)) if isinstance(item, ImportDocument) else ""
 
     def _text_to_write(self, document: ImportDocument) -> str:
@@ -198,7 +198,7 @@ class VouchedItems:
     # --- documents -----------------------------------------------------------------------
 
     def _is_on_page(self, document: ImportDocument, fate: str) -> bool:
-        """Whether the page says it already. A look takes out no secrets: it makes no key."""
+        """True if the page says it already. A dry run makes no key, and so redacts no secrets."""
         page = Page(path := _page_of_document(document), self._memory._pages.absorb.read(path))
         return fate == "new" and page.exists and page.text == document.text
 
@@ -214,7 +214,7 @@ class VouchedItems:
                 break
             if written is None:
                 continue
-            if not written:  # somebody, perhaps another import, put it there
+            if not written:  # something else, perhaps another import, wrote it
                 self._ledger.catch_up()
                 fate = "known"
             prior = self._ledger.prior(name)
@@ -231,8 +231,8 @@ class VouchedItems:
         self._tally.note(f"{document.title[:80]!r} was passed over: {fault}")
 
     def _write_page(self, path: str, text: str, name: str) -> bool | None:
-        """Whether the page was written now; it was free, or this document's own, as it was left. False: it said it
-        already. None: it says something else."""
+        """Write a page that is free, or that this document wrote and nothing else changed. False: it already says this.
+        None: it says something else."""
         for _ in range(_TRIES):
             prior = self._ledger.prior(name)
             page = Page(path, self._memory._pages.absorb.read(path))
@@ -245,14 +245,14 @@ class VouchedItems:
             reason = f"imported from {self._format}"
             try:
                 self._edit_page(path, text, page.sha256, reason)
-            except Stale:  # somebody saved it in this moment: look again
+            except Stale:  # saved meanwhile: read again
                 self._ledger.catch_up()
                 continue
             return True
         return None
 
     def _edit_page(self, path: str, text: str, base: str | None, reason: str) -> None:
-        """Looking at the whole folder before each of thousands of pages would take longer than all the rest."""
+        """Edit a page without a scan of the folder each time: for thousands of pages that would cost the most."""
         pages = self._memory._pages
         pages.in_a_row = bool(self._edits % _IN_A_ROW)
         self._edits += 1
@@ -264,7 +264,7 @@ class VouchedItems:
     # --- claims --------------------------------------------------------------------------
 
     def _page_of_claim(self, claim: ImportClaim, name: str) -> str:
-        """The page of a claim: where its line was put before, else its topic's."""
+        """Return the page that has the claim's line already, else its topic's."""
         path = _first_page(claim)
         prior = self._ledger.prior(name)
         was = prior.page if prior is not None and prior.is_mine else ""
@@ -273,7 +273,7 @@ class VouchedItems:
     def _add_claims(self, path: str, claims: list[tuple[ImportClaim, str]]) -> None:
         most = self._memory.policy.page_bytes - _SPARE
         large = [each for each in claims if len(each[0].text.encode("utf-8", "replace")) * 2 > most]
-        if large:  # written out, it may be no line of any page
+        if large:  # escaped, it may fit on no page
             self._note_refused(large, "it is longer than a page may be.")
         left = [each for each in claims if each not in large]
         pages = _pages_of_topic(_first_page(claims[0][0]))
@@ -297,8 +297,8 @@ class VouchedItems:
         self._tally.note(f"{what} of {claims[0][0].topic[:80]!r} {were} passed over: {why}")
 
     def _add_to_page(self, path: str, claims: list[tuple[ImportClaim, str]]) -> list[tuple[ImportClaim, str]]:
-        """As many claims as fit on a page, by one edit; those that do not. Repeated, because a crash came between, it
-        finds them there."""
+        """Add as many claims as fit on a page in one edit, and return the others. After a crash, a repeat finds them
+        there."""
         most = self._memory.policy.page_bytes - _SPARE
         fates: list[str] = []
 
@@ -344,7 +344,7 @@ class VouchedItems:
 
 
 def _page_of_document(document: ImportDocument) -> str:
-    """Where a document would stand; a place that is none is made one of facts."""
+    """Return the page of a document; a page of facts, where its own is not allowed."""
     path = document.page or ""
     if path and path != STATE and path_fault(path) is None and is_page(path):
         return path
@@ -353,13 +353,13 @@ def _page_of_document(document: ImportDocument) -> str:
 
 
 def _pages_beside(path: str) -> list[str]:
-    """Where a document goes if its page is taken."""
+    """Return the pages for a document whose own is taken."""
     name = path.rpartition("/")[2].removesuffix(".md").lower()
     return [f"facts/{name}-imported{number}.md" for number in ("", *(f"-{each}" for each in range(2, _MOST)))]
 
 
 def _pages_of_topic(path: str) -> list[str]:
-    """The page of a topic, and those on which claims stand that found no place on it."""
+    """Return the page of a topic, and those that continue it."""
     stem = path.removesuffix(".md")
     return [path, *(f"{stem}-{number}.md" for number in range(2, _MOST))]
 
@@ -371,18 +371,18 @@ def _first_page(claim: ImportClaim) -> str:
 
 
 def _line_bytes(line: tuple[str, str]) -> int:
-    """What a line takes on a page, at most."""
+    """Return the most bytes that a line takes on a page."""
     return len(bullet_text(*line).encode()) + 4
 
 
 def _replace_line(text: str, path: str, old: tuple[str, str], new: tuple[str, str]) -> str:
-    """The page with one line said anew, where nobody has changed it meanwhile."""
+    """Return the page with one fact replaced."""
     line = next(fact.line for fact in parse(path, text).facts if (fact.relation, fact.object) == old)
     return replace_fact(text, path, line or 0, *new)
 
 
 def _add_lines(text: str, path: str, new: list[tuple[str, str]]) -> str:
-    """The page with these facts more: the first where a careful person would put it, the others below it."""
+    """Return the page with these facts added: the first in its best place, the others below it."""
     if not new:
         return text
     text = add_fact(text, path, *new[0])
