@@ -21,6 +21,7 @@ from looseleaf.base.policy import Policy
 from looseleaf.integrations.anthropic_commands import DEFINITION, PARAMETERS, _format_size, run
 from looseleaf.integrations.anthropic_paths import ROOT, ToolPaths, parts_of
 from looseleaf.memory import Memory
+from tables import check_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -68,35 +69,37 @@ def make(memory: Memory, path: str, text: str) -> None:
 # --- names -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("name", "page"),
-    [
-        ("USER.md", "USER.md"),
-        ("SOUL.md", "SOUL.md"),
-        ("PROJECT.local.md", "PROJECT.local.md"),
-        ("USER", "USER.md"),
-        ("tea.md", "facts/tea.md"),
-        ("tea", "facts/tea.md"),
-        ("facts/tea.md", "facts/tea.md"),
-        ("facts/tea", "facts/tea.md"),
-        ("./facts//tea.md", "facts/tea.md"),
-        ("tea.md/", "facts/tea.md"),
-        ("notes.txt", "facts/notes.txt.md"),
-        ("notes.txt.md", "facts/notes.txt.md"),
-        ("v1.2", "facts/v1.2.md"),
-        ("project/plan.md", "facts/project--plan.md"),
-        ("project/deep/plan.json", "facts/project--deep--plan.json.md"),
-        ("facts/project--plan.md", "facts/project--plan.md"),
-        ("episodes/2026-01.md", "episodes/2026-01.md"),
-        ("days/2026-01-02.md", "days/2026-01-02.md"),
-        ("caf\u0065\u0301.md", "facts/café.md"),
-        ("readme.md.md", "facts/readme.md.md"),
-        ("HOUSE.md", "HOUSE.md"),
-        ("facts/HOUSE.md", "facts/HOUSE.md"),
-    ],
-)
-def test_a_name_means_a_page(name: str, page: str) -> None:
-    assert ToolPaths(["HOUSE.md"]).page(parts_of(f"{ROOT}/{name}")) == page
+def test_a_name_means_a_page() -> None:
+    def check(name: str, page: str) -> None:
+        assert ToolPaths(["HOUSE.md"]).page(parts_of(f"{ROOT}/{name}")) == page
+
+    check_rows(
+        check,
+        [
+            ("USER.md", "USER.md"),
+            ("SOUL.md", "SOUL.md"),
+            ("PROJECT.local.md", "PROJECT.local.md"),
+            ("USER", "USER.md"),
+            ("tea.md", "facts/tea.md"),
+            ("tea", "facts/tea.md"),
+            ("facts/tea.md", "facts/tea.md"),
+            ("facts/tea", "facts/tea.md"),
+            ("./facts//tea.md", "facts/tea.md"),
+            ("tea.md/", "facts/tea.md"),
+            ("notes.txt", "facts/notes.txt.md"),
+            ("notes.txt.md", "facts/notes.txt.md"),
+            ("v1.2", "facts/v1.2.md"),
+            ("project/plan.md", "facts/project--plan.md"),
+            ("project/deep/plan.json", "facts/project--deep--plan.json.md"),
+            ("facts/project--plan.md", "facts/project--plan.md"),
+            ("episodes/2026-01.md", "episodes/2026-01.md"),
+            ("days/2026-01-02.md", "days/2026-01-02.md"),
+            ("caf\u0065\u0301.md", "facts/café.md"),
+            ("readme.md.md", "facts/readme.md.md"),
+            ("HOUSE.md", "HOUSE.md"),
+            ("facts/HOUSE.md", "facts/HOUSE.md"),
+        ],
+    )
 
 
 PARTS = st.text(alphabet="aB.-_ é1", min_size=1, max_size=8)
@@ -247,22 +250,32 @@ def test_what_people_and_the_program_write_can_be_read_only(memory: Memory, page
         refused(memory, **asked)
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        *("review/pending.md", "review", "Review/pending.md", "log/journal", "views/x.md", "looseleaf.toml"),
-        *("state.json", "STATE.json", "state.json/x.md"),
-    ],
-)
-def test_what_is_not_a_memory_is_not_there(memory: Memory, name: str) -> None:
+def test_what_is_not_a_memory_is_not_there(memory: Memory) -> None:
     make(memory, "/memories/there.md", "x\n")
     memory.write("I like jazz.")  # a document: so that something waits
     assert memory.page("review/pending.md").exists
-    for asked in every_command(f"{ROOT}/{name}"):
-        said = refused(memory, **asked)
-        assert "does not exist" in said
-        assert ("memory_state" in said) == ("state" in name.lower())
-    assert "review" not in done(memory, "view", ROOT)
+
+    def check(name: str) -> None:
+        for asked in every_command(f"{ROOT}/{name}"):
+            said = refused(memory, **asked)
+            assert "does not exist" in said
+            assert ("memory_state" in said) == ("state" in name.lower())
+        assert "review" not in done(memory, "view", ROOT)
+
+    check_rows(
+        check,
+        [
+            *(
+                "review/pending.md",
+                "review",
+                "Review/pending.md",
+                "log/journal",
+                "views/x.md",
+                "looseleaf.toml",
+            ),
+            *("state.json", "STATE.json", "state.json/x.md"),
+        ],
+    )
 
 
 def test_a_person_s_own_page_at_the_top_keeps_its_name(memory: Memory) -> None:
@@ -278,35 +291,38 @@ def test_a_person_s_own_page_at_the_top_keeps_its_name(memory: Memory) -> None:
 # --- what is asked ---------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "asked",
-    [
-        {},
-        {"command": None},
-        {"command": "clear"},
-        {"command": ["view"]},
-        {"command": "view"},
-        {"command": "view", "path": None},
-        {"command": "view", "path": 3},
-        {"command": "view", "path": ROOT, "view_range": [1]},
-        {"command": "view", "path": ROOT, "view_range": [1, "2"]},
-        {"command": "view", "path": ROOT, "view_range": "1-2"},
-        {"command": "view", "path": ROOT, "view_range": [1, -2]},
-        {"command": "create", "path": "/memories/a.md"},
-        {"command": "create", "path": "/memories/a.md", "file_text": 1},
-        {"command": "insert", "path": "/memories/there.md", "insert_line": True, "insert_text": "x"},
-        {"command": "insert", "path": "/memories/there.md", "insert_line": 1.0, "insert_text": "x"},
-        {"command": "str_replace", "path": "/memories/there.md", "old_str": "x"},
-        {"command": "rename", "old_path": "/memories/there.md"},
-    ],
-)
-def test_what_is_no_command_is_answered_with_a_sentence(memory: Memory, asked: dict[str, Any]) -> None:
+def test_what_is_no_command_is_answered_with_a_sentence(memory: Memory) -> None:
     make(memory, "/memories/there.md", "x\n")
     before = all_files(memory)
-    answer = run(memory, asked)
-    assert answer.is_error
-    assert answer.text.startswith(("Nothing was done:", "Nothing was shown:"))
-    assert all_files(memory) == before
+
+    def check(asked: dict[str, Any]) -> None:
+        answer = run(memory, asked)
+        assert answer.is_error
+        assert answer.text.startswith(("Nothing was done:", "Nothing was shown:"))
+        assert all_files(memory) == before
+
+    check_rows(
+        check,
+        [
+            {},
+            {"command": None},
+            {"command": "clear"},
+            {"command": ["view"]},
+            {"command": "view"},
+            {"command": "view", "path": None},
+            {"command": "view", "path": 3},
+            {"command": "view", "path": ROOT, "view_range": [1]},
+            {"command": "view", "path": ROOT, "view_range": [1, "2"]},
+            {"command": "view", "path": ROOT, "view_range": "1-2"},
+            {"command": "view", "path": ROOT, "view_range": [1, -2]},
+            {"command": "create", "path": "/memories/a.md"},
+            {"command": "create", "path": "/memories/a.md", "file_text": 1},
+            {"command": "insert", "path": "/memories/there.md", "insert_line": True, "insert_text": "x"},
+            {"command": "insert", "path": "/memories/there.md", "insert_line": 1.0, "insert_text": "x"},
+            {"command": "str_replace", "path": "/memories/there.md", "old_str": "x"},
+            {"command": "rename", "old_path": "/memories/there.md"},
+        ],
+    )
 
 
 def test_something_that_is_no_object_is_answered_with_a_sentence(memory: Memory) -> None:
@@ -498,15 +514,17 @@ def test_a_long_listing_ends_with_how_many_more_there_are(
     ]
 
 
-@pytest.mark.parametrize(
-    ("size", "said"),
-    [
-        *((0, "0B"), (1, "1B"), (1023, "1023B"), (1024, "1K"), (1536, "1.5K"), (1 << 20, "1M")),
-        *((5 << 30, "5G"), (1 << 41, "2048G")),
-    ],
-)
-def test_a_size_is_said_shortly(size: int, said: str) -> None:
-    assert _format_size(size) == said
+def test_a_size_is_said_shortly() -> None:
+    def check(size: int, said: str) -> None:
+        assert _format_size(size) == said
+
+    check_rows(
+        check,
+        [
+            *((0, "0B"), (1, "1B"), (1023, "1023B"), (1024, "1K"), (1536, "1.5K"), (1 << 20, "1M")),
+            *((5 << 30, "5G"), (1 << 41, "2048G")),
+        ],
+    )
 
 
 def test_more_lines_than_have_a_number_are_refused(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,6 +23,7 @@ from looseleaf.cli.main import main
 from looseleaf.integrations import claude_settings as settings
 from looseleaf.integrations.claude_settings import EVENTS, installed, parse_json, removed
 from looseleaf.tools.toolset import TOOLS
+from tables import check_rows
 
 COMMAND = "/opt/some place/looseleaf --memory '/a b'"
 OTHER = {"type": "command", "command": "say looseleaf hook stop it", "timeout": 5}
@@ -252,21 +253,24 @@ def test_the_program_is_called_as_it_was(
     assert shlex.split(commands(file.read_text())["Stop"][0])[:3] == [sys.executable, "-m", "looseleaf"]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        *('{"a": 1', "[]", "7", '{"hooks": []}', '{"hooks": {"Stop": {}}}', '{"hooks": {"Stop": [7]}}'),
-        *('{"hooks": {"Stop": [{"hooks": 7}]}}', "\ufeff{}", "[" * 100_000),
-    ],
-)
-def test_settings_that_are_not_understood_are_not_touched(text: str, run: Run, file: Path) -> None:
+def test_settings_that_are_not_understood_are_not_touched(run: Run, file: Path) -> None:
     file.parent.mkdir()
-    file.write_text(text)
-    for event in ("install", "remove"):
-        code, _, err = run("hook", event, "--claude", "--yes")
-        assert code == 2
-        assert "The settings were not changed" in err
-    assert file.read_text() == text
+
+    def check(text: str) -> None:
+        file.write_text(text)
+        for event in ("install", "remove"):
+            code, _, err = run("hook", event, "--claude", "--yes")
+            assert code == 2
+            assert "The settings were not changed" in err
+        assert file.read_text() == text
+
+    check_rows(
+        check,
+        [
+            *('{"a": 1', "[]", "7", '{"hooks": []}', '{"hooks": {"Stop": {}}}', '{"hooks": {"Stop": [7]}}'),
+            *('{"hooks": {"Stop": [{"hooks": 7}]}}', "\ufeff{}", "[" * 100_000),
+        ],
+    )
 
 
 def test_links_bytes_and_nobodys_settings_are_refused(run: Run, file: Path, place: Path) -> None:
@@ -328,24 +332,26 @@ def test_who_distills_is_written_into_the_settings_and_what_is_sent_is_said_befo
     assert settings.read_text() == ""
 
 
-@pytest.mark.parametrize(
-    ("before", "after"),
-    [
-        ("# mine\nlock_seconds = 5\n", '# mine\nlock_seconds = 5\ndistiller = "codex"\n'),
-        ("lock_seconds = 5", 'lock_seconds = 5\ndistiller = "codex"\n'),
-        ('  distiller = "model"  # so\ntidy = true\n', 'distiller = "codex"\ntidy = true\n'),
-        (
-            "tidy = true\n\n[agents.main]\ntail_turns = 3\n",
-            'tidy = true\ndistiller = "codex"\n\n[agents.main]\ntail_turns = 3\n',
-        ),
-        ("[agents.main]\ntail_turns = 3\n", 'distiller = "codex"\n\n[agents.main]\ntail_turns = 3\n'),
-    ],
-)
-def test_every_other_line_of_the_settings_stays(run: Run, folder: Path, before: str, after: str) -> None:
-    settings = folder / "looseleaf.toml"
-    settings.write_text(before, encoding="utf-8")
-    assert run(*WITH, "codex")[0] == 0
-    assert settings.read_text(encoding="utf-8") == after
+def test_every_other_line_of_the_settings_stays(run: Run, folder: Path) -> None:
+    def check(before: str, after: str) -> None:
+        settings = folder / "looseleaf.toml"
+        settings.write_text(before, encoding="utf-8")
+        assert run(*WITH, "codex")[0] == 0
+        assert settings.read_text(encoding="utf-8") == after
+
+    check_rows(
+        check,
+        [
+            ("# mine\nlock_seconds = 5\n", '# mine\nlock_seconds = 5\ndistiller = "codex"\n'),
+            ("lock_seconds = 5", 'lock_seconds = 5\ndistiller = "codex"\n'),
+            ('  distiller = "model"  # so\ntidy = true\n', 'distiller = "codex"\ntidy = true\n'),
+            (
+                "tidy = true\n\n[agents.main]\ntail_turns = 3\n",
+                'tidy = true\ndistiller = "codex"\n\n[agents.main]\ntail_turns = 3\n',
+            ),
+            ("[agents.main]\ntail_turns = 3\n", 'distiller = "codex"\n\n[agents.main]\ntail_turns = 3\n'),
+        ],
+    )
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import shutil
 import tarfile
 import zipfile
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,8 @@ from looseleaf.transfer.formats.basic_memory import convert_note
 from looseleaf.transfer.import_ledger import Imported
 from looseleaf.transfer.import_run import run as import_from
 from looseleaf.transfer.source import ImportClaim, ImportDocument, Source, Talk
+from row_folders import in_folders
+from tables import check_rows
 
 Item = ImportClaim | ImportDocument | Talk
 
@@ -95,30 +98,33 @@ def log_of(memory: Memory) -> dict[str, bytes]:
 # --- through the whole import ----------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", FORMS)
-def test_a_sample_is_known_by_what_is_in_it(name: str) -> None:
-    with Source(SAMPLES / name) as source:
-        assert FORMS[name] == detect(source).format.NAME
-    with_another_name = {named(form).NAME for form in FORMATS}
-    assert with_another_name == set(FORMATS)
+def test_a_sample_is_known_by_what_is_in_it() -> None:
+    def check(name: str) -> None:
+        with Source(SAMPLES / name) as source:
+            assert FORMS[name] == detect(source).format.NAME
+        with_another_name = {named(form).NAME for form in FORMATS}
+        assert with_another_name == set(FORMATS)
+
+    check_rows(check, FORMS)
 
 
-@pytest.mark.parametrize("mine", [False, True])
-@pytest.mark.parametrize("name", [name for name in FORMS if "/" not in name])
-def test_a_second_import_changes_nothing(name: str, mine: bool, place: Path) -> None:
-    with Memory(str(place / "m"), agent="import") as memory:
-        first = taken(memory, SAMPLES / name, mine=mine)
-        before = log_of(memory)
-        second = taken(memory, SAMPLES / name, mine=mine)
+def test_a_second_import_changes_nothing(place: Path) -> None:
+    def check(place: Path, name: str, mine: bool) -> None:
+        with Memory(str(place / "m"), agent="import") as memory:
+            first = taken(memory, SAMPLES / name, mine=mine)
+            before = log_of(memory)
+            second = taken(memory, SAMPLES / name, mine=mine)
 
-        assert not first.is_nothing
-        assert second.is_nothing
-        assert log_of(memory) == before
-        assert [str(each) for each in memory.check()] == []
-        assert bool(first.pages) == mine
-        if not mine:
-            assert memory.facts() == []
-            assert {path for path in memory.pages() if path != "review/pending.md"} == set()
+            assert not first.is_nothing
+            assert second.is_nothing
+            assert log_of(memory) == before
+            assert [str(each) for each in memory.check()] == []
+            assert bool(first.pages) == mine
+            if not mine:
+                assert memory.facts() == []
+                assert {path for path in memory.pages() if path != "review/pending.md"} == set()
+
+    check_rows(check, in_folders(place, product([name for name in FORMS if "/" not in name], [False, True])))
 
 
 def test_what_is_vouched_for_is_a_page_byte_for_byte(place: Path) -> None:
@@ -270,25 +276,27 @@ def test_statements_of_a_note_are_facts_of_its_page() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "- [ ] task",
-        "- [x] done",
-        "- [-] given up",
-        "- [text](https://example.org)",
-        "  - [tech] indented",
-        "- [a: b] a label with a colon",
-        "- [tech] \u2028",
-        "- [updated] 2026-01-01",
-        "- prose with [[a link]] and more",
-        "- [tech]no space",
-        "- [tech] " + "x" * 20_000,
-        "[tech] no bullet",
-    ],
-)
-def test_what_is_no_statement_stays_as_it_is(line: str) -> None:
-    assert convert_note(f"{line}\n") == f"{line}\n"
+def test_what_is_no_statement_stays_as_it_is() -> None:
+    def check(line: str) -> None:
+        assert convert_note(f"{line}\n") == f"{line}\n"
+
+    check_rows(
+        check,
+        [
+            "- [ ] task",
+            "- [x] done",
+            "- [-] given up",
+            "- [text](https://example.org)",
+            "  - [tech] indented",
+            "- [a: b] a label with a colon",
+            "- [tech] \u2028",
+            "- [updated] 2026-01-01",
+            "- prose with [[a link]] and more",
+            "- [tech]no space",
+            "- [tech] " + "x" * 20_000,
+            "[tech] no bullet",
+        ],
+    )
 
 
 LINES = (
@@ -377,18 +385,21 @@ def test_a_folder_of_tiers_is_read_as_plain_notes() -> None:
     assert texts(tiers) == {page: (tiers / file).read_text() for page, file in files.items()}
 
 
-@pytest.mark.parametrize("form", [None, "plain", "messages"])
-@pytest.mark.parametrize("part", ["", "log/traces", "log/journal.jsonl", "facts", "USER.md"])
-def test_a_memory_of_our_own_is_used_and_not_imported(
-    part: str, form: str | None, place: Path, run: Run
-) -> None:
+def test_a_memory_of_our_own_is_used_and_not_imported(place: Path, run: Run) -> None:
     with Memory(str(place / "other")) as memory:
         for page in ("SOUL.md", "USER.md", "facts/tea.md"):
             memory.edit(page, "# Text\n", reason="x", author="person")
         memory.record(user="Hello there.")
-    code, _, err = run("import", str(place / "other" / part), *(["--as", form] if form else []), "--mine")
-    assert code == 2
-    assert ("is part of a looseleaf memory" if part else "is already a looseleaf memory") in err
+
+    def check(part: str, form: str | None) -> None:
+        code, _, err = run("import", str(place / "other" / part), *(["--as", form] if form else []), "--mine")
+        assert code == 2
+        assert ("is part of a looseleaf memory" if part else "is already a looseleaf memory") in err
+
+    check_rows(
+        check,
+        product(["", "log/traces", "log/journal.jsonl", "facts", "USER.md"], [None, "plain", "messages"]),
+    )
 
 
 def test_what_only_lies_beside_the_pages_of_a_memory_is_imported(place: Path, run: Run, folder: Path) -> None:
@@ -434,18 +445,21 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.mark.parametrize("form", ["openclaw", "mcp-memory", "mem0", "basic-memory", "plain"])
-def test_no_content_stops_an_import(form: str, hostile: Path, place: Path) -> None:
+def test_no_content_stops_an_import(hostile: Path, place: Path) -> None:
     """Whatever cannot be read is passed over and named; what is good beside it is taken, and a second import of it
     changes nothing."""
-    for mine in (False, True):
-        with Source(hostile) as source, Memory(str(place / str(mine)), agent="import") as memory:
-            first = import_from(memory, source, named(form), mine=mine)
-            assert first.passed_over
-            before = log_of(memory)
-            assert import_from(memory, source, named(form), mine=mine).is_nothing
-            assert log_of(memory) == before
-            assert [str(each) for each in memory.check() if each.severity == "error"] == []
+
+    def check(place: Path, form: str) -> None:
+        for mine in (False, True):
+            with Source(hostile) as source, Memory(str(place / str(mine)), agent="import") as memory:
+                first = import_from(memory, source, named(form), mine=mine)
+                assert first.passed_over
+                before = log_of(memory)
+                assert import_from(memory, source, named(form), mine=mine).is_nothing
+                assert log_of(memory) == before
+                assert [str(each) for each in memory.check() if each.severity == "error"] == []
+
+    check_rows(check, in_folders(place, ["openclaw", "mcp-memory", "mem0", "basic-memory", "plain"]))
 
 
 def test_what_is_good_among_what_is_bad_is_taken(hostile: Path) -> None:

@@ -15,6 +15,8 @@ from importing import SAMPLES, TALKS, conversation, export, files_of, line_of, r
 from looseleaf.base.errors import Refused
 from looseleaf.transfer.formats import FORMATS, detect, named
 from looseleaf.transfer.source import ImportDocument, ImportMessage, Source, Talk, clip_title, time_of
+from row_folders import in_folders
+from tables import check_rows
 
 WHOLE = {
     "chatgpt": {
@@ -125,12 +127,14 @@ def said_in(path: Path, form: str) -> tuple[list[ImportMessage], list[str]]:
     return [said for item in items if isinstance(item, Talk) for said in item.said], told
 
 
-@pytest.mark.parametrize("sample", TALKS)
-def test_a_sample_is_known_by_what_is_in_it_and_read_whole(sample: str) -> None:
-    with Source(SAMPLES / sample) as source:
-        assert TALKS[sample] == detect(source).format.NAME
-    assert read(SAMPLES / sample, TALKS[sample])[1] == []
-    assert whole(SAMPLES / sample, TALKS[sample]) == WHOLE[sample]
+def test_a_sample_is_known_by_what_is_in_it_and_read_whole() -> None:
+    def check(sample: str) -> None:
+        with Source(SAMPLES / sample) as source:
+            assert TALKS[sample] == detect(source).format.NAME
+        assert read(SAMPLES / sample, TALKS[sample])[1] == []
+        assert whole(SAMPLES / sample, TALKS[sample]) == WHOLE[sample]
+
+    check_rows(check, TALKS)
 
 
 @pytest.mark.parametrize("sample", ["chatgpt", "claude", "claude_code", "codex"])
@@ -389,26 +393,29 @@ def test_a_conversation_that_is_none_is_named_and_the_others_are_read(tmp_path: 
     assert all("conversations.json: " in each and "was passed over" in each for each in told)
 
 
-@pytest.mark.parametrize(
-    "sample", ["chatgpt", "claude", "claude_code", "codex", "messages.json", "messages.jsonl"]
-)
-def test_a_damaged_file_in_an_archive_is_named_and_what_was_read_is_given(
-    sample: str, tmp_path: Path
-) -> None:
-    files = files_of(sample) if (SAMPLES / sample).is_dir() else {sample: (SAMPLES / sample).read_bytes()}
-    path = tmp_path / "it.zip"
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
-        for name, data in files.items():
-            archive.writestr(name, data.rstrip() + b" ")
-    damaged = bytearray(path.read_bytes())
-    with zipfile.ZipFile(path) as archive:
-        for info in archive.infolist():
-            damaged[info.header_offset + 30 + len(info.filename) + info.file_size - 1] = ord("\t")
-    path.write_bytes(damaged)
-    whole_said, _ = said_in(SAMPLES / sample, TALKS[sample])
-    said, told = said_in(path, TALKS[sample])
-    assert any("was not read to its end: Bad CRC-32" in each for each in told)
-    assert {line_of(each) for each in said} <= {line_of(each) for each in whole_said}
+def test_a_damaged_file_in_an_archive_is_named_and_what_was_read_is_given(tmp_path: Path) -> None:
+    def check(tmp_path: Path, sample: str) -> None:
+        files = files_of(sample) if (SAMPLES / sample).is_dir() else {sample: (SAMPLES / sample).read_bytes()}
+        path = tmp_path / "it.zip"
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
+            for name, data in files.items():
+                archive.writestr(name, data.rstrip() + b" ")
+        damaged = bytearray(path.read_bytes())
+        with zipfile.ZipFile(path) as archive:
+            for info in archive.infolist():
+                damaged[info.header_offset + 30 + len(info.filename) + info.file_size - 1] = ord("\t")
+        path.write_bytes(damaged)
+        whole_said, _ = said_in(SAMPLES / sample, TALKS[sample])
+        said, told = said_in(path, TALKS[sample])
+        assert any("was not read to its end: Bad CRC-32" in each for each in told)
+        assert {line_of(each) for each in said} <= {line_of(each) for each in whole_said}
+
+    check_rows(
+        check,
+        in_folders(
+            tmp_path, ["chatgpt", "claude", "claude_code", "codex", "messages.json", "messages.jsonl"]
+        ),
+    )
 
 
 def test_a_file_that_breaks_off_gives_what_was_whole(tmp_path: Path) -> None:
@@ -420,24 +427,26 @@ def test_a_file_that_breaks_off_gives_what_was_whole(tmp_path: Path) -> None:
     assert told[-1] == "conversations.json was not read to its end: it breaks off, or is not JSON there."
 
 
-@pytest.mark.parametrize(
-    ("given", "found"),
-    [
-        (1_770_000_000, 1_770_000_000.0),
-        (1_770_000_000_123, 1_770_000_000.123),
-        ("2026-02-03T09:00:01.000000Z", 1770109201.0),
-        ("2026-02-03 09:00", 1770109200.0),
-        (True, None),
-        (float("nan"), None),
-        (float("inf"), None),
-        (10**30, None),
-        ("yesterday", None),
-        (None, None),
-        ({}, None),
-    ],
-)
-def test_a_time_is_one_or_none(given: object, found: float | None) -> None:
-    assert time_of(given) == found
+def test_a_time_is_one_or_none() -> None:
+    def check(given: object, found: float | None) -> None:
+        assert time_of(given) == found
+
+    check_rows(
+        check,
+        [
+            (1_770_000_000, 1_770_000_000.0),
+            (1_770_000_000_123, 1_770_000_000.123),
+            ("2026-02-03T09:00:01.000000Z", 1770109201.0),
+            ("2026-02-03 09:00", 1770109200.0),
+            (True, None),
+            (float("nan"), None),
+            (float("inf"), None),
+            (10**30, None),
+            ("yesterday", None),
+            (None, None),
+            ({}, None),
+        ],
+    )
 
 
 def test_a_title_is_one_line() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -36,29 +37,36 @@ from looseleaf.transfer import new_items as news
 from looseleaf.transfer.import_ledger import SCHEMA
 from looseleaf.transfer.import_run import run
 from looseleaf.transfer.source import BrokenArchive, ImportClaim, ImportDocument, ImportMessage, Source, Talk
+from row_folders import in_folders
+from tables import check_rows
 
 # --- once ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("mine", [False, True])
-@pytest.mark.parametrize("sample", TALKS)
-def test_a_second_import_changes_no_byte(sample: str, mine: bool, place: Path) -> None:
-    with open_memory(place / "m") as memory:
-        looked = take(memory, SAMPLES / sample, mine=mine, dry_run=True)
-        assert traces_of(memory) == []
-        first = take(memory, SAMPLES / sample, mine=mine)
-        before = log_of(memory)
-        second = take(memory, SAMPLES / sample, mine=mine)
-        assert log_of(memory) == before
-        assert not first.is_nothing
-        assert second.is_nothing
-        assert (looked.talks, looked.documents, looked.traces) == (first.talks, first.documents, first.traces)
-        assert (looked.since, looked.until, looked.titles) == (first.since, first.until, first.titles)
-        assert second.talks.known == first.talks.new
-        assert [str(each) for each in memory.check()] == []
-    with open_memory(place / "m") as memory:
-        assert take(memory, SAMPLES / sample, mine=mine).is_nothing
-        assert log_of(memory) == before
+def test_a_second_import_changes_no_byte(place: Path) -> None:
+    def check(place: Path, sample: str, mine: bool) -> None:
+        with open_memory(place / "m") as memory:
+            looked = take(memory, SAMPLES / sample, mine=mine, dry_run=True)
+            assert traces_of(memory) == []
+            first = take(memory, SAMPLES / sample, mine=mine)
+            before = log_of(memory)
+            second = take(memory, SAMPLES / sample, mine=mine)
+            assert log_of(memory) == before
+            assert not first.is_nothing
+            assert second.is_nothing
+            assert (looked.talks, looked.documents, looked.traces) == (
+                first.talks,
+                first.documents,
+                first.traces,
+            )
+            assert (looked.since, looked.until, looked.titles) == (first.since, first.until, first.titles)
+            assert second.talks.known == first.talks.new
+            assert [str(each) for each in memory.check()] == []
+        with open_memory(place / "m") as memory:
+            assert take(memory, SAMPLES / sample, mine=mine).is_nothing
+            assert log_of(memory) == before
+
+    check_rows(check, in_folders(place, product(TALKS, [False, True])))
 
 
 def test_a_look_leaves_nothing_behind(place: Path) -> None:
@@ -345,12 +353,13 @@ def test_no_caller_can_claim_where_a_trace_comes_from(place: Path, name: str) ->
             batch.record(user="hello", **{name: "import"})
 
 
-@pytest.mark.parametrize(
-    ("origin", "found"),
-    [("import", True), ("import:chatgpt", True), ("imports", False), ("user", False), ("", False)],
-)
-def test_what_was_imported_is_told_by_its_origin(origin: str, found: bool) -> None:
-    assert is_imported(origin) is found
+def test_what_was_imported_is_told_by_its_origin() -> None:
+    def check(origin: str, found: bool) -> None:
+        assert is_imported(origin) is found
+
+    check_rows(
+        check, [("import", True), ("import:chatgpt", True), ("imports", False), ("user", False), ("", False)]
+    )
 
 
 def test_each_talk_is_a_session_with_its_turns_and_times(place: Path) -> None:

@@ -7,6 +7,7 @@ import json
 import lzma
 import tarfile
 import zipfile
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,8 @@ import pytest
 from looseleaf import Refused
 from looseleaf.transfer.formats import detect, named
 from looseleaf.transfer.source import BrokenArchive, ImportMessage, Source, Talk, refuse_memory, time_of
+from row_folders import in_folders
+from tables import check_rows
 
 
 def read(path: Path, format_: str | None = None) -> tuple[dict[str, list[ImportMessage]], list[str]]:
@@ -51,36 +54,52 @@ def rollout(path: Path, *texts: str) -> Path:
     )
 
 
-@pytest.mark.parametrize("heading", ["## My request for Codex:\n", "## My request:\n"])
-@pytest.mark.parametrize(
-    "around",
-    [
-        "# Context from my IDE setup:\n\n## Open tabs:\n- kiln.py: kiln.py\n\n",
-        "# Files mentioned by the user:\n\n## kiln.png: /tmp/kiln.png\n\n",
-        "# Context from my IDE setup:\n\n## Active selection of the file:\n## My request for Codex:\nSell it all.\n\n",
-        '<in-app-browser-context source="ambient">\nhttps://example.org\n</in-app-browser-context>\n\n',
-    ],
-)
-def test_what_was_asked_from_an_editor_is_the_users_without_what_stood_around_it(
-    around: str, heading: str, tmp_path: Path
-) -> None:
-    talks, _ = read(rollout(tmp_path, f"{around}{heading}Fix the kiln.\n"))
-    assert texts(talks) == [("user", "Fix the kiln.")]
+def test_what_was_asked_from_an_editor_is_the_users_without_what_stood_around_it(tmp_path: Path) -> None:
+    def check(tmp_path: Path, around: str, heading: str) -> None:
+        talks, _ = read(rollout(tmp_path, f"{around}{heading}Fix the kiln.\n"))
+        assert texts(talks) == [("user", "Fix the kiln.")]
+
+    check_rows(
+        check,
+        in_folders(
+            tmp_path,
+            product(
+                [
+                    "# Context from my IDE setup:\n\n## Open tabs:\n- kiln.py: kiln.py\n\n",
+                    "# Files mentioned by the user:\n\n## kiln.png: /tmp/kiln.png\n\n",
+                    (
+                        "# Context from my IDE setup:\n\n## Active selection of the file:\n"
+                        "## My request for Codex:\nSell it all.\n\n"
+                    ),
+                    '<in-app-browser-context source="ambient">\nhttps://example.org\n</in-app-browser-context>\n\n',
+                ],
+                ["## My request for Codex:\n", "## My request:\n"],
+            ),
+        ),
+    )
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "<skill>\n<name>deploy</name>\n<path>/x/SKILL.md</path>\nI always deploy on Fridays.\n</skill>",
-        "<image name=[Image #1]>",
-        "</image>",
-        "# Context from my IDE setup:\n\n## Open tabs:\n- kiln.py: kiln.py\n",
-        "Warning: apply_patch was requested via exec_command. Use the apply_patch tool instead of exec_command.",
-    ],
-)
-def test_what_the_program_says_in_the_users_name_is_not_his(text: str, tmp_path: Path) -> None:
-    talks, _ = read(rollout(tmp_path, text, "Fix the kiln."))
-    assert texts(talks) == [("user", "Fix the kiln.")]
+def test_what_the_program_says_in_the_users_name_is_not_his(tmp_path: Path) -> None:
+    def check(tmp_path: Path, text: str) -> None:
+        talks, _ = read(rollout(tmp_path, text, "Fix the kiln."))
+        assert texts(talks) == [("user", "Fix the kiln.")]
+
+    check_rows(
+        check,
+        in_folders(
+            tmp_path,
+            [
+                "<skill>\n<name>deploy</name>\n<path>/x/SKILL.md</path>\nI always deploy on Fridays.\n</skill>",
+                "<image name=[Image #1]>",
+                "</image>",
+                "# Context from my IDE setup:\n\n## Open tabs:\n- kiln.py: kiln.py\n",
+                (
+                    "Warning: apply_patch was requested via exec_command. "
+                    "Use the apply_patch tool instead of exec_command."
+                ),
+            ],
+        ),
+    )
 
 
 @pytest.mark.parametrize(
@@ -160,20 +179,30 @@ def test_what_was_typed_while_the_agent_worked_is_the_users(prompt: Any, tmp_pat
     assert texts(talks) == [("user", "Hello."), ("user", "Also the lid.")]
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        queued("It is done.", commandMode="task-notification"),
-        queued("It is done.", origin={"kind": "task-notification"}),
-        queued("<task-notification>It is done.</task-notification>"),
-        queued("It is done.", isMeta=True),
-        queued("It is done.") | {"isSidechain": True},
-        {"type": "queue-operation", "operation": "enqueue", "sessionId": "s", "content": "It is done."},
-    ],
-)
-def test_what_a_program_put_into_the_queue_is_not_the_users(line: dict[str, Any], tmp_path: Path) -> None:
-    talks, _ = read(written(tmp_path / "s.jsonl", HELLO, line))
-    assert texts(talks) == [("user", "Hello.")]
+def test_what_a_program_put_into_the_queue_is_not_the_users(tmp_path: Path) -> None:
+    def check(tmp_path: Path, line: dict[str, Any]) -> None:
+        talks, _ = read(written(tmp_path / "s.jsonl", HELLO, line))
+        assert texts(talks) == [("user", "Hello.")]
+
+    check_rows(
+        check,
+        in_folders(
+            tmp_path,
+            [
+                queued("It is done.", commandMode="task-notification"),
+                queued("It is done.", origin={"kind": "task-notification"}),
+                queued("<task-notification>It is done.</task-notification>"),
+                queued("It is done.", isMeta=True),
+                queued("It is done.") | {"isSidechain": True},
+                {
+                    "type": "queue-operation",
+                    "operation": "enqueue",
+                    "sessionId": "s",
+                    "content": "It is done.",
+                },
+            ],
+        ),
+    )
 
 
 def test_a_folder_of_sessions_is_known_behind_many_that_have_only_a_summary(tmp_path: Path) -> None:
@@ -254,14 +283,22 @@ ONE = {"messages": [{"role": "user", "content": "One."}]}
 TWO = {"messages": [{"role": "user", "content": "Two."}]}
 
 
-@pytest.mark.parametrize("name", ["talk.json", "talk.ndjson", "talk.jsonl"])
-@pytest.mark.parametrize("values", [(ONE, TWO), tuple(each["messages"][0] for each in (ONE, TWO))])
-def test_lines_of_json_are_read_to_their_end_whatever_their_file_is_called(
-    name: str, values: tuple[Any, ...], tmp_path: Path
-) -> None:
-    talks, notes = read(written(tmp_path / name, *values))
-    assert texts(talks) == [("user", "One."), ("user", "Two.")]
-    assert notes == []
+def test_lines_of_json_are_read_to_their_end_whatever_their_file_is_called(tmp_path: Path) -> None:
+    def check(tmp_path: Path, values: tuple[Any, ...], name: str) -> None:
+        talks, notes = read(written(tmp_path / name, *values))
+        assert texts(talks) == [("user", "One."), ("user", "Two.")]
+        assert notes == []
+
+    check_rows(
+        check,
+        in_folders(
+            tmp_path,
+            product(
+                [(ONE, TWO), tuple(each["messages"][0] for each in (ONE, TWO))],
+                ["talk.json", "talk.ndjson", "talk.jsonl"],
+            ),
+        ),
+    )
 
 
 def test_objects_in_a_row_may_be_laid_out_and_the_last_may_break_off(tmp_path: Path) -> None:
@@ -309,23 +346,30 @@ def test_a_note_in_another_encoding_is_told_what_to_do(encoding: str, tmp_path: 
     assert notes == ["a.txt was passed over: it is UTF-16; save it as UTF-8."]
 
 
-@pytest.mark.parametrize(
-    ("format_", "sample"),
-    [
-        ("messages", "messages.jsonl"),
-        ("chatgpt", "chatgpt/conversations.json"),
-        ("claude", "claude/conversations.json"),
-        ("codex", "codex"),
-        ("claude-code", "claude_code"),
-    ],
-)
-def test_a_file_is_what_its_user_says_however_it_is_called(format_: str, sample: str, tmp_path: Path) -> None:
-    given = Path(__file__).parents[1] / "exports" / sample
-    kind = "" if given.is_file() else "*.jsonl"
-    file = given if not kind else next(each for each in sorted(given.rglob(kind)) if read(each, format_)[0])
-    path = tmp_path / "saved.txt"
-    path.write_bytes(file.read_bytes())
-    assert texts(read(path, format_)[0]) == texts(read(file, format_)[0]) != []
+def test_a_file_is_what_its_user_says_however_it_is_called(tmp_path: Path) -> None:
+    def check(tmp_path: Path, format_: str, sample: str) -> None:
+        given = Path(__file__).parents[1] / "exports" / sample
+        kind = "" if given.is_file() else "*.jsonl"
+        file = (
+            given if not kind else next(each for each in sorted(given.rglob(kind)) if read(each, format_)[0])
+        )
+        path = tmp_path / "saved.txt"
+        path.write_bytes(file.read_bytes())
+        assert texts(read(path, format_)[0]) == texts(read(file, format_)[0]) != []
+
+    check_rows(
+        check,
+        in_folders(
+            tmp_path,
+            [
+                ("messages", "messages.jsonl"),
+                ("chatgpt", "chatgpt/conversations.json"),
+                ("claude", "claude/conversations.json"),
+                ("codex", "codex"),
+                ("claude-code", "claude_code"),
+            ],
+        ),
+    )
 
 
 # --- archives --------------------------------------------------------------------------

@@ -21,6 +21,8 @@ from looseleaf.transfer import import_run as run_module
 from looseleaf.transfer import place_items as vouched
 from looseleaf.transfer.import_ledger import Imported
 from looseleaf.transfer.source import ImportClaim, ImportDocument
+from row_folders import in_folders
+from tables import check_rows
 
 # --- documents and claims ------------------------------------------------------------------------
 
@@ -95,24 +97,27 @@ def test_a_document_for_which_there_is_no_place_is_named(place: Path) -> None:
         assert "'Long' was passed over" in done.notes[0]
 
 
-@pytest.mark.parametrize(
-    ("document", "page"),
-    [
-        (ImportDocument("k", "text\n", "A title", page="../evil.md"), "facts/a-title.md"),
-        (ImportDocument("k", "text\n", "A title", page="log/key"), "facts/a-title.md"),
-        (ImportDocument("k", "text\n", "list.md"), "facts/list.md"),
-        (ImportDocument("k", "text\n", "", topic="Herbs"), "facts/herbs.md"),
-        (ImportDocument("k", "text\n", ""), "facts/imported.md"),
-        (ImportDocument("k", "text\n", "x", page="days/2026-01-05.md"), "days/2026-01-05.md"),
-    ],
-)
-def test_a_place_that_is_none_is_made_a_page_of_facts(
-    document: ImportDocument, page: str, place: Path
-) -> None:
-    with open_memory(place / "m") as memory:
-        assert bring(memory, document, mine=True, dry_run=True).pages == (page,)
-        assert bring(memory, document, mine=True).pages == (page,)
-        assert memory.page(page).text == "text\n"
+def test_a_place_that_is_none_is_made_a_page_of_facts(place: Path) -> None:
+    def check(place: Path, document: ImportDocument, page: str) -> None:
+        with open_memory(place / "m") as memory:
+            assert bring(memory, document, mine=True, dry_run=True).pages == (page,)
+            assert bring(memory, document, mine=True).pages == (page,)
+            assert memory.page(page).text == "text\n"
+
+    check_rows(
+        check,
+        in_folders(
+            place,
+            [
+                (ImportDocument("k", "text\n", "A title", page="../evil.md"), "facts/a-title.md"),
+                (ImportDocument("k", "text\n", "A title", page="log/key"), "facts/a-title.md"),
+                (ImportDocument("k", "text\n", "list.md"), "facts/list.md"),
+                (ImportDocument("k", "text\n", "", topic="Herbs"), "facts/herbs.md"),
+                (ImportDocument("k", "text\n", ""), "facts/imported.md"),
+                (ImportDocument("k", "text\n", "x", page="days/2026-01-05.md"), "days/2026-01-05.md"),
+            ],
+        ),
+    )
 
 
 def test_claims_that_are_vouched_for_are_lines_of_one_edit(place: Path) -> None:
