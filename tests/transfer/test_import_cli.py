@@ -99,7 +99,7 @@ def test_another_format_and_another_agent_may_be_named(run: Run, place: Path) ->
 def test_data_is_refused_for_another_agent(run: Run, place: Path) -> None:
     path = export(place / "conversations.json", conversation("c", ("user", "hello")))
     code, _, err = run("import", str(path), "--agent", "main")
-    assert (code, "recorded for the agent `import` alone" in err, "--mine" in err) == (2, True, True)
+    assert (code, "recorded for the agent `import` only" in err, "--mine" in err) == (2, True, True)
 
 
 def test_who_vouches_later_is_told_of_the_first_copies(run: Run, place: Path) -> None:

@@ -12,8 +12,8 @@ from looseleaf.base.immutable import frozen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from typing import Protocol
+    from collections.abc import Callable, Iterable
+    from typing import Any, Protocol
 
     from looseleaf.transfer.source import Item, Note, Source
 else:
@@ -45,19 +45,19 @@ class Format(Protocol):
         """
 
 
-FORMATS: dict[str, str] = {
-    "chatgpt": "chat_exports",
-    "claude": "claude",
-    "claude-code": "agent_sessions",
-    "codex": "codex",
-    "messages": "messages",
-    "openclaw": "openclaw",
-    "mcp-memory": "mcp_memory",
-    "mem0": "mem0",
-    "basic-memory": "basic_memory",
-    "plain": "plain",
+FORMATS: dict[str, Callable[[], Any]] = {
+    "chatgpt": lambda: import_module("looseleaf.transfer.formats.chat_exports"),
+    "claude": lambda: import_module("looseleaf.transfer.formats.claude"),
+    "claude-code": lambda: import_module("looseleaf.transfer.formats.agent_sessions"),
+    "codex": lambda: import_module("looseleaf.transfer.formats.codex"),
+    "messages": lambda: import_module("looseleaf.transfer.formats.messages"),
+    "openclaw": lambda: import_module("looseleaf.transfer.formats.openclaw"),
+    "mcp-memory": lambda: import_module("looseleaf.transfer.formats.mcp_memory"),
+    "mem0": lambda: import_module("looseleaf.transfer.formats.mem0"),
+    "basic-memory": lambda: import_module("looseleaf.transfer.formats.basic_memory"),
+    "plain": lambda: import_module("looseleaf.transfer.formats.plain"),
 }
-"""The module of each `NAME`."""
+"""How to load the module of each `NAME`. Module names are written out, so that the test of layers sees them."""
 
 SURE = 0.5
 """A source is not taken for a format that is less sure."""
@@ -83,7 +83,7 @@ def named(name: str) -> Format:
         raise Refused(
             f"Nothing was imported: there is no format {name[:80]!r}. Choose one of {', '.join(FORMATS)}."
         )
-    found: Format = import_module(f"looseleaf.transfer.formats.{FORMATS[name]}")  # type: ignore[assignment]
+    found: Format = FORMATS[name]()
     return found
 
 
