@@ -16,7 +16,7 @@ from looseleaf.memory import Memory
 from looseleaf.transfer.formats import detect, named
 from looseleaf.transfer.import_ledger import Imported
 from looseleaf.transfer.import_run import run
-from looseleaf.transfer.source import Broken, Claim, Document, Said, Source, Talk
+from looseleaf.transfer.source import BrokenArchive, ImportClaim, ImportDocument, ImportMessage, Source, Talk
 
 SAMPLES = Path(__file__).parent / "exports"
 TALKS = {
@@ -39,7 +39,7 @@ def take(memory: Memory, path: Path, form: str | None = None, **how: Any) -> Imp
         return run(memory, source, named(form) if form else detect(source).format, **how)
 
 
-def read(path: Path, form: str) -> tuple[list[Talk | Document | Claim], list[str]]:
+def read(path: Path, form: str) -> tuple[list[Talk | ImportDocument | ImportClaim], list[str]]:
     """All items of a source, talks heard to their end, and what was passed over."""
     told: list[str] = []
     with Source(path) as source:
@@ -50,7 +50,7 @@ def read(path: Path, form: str) -> tuple[list[Talk | Document | Claim], list[str
     return items, told
 
 
-def line_of(said: Said) -> str:
+def line_of(said: ImportMessage) -> str:
     """One thing that was said, short enough for a list of them."""
     if said.role == "tool_call":
         return f"call {said.call_id}: {said.name} {json.dumps(said.args)}"
@@ -152,7 +152,7 @@ class Made:
     NAME = "made"
     ABOUT = "what a test makes"
 
-    def __init__(self, *items: Talk | Document | Claim) -> None:
+    def __init__(self, *items: Talk | ImportDocument | ImportClaim) -> None:
         self._items = items
 
     def detect(self, source: Source) -> float:
@@ -162,7 +162,7 @@ class Made:
         yield from self._items
 
 
-def bring(memory: Memory, *items: Talk | Document | Claim, **how: Any) -> Imported:
+def bring(memory: Memory, *items: Talk | ImportDocument | ImportClaim, **how: Any) -> Imported:
     with Source(SAMPLES / "mem0.json") as source:
         return run(memory, source, Made(*items), **how)  # type: ignore[arg-type]
 
@@ -170,7 +170,7 @@ def bring(memory: Memory, *items: Talk | Document | Claim, **how: Any) -> Import
 def talk(key: str, *texts: str) -> Talk:
     roles = ("user", "assistant")
     said = [
-        Said(f"{key}{at}", roles[at % 2], text, 1_760_000_000.0 + at)  # type: ignore[arg-type]
+        ImportMessage(f"{key}{at}", roles[at % 2], text, 1_760_000_000.0 + at)  # type: ignore[arg-type]
         for at, text in enumerate(texts)
     ]
     return Talk(key, key, said)
@@ -180,6 +180,6 @@ def ledger(memory: Memory) -> list[dict[str, Any]]:
     return [line.record for line in memory.parts.context.store.read("imports")]
 
 
-def broken_off(*said: Said) -> Any:
+def broken_off(*said: ImportMessage) -> Any:
     yield from said
-    raise Broken("it.zip: talk was not read to its end: Bad CRC.")
+    raise BrokenArchive("it.zip: talk was not read to its end: Bad CRC.")

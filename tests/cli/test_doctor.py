@@ -181,8 +181,8 @@ def other_hooks_there(folder: Path) -> None:
         (broken_index, "index", "look", "damaged"),
         (shown_to_git, "git", "look", "would commit log, review, PROJECT.local.md"),
         (lost_hook, "hooks", "broken", "calls /gone/looseleaf, which is not there"),
-        (no_json_there, "hooks", "look", "it is no JSON"),
-        (other_hooks_there, "hooks", "look", "its `hooks` are not as Claude Code has them"),
+        (no_json_there, "hooks", "look", "it is not JSON"),
+        (other_hooks_there, "hooks", "look", "its `hooks` do not have Claude Code's form"),
     ],
 )
 def test_what_is_wrong_is_found_and_it_is_said_what_to_do(
@@ -238,8 +238,8 @@ def test_the_program_of_a_hook_is_what_a_shell_would_start(
 def test_settings_that_cannot_be_read_are_told_with_what_to_do(folder: Path) -> None:
     no_json_there(folder)
     seen = around.hooks()
-    assert (seen.verdict, seen.then) == ("look", "Mend it first.")
-    assert seen.says.startswith(f"{folder.parent / '.claude' / 'settings.local.json'}: it is no JSON (")
+    assert (seen.verdict, seen.then) == ("look", "Fix it first.")
+    assert seen.says.startswith(f"{folder.parent / '.claude' / 'settings.local.json'}: it is not JSON (")
 
 
 def test_a_folder_that_cannot_be_looked_at_is_broken() -> None:

@@ -19,10 +19,10 @@ from hypothesis import strategies as st
 from looseleaf.base.errors import Refused
 from looseleaf.base.paths import DRAWERS, TOP_PAGES, is_page, path_fault
 from looseleaf.base.policy import Policy
-from looseleaf.integrations.anthropic_commands import DEFINITION, PARAMETERS, _size, run
-from looseleaf.integrations.anthropic_paths import ROOT, Names, parts_of
+from looseleaf.integrations.anthropic_commands import DEFINITION, PARAMETERS, _format_size, run
+from looseleaf.integrations.anthropic_paths import ROOT, ToolPaths, parts_of
 from looseleaf.memory import Memory
-from looseleaf.memory.pages import PageVerbs
+from tables import check_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -72,35 +72,37 @@ def make(memory: Memory, path: str, text: str) -> None:
 # --- names -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("name", "page"),
-    [
-        ("USER.md", "USER.md"),
-        ("SOUL.md", "SOUL.md"),
-        ("PROJECT.local.md", "PROJECT.local.md"),
-        ("USER", "USER.md"),
-        ("tea.md", "facts/tea.md"),
-        ("tea", "facts/tea.md"),
-        ("facts/tea.md", "facts/tea.md"),
-        ("facts/tea", "facts/tea.md"),
-        ("./facts//tea.md", "facts/tea.md"),
-        ("tea.md/", "facts/tea.md"),
-        ("notes.txt", "facts/notes.txt.md"),
-        ("notes.txt.md", "facts/notes.txt.md"),
-        ("v1.2", "facts/v1.2.md"),
-        ("project/plan.md", "facts/project--plan.md"),
-        ("project/deep/plan.json", "facts/project--deep--plan.json.md"),
-        ("facts/project--plan.md", "facts/project--plan.md"),
-        ("episodes/2026-01.md", "episodes/2026-01.md"),
-        ("days/2026-01-02.md", "days/2026-01-02.md"),
-        ("caf\u0065\u0301.md", "facts/café.md"),
-        ("readme.md.md", "facts/readme.md.md"),
-        ("HOUSE.md", "HOUSE.md"),
-        ("facts/HOUSE.md", "facts/HOUSE.md"),
-    ],
-)
-def test_a_name_means_a_page(name: str, page: str) -> None:
-    assert Names(["HOUSE.md"]).page(parts_of(f"{ROOT}/{name}")) == page
+def test_a_name_means_a_page() -> None:
+    def check(name: str, page: str) -> None:
+        assert ToolPaths(["HOUSE.md"]).page(parts_of(f"{ROOT}/{name}")) == page
+
+    check_rows(
+        check,
+        [
+            ("USER.md", "USER.md"),
+            ("SOUL.md", "SOUL.md"),
+            ("PROJECT.local.md", "PROJECT.local.md"),
+            ("USER", "USER.md"),
+            ("tea.md", "facts/tea.md"),
+            ("tea", "facts/tea.md"),
+            ("facts/tea.md", "facts/tea.md"),
+            ("facts/tea", "facts/tea.md"),
+            ("./facts//tea.md", "facts/tea.md"),
+            ("tea.md/", "facts/tea.md"),
+            ("notes.txt", "facts/notes.txt.md"),
+            ("notes.txt.md", "facts/notes.txt.md"),
+            ("v1.2", "facts/v1.2.md"),
+            ("project/plan.md", "facts/project--plan.md"),
+            ("project/deep/plan.json", "facts/project--deep--plan.json.md"),
+            ("facts/project--plan.md", "facts/project--plan.md"),
+            ("episodes/2026-01.md", "episodes/2026-01.md"),
+            ("days/2026-01-02.md", "days/2026-01-02.md"),
+            ("caf\u0065\u0301.md", "facts/café.md"),
+            ("readme.md.md", "facts/readme.md.md"),
+            ("HOUSE.md", "HOUSE.md"),
+            ("facts/HOUSE.md", "facts/HOUSE.md"),
+        ],
+    )
 
 
 PARTS = st.text(alphabet="aB.-_ é1", min_size=1, max_size=8)
@@ -119,7 +121,7 @@ PAGES = st.one_of(
 
 @given(st.lists(PAGES, unique_by=lambda page: unicodedata.normalize("NFKC", page).casefold()))
 def test_every_page_has_one_name_and_the_name_leads_back(pages: list[str]) -> None:
-    names = Names(pages)
+    names = ToolPaths(pages)
     assert sorted(names.files.values()) == sorted(pages)
     for name, page in names.files.items():
         assert names.page(parts_of(f"{ROOT}/{name}")) == page
@@ -129,7 +131,7 @@ def test_every_page_has_one_name_and_the_name_leads_back(pages: list[str]) -> No
 def test_a_name_leads_to_a_page_or_to_a_sentence(parts: list[str], is_markdown: bool) -> None:
     path = "/".join((ROOT, *parts)) + (".md" if is_markdown else "")
     try:
-        page = Names([]).page(parts_of(path))
+        page = ToolPaths([]).page(parts_of(path))
     except Refused:
         return
     assert path_fault(page) is None
@@ -140,7 +142,7 @@ def test_a_name_leads_to_a_page_or_to_a_sentence(parts: list[str], is_markdown: 
 
 @pytest.mark.parametrize("page", ["review/pending.md", "state.json"])
 def test_what_waits_and_the_state_have_no_name(page: str) -> None:
-    assert Names([page]).name_of(page) is None
+    assert ToolPaths([page]).name_of(page) is None
 
 
 ELSEWHERE = [
@@ -251,22 +253,32 @@ def test_what_people_and_the_program_write_can_be_read_only(memory: Memory, page
         refused(memory, **asked)
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        *("review/pending.md", "review", "Review/pending.md", "log/journal", "views/x.md", "looseleaf.toml"),
-        *("state.json", "STATE.json", "state.json/x.md"),
-    ],
-)
-def test_what_is_not_a_memory_is_not_there(memory: Memory, name: str) -> None:
+def test_what_is_not_a_memory_is_not_there(memory: Memory) -> None:
     make(memory, "/memories/there.md", "x\n")
-    memory.distill("I like jazz.")[0]  # a document: so that something waits
-    assert memory.pages.read("review/pending.md").exists
-    for asked in every_command(f"{ROOT}/{name}"):
-        said = refused(memory, **asked)
-        assert "does not exist" in said
-        assert ("memory_state" in said) == ("state" in name.lower())
-    assert "review" not in done(memory, "view", ROOT)
+    memory.write("I like jazz.")  # a document: so that something waits
+    assert memory.page("review/pending.md").exists
+
+    def check(name: str) -> None:
+        for asked in every_command(f"{ROOT}/{name}"):
+            said = refused(memory, **asked)
+            assert "does not exist" in said
+            assert ("memory_state" in said) == ("state" in name.lower())
+        assert "review" not in done(memory, "view", ROOT)
+
+    check_rows(
+        check,
+        [
+            *(
+                "review/pending.md",
+                "review",
+                "Review/pending.md",
+                "log/journal",
+                "views/x.md",
+                "looseleaf.toml",
+            ),
+            *("state.json", "STATE.json", "state.json/x.md"),
+        ],
+    )
 
 
 def test_a_person_s_own_page_at_the_top_keeps_its_name(memory: Memory) -> None:
@@ -282,35 +294,38 @@ def test_a_person_s_own_page_at_the_top_keeps_its_name(memory: Memory) -> None:
 # --- what is asked ---------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "asked",
-    [
-        {},
-        {"command": None},
-        {"command": "clear"},
-        {"command": ["view"]},
-        {"command": "view"},
-        {"command": "view", "path": None},
-        {"command": "view", "path": 3},
-        {"command": "view", "path": ROOT, "view_range": [1]},
-        {"command": "view", "path": ROOT, "view_range": [1, "2"]},
-        {"command": "view", "path": ROOT, "view_range": "1-2"},
-        {"command": "view", "path": ROOT, "view_range": [1, -2]},
-        {"command": "create", "path": "/memories/a.md"},
-        {"command": "create", "path": "/memories/a.md", "file_text": 1},
-        {"command": "insert", "path": "/memories/there.md", "insert_line": True, "insert_text": "x"},
-        {"command": "insert", "path": "/memories/there.md", "insert_line": 1.0, "insert_text": "x"},
-        {"command": "str_replace", "path": "/memories/there.md", "old_str": "x"},
-        {"command": "rename", "old_path": "/memories/there.md"},
-    ],
-)
-def test_what_is_no_command_is_answered_with_a_sentence(memory: Memory, asked: dict[str, Any]) -> None:
+def test_what_is_no_command_is_answered_with_a_sentence(memory: Memory) -> None:
     make(memory, "/memories/there.md", "x\n")
     before = all_files(memory)
-    answer = run(memory, asked)
-    assert answer.is_error
-    assert answer.text.startswith(("Nothing was done:", "Nothing was shown:"))
-    assert all_files(memory) == before
+
+    def check(asked: dict[str, Any]) -> None:
+        answer = run(memory, asked)
+        assert answer.is_error
+        assert answer.text.startswith(("Nothing was done:", "Nothing was shown:"))
+        assert all_files(memory) == before
+
+    check_rows(
+        check,
+        [
+            {},
+            {"command": None},
+            {"command": "clear"},
+            {"command": ["view"]},
+            {"command": "view"},
+            {"command": "view", "path": None},
+            {"command": "view", "path": 3},
+            {"command": "view", "path": ROOT, "view_range": [1]},
+            {"command": "view", "path": ROOT, "view_range": [1, "2"]},
+            {"command": "view", "path": ROOT, "view_range": "1-2"},
+            {"command": "view", "path": ROOT, "view_range": [1, -2]},
+            {"command": "create", "path": "/memories/a.md"},
+            {"command": "create", "path": "/memories/a.md", "file_text": 1},
+            {"command": "insert", "path": "/memories/there.md", "insert_line": True, "insert_text": "x"},
+            {"command": "insert", "path": "/memories/there.md", "insert_line": 1.0, "insert_text": "x"},
+            {"command": "str_replace", "path": "/memories/there.md", "old_str": "x"},
+            {"command": "rename", "old_path": "/memories/there.md"},
+        ],
+    )
 
 
 def test_something_that_is_no_object_is_answered_with_a_sentence(memory: Memory) -> None:
@@ -502,15 +517,17 @@ def test_a_long_listing_ends_with_how_many_more_there_are(
     ]
 
 
-@pytest.mark.parametrize(
-    ("size", "said"),
-    [
-        *((0, "0B"), (1, "1B"), (1023, "1023B"), (1024, "1K"), (1536, "1.5K"), (1 << 20, "1M")),
-        *((5 << 30, "5G"), (1 << 41, "2048G")),
-    ],
-)
-def test_a_size_is_said_shortly(size: int, said: str) -> None:
-    assert _size(size) == said
+def test_a_size_is_said_shortly() -> None:
+    def check(size: int, said: str) -> None:
+        assert _format_size(size) == said
+
+    check_rows(
+        check,
+        [
+            *((0, "0B"), (1, "1B"), (1023, "1023B"), (1024, "1K"), (1536, "1.5K"), (1 << 20, "1M")),
+            *((5 << 30, "5G"), (1 << 41, "2048G")),
+        ],
+    )
 
 
 def test_more_lines_than_have_a_number_are_refused(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -664,7 +681,7 @@ def test_where_neither_of_two_pages_can_go_both_stand_and_the_sentence_says_so(p
         memory.happens = [None, meanwhile]
         answer = ask(memory, "rename", old_path="/memories/a.md", new_path="/memories/b.md")
         assert answer.is_error
-        assert "facts/a.md stands as it was, and facts/b.md beside it" in answer.text
+        assert "facts/a.md is unchanged, and facts/b.md exists beside it" in answer.text
         assert all_files(memory) == {"facts/a.md": b"one\ntwo\n", "facts/b.md": b"one\nthree\n"}
 
 

@@ -24,7 +24,7 @@ from looseleaf.base.policy import Policy
 from looseleaf.cli.main import main
 from looseleaf.cli.verbs.setup import PATIENCE, hurried
 from looseleaf.integrations import claude_code
-from looseleaf.integrations.claude_code import LONGEST, given_in, named
+from looseleaf.integrations.claude_code import LONGEST, given_in, session_name
 from looseleaf.text.lines import FOUND, is_found
 from looseleaf.tools.toolset import call
 
@@ -501,9 +501,9 @@ def test_odd_sessions_and_prompts_are_recorded(hook: Tell, folder: Path) -> None
             "user-prompt",
             json.dumps({"session_id": session, "prompt": f"\ud83d hello {session[:3]}"}).encode(),
         )
-        assert named(session) == named(session)
-    assert len({named(f"/{number}") for number in range(1000)}) == 1000
-    assert re.fullmatch("session-[0-9a-f]{16}", named("a/b"))
+        assert session_name(session) == session_name(session)
+    assert len({session_name(f"/{number}") for number in range(1000)}) == 1000
+    assert re.fullmatch("session-[0-9a-f]{16}", session_name("a/b"))
     assert len(contents(folder)) == 5
     assert {path.name for path in folder.parent.iterdir()} == {folder.name}
 
@@ -521,7 +521,7 @@ def test_a_missing_transcript_is_told_after_an_answer_and_never_at_a_prompt(
     agent: Agent, folder: Path
 ) -> None:
     assert agent.tell("user-prompt", prompt="hello") is None
-    assert "not there" in agent.tell("stop")["systemMessage"]
+    assert "does not exist" in agent.tell("stop")["systemMessage"]
     assert agent.tell("stop", last_assistant_message="Hi.") is None
     agent.transcript.symlink_to("/etc/passwd")
     assert agent.tell("user-prompt", prompt="again") is None

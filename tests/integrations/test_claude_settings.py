@@ -21,8 +21,9 @@ from looseleaf.base.errors import Refused
 from looseleaf.base.origins import PREFIX
 from looseleaf.cli.main import main
 from looseleaf.integrations import claude_settings as settings
-from looseleaf.integrations.claude_settings import EVENTS, installed, parsed, removed
+from looseleaf.integrations.claude_settings import EVENTS, installed, parse_json, removed
 from looseleaf.tools.toolset import TOOLS
+from tables import check_rows
 
 COMMAND = "/opt/some place/looseleaf --memory '/a b'"
 OTHER = {"type": "command", "command": "say looseleaf hook stop it", "timeout": 5}
@@ -96,7 +97,7 @@ def test_places_of_values_are_where_they_stand(value: dict[str, Any], form: dict
         for part in node.parts:
             proves(part)
 
-    proves(parsed(f" {text}"[1:]))
+    proves(parse_json(f" {text}"[1:]))
 
 
 def test_before_a_tool_only_ours_that_write_are_waited_for() -> None:
@@ -252,21 +253,24 @@ def test_the_program_is_called_as_it_was(
     assert shlex.split(commands(file.read_text())["Stop"][0])[:3] == [sys.executable, "-m", "looseleaf"]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        *('{"a": 1', "[]", "7", '{"hooks": []}', '{"hooks": {"Stop": {}}}', '{"hooks": {"Stop": [7]}}'),
-        *('{"hooks": {"Stop": [{"hooks": 7}]}}', "\ufeff{}", "[" * 100_000),
-    ],
-)
-def test_settings_that_are_not_understood_are_not_touched(text: str, run: Run, file: Path) -> None:
+def test_settings_that_are_not_understood_are_not_touched(run: Run, file: Path) -> None:
     file.parent.mkdir()
-    file.write_text(text)
-    for event in ("install", "remove"):
-        code, _, err = run("hook", event, "--claude", "--yes")
-        assert code == 2
-        assert "The settings were not changed" in err
-    assert file.read_text() == text
+
+    def check(text: str) -> None:
+        file.write_text(text)
+        for event in ("install", "remove"):
+            code, _, err = run("hook", event, "--claude", "--yes")
+            assert code == 2
+            assert "The settings were not changed" in err
+        assert file.read_text() == text
+
+    check_rows(
+        check,
+        [
+            *('{"a": 1', "[]", "7", '{"hooks": []}', '{"hooks": {"Stop": {}}}', '{"hooks": {"Stop": [7]}}'),
+            *('{"hooks": {"Stop": [{"hooks": 7}]}}', "\ufeff{}", "[" * 100_000),
+        ],
+    )
 
 
 def test_links_bytes_and_nobodys_settings_are_refused(run: Run, file: Path, place: Path) -> None:
@@ -277,7 +281,7 @@ def test_links_bytes_and_nobodys_settings_are_refused(run: Run, file: Path, plac
     assert not (place / "real.json").exists()
     file.unlink()
     file.write_bytes(b"\xff\xfe")
-    assert "could not be read" in run("hook", "install", "--claude", "--yes")[2]
+    assert "cannot be read" in run("hook", "install", "--claude", "--yes")[2]
     file.write_text(" \n")
     assert run("hook", "install", "--claude", "--yes")[0] == 0
 
@@ -285,7 +289,7 @@ def test_links_bytes_and_nobodys_settings_are_refused(run: Run, file: Path, plac
 def test_settings_that_somebody_changes_meanwhile_are_not_overwritten(place: Path) -> None:
     path = place / "settings.json"
     path.write_text('{"a": 1}')
-    with pytest.raises(Refused, match="in this moment"):
+    with pytest.raises(Refused, match="changed meanwhile"):
         settings.write(str(path), "{}", '{"b": 2}')
     assert path.read_text() == '{"a": 1}'
     (place / "file").write_text("")
@@ -328,31 +332,33 @@ def test_who_distills_is_written_into_the_settings_and_what_is_sent_is_said_befo
     assert settings.read_text() == ""
 
 
-@pytest.mark.parametrize(
-    ("before", "after"),
-    [
-        ("# mine\nlock_seconds = 5\n", '# mine\nlock_seconds = 5\ndistiller = "codex"\n'),
-        ("lock_seconds = 5", 'lock_seconds = 5\ndistiller = "codex"\n'),
-        ('  distiller = "model"  # so\ntidy = true\n', 'distiller = "codex"\ntidy = true\n'),
-        (
-            "tidy = true\n\n[agents.main]\ntail_turns = 3\n",
-            'tidy = true\ndistiller = "codex"\n\n[agents.main]\ntail_turns = 3\n',
-        ),
-        ("[agents.main]\ntail_turns = 3\n", 'distiller = "codex"\n\n[agents.main]\ntail_turns = 3\n'),
-    ],
-)
-def test_every_other_line_of_the_settings_stays(run: Run, folder: Path, before: str, after: str) -> None:
-    settings = folder / "looseleaf.toml"
-    settings.write_text(before, encoding="utf-8")
-    assert run(*WITH, "codex")[0] == 0
-    assert settings.read_text(encoding="utf-8") == after
+def test_every_other_line_of_the_settings_stays(run: Run, folder: Path) -> None:
+    def check(before: str, after: str) -> None:
+        settings = folder / "looseleaf.toml"
+        settings.write_text(before, encoding="utf-8")
+        assert run(*WITH, "codex")[0] == 0
+        assert settings.read_text(encoding="utf-8") == after
+
+    check_rows(
+        check,
+        [
+            ("# mine\nlock_seconds = 5\n", '# mine\nlock_seconds = 5\ndistiller = "codex"\n'),
+            ("lock_seconds = 5", 'lock_seconds = 5\ndistiller = "codex"\n'),
+            ('  distiller = "model"  # so\ntidy = true\n', 'distiller = "codex"\ntidy = true\n'),
+            (
+                "tidy = true\n\n[agents.main]\ntail_turns = 3\n",
+                'tidy = true\ndistiller = "codex"\n\n[agents.main]\ntail_turns = 3\n',
+            ),
+            ("[agents.main]\ntail_turns = 3\n", 'distiller = "codex"\n\n[agents.main]\ntail_turns = 3\n'),
+        ],
+    )
 
 
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("tidy = ", "could not be read"),
-        ('model = """\ndistiller = "rules"\n"""\n', 'Write `distiller = "codex"` yourself'),
+        ("tidy = ", "cannot be read"),
+        ('model = """\ndistiller = "rules"\n"""\n', 'Write `distiller = "codex"` into it yourself'),
     ],
 )
 def test_settings_in_which_it_cannot_be_put_without_doubt_are_left(

@@ -205,7 +205,7 @@ def test_that_no_process_can_be_started_is_told_and_loses_nothing(
     with monkeypatch.context() as broken:
         broken.setattr(sys, "executable", "/nowhere/python")
         told = tell(agent, QUINCES)
-    assert "no process could be started" in told["systemMessage"]
+    assert "the process did not start" in told["systemMessage"]
     assert entries(folder) == []
     claude.plan(out=answer("quinces", QUINCES))
     agent.stop()

@@ -24,8 +24,8 @@ from looseleaf.base.origins import is_own
 from looseleaf.facts import gate
 from looseleaf.integrations import hook_session as sitting_module
 from looseleaf.integrations import transcript as transcript_module
-from looseleaf.integrations.hook_session import Sitting
-from looseleaf.integrations.transcript import AT_ONCE, NoTranscript, Spot, Transcript
+from looseleaf.integrations.hook_session import HookSession
+from looseleaf.integrations.transcript import AT_ONCE, AgentTranscript, FileOffset, NoTranscript
 from looseleaf.transfer.formats.agent_lines import UNREAD
 
 NOW = time.time() - 5000
@@ -44,10 +44,10 @@ def test_only_a_file_of_ones_own_is_read(tmp_path: Path) -> None:
     names = ("link.jsonl", "folder.jsonl", "pipe.jsonl", "notes.txt", "a\0b.jsonl")
     for path in (*(str(tmp_path / name) for name in names), "relative.jsonl", "/dev/zero"):
         with pytest.raises(Refused, match="transcript was not read"):
-            Transcript(path)
+            AgentTranscript(path)
     with pytest.raises(NoTranscript):
-        Transcript(str(tmp_path / "none.jsonl"))
-    with Transcript(str(real)) as transcript:
+        AgentTranscript(str(tmp_path / "none.jsonl"))
+    with AgentTranscript(str(real)) as transcript:
         assert transcript.read(None)[0] == []
 
 
@@ -56,23 +56,23 @@ def test_a_line_counts_when_it_has_ended(tmp_path: Path) -> None:
     data = json.dumps(line("user", "hello", "u-1", NOW)).encode() + b"\n"
     for cut in (0, 1, len(data) - 1):
         path.write_bytes(data[:cut])
-        with Transcript(str(path)) as transcript:
+        with AgentTranscript(str(path)) as transcript:
             found, spot, is_all = transcript.read(None)
         assert (found, spot.offset, is_all) == ([], 0, True)
     path.write_bytes(data)
-    with Transcript(str(path)) as transcript:
-        assert transcript.goes_on(spot)
+    with AgentTranscript(str(path)) as transcript:
+        assert transcript.is_at(spot)
         found, spot, is_all = transcript.read(spot)
         assert [each.key for each in found] == [found[0].key]
         assert found[0].key.startswith("u-1-")
         assert spot.offset == len(data)
-        assert transcript.goes_on(spot)
+        assert transcript.is_at(spot)
     other = data.replace(b"hello", b"jello")
     with path.open("r+b") as file:
         file.write(other)
-    with Transcript(str(path)) as transcript:
-        assert not transcript.goes_on(spot)
-        assert not transcript.goes_on(None)
+    with AgentTranscript(str(path)) as transcript:
+        assert not transcript.is_at(spot)
+        assert not transcript.is_at(None)
 
 
 @pytest.mark.parametrize(
@@ -91,8 +91,8 @@ def test_much_is_read_in_several_goes_and_a_line_that_is_too_long_leaves_a_note(
     seen: list[Any] = []
     is_all = False
     while not is_all:
-        with Transcript(str(path), at_once=1000) as transcript:
-            assert spot is None or transcript.goes_on(spot)
+        with AgentTranscript(str(path), at_once=1000) as transcript:
+            assert spot is None or transcript.is_at(spot)
             found, spot, is_all = transcript.read(spot)
             seen += found
             goes += 1
@@ -100,8 +100,8 @@ def test_much_is_read_in_several_goes_and_a_line_that_is_too_long_leaves_a_note(
     assert (seen[1].asked == ({"tool_result": UNREAD},)) == (longest == 2000)
     assert goes > 2
     path.write_text("x" * 5000)  # it has not ended
-    with Transcript(str(path), at_once=1000) as transcript:
-        assert transcript.read(None)[1:] == (Spot(transcript.file, 0, 0, 0), True)
+    with AgentTranscript(str(path), at_once=1000) as transcript:
+        assert transcript.read(None)[1:] == (FileOffset(transcript.file, 0, 0, 0), True)
 
 
 # --- followed --------------------------------------------------------------------------
@@ -136,13 +136,13 @@ class Followed:
         self.write(*held)
 
     def hook(self, *, prompt: str = "", answer: str = "", session: str = "s", at_once: int = AT_ONCE) -> None:
-        with Memory(self.folder / "memory", session=session) as memory, memory.parts.context.store.lock():
-            sitting = Sitting(memory, session)
+        with Memory(self.folder / "memory", session=session) as memory, memory.store.lock():
+            sitting = HookSession(memory, session)
             sitting.catch_up(str(self.path), at_once)
             if prompt:
-                sitting.prompt(prompt)
+                sitting.add_prompt(prompt)
             if answer:
-                sitting.answer(answer)
+                sitting.add_answer(answer)
             sitting.save()
 
     # --- what may happen

@@ -30,7 +30,7 @@ from looseleaf.base.ids import new_id  # noqa: E402
 from looseleaf.base.paths import IMPORTER  # noqa: E402
 from looseleaf.store import files  # noqa: E402
 from looseleaf.transfer import import_run as run_module  # noqa: E402
-from looseleaf.transfer.import_ledger import Ledger  # noqa: E402
+from looseleaf.transfer.import_ledger import ImportLedger  # noqa: E402
 from looseleaf.transfer.import_run import Import  # noqa: E402
 from scripts import crash_work  # noqa: E402
 from workload import Verdict  # noqa: E402
@@ -144,10 +144,10 @@ def judge(folder: str | os.PathLike[str], told: str = "") -> Verdict:
 
 # --- flaws -----------------------------------------------------------------------------
 
-_append, _mark, _flush = Ledger.append, Import._mark, Import._flush
+_append, _mark, _flush = ImportLedger.append, Import._mark_of, Import._flush
 
 
-def _forgets_what_it_began(self: Ledger, records: Sequence[Record]) -> None:
+def _forgets_what_it_began(self: ImportLedger, records: Sequence[Record]) -> None:
     """That an item was begun is not written down."""
     _append(self, [record for record in records if record["kind"] != "begun"])
 
@@ -166,15 +166,15 @@ def _any_mark(self: Import, *_: object) -> str:
 
 FLAWS: dict[str, Callable[[], None]] = {
     "": lambda: None,
-    "begun unsaid": lambda: setattr(Ledger, "append", _forgets_what_it_began),
+    "begun unsaid": lambda: setattr(ImportLedger, "append", _forgets_what_it_began),
     "done first": lambda: setattr(Import, "_flush", _done_before_it_is),
-    "any mark": lambda: setattr(Import, "_mark", _any_mark),
+    "any mark": lambda: setattr(Import, "_mark_of", _any_mark),
 }
 
 
 def mend() -> None:
     """Without any flaw again."""
-    Ledger.append, Import._mark, Import._flush = _append, _mark, _flush  # type: ignore[method-assign]
+    ImportLedger.append, Import._mark_of, Import._flush = _append, _mark, _flush  # type: ignore[method-assign]
 
 
 # --- orders ----------------------------------------------------------------------------

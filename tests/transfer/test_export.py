@@ -39,7 +39,7 @@ from looseleaf.store.disk import Disk
 from looseleaf.store.records import to_json
 from looseleaf.transfer import export_folder as whole
 from looseleaf.transfer.export_folder import Copy, New, Tar, Whole, export_whole, private
-from looseleaf.transfer.export_rows import _messages, _with_past, fact_lines, message_lines
+from looseleaf.transfer.export_rows import _messages_of, _pair_with_past, fact_lines, message_lines
 from looseleaf.transfer.formats import detect, named
 from looseleaf.transfer.import_run import run as import_from
 from looseleaf.transfer.source import Source
@@ -178,7 +178,7 @@ def test_without_a_path_the_name_has_the_day_in_it(filled: Path, run: Run, place
     assert bytes_of(unpacked(tar, place / "there")) == bytes_of(copy) == bytes_of(filled)
     code, _, err = run("export")
     assert code == 2
-    assert "is there already, and is not written over" in err
+    assert "already exists, and is not overwritten" in err
 
 
 def test_a_tar_goes_through_a_pipe_but_not_to_a_terminal(
@@ -208,8 +208,8 @@ def test_nothing_is_written_over_or_into_the_memory(filled: Path, run: Run, plac
     (place / "dangling").symlink_to(place / "nowhere")
     before = sorted(place.rglob("*"))
     for path, why in (
-        (taken, "is there already"),
-        (place / "dangling", "is there already"),
+        (taken, "already exists"),
+        (place / "dangling", "already exists"),
         (filled / "log" / "x", "lies inside the memory"),
         (filled / "x", "lies inside the memory"),
         (place / "link" / "facts" / "x", "lies inside the memory"),
@@ -421,7 +421,7 @@ def test_a_memory_that_never_rests_is_not_exported(filled: Path, place: Path) ->
                 file.write(b"more")
 
     with (
-        pytest.raises(Refused, match="somebody changed the memory each of the 4 times"),
+        pytest.raises(Refused, match="the memory changed during all 4 attempts"),
         New("x", str(filled)) as new,
     ):
         exported(filled, Watched(Path(new.draft), act))
@@ -482,7 +482,7 @@ def test_a_disk_that_is_full_or_a_name_that_was_taken_leaves_nothing_behind(
 
     with pytest.raises(Refused, match=r"x was not written \(No space left on device\)"):
         draft("x", filled, full)
-    with pytest.raises(Refused, match="was made by somebody else meanwhile"):
+    with pytest.raises(Refused, match=r"another program made .* meanwhile"):
         draft("y", filled, lambda: Path("y").write_text("theirs"))
     with pytest.raises(Refused, match=r"z was not written"):
         draft("z", filled, lambda: next(place.glob(".looseleaf-*.part")).unlink())
@@ -657,7 +657,7 @@ def test_a_fact_on_two_pages_is_told_once_and_a_forgotten_one_never(folder: Path
 
     assert line == "- Name: Zhang San"
     assert [each["id"] for each in told] == [fact.id]
-    assert list(_with_past([fact, copy, gone])) == [(fact, [])]
+    assert list(_pair_with_past([fact, copy, gone])) == [(fact, [])]
 
 
 def whole_copy(fact: Fact) -> str:
@@ -686,7 +686,7 @@ def test_whatever_replaced_what_each_fact_stands_in_the_file_once(
         )
         for number, by in enumerate(after)
     ]
-    told = [each.id for fact, past in _with_past(facts) for each in (fact, *past)]
+    told = [each.id for fact, past in _pair_with_past(facts) for each in (fact, *past)]
 
     assert len(told) == len(set(told))
     in_a_ring = {fact.id for fact in facts} - set(told)
@@ -811,7 +811,7 @@ def test_where_nothing_was_said_there_is_nothing_to_export(folder: Path, run: Ru
     assert run("export", "--as", "messages") == (0, "", "")
     assert run("export", "--as", "facts") == (0, "", "")
     assert run("export", "--as", "facts", "--json") == (0, "[]\n", "")
-    assert "Nobody has recorded anything yet." in run("export", "--as", "messages", "--agent", "main")[2]
+    assert "Record something first." in run("export", "--as", "messages", "--agent", "main")[2]
 
 
 def test_lines_that_are_no_traces_are_passed_over(folder: Path) -> None:
@@ -833,7 +833,7 @@ WORDS = st.text(max_size=20)
 def test_messages_hold_every_word_in_the_order_of_the_log(asked: list[dict[str, Any]]) -> None:
     log = list(traces_of(asked))
     told: list[str] = []
-    for message in map(json.loads, map(to_json, _messages(iter(log)))):
+    for message in map(json.loads, map(to_json, _messages_of(iter(log)))):
         calls = message.get("tool_calls", ())
         told += [f"{call['function']['name']} {json.loads(call['function']['arguments'])}" for call in calls]
         told += [] if calls else [message["content"]]

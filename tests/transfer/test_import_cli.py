@@ -93,13 +93,13 @@ def test_another_format_and_another_agent_may_be_named(run: Run, place: Path) ->
     assert told(out)[0].startswith("format: chatgpt, as you say")
     assert "recorded for the agent old" in out
     code, _, err = run("import", str(path), "--as", "word")
-    assert (code, "there is no format 'word'. There are: chatgpt" in err) == (2, True)
+    assert (code, "there is no format 'word'. Choose one of chatgpt" in err) == (2, True)
 
 
 def test_data_is_refused_for_another_agent(run: Run, place: Path) -> None:
     path = export(place / "conversations.json", conversation("c", ("user", "hello")))
     code, _, err = run("import", str(path), "--agent", "main")
-    assert (code, "recorded for the agent `import` alone" in err, "--mine" in err) == (2, True, True)
+    assert (code, "recorded for the agent `import` only" in err, "--mine" in err) == (2, True, True)
 
 
 def test_who_vouches_later_is_told_of_the_first_copies(run: Run, place: Path) -> None:

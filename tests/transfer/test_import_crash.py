@@ -38,6 +38,7 @@ def orders_for_importing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(traced, "SCRIPT", Path(import_work.__file__))
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("orders_for_importing")
 def test_a_sigkill_before_some_system_calls_changes_nothing_in_the_end(place: Path) -> None:
     where = traced.sites(traced.count_calls(place))
@@ -96,7 +97,7 @@ def end_at(where: Iterable[Site], place: Path, flaw: str = "", *, until_wrong: b
         count += 1
         fired += ends(partial(flawed, folder, DyingDisk(site.number, site.how), flaw))
         try:
-            FLAWS[flaw]()  # whoever goes on has it too
+            FLAWS[flaw]()  # the next process has it too
             wrong += [f"{site}: {sentence}" for sentence in judge(folder).sentences]
         finally:
             mend()

@@ -24,7 +24,7 @@ from looseleaf.base.ids import new_id
 from looseleaf.facts.tombstones import SCHEMA as TOMBSTONES_SCHEMA
 from looseleaf.facts.tombstones import fact_text, hashed
 from looseleaf.memory import Memory
-from looseleaf.transfer.source import Claim, Document, Said, Talk
+from looseleaf.transfer.source import ImportClaim, ImportDocument, ImportMessage, Talk
 
 
 def forget(memory: Memory, *what: tuple[str, str]) -> None:
@@ -43,8 +43,8 @@ def test_what_was_forgotten_does_not_come_back(place: Path) -> None:
         talk("gone", "one", "two"),
         talk("by session", "three"),
         talk("in part", "four", "five", "six"),
-        Document("d", "a text to forget", "Doc"),
-        Claim("c", "user", "Likes tea"),
+        ImportDocument("d", "a text to forget", "Doc"),
+        ImportClaim("c", "user", "Likes tea"),
     )
     with open_memory(place / "m") as memory:
         bring(memory, *items)
@@ -64,7 +64,7 @@ def test_what_was_forgotten_does_not_come_back(place: Path) -> None:
         path = place / "m" / name
         path.rename(place / path.name)
     with open_memory(place / "m") as memory:
-        gone = Talk("gone", "gone", broken_off(Said("gone0", "user", "one")))
+        gone = Talk("gone", "gone", broken_off(ImportMessage("gone0", "user", "one")))
         done = bring(memory, gone, *items[1:])
         assert [trace.content for trace in traces_of(memory)] == ["four", ""]
         assert (done.talks.forgotten, done.documents.forgotten, done.claims.new) == (2, 1, 1)
@@ -112,7 +112,9 @@ def gone_from(folder: Path, word: str) -> bool:
 
 def test_a_message_that_held_a_secret_stays_forgotten(place: Path) -> None:
     def said(name: str) -> Talk:
-        return Talk(name, name, [Said(f"{name}{KEY}", "user", f"The zebra opens with {KEY} at noon")])
+        return Talk(
+            name, name, [ImportMessage(f"{name}{KEY}", "user", f"The zebra opens with {KEY} at noon")]
+        )
 
     with open_memory(place / "m") as memory:
         bring(memory, said("a"))
@@ -128,18 +130,20 @@ def test_a_message_that_held_a_secret_stays_forgotten(place: Path) -> None:
 def test_a_forgotten_line_does_not_come_back_under_another_name(mine: bool, again: bool, place: Path) -> None:
     text = "# Notes\n\nThe kiln is hot.\n- The ZEBRA came by. It ate the hay.\n> zebra crossing\n\nThe end.\n"
     with open_memory(place / "m") as memory:
-        bring(memory, Document("a.md", text, "Notes", page="facts/a.md"), mine=mine)
+        bring(memory, ImportDocument("a.md", text, "Notes", page="facts/a.md"), mine=mine)
         memory.forget(match="zebra")
-        same = bring(memory, Document("a.md", text, "Notes", page="facts/a.md"), mine=mine)
+        same = bring(memory, ImportDocument("a.md", text, "Notes", page="facts/a.md"), mine=mine)
         assert same.is_nothing
-        look = bring(memory, Document("b.md", text, "Notes", page="facts/b.md"), mine=again, dry_run=True)
-        done = bring(memory, Document("b.md", text, "Notes", page="facts/b.md"), mine=again)
+        look = bring(
+            memory, ImportDocument("b.md", text, "Notes", page="facts/b.md"), mine=again, dry_run=True
+        )
+        done = bring(memory, ImportDocument("b.md", text, "Notes", page="facts/b.md"), mine=again)
         assert (look.documents.new, done.documents.new, done.forgotten) == (1, 1, 1)
-        assert bring(memory, Document("b.md", text, "Notes", page="facts/b.md"), mine=again).is_nothing
-        left = memory.pages.read("facts/b.md").text if again else traces_of(memory)[-1].tool_result["text"]
+        assert bring(memory, ImportDocument("b.md", text, "Notes", page="facts/b.md"), mine=again).is_nothing
+        left = memory.page("facts/b.md").text if again else traces_of(memory)[-1].tool_result["text"]
         assert "The kiln is hot." in left
         assert "The end." in left
-        only = Document("c.md", "zebra crossing\n", "c", page="facts/c.md")
+        only = ImportDocument("c.md", "zebra crossing\n", "c", page="facts/c.md")
         assert bring(memory, only, mine=again).documents.forgotten == 1
         assert [str(each) for each in memory.check()] == []
     assert gone_from(place / "m", "zebra")
@@ -149,10 +153,10 @@ def test_a_forgotten_line_does_not_come_back_under_another_name(mine: bool, agai
 def test_a_document_that_went_with_its_session_stays_gone_under_another_name(mine: bool, place: Path) -> None:
     text = "one\ntwo\nthree\nfour\nfive\nsix\n"
     with open_memory(place / "m") as memory:
-        bring(memory, Document("a.md", text, "List", page="facts/a.md"))
+        bring(memory, ImportDocument("a.md", text, "List", page="facts/a.md"))
         memory.forget(session=traces_of(memory)[0].session_id)
-        done = bring(memory, Document("b.md", text, "Other", page="facts/b.md"), mine=mine)
-        assert (done.documents.forgotten, traces_of(memory), memory.pages.list()) == (1, [], [])
+        done = bring(memory, ImportDocument("b.md", text, "Other", page="facts/b.md"), mine=mine)
+        assert (done.documents.forgotten, traces_of(memory), memory.pages()) == (1, [], [])
 
 
 @pytest.mark.parametrize("mine", [False, True])
@@ -176,11 +180,13 @@ def test_a_forgotten_claim_does_not_come_back_in_another_case_or_with_a_secret(
 
 def test_a_fact_that_was_forgotten_is_no_claim_again(place: Path) -> None:
     with open_memory(place / "m") as memory:
-        bring(memory, Claim("a", "user", "Oban", None, "Home"), mine=True)
+        bring(memory, ImportClaim("a", "user", "Oban", None, "Home"), mine=True)
         [fact] = memory.facts(topic="user")
         memory.forget(fact=fact.id)
         for mine in (False, True):
-            assert bring(memory, Claim("b", "user", "Oban", None, "Home"), mine=mine).claims.forgotten == 1
+            assert (
+                bring(memory, ImportClaim("b", "user", "Oban", None, "Home"), mine=mine).claims.forgotten == 1
+            )
         assert (memory.facts(), memory.facts(status="pending")) == ([], [])
 
 
@@ -190,9 +196,9 @@ def test_of_a_message_the_forgotten_sentence_is_left_out_and_the_rest_is_taken(p
         memory.forget(match="zebra")
         args = {"q": ["The zebra came at noon.", 7]}
         said = [
-            Said("1", "user", "Listen. The Zebra came at noon. Good night."),
-            Said("2", "tool_call", name="f", args=args, call_id="c"),
-            Said("3", "assistant", "The zebra came at noon."),
+            ImportMessage("1", "user", "Listen. The Zebra came at noon. Good night."),
+            ImportMessage("2", "tool_call", name="f", args=args, call_id="c"),
+            ImportMessage("3", "assistant", "The zebra came at noon."),
         ]
         done = bring(memory, Talk("b", "b", said))
         assert (done.traces, done.forgotten, done.talks.new) == (2, 3, 1)

@@ -14,7 +14,9 @@ from hypothesis import strategies as st
 from importing import SAMPLES, TALKS, conversation, export, files_of, line_of, read, zip_of
 from looseleaf.base.errors import Refused
 from looseleaf.transfer.formats import FORMATS, detect, named
-from looseleaf.transfer.source import Document, Said, Source, Talk, clipped, when
+from looseleaf.transfer.source import ImportDocument, ImportMessage, Source, Talk, clip_title, time_of
+from row_folders import in_folders
+from tables import check_rows
 
 WHOLE = {
     "chatgpt": {
@@ -115,22 +117,24 @@ def whole(path: Path, form: str) -> dict[str, list[str]]:
     for item in read(path, form)[0]:
         if isinstance(item, Talk):
             found[f"talk {item.key[-6:]} {item.title}"] = [line_of(said) for said in item.said]
-        elif isinstance(item, Document):
+        elif isinstance(item, ImportDocument):
             found[f"document {item.key} {item.title} {item.page} {item.topic}"] = [item.text]
     return found
 
 
-def said_in(path: Path, form: str) -> tuple[list[Said], list[str]]:
+def said_in(path: Path, form: str) -> tuple[list[ImportMessage], list[str]]:
     items, told = read(path, form)
     return [said for item in items if isinstance(item, Talk) for said in item.said], told
 
 
-@pytest.mark.parametrize("sample", TALKS)
-def test_a_sample_is_known_by_what_is_in_it_and_read_whole(sample: str) -> None:
-    with Source(SAMPLES / sample) as source:
-        assert TALKS[sample] == detect(source).format.NAME
-    assert read(SAMPLES / sample, TALKS[sample])[1] == []
-    assert whole(SAMPLES / sample, TALKS[sample]) == WHOLE[sample]
+def test_a_sample_is_known_by_what_is_in_it_and_read_whole() -> None:
+    def check(sample: str) -> None:
+        with Source(SAMPLES / sample) as source:
+            assert TALKS[sample] == detect(source).format.NAME
+        assert read(SAMPLES / sample, TALKS[sample])[1] == []
+        assert whole(SAMPLES / sample, TALKS[sample]) == WHOLE[sample]
+
+    check_rows(check, TALKS)
 
 
 @pytest.mark.parametrize("sample", ["chatgpt", "claude", "claude_code", "codex"])
@@ -261,7 +265,7 @@ def test_what_may_be_nobodys_words_is_data_in_a_transcript(tmp_path: Path) -> No
         ("tool_result", "<div> what is this?"),
         ("user", "mine"),
     ]
-    assert told == ["s.jsonl:4 was passed over, it is no JSON or too long."]
+    assert told == ["s.jsonl:4 was passed over, it is not JSON or too long."]
 
 
 def test_messages_may_stand_on_lines_of_their_own(tmp_path: Path) -> None:
@@ -274,7 +278,7 @@ def test_messages_may_stand_on_lines_of_their_own(tmp_path: Path) -> None:
     said, told = said_in(path, "messages")
     assert (len(said), told) == (1, ["talk.jsonl: '2' was passed over, it has no messages."])
     path.write_text("", "utf-8")
-    assert said_in(path, "messages") == ([], ["talk.jsonl was passed over, there are no messages in it."])
+    assert said_in(path, "messages") == ([], ["talk.jsonl was passed over, it has no messages."])
 
 
 def test_sessions_of_two_agents_and_what_was_shown_in_them_are_kept_apart(tmp_path: Path) -> None:
@@ -304,7 +308,7 @@ def test_an_older_session_of_codex_is_known_too(tmp_path: Path) -> None:
     )
     items, told = read(tmp_path, "codex")
     assert [(item.key, len(item.said)) for item in items if isinstance(item, Talk)] == [("rollout-old", 1)]  # type: ignore[arg-type]
-    assert told == ["rollout-old.jsonl:1 was passed over, it is no JSON."]
+    assert told == ["rollout-old.jsonl:1 was passed over, it is not JSON."]
 
 
 # --- which format ------------------------------------------------------------------------
@@ -314,10 +318,10 @@ def test_what_is_in_no_format_is_refused_with_the_names_there_are(tmp_path: Path
     (tmp_path / "picture.png").write_bytes(b"\x89PNG")
     with (
         Source(tmp_path) as source,
-        pytest.raises(Refused, match=r"no format that is known here.*--as: chatgpt, "),
+        pytest.raises(Refused, match=r"is not known\..*--as: chatgpt, "),
     ):
         detect(source)
-    with pytest.raises(Refused, match=r"there is no format 'word'\. There are: chatgpt, claude"):
+    with pytest.raises(Refused, match=r"there is no format 'word'\. Choose one of chatgpt, claude"):
         named("word")
 
 
@@ -328,7 +332,7 @@ def test_a_source_that_may_be_two_things_is_refused(tmp_path: Path) -> None:
             (tmp_path / name).write_bytes(data)
     with (
         Source(tmp_path) as source,
-        pytest.raises(Refused, match=r"may be chatgpt or claude-code\. Say which"),
+        pytest.raises(Refused, match=r"may be chatgpt or claude-code\. Name the format"),
     ):
         detect(source)
 
@@ -389,26 +393,29 @@ def test_a_conversation_that_is_none_is_named_and_the_others_are_read(tmp_path: 
     assert all("conversations.json: " in each and "was passed over" in each for each in told)
 
 
-@pytest.mark.parametrize(
-    "sample", ["chatgpt", "claude", "claude_code", "codex", "messages.json", "messages.jsonl"]
-)
-def test_a_damaged_file_in_an_archive_is_named_and_what_was_read_is_given(
-    sample: str, tmp_path: Path
-) -> None:
-    files = files_of(sample) if (SAMPLES / sample).is_dir() else {sample: (SAMPLES / sample).read_bytes()}
-    path = tmp_path / "it.zip"
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
-        for name, data in files.items():
-            archive.writestr(name, data.rstrip() + b" ")
-    damaged = bytearray(path.read_bytes())
-    with zipfile.ZipFile(path) as archive:
-        for info in archive.infolist():
-            damaged[info.header_offset + 30 + len(info.filename) + info.file_size - 1] = ord("\t")
-    path.write_bytes(damaged)
-    whole_said, _ = said_in(SAMPLES / sample, TALKS[sample])
-    said, told = said_in(path, TALKS[sample])
-    assert any("was not read to its end: Bad CRC-32" in each for each in told)
-    assert {line_of(each) for each in said} <= {line_of(each) for each in whole_said}
+def test_a_damaged_file_in_an_archive_is_named_and_what_was_read_is_given(tmp_path: Path) -> None:
+    def check(tmp_path: Path, sample: str) -> None:
+        files = files_of(sample) if (SAMPLES / sample).is_dir() else {sample: (SAMPLES / sample).read_bytes()}
+        path = tmp_path / "it.zip"
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
+            for name, data in files.items():
+                archive.writestr(name, data.rstrip() + b" ")
+        damaged = bytearray(path.read_bytes())
+        with zipfile.ZipFile(path) as archive:
+            for info in archive.infolist():
+                damaged[info.header_offset + 30 + len(info.filename) + info.file_size - 1] = ord("\t")
+        path.write_bytes(damaged)
+        whole_said, _ = said_in(SAMPLES / sample, TALKS[sample])
+        said, told = said_in(path, TALKS[sample])
+        assert any("was not read to its end: Bad CRC-32" in each for each in told)
+        assert {line_of(each) for each in said} <= {line_of(each) for each in whole_said}
+
+    check_rows(
+        check,
+        in_folders(
+            tmp_path, ["chatgpt", "claude", "claude_code", "codex", "messages.json", "messages.jsonl"]
+        ),
+    )
 
 
 def test_a_file_that_breaks_off_gives_what_was_whole(tmp_path: Path) -> None:
@@ -417,32 +424,34 @@ def test_a_file_that_breaks_off_gives_what_was_whole(tmp_path: Path) -> None:
     path.write_text(text[:-200], encoding="utf-8")
     said, told = said_in(path, "chatgpt")
     assert [each.text for each in said] == ["word 0", "word 1"]
-    assert told[-1] == "conversations.json was not read to its end: it breaks off, or is no JSON there."
+    assert told[-1] == "conversations.json was not read to its end: it breaks off, or is not JSON there."
 
 
-@pytest.mark.parametrize(
-    ("given", "found"),
-    [
-        (1_770_000_000, 1_770_000_000.0),
-        (1_770_000_000_123, 1_770_000_000.123),
-        ("2026-02-03T09:00:01.000000Z", 1770109201.0),
-        ("2026-02-03 09:00", 1770109200.0),
-        (True, None),
-        (float("nan"), None),
-        (float("inf"), None),
-        (10**30, None),
-        ("yesterday", None),
-        (None, None),
-        ({}, None),
-    ],
-)
-def test_a_time_is_one_or_none(given: object, found: float | None) -> None:
-    assert when(given) == found
+def test_a_time_is_one_or_none() -> None:
+    def check(given: object, found: float | None) -> None:
+        assert time_of(given) == found
+
+    check_rows(
+        check,
+        [
+            (1_770_000_000, 1_770_000_000.0),
+            (1_770_000_000_123, 1_770_000_000.123),
+            ("2026-02-03T09:00:01.000000Z", 1770109201.0),
+            ("2026-02-03 09:00", 1770109200.0),
+            (True, None),
+            (float("nan"), None),
+            (float("inf"), None),
+            (10**30, None),
+            ("yesterday", None),
+            (None, None),
+            ({}, None),
+        ],
+    )
 
 
 def test_a_title_is_one_line() -> None:
-    assert clipped(["", " \n", "one\ntwo " * 30]) == f"{'one two ' * 10}".strip() + "…"
-    assert clipped([]) == ""
+    assert clip_title(["", " \n", "one\ntwo " * 30]) == f"{'one two ' * 10}".strip() + "…"
+    assert clip_title([]) == ""
 
 
 # --- messages: what is known again -----------------------------------------------------
@@ -518,13 +527,13 @@ def test_why_a_source_is_in_no_format_is_said(tmp_path: Path) -> None:
     for path, why in (
         (encrypted(tmp_path / "e.zip"), "it is encrypted; unpack it with its password"),
         (utf16, "utf16.json is UTF-16; save it as UTF-8."),
-        (long, "The first line of long.jsonl is longer than what is looked at"),
+        (long, "The first line of long.jsonl is longer than the 65,536 bytes that are looked at"),
         (bad, "Bad CRC"),
     ):
         with Source(path) as source, pytest.raises(Refused) as refused:
             detect(source)
         assert why in str(refused.value)
-        assert "Say which it is with --as" in str(refused.value)
+        assert "Name it with --as" in str(refused.value)
     assert read(utf16, "chatgpt")[1] == [
         "utf16.json was not read to its end: it is UTF-16; save it as UTF-8."
     ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -35,31 +36,37 @@ from looseleaf.transfer import import_run as run_module
 from looseleaf.transfer import new_items as news
 from looseleaf.transfer.import_ledger import SCHEMA
 from looseleaf.transfer.import_run import run
-from looseleaf.transfer.source import Broken, Claim, Document, Said, Source, Talk
-from wiring import untyped
+from looseleaf.transfer.source import BrokenArchive, ImportClaim, ImportDocument, ImportMessage, Source, Talk
+from row_folders import in_folders
+from tables import check_rows
 
 # --- once ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("mine", [False, True])
-@pytest.mark.parametrize("sample", TALKS)
-def test_a_second_import_changes_no_byte(sample: str, mine: bool, place: Path) -> None:
-    with open_memory(place / "m") as memory:
-        looked = take(memory, SAMPLES / sample, mine=mine, dry_run=True)
-        assert traces_of(memory) == []
-        first = take(memory, SAMPLES / sample, mine=mine)
-        before = log_of(memory)
-        second = take(memory, SAMPLES / sample, mine=mine)
-        assert log_of(memory) == before
-        assert not first.is_nothing
-        assert second.is_nothing
-        assert (looked.talks, looked.documents, looked.traces) == (first.talks, first.documents, first.traces)
-        assert (looked.since, looked.until, looked.titles) == (first.since, first.until, first.titles)
-        assert second.talks.known == first.talks.new
-        assert [str(each) for each in memory.check()] == []
-    with open_memory(place / "m") as memory:
-        assert take(memory, SAMPLES / sample, mine=mine).is_nothing
-        assert log_of(memory) == before
+def test_a_second_import_changes_no_byte(place: Path) -> None:
+    def check(place: Path, sample: str, mine: bool) -> None:
+        with open_memory(place / "m") as memory:
+            looked = take(memory, SAMPLES / sample, mine=mine, dry_run=True)
+            assert traces_of(memory) == []
+            first = take(memory, SAMPLES / sample, mine=mine)
+            before = log_of(memory)
+            second = take(memory, SAMPLES / sample, mine=mine)
+            assert log_of(memory) == before
+            assert not first.is_nothing
+            assert second.is_nothing
+            assert (looked.talks, looked.documents, looked.traces) == (
+                first.talks,
+                first.documents,
+                first.traces,
+            )
+            assert (looked.since, looked.until, looked.titles) == (first.since, first.until, first.titles)
+            assert second.talks.known == first.talks.new
+            assert [str(each) for each in memory.check()] == []
+        with open_memory(place / "m") as memory:
+            assert take(memory, SAMPLES / sample, mine=mine).is_nothing
+            assert log_of(memory) == before
+
+    check_rows(check, in_folders(place, product(TALKS, [False, True])))
 
 
 def test_a_look_leaves_nothing_behind(place: Path) -> None:
@@ -107,7 +114,15 @@ def test_a_talk_that_was_changed_gets_what_is_not_there(place: Path) -> None:
 
 
 def test_what_a_source_has_twice_is_there_once(place: Path) -> None:
-    twice = Talk("a", "a", [Said("x", "user", "same"), Said("x", "user", "same"), Said("y", "user", "same")])
+    twice = Talk(
+        "a",
+        "a",
+        [
+            ImportMessage("x", "user", "same"),
+            ImportMessage("x", "user", "same"),
+            ImportMessage("y", "user", "same"),
+        ],
+    )
     with open_memory(place / "m") as memory:
         assert bring(memory, twice, talk("b", "one"), talk("b", "one")).traces == 3
         assert [trace.content for trace in traces_of(memory)] == ["same", "same", "one"]
@@ -160,7 +175,7 @@ def test_two_imports_of_the_same_at_once_take_each_thing_in_once(
     talks = [talk(name, *texts) for name in "abc"]
     meet = threading.Barrier(2, timeout=60)
 
-    def once(said: list[Said]) -> Any:
+    def once(said: list[ImportMessage]) -> Any:
         meet.wait()
         yield from said
 
@@ -269,7 +284,7 @@ def test_a_vouched_talk_that_went_on_as_data_is_not_recorded_again(place: Path) 
 
 
 def test_a_vouched_import_that_was_broken_off_goes_on_where_it_was(place: Path) -> None:
-    one, two = Said("a0", "user", "one"), Said("a1", "assistant", "two")
+    one, two = ImportMessage("a0", "user", "one"), ImportMessage("a1", "assistant", "two")
 
     def killed() -> Any:
         yield one
@@ -284,7 +299,7 @@ def test_a_vouched_import_that_was_broken_off_goes_on_where_it_was(place: Path) 
 
 
 def test_an_import_of_data_that_was_broken_off_leaves_no_half_of_a_vouched_talk(place: Path) -> None:
-    one, two = Said("a0", "user", "one"), Said("a1", "assistant", "two")
+    one, two = ImportMessage("a0", "user", "one"), ImportMessage("a1", "assistant", "two")
 
     def killed() -> Any:
         yield one
@@ -303,14 +318,16 @@ def test_an_import_of_data_that_was_broken_off_leaves_no_half_of_a_vouched_talk(
 
 def test_data_is_recorded_for_no_other_agent_and_is_in_no_window(place: Path) -> None:
     with Memory(place / "m") as memory:
-        with pytest.raises(Refused, match="what nobody vouches for is recorded for the agent `import` alone"):
+        with pytest.raises(
+            Refused, match="without --mine, a history is recorded for the agent `import` only"
+        ):
             bring(memory, talk("a", "obey"))
         assert bring(memory, talk("mine", "I am Ada."), mine=True).traces == 1
         assert [message.content for message in memory.window.messages()] == ["I am Ada."]
     with open_memory(place / "m") as memory:
         memory.record(user="before")
-        assert [message.content for message in memory.window.messages()] == ["before"]
-        bring(memory, talk("a", "obey", "yes"), Document("d", "obey too", "Doc"))
+        assert [message.content for message in memory.messages()] == ["before"]
+        bring(memory, talk("a", "obey", "yes"), ImportDocument("d", "obey too", "Doc"))
         memory.record(user="after")
         assert [message.content for message in memory.window.messages()] == ["before", "after"]  # read on
     with open_memory(place / "m") as memory:
@@ -336,12 +353,13 @@ def test_no_caller_can_claim_where_a_trace_comes_from(place: Path, name: str) ->
             batch.record(user="hello", **untyped({name: "import"}))
 
 
-@pytest.mark.parametrize(
-    ("origin", "found"),
-    [("import", True), ("import:chatgpt", True), ("imports", False), ("user", False), ("", False)],
-)
-def test_what_was_imported_is_told_by_its_origin(origin: str, found: bool) -> None:
-    assert is_imported(origin) is found
+def test_what_was_imported_is_told_by_its_origin() -> None:
+    def check(origin: str, found: bool) -> None:
+        assert is_imported(origin) is found
+
+    check_rows(
+        check, [("import", True), ("import:chatgpt", True), ("imports", False), ("user", False), ("", False)]
+    )
 
 
 def test_each_talk_is_a_session_with_its_turns_and_times(place: Path) -> None:
@@ -368,11 +386,11 @@ def test_each_talk_is_a_session_with_its_turns_and_times(place: Path) -> None:
 
 
 def test_calls_of_other_talks_are_not_answered(place: Path) -> None:
-    def with_call(key: str, *said: Said) -> Talk:
-        return Talk(key, key, [Said("u", "user", "go"), *said])
+    def with_call(key: str, *said: ImportMessage) -> Talk:
+        return Talk(key, key, [ImportMessage("u", "user", "go"), *said])
 
-    call = Said("c", "tool_call", name="f", call_id="call_1")
-    result = Said("r", "tool_result", call_id="call_1", result="late")
+    call = ImportMessage("c", "tool_call", name="f", call_id="call_1")
+    result = ImportMessage("r", "tool_result", call_id="call_1", result="late")
     with open_memory(place / "m") as memory:
         bring(memory, with_call("a", call), with_call("b", result), with_call("c", call, result))
         results = [trace for trace in traces_of(memory) if trace.trace_type == "tool_result"]
@@ -384,13 +402,13 @@ def test_calls_of_other_talks_are_not_answered(place: Path) -> None:
 
 def test_secrets_are_redacted_as_in_all_that_is_recorded(place: Path) -> None:
     with open_memory(place / "m") as memory:
-        secret = Said("r", "tool_result", call_id="c", result={"token": KEY})
-        said = [Said("u", "user", f"my key is {KEY}"), secret]
-        bring(memory, Talk("a", KEY, said), Document("d", f"{KEY}\n", "d", page="facts/d.md"))
+        secret = ImportMessage("r", "tool_result", call_id="c", result={"token": KEY})
+        said = [ImportMessage("u", "user", f"my key is {KEY}"), secret]
+        bring(memory, Talk("a", KEY, said), ImportDocument("d", f"{KEY}\n", "d", page="facts/d.md"))
         bring(
             memory,
-            Document("e", f"- Key: {KEY}\n", "e", page="facts/e.md"),
-            Claim("c", "keys", KEY),
+            ImportDocument("e", f"- Key: {KEY}\n", "e", page="facts/e.md"),
+            ImportClaim("c", "keys", KEY),
             mine=True,
         )
         assert memory.pages.read("facts/e.md").text.startswith("- Key: [redacted")
@@ -402,7 +420,7 @@ def test_secrets_are_redacted_as_in_all_that_is_recorded(place: Path) -> None:
 
 
 def test_a_talk_that_breaks_off_gives_what_was_read_and_the_rest_later(place: Path) -> None:
-    one, two = Said("1", "user", "one"), Said("2", "assistant", "two")
+    one, two = ImportMessage("1", "user", "one"), ImportMessage("2", "assistant", "two")
     with open_memory(place / "m") as memory:
         done = bring(
             memory, Talk("a", "a", broken_off(one)), Talk("z", "z", broken_off()), talk("b", "whole")
@@ -416,11 +434,13 @@ def test_a_source_that_breaks_off_gives_what_was_read(place: Path) -> None:
     class Breaking(Made):
         def read(self, source: Source, note: Any) -> Any:
             yield talk("a", "one")
-            raise Broken("it.zip was not read to its end: Bad CRC.")
+            raise BrokenArchive("it.zip was not read to its end: Bad CRC.")
 
     with open_memory(place / "m") as memory, Source(SAMPLES / "mem0.json") as source:
         done = run(memory, source, Breaking())  # type: ignore[arg-type]
-        assert done.notes == ("it.zip was not read to its end: Bad CRC. What follows it was not read.",)
+        assert done.notes == (
+            "it.zip was not read to its end: Bad CRC. The rest of the source was not read.",
+        )
         assert [trace.content for trace in traces_of(memory)] == ["one"]
 
 
@@ -429,12 +449,12 @@ def test_a_message_that_cannot_be_written_is_named_and_the_others_are_taken(plac
     for _ in range(400):
         deep = [deep]
     said = [
-        Said("1", "user", "one"),
-        Said("2", "tool_call", name="f", args=deep, call_id="c"),
-        Said("3", "tool_result", call_id="c", result={1, 2}),
-        Said("4", "user", "late", ts=1e30),
-        Said("5", "user", "lone \ud800 half"),
-        Said("6", "tool_call", name="n" * 5000, call_id="i" * 5000),
+        ImportMessage("1", "user", "one"),
+        ImportMessage("2", "tool_call", name="f", args=deep, call_id="c"),
+        ImportMessage("3", "tool_result", call_id="c", result={1, 2}),
+        ImportMessage("4", "user", "late", ts=1e30),
+        ImportMessage("5", "user", "lone \ud800 half"),
+        ImportMessage("6", "tool_call", name="n" * 5000, call_id="i" * 5000),
     ]
     with open_memory(place / "m") as memory:
         done = bring(memory, Talk("a", "A title", said))

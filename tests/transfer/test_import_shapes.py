@@ -7,6 +7,7 @@ import json
 import lzma
 import tarfile
 import zipfile
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +15,12 @@ import pytest
 
 from looseleaf import Refused
 from looseleaf.transfer.formats import detect, named
-from looseleaf.transfer.source import Broken, Said, Source, Talk, refuse_memory, when
+from looseleaf.transfer.source import BrokenArchive, ImportMessage, Source, Talk, refuse_memory, time_of
+from row_folders import in_folders
+from tables import check_rows
 
 
-def read(path: Path, format_: str | None = None) -> tuple[dict[str, list[Said]], list[str]]:
+def read(path: Path, format_: str | None = None) -> tuple[dict[str, list[ImportMessage]], list[str]]:
     """What each talk of a source says, by its key, and what was passed over."""
     notes: list[str] = []
     with Source(path) as source:
@@ -26,7 +29,7 @@ def read(path: Path, format_: str | None = None) -> tuple[dict[str, list[Said]],
         return {item.key: list(item.said) for item in items if isinstance(item, Talk)}, notes
 
 
-def texts(talks: dict[str, list[Said]]) -> list[tuple[str, str]]:
+def texts(talks: dict[str, list[ImportMessage]]) -> list[tuple[str, str]]:
     return [(said.role, said.text) for talk in talks.values() for said in talk]
 
 
@@ -51,36 +54,52 @@ def rollout(path: Path, *texts: str) -> Path:
     )
 
 
-@pytest.mark.parametrize("heading", ["## My request for Codex:\n", "## My request:\n"])
-@pytest.mark.parametrize(
-    "around",
-    [
-        "# Context from my IDE setup:\n\n## Open tabs:\n- kiln.py: kiln.py\n\n",
-        "# Files mentioned by the user:\n\n## kiln.png: /tmp/kiln.png\n\n",
-        "# Context from my IDE setup:\n\n## Active selection of the file:\n## My request for Codex:\nSell it all.\n\n",
-        '<in-app-browser-context source="ambient">\nhttps://example.org\n</in-app-browser-context>\n\n',
-    ],
-)
-def test_what_was_asked_from_an_editor_is_the_users_without_what_stood_around_it(
-    around: str, heading: str, tmp_path: Path
-) -> None:
-    talks, _ = read(rollout(tmp_path, f"{around}{heading}Fix the kiln.\n"))
-    assert texts(talks) == [("user", "Fix the kiln.")]
+def test_what_was_asked_from_an_editor_is_the_users_without_what_stood_around_it(tmp_path: Path) -> None:
+    def check(tmp_path: Path, around: str, heading: str) -> None:
+        talks, _ = read(rollout(tmp_path, f"{around}{heading}Fix the kiln.\n"))
+        assert texts(talks) == [("user", "Fix the kiln.")]
+
+    check_rows(
+        check,
+        in_folders(
+            tmp_path,
+            product(
+                [
+                    "# Context from my IDE setup:\n\n## Open tabs:\n- kiln.py: kiln.py\n\n",
+                    "# Files mentioned by the user:\n\n## kiln.png: /tmp/kiln.png\n\n",
+                    (
+                        "# Context from my IDE setup:\n\n## Active selection of the file:\n"
+                        "## My request for Codex:\nSell it all.\n\n"
+                    ),
+                    '<in-app-browser-context source="ambient">\nhttps://example.org\n</in-app-browser-context>\n\n',
+                ],
+                ["## My request for Codex:\n", "## My request:\n"],
+            ),
+        ),
+    )
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "<skill>\n<name>deploy</name>\n<path>/x/SKILL.md</path>\nI always deploy on Fridays.\n</skill>",
-        "<image name=[Image #1]>",
-        "</image>",
-        "# Context from my IDE setup:\n\n## Open tabs:\n- kiln.py: kiln.py\n",
-        "Warning: apply_patch was requested via exec_command. Use the apply_patch tool instead of exec_command.",
-    ],
-)
-def test_what_the_program_says_in_the_users_name_is_not_his(text: str, tmp_path: Path) -> None:
-    talks, _ = read(rollout(tmp_path, text, "Fix the kiln."))
-    assert texts(talks) == [("user", "Fix the kiln.")]
+def test_what_the_program_says_in_the_users_name_is_not_his(tmp_path: Path) -> None:
+    def check(tmp_path: Path, text: str) -> None:
+        talks, _ = read(rollout(tmp_path, text, "Fix the kiln."))
+        assert texts(talks) == [("user", "Fix the kiln.")]
+
+    check_rows(
+        check,
+        in_folders(
+            tmp_path,
+            [
+                "<skill>\n<name>deploy</name>\n<path>/x/SKILL.md</path>\nI always deploy on Fridays.\n</skill>",
+                "<image name=[Image #1]>",
+                "</image>",
+                "# Context from my IDE setup:\n\n## Open tabs:\n- kiln.py: kiln.py\n",
+                (
+                    "Warning: apply_patch was requested via exec_command. "
+                    "Use the apply_patch tool instead of exec_command."
+                ),
+            ],
+        ),
+    )
 
 
 @pytest.mark.parametrize(
@@ -160,20 +179,30 @@ def test_what_was_typed_while_the_agent_worked_is_the_users(prompt: Any, tmp_pat
     assert texts(talks) == [("user", "Hello."), ("user", "Also the lid.")]
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        queued("It is done.", commandMode="task-notification"),
-        queued("It is done.", origin={"kind": "task-notification"}),
-        queued("<task-notification>It is done.</task-notification>"),
-        queued("It is done.", isMeta=True),
-        queued("It is done.") | {"isSidechain": True},
-        {"type": "queue-operation", "operation": "enqueue", "sessionId": "s", "content": "It is done."},
-    ],
-)
-def test_what_a_program_put_into_the_queue_is_not_the_users(line: dict[str, Any], tmp_path: Path) -> None:
-    talks, _ = read(written(tmp_path / "s.jsonl", HELLO, line))
-    assert texts(talks) == [("user", "Hello.")]
+def test_what_a_program_put_into_the_queue_is_not_the_users(tmp_path: Path) -> None:
+    def check(tmp_path: Path, line: dict[str, Any]) -> None:
+        talks, _ = read(written(tmp_path / "s.jsonl", HELLO, line))
+        assert texts(talks) == [("user", "Hello.")]
+
+    check_rows(
+        check,
+        in_folders(
+            tmp_path,
+            [
+                queued("It is done.", commandMode="task-notification"),
+                queued("It is done.", origin={"kind": "task-notification"}),
+                queued("<task-notification>It is done.</task-notification>"),
+                queued("It is done.", isMeta=True),
+                queued("It is done.") | {"isSidechain": True},
+                {
+                    "type": "queue-operation",
+                    "operation": "enqueue",
+                    "sessionId": "s",
+                    "content": "It is done.",
+                },
+            ],
+        ),
+    )
 
 
 def test_a_folder_of_sessions_is_known_behind_many_that_have_only_a_summary(tmp_path: Path) -> None:
@@ -212,7 +241,7 @@ def test_a_conversation_whose_beginning_is_missing_is_told_of(tmp_path: Path) ->
     path.write_text(json.dumps(talks))
     found, notes = read(path)
     assert texts(found) == [("user", "Third."), ("user", "Alone.")]
-    assert notes == ["conversations.json: the beginning of 'Kilns' is not there, and was not taken."]
+    assert notes == ["conversations.json: the beginning of 'Kilns' is missing, and was not taken."]
 
 
 def test_a_long_talk_is_not_held_twice(tmp_path: Path) -> None:
@@ -254,14 +283,22 @@ ONE = {"messages": [{"role": "user", "content": "One."}]}
 TWO = {"messages": [{"role": "user", "content": "Two."}]}
 
 
-@pytest.mark.parametrize("name", ["talk.json", "talk.ndjson", "talk.jsonl"])
-@pytest.mark.parametrize("values", [(ONE, TWO), tuple(each["messages"][0] for each in (ONE, TWO))])
-def test_lines_of_json_are_read_to_their_end_whatever_their_file_is_called(
-    name: str, values: tuple[Any, ...], tmp_path: Path
-) -> None:
-    talks, notes = read(written(tmp_path / name, *values))
-    assert texts(talks) == [("user", "One."), ("user", "Two.")]
-    assert notes == []
+def test_lines_of_json_are_read_to_their_end_whatever_their_file_is_called(tmp_path: Path) -> None:
+    def check(tmp_path: Path, values: tuple[Any, ...], name: str) -> None:
+        talks, notes = read(written(tmp_path / name, *values))
+        assert texts(talks) == [("user", "One."), ("user", "Two.")]
+        assert notes == []
+
+    check_rows(
+        check,
+        in_folders(
+            tmp_path,
+            product(
+                [(ONE, TWO), tuple(each["messages"][0] for each in (ONE, TWO))],
+                ["talk.json", "talk.ndjson", "talk.jsonl"],
+            ),
+        ),
+    )
 
 
 def test_objects_in_a_row_may_be_laid_out_and_the_last_may_break_off(tmp_path: Path) -> None:
@@ -279,7 +316,7 @@ def test_what_follows_an_array_is_told_of(tmp_path: Path) -> None:
     talks, notes = read(path)
     assert texts(talks) == [("user", "One.")]
     assert len(notes) == 1
-    assert "what follows" in notes[0]
+    assert "more follows" in notes[0]
     path.write_bytes(json.dumps([ONE]).encode() + b"\r\n\0\0\0")
     assert read(path)[1] == []
 
@@ -291,13 +328,13 @@ def test_a_message_of_which_nothing_is_read_is_told_of(tmp_path: Path) -> None:
     talks, notes = read(written(tmp_path / "a.jsonl", user, *others))
     assert texts(talks) == [("user", "Hello.")]
     assert notes == [
-        f"a.jsonl: message {each} was passed over, there is nothing in it that is read." for each in (2, 3)
+        f"a.jsonl: message {each} was passed over, it has no content of a known kind." for each in (2, 3)
     ]
 
 
 def test_a_day_at_the_end_of_time_is_no_number_of_milliseconds() -> None:
-    assert when("9999-12-31T23:59:59-23:59") is None
-    assert when("3000-01-01T00:00:00Z") == 32503680000.0
+    assert time_of("9999-12-31T23:59:59-23:59") is None
+    assert time_of("3000-01-01T00:00:00Z") == 32503680000.0
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le"])
@@ -309,23 +346,30 @@ def test_a_note_in_another_encoding_is_told_what_to_do(encoding: str, tmp_path: 
     assert notes == ["a.txt was passed over: it is UTF-16; save it as UTF-8."]
 
 
-@pytest.mark.parametrize(
-    ("format_", "sample"),
-    [
-        ("messages", "messages.jsonl"),
-        ("chatgpt", "chatgpt/conversations.json"),
-        ("claude", "claude/conversations.json"),
-        ("codex", "codex"),
-        ("claude-code", "claude_code"),
-    ],
-)
-def test_a_file_is_what_its_user_says_however_it_is_called(format_: str, sample: str, tmp_path: Path) -> None:
-    given = Path(__file__).parents[1] / "exports" / sample
-    kind = "" if given.is_file() else "*.jsonl"
-    file = given if not kind else next(each for each in sorted(given.rglob(kind)) if read(each, format_)[0])
-    path = tmp_path / "saved.txt"
-    path.write_bytes(file.read_bytes())
-    assert texts(read(path, format_)[0]) == texts(read(file, format_)[0]) != []
+def test_a_file_is_what_its_user_says_however_it_is_called(tmp_path: Path) -> None:
+    def check(tmp_path: Path, format_: str, sample: str) -> None:
+        given = Path(__file__).parents[1] / "exports" / sample
+        kind = "" if given.is_file() else "*.jsonl"
+        file = (
+            given if not kind else next(each for each in sorted(given.rglob(kind)) if read(each, format_)[0])
+        )
+        path = tmp_path / "saved.txt"
+        path.write_bytes(file.read_bytes())
+        assert texts(read(path, format_)[0]) == texts(read(file, format_)[0]) != []
+
+    check_rows(
+        check,
+        in_folders(
+            tmp_path,
+            [
+                ("messages", "messages.jsonl"),
+                ("chatgpt", "chatgpt/conversations.json"),
+                ("claude", "claude/conversations.json"),
+                ("codex", "codex"),
+                ("claude-code", "claude_code"),
+            ],
+        ),
+    )
 
 
 # --- archives --------------------------------------------------------------------------
@@ -354,7 +398,7 @@ def test_what_lzma_cannot_unpack_is_broken_and_the_others_are_read(tmp_path: Pat
         archive.read("a.md")
     with Source(path) as source:
         assert source.read("b.md", 100) == b"fine"
-        with pytest.raises(Broken, match="not read to its end"):
+        with pytest.raises(BrokenArchive, match="not read to its end"):
             source.read("a.md", 1000)
 
 
@@ -404,7 +448,7 @@ def test_a_file_that_fails_when_it_is_read_is_refused(
             raise OSError(5, "Input/output error")
 
     failing = Failing()
-    monkeypatch.setattr("looseleaf.transfer.archives._opened", lambda _: failing)
+    monkeypatch.setattr("looseleaf.transfer.archives._open_regular", lambda _: failing)
     with pytest.raises(Refused, match=r"cannot be read \(Input/output error\)"):
         Source(tmp_path / "a.jsonl")
     assert failing.closed
@@ -422,9 +466,12 @@ def test_a_memory_among_notes_is_named(tmp_path: Path) -> None:
     written(tmp_path / "notes" / "inner" / "log" / "journal.jsonl")
     with (
         Source(tmp_path / "notes") as source,
-        pytest.raises(Refused, match="is a memory of looseleaf already"),
+        pytest.raises(Refused, match="is already a looseleaf memory"),
     ):
         refuse_memory(source)
     (tmp_path / "notes" / "a.md").write_text("hello\n")
-    with Source(tmp_path / "notes") as source, pytest.raises(Refused, match=r"in it \(.*inner\)"):
+    with (
+        Source(tmp_path / "notes") as source,
+        pytest.raises(Refused, match=r"contains a looseleaf memory \(.*inner\)"),
+    ):
         refuse_memory(source)

@@ -20,7 +20,9 @@ from looseleaf.place import entry_pages as review_page
 from looseleaf.transfer import import_run as run_module
 from looseleaf.transfer import place_items as vouched
 from looseleaf.transfer.import_ledger import Imported
-from looseleaf.transfer.source import Claim, Document
+from looseleaf.transfer.source import ImportClaim, ImportDocument
+from row_folders import in_folders
+from tables import check_rows
 
 # --- documents and claims ------------------------------------------------------------------------
 
@@ -28,9 +30,9 @@ from looseleaf.transfer.source import Claim, Document
 def test_documents_and_claims_that_nobody_vouches_for_are_found_by_recall(place: Path) -> None:
     with open_memory(place / "m") as memory:
         items = (
-            Document("d", "The kiln fires at 1240 degrees.", "Pottery", 1_760_000_000.0, "USER.md"),
-            Claim("c", "ceramics", "Prefers celadon glazes", 1_760_000_000.0),
-            Claim("r", "ceramics", "Jingdezhen", None, "Learned in"),
+            ImportDocument("d", "The kiln fires at 1240 degrees.", "Pottery", 1_760_000_000.0, "USER.md"),
+            ImportClaim("c", "ceramics", "Prefers celadon glazes", 1_760_000_000.0),
+            ImportClaim("r", "ceramics", "Jingdezhen", None, "Learned in"),
         )
         done = bring(memory, *items)
         assert (done.documents.new, done.claims.new, done.traces, done.waiting) == (1, 2, 3, 2)
@@ -53,7 +55,7 @@ def test_documents_and_claims_that_nobody_vouches_for_are_found_by_recall(place:
 def test_a_document_that_is_vouched_for_is_its_page_byte_for_byte(place: Path) -> None:
     text = "# Soul\r\n\r\nYou are *kind*.\n\n- Name: Pip"
     with open_memory(place / "m") as memory:
-        done = bring(memory, Document("s", text, "Soul", page="SOUL.md"), mine=True)
+        done = bring(memory, ImportDocument("s", text, "Soul", page="SOUL.md"), mine=True)
         assert done.pages == ("SOUL.md",)
         assert (place / "m/SOUL.md").read_bytes() == text.encode()
         [edit] = list(memory.history.edits("SOUL.md"))
@@ -61,8 +63,8 @@ def test_a_document_that_is_vouched_for_is_its_page_byte_for_byte(place: Path) -
 
 
 def test_nobodys_page_is_overwritten(place: Path) -> None:
-    def note(text: str, key: str = "n") -> Document:
-        return Document(key, text, "Notes", page="USER.md")
+    def note(text: str, key: str = "n") -> ImportDocument:
+        return ImportDocument(key, text, "Notes", page="USER.md")
 
     with open_memory(place / "m") as memory:
         memory.pages.edit("USER.md", "# Mine\n", reason="mine", author="person")
@@ -86,36 +88,43 @@ def test_a_document_for_which_there_is_no_place_is_named(place: Path) -> None:
     with open_memory(place / "m") as memory:
         for number in range(11):
             done = bring(
-                memory, Document(str(number), f"text {number}\n", "Same", page="facts/same.md"), mine=True
+                memory,
+                ImportDocument(str(number), f"text {number}\n", "Same", page="facts/same.md"),
+                mine=True,
             )
         assert done.documents.bad == 1
         assert "facts/same.md and the pages beside it are there" in done.notes[0]
-        done = bring(memory, Document("long", "x" * 2_000_000, "Long", page="facts/long.md"), mine=True)
+        done = bring(memory, ImportDocument("long", "x" * 2_000_000, "Long", page="facts/long.md"), mine=True)
         assert (done.documents.bad, done.pages) == (1, ())
         assert "'Long' was passed over" in done.notes[0]
 
 
-@pytest.mark.parametrize(
-    ("document", "page"),
-    [
-        (Document("k", "text\n", "A title", page="../evil.md"), "facts/a-title.md"),
-        (Document("k", "text\n", "A title", page="log/key"), "facts/a-title.md"),
-        (Document("k", "text\n", "list.md"), "facts/list.md"),
-        (Document("k", "text\n", "", topic="Herbs"), "facts/herbs.md"),
-        (Document("k", "text\n", ""), "facts/imported.md"),
-        (Document("k", "text\n", "x", page="days/2026-01-05.md"), "days/2026-01-05.md"),
-    ],
-)
-def test_a_place_that_is_none_is_made_a_page_of_facts(document: Document, page: str, place: Path) -> None:
-    with open_memory(place / "m") as memory:
-        assert bring(memory, document, mine=True, dry_run=True).pages == (page,)
-        assert bring(memory, document, mine=True).pages == (page,)
-        assert memory.pages.read(page).text == "text\n"
+def test_a_place_that_is_none_is_made_a_page_of_facts(place: Path) -> None:
+    def check(place: Path, document: ImportDocument, page: str) -> None:
+        with open_memory(place / "m") as memory:
+            assert bring(memory, document, mine=True, dry_run=True).pages == (page,)
+            assert bring(memory, document, mine=True).pages == (page,)
+            assert memory.page(page).text == "text\n"
+
+    check_rows(
+        check,
+        in_folders(
+            place,
+            [
+                (ImportDocument("k", "text\n", "A title", page="../evil.md"), "facts/a-title.md"),
+                (ImportDocument("k", "text\n", "A title", page="log/key"), "facts/a-title.md"),
+                (ImportDocument("k", "text\n", "list.md"), "facts/list.md"),
+                (ImportDocument("k", "text\n", "", topic="Herbs"), "facts/herbs.md"),
+                (ImportDocument("k", "text\n", ""), "facts/imported.md"),
+                (ImportDocument("k", "text\n", "x", page="days/2026-01-05.md"), "days/2026-01-05.md"),
+            ],
+        ),
+    )
 
 
 def test_claims_that_are_vouched_for_are_lines_of_one_edit(place: Path) -> None:
-    claims = [Claim(str(number), "user", f"Likes tea {number}") for number in range(30)]
-    more = (Claim("r", "user", "Oban", None, "Home"), Claim("e", "evil/../x", "harmless"))
+    claims = [ImportClaim(str(number), "user", f"Likes tea {number}") for number in range(30)]
+    more = (ImportClaim("r", "user", "Oban", None, "Home"), ImportClaim("e", "evil/../x", "harmless"))
     with open_memory(place / "m") as memory:
         looked = bring(memory, *claims, *more, mine=True, dry_run=True)
         done = bring(memory, *claims, *more, mine=True)
@@ -131,14 +140,16 @@ def test_claims_that_are_vouched_for_are_lines_of_one_edit(place: Path) -> None:
 
 def test_a_claim_that_was_reworded_takes_its_old_line(place: Path) -> None:
     with open_memory(place / "m") as memory:
-        bring(memory, Claim("a", "user", "Likes tea"), Claim("b", "user", "Sings"), mine=True)
-        done = bring(memory, Claim("a", "user", "Likes coffee"), Claim("b", "user", "Sings"), mine=True)
+        bring(memory, ImportClaim("a", "user", "Likes tea"), ImportClaim("b", "user", "Sings"), mine=True)
+        done = bring(
+            memory, ImportClaim("a", "user", "Likes coffee"), ImportClaim("b", "user", "Sings"), mine=True
+        )
         assert (done.claims.grown, done.claims.known) == (1, 1)
         assert memory.pages.read("facts/user.md").text.splitlines()[2:] == ["- Likes coffee", "- Sings"]
 
 
 def test_what_was_data_may_be_vouched_for_later(place: Path) -> None:
-    items = (Claim("a", "user", "Likes tea"), Document("d", "text\n", "Doc", page="facts/doc.md"))
+    items = (ImportClaim("a", "user", "Likes tea"), ImportDocument("d", "text\n", "Doc", page="facts/doc.md"))
     with open_memory(place / "m") as memory:
         bring(memory, *items)
         done = bring(memory, *items, mine=True)
@@ -148,8 +159,8 @@ def test_what_was_data_may_be_vouched_for_later(place: Path) -> None:
 
 
 def test_claims_that_do_not_fit_on_a_page_stand_on_further_ones(place: Path) -> None:
-    def claims(word: str) -> list[Claim]:
-        return [Claim(str(each), "user", f"{each} {word} {'y' * 300}") for each in range(9)]
+    def claims(word: str) -> list[ImportClaim]:
+        return [ImportClaim(str(each), "user", f"{each} {word} {'y' * 300}") for each in range(9)]
 
     with open_memory(place / "m") as memory:
         memory.pages.edit("facts/user.md", "x" * 1_045_500, reason="full", author="person")
@@ -172,13 +183,15 @@ def test_claims_that_do_not_fit_on_a_page_stand_on_further_ones(place: Path) -> 
 
 def test_claims_that_cannot_be_written_are_named(place: Path) -> None:
     with open_memory(place / "m") as memory:
-        done = bring(memory, Claim("long", "user", "y" * 2_000_000), Claim("b", "user", "Sings"), mine=True)
+        done = bring(
+            memory, ImportClaim("long", "user", "y" * 2_000_000), ImportClaim("b", "user", "Sings"), mine=True
+        )
         assert (done.claims.bad, done.claims.new) == (1, 1)
         assert "of 'user' was passed over: it is longer than a page may be" in done.notes[0]
         for number in range(2, 10):
-            memory.pages.edit(f"facts/user-{number}.md", "x" * 1_048_000, reason="full", author="person")
-        memory.pages.edit("facts/user.md", "x" * 1_048_000, reason="full", author="person")
-        done = bring(memory, *(Claim(str(each), "user", f"{each} tea") for each in range(3)), mine=True)
+            memory.edit(f"facts/user-{number}.md", "x" * 1_048_000, reason="full", author="person")
+        memory.edit("facts/user.md", "x" * 1_048_000, reason="full", author="person")
+        done = bring(memory, *(ImportClaim(str(each), "user", f"{each} tea") for each in range(3)), mine=True)
         assert done.claims.bad == 3
         assert done.notes[0].startswith(
             "3 claims, the first '0 tea', of 'user' were passed over: facts/user.md"
@@ -190,7 +203,7 @@ def test_what_review_had_no_place_for_is_asked_by_another_import(
 ) -> None:
     monkeypatch.setattr(review_page, "MOST", 20)
     monkeypatch.setattr(run_module, "_TRACES", 7)
-    claims = [Claim(str(each), "user", f"Likes tea {each}") for each in range(23)]
+    claims = [ImportClaim(str(each), "user", f"Likes tea {each}") for each in range(23)]
     with open_memory(place / "m") as memory:
         assert bring(memory, *claims).waiting == 10
         before = log_of(memory)
@@ -209,8 +222,8 @@ def test_what_review_had_no_place_for_is_asked_by_another_import(
 
 
 def test_a_page_whose_source_has_changed_is_taken_as_data_beside_it(place: Path) -> None:
-    def note(text: str) -> Document:
-        return Document("n", text, "Notes", page="facts/notes.md")
+    def note(text: str) -> ImportDocument:
+        return ImportDocument("n", text, "Notes", page="facts/notes.md")
 
     with open_memory(place / "m") as memory:
         bring(memory, note("one\n"), mine=True)
@@ -227,14 +240,14 @@ def test_a_page_whose_source_has_changed_is_taken_as_data_beside_it(place: Path)
 def test_two_vouched_imports_of_the_same_at_once_make_each_page_once(
     place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    notes = [Document(str(each), f"note {each}\n", "N", page=f"facts/n{each}.md") for each in range(4)]
-    claims = [Claim(str(each), "user", f"Likes tea {each}") for each in range(4)]
+    notes = [ImportDocument(str(each), f"note {each}\n", "N", page=f"facts/n{each}.md") for each in range(4)]
+    claims = [ImportClaim(str(each), "user", f"Likes tea {each}") for each in range(4)]
     meet = threading.Barrier(2, timeout=60)
-    real = vouched.Vouched._written
+    real = vouched.VouchedItems._write_page
     stale: list[str] = []
     edit = PageVerbs.edit
 
-    def written(self: vouched.Vouched, path: str, text: str, name: str) -> bool | None:
+    def written(self: vouched.VouchedItems, path: str, text: str, name: str) -> bool | None:
         meet.wait()
         return real(self, path, text, name)
 
@@ -247,8 +260,8 @@ def test_two_vouched_imports_of_the_same_at_once_make_each_page_once(
             stale.append(path)
             raise
 
-    monkeypatch.setattr(vouched.Vouched, "_written", written)
-    monkeypatch.setattr(PageVerbs, "edit", late)
+    monkeypatch.setattr(vouched.VouchedItems, "_write_page", written)
+    monkeypatch.setattr(Memory, "edit", late)
     done: list[Imported] = []
 
     def bring_all() -> None:
@@ -268,24 +281,8 @@ def test_two_vouched_imports_of_the_same_at_once_make_each_page_once(
         assert memory.pages.list() == sorted([*(f"facts/n{each}.md" for each in range(4)), "facts/user.md"])
 
 
-@pytest.mark.parametrize(
-    ("there", "text", "why"),
-    [
-        (None, "{", "it is no sound state"),
-        (None, "", "it is an empty state"),
-        ('{"version": 1, "other": true}', '{"version": 1}', "state.json is there and says something else"),
-    ],
-)
-def test_a_state_that_is_broken_or_a_second_one_is_passed_over(
-    there: str | None, text: str, why: str, place: Path
-) -> None:
+def test_a_document_never_becomes_the_working_state(place: Path) -> None:
     with open_memory(place / "m") as memory:
-        if there is not None:
-            (place / "m/state.json").write_text(there, encoding="utf-8")
-        before = memory.pages.list()
-        state = Document("s", text, "The working state", page="state.json")
-        if there is None:
-            assert bring(memory, state, mine=True, dry_run=True).documents.bad == 1
-        done = bring(memory, state, mine=True)
-        assert (done.documents.bad, done.pages, memory.pages.list()) == (1, (), before)
-        assert why in done.notes[0]
+        before = memory.state
+        done = bring(memory, ImportDocument("s", "{}", "The working state", page="state.json"), mine=True)
+        assert (done.pages, memory.state) == (("facts/the-working-state.md",), before)

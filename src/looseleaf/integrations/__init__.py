@@ -1,1 +1,1 @@
-"""Integrations: one small module for each foreign protocol."""
+"""Integrations: one host or foreign protocol each."""

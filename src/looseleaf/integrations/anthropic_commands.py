@@ -1,17 +1,17 @@
-"""The six commands of the memory tool that one provider defines (`memory_20250818`), over the pages of a memory.
+"""The six commands of Anthropic's memory tool (`memory_20250818`), over the pages of a memory.
 
-Its short texts and its line numbers are kept to the letter: models are trained on them. What a name means is in
-`memories`. Where lines were held back, a blank line and a sentence on each follow.
+Its short texts and line numbers are kept to the letter: models are trained on them. `anthropic_paths` maps its names to
+pages. Where lines were held back, a blank line and a sentence on each follow.
 
-Invariant: a page changes by `memory.propose` alone, from what it says in that moment; an answer that reports success
-has a receipt for every page that changed.
+Invariant: a page changes only by `memory.propose`, from its current text; an answer that reports success has a receipt
+for every changed page.
 """
 
 from __future__ import annotations
 
 from looseleaf.base.errors import Refused, Stale
 from looseleaf.base.immutable import frozen
-from looseleaf.integrations.anthropic_paths import DRAWERS, ROOT, Names, parts_of, shown
+from looseleaf.integrations.anthropic_paths import DRAWERS, ROOT, ToolPaths, parts_of, quote
 from looseleaf.text.diff import line_at, places, split_lines
 from looseleaf.tools.tool import Answer
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from looseleaf.memory import Memory
 
 DEFINITION = {"type": "memory_20250818", "name": "memory"}
-"""As that provider's list of tools wants it: it knows the parameters."""
+"""The entry in Anthropic's list of tools, which knows the parameters."""
 
 _TEXT, _NUMBER = {"type": "string"}, {"type": "integer"}
 _RANGE = {"type": "array", "items": _NUMBER, "minItems": 2, "maxItems": 2}
@@ -37,7 +37,7 @@ _FIELDS: dict[str, dict[str, dict[str, Any]]] = {
     "delete": {"path": _TEXT},
     "rename": {"old_path": _TEXT, "new_path": _TEXT},
 }
-"""What each command must be given; `view_range` is the one thing that may be left out."""
+"""The required fields of each command; only `view_range` is optional."""
 
 PARAMETERS: dict[str, Any] = {
     "type": "object",
@@ -46,51 +46,51 @@ PARAMETERS: dict[str, Any] = {
     | {"view_range": _RANGE},
     "required": ["command"],
 }
-"""The same as a JSON Schema, for everybody else."""
+"""The same as a JSON Schema, for other providers."""
 
 _WIDTH = 6
 _LINES = 999_999
 _AROUND = 2
 _PLACES = 100
 _ITEMS = 2_000
-"""Lines of a listing. A folder of days alone has more after some years, and nobody reads them."""
+"""The most lines of a listing. A folder of days has more after some years, too many to read."""
 
 
 @frozen
-class _Done:
+class _Result:
     text: str
     path: str = ""
     receipts: tuple[Receipt, ...] = ()
     advice: str = ""
-    """What to try where nothing was written."""
+    """What to try if nothing was written."""
 
 
 def run(memory: Memory, input: Mapping[str, Any]) -> Answer:
-    """Carry out what a model asked of the tool: `{"command": "view", "path": "/memories"}` and so on."""
+    """Run a model's call of the tool: `{"command": "view", "path": "/memories"}` and so on."""
     try:
-        command, given = _asked(input)
+        command, given = _parse_input(input)
         done = _COMMANDS[command](memory, given)
     except Refused as error:
-        return _answer(str(error), is_error=True)
+        return _answer_of(str(error), is_error=True)
     held = tuple(f"- {sentence}" for receipt in done.receipts for sentence in receipt.held)
     if held and not any(receipt.changed for receipt in done.receipts):
         is_asked = any(line.startswith("- waits in review") for line in held)
         why = (
-            "a person is asked first, or wrote what is there." if is_asked else "none of it may stand there."
+            "a person decides first, or wrote the text there." if is_asked else "none of it is allowed there."
         )
-        text = f"Nothing was written to {shown(done.path)}: {why}{done.advice}"
-        return _answer("\n".join((text, "", *held)), done.receipts, is_error=True)
-    return _answer("\n".join((done.text, "", *held)) if held else done.text, done.receipts)
+        text = f"Nothing was written to {quote(done.path)}: {why}{done.advice}"
+        return _answer_of("\n".join((text, "", *held)), done.receipts, is_error=True)
+    return _answer_of("\n".join((done.text, "", *held)) if held else done.text, done.receipts)
 
 
-def _answer(text: str, receipts: tuple[Receipt, ...] = (), *, is_error: bool = False) -> Answer:
+def _answer_of(text: str, receipts: tuple[Receipt, ...] = (), *, is_error: bool = False) -> Answer:
     told = [receipt.to_dict() for receipt in receipts if receipt.id]
     data = {"success": not is_error, "text": text, "receipt": told[0] if told else None, "receipts": told}
     return Answer(text, data, text, is_error, receipts[0] if told else None)
 
 
-def _asked(input: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-    """The command and what it was given, of the right kinds. Members that are null were not given."""
+def _parse_input(input: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Return the command and its checked arguments. A null counts as missing."""
     command = input.get("command") if hasattr(input, "get") else None
     if not isinstance(command, str) or command not in _FIELDS:
         raise Refused(
@@ -99,18 +99,20 @@ def _asked(input: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     given = {name: value for name, value in input.items() if value is not None}
     for name, kind in _FIELDS[command].items():
         if name not in given:
-            raise Refused(f"Nothing was done: {command} needs `{name}`. Give it, and repeat.")
+            raise Refused(f"Nothing was done: {command} needs `{name}`. Add it, and try again.")
         wanted = str if kind is _TEXT else int
         if type(given[name]) is not wanted:
             what = "text" if wanted is str else "a whole number"
-            raise Refused(f"Nothing was done: `{name}` of {command} is {what}. Give it so, and repeat.")
+            raise Refused(
+                f"Nothing was done: `{name}` of {command} must be {what}. Correct it, and try again."
+            )
     lines = given.get("view_range")
     if command == "view" and lines is not None:
         is_range = isinstance(lines, (list, tuple)) and len(lines) == 2 and all(type(n) is int for n in lines)
         if not is_range or lines[1] < -1:
             raise Refused(
-                "Nothing was shown: `view_range` is two line numbers, the first from 1 and the last, or -1 for the "
-                "end. Give it so, and repeat."
+                "Nothing was shown: `view_range` must be two line numbers, the first from 1 and the last, or -1 for "
+                "the end. Correct it, and try again."
             )
     return command, given
 
@@ -118,23 +120,23 @@ def _asked(input: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
 # --- reading ---------------------------------------------------------------------------
 
 
-def _view(memory: Memory, given: Mapping[str, Any]) -> _Done:
+def _view(memory: Memory, given: Mapping[str, Any]) -> _Result:
     path = given["path"]
-    names, parts = _names(memory), parts_of(path)
+    names, parts = _read_names(memory), parts_of(path)
     if _is_folder(names, parts):
-        return _Done(_listing(memory, path, names.below(parts)))
-    text = _page(memory, names, parts, path)[1]
+        return _Result(_format_listing(memory, path, names.below(parts)))
+    text = _read_page(memory, names, parts, path)[1]
     lines = text.split("\n")
     if len(lines) > _LINES:
         raise Refused(f"File {path} exceeds maximum line limit of {_LINES:,} lines.")
     first, last = given.get("view_range", (1, -1))
     first = max(1, first)
     chosen = lines[first - 1 : len(lines) if last == -1 else last]
-    return _Done(f"Here's the content of {path} with line numbers:\n{_numbered(chosen, first)}")
+    return _Result(f"Here's the content of {path} with line numbers:\n{_number_lines(chosen, first)}")
 
 
-def _listing(memory: Memory, path: str, files: Mapping[str, str]) -> str:
-    """Two levels: what is in the folder, and what is in its folders."""
+def _format_listing(memory: Memory, path: str, files: Mapping[str, str]) -> str:
+    """List two levels: the folder, and the folders in it."""
     sizes: dict[Parts, int] = {}
     whole = 0
     for name, page in files.items():
@@ -143,13 +145,13 @@ def _listing(memory: Memory, path: str, files: Mapping[str, str]) -> str:
         whole += size
         parts = tuple(name.split("/"))
         for depth in range(1, min(len(parts), 3)):
-            folder = (*parts[:depth], "")  # in order, it comes before all that is in it
+            folder = (*parts[:depth], "")  # sorts before its content
             sizes[folder] = sizes.get(folder, 0) + size
         if len(parts) <= 2:
             sizes[parts] = size
     path = path.rstrip("/")
-    lines = [f"{_size(whole)}\t{path}"]
-    lines += [f"{_size(size)}\t{path}/{'/'.join(parts)}" for parts, size in sorted(sizes.items())]
+    lines = [f"{_format_size(whole)}\t{path}"]
+    lines += [f"{_format_size(size)}\t{path}/{'/'.join(parts)}" for parts, size in sorted(sizes.items())]
     more = len(lines) - 1 - _ITEMS
     if more > 0:
         lines[_ITEMS + 1 :] = [f"… and {more:,} more; view a folder, or a file by its name."]
@@ -157,7 +159,7 @@ def _listing(memory: Memory, path: str, files: Mapping[str, str]) -> str:
     return "\n".join((head, *lines))
 
 
-def _size(size: float) -> str:
+def _format_size(size: float) -> str:
     units = iter("BKMG")
     unit = next(units)
     while size >= 1024 and unit != "G":
@@ -165,36 +167,38 @@ def _size(size: float) -> str:
     return f"{int(size)}{unit}" if size == int(size) else f"{size:.1f}{unit}"
 
 
-def _numbered(lines: Iterable[str], first: int) -> str:
+def _number_lines(lines: Iterable[str], first: int) -> str:
     return "\n".join(f"{number:>{_WIDTH}}\t{line}" for number, line in enumerate(lines, first))
 
 
 # --- writing ---------------------------------------------------------------------------
 
 
-def _create(memory: Memory, given: Mapping[str, Any]) -> _Done:
+def _create(memory: Memory, given: Mapping[str, Any]) -> _Result:
     path = given["path"]
-    names, parts = _names(memory), parts_of(path)
-    is_there = Refused(f"File {shown(path)} already exists")
+    names, parts = _read_names(memory), parts_of(path)
+    is_there = Refused(f"File {quote(path)} already exists")
     if _is_folder(names, parts):
         raise is_there
     _refuse_below_a_file(names, parts)
     page = names.page(parts)
-    change = _within(memory, path, lambda text: given["file_text"])
+    change = _limit_length(memory, path, lambda text: given["file_text"])
     try:
         receipt = _propose(memory, page, path, change, base=None, reason="memory tool: create")
     except Stale:
         raise is_there from None
     is_misnamed = any(f"page {page} was not made" in sentence for sentence in receipt.held)
-    advice = " Its name is not the user's: where no tool spoke, one of a few short words will do."
+    advice = (
+        " Its name is not in the user's words: if no tool has spoken, a name of a few short words is allowed."
+    )
     text = f"File created successfully at: {path}"
-    return _Done(text, path, (receipt,), advice if is_misnamed else "")
+    return _Result(text, path, (receipt,), advice if is_misnamed else "")
 
 
-def _str_replace(memory: Memory, given: Mapping[str, Any]) -> _Done:
+def _str_replace(memory: Memory, given: Mapping[str, Any]) -> _Result:
     path, old = given["path"], given["old_str"]
     new: str = given["new_str"]
-    page, seen = _file(memory, path)
+    page, seen = _read_file(memory, path)
     line, after = 0, ""
 
     def change(text: str) -> str:
@@ -203,29 +207,31 @@ def _str_replace(memory: Memory, given: Mapping[str, Any]) -> _Done:
         found = places(text, old, _PLACES)
         if not found:
             raise Refused(
-                f"No replacement was performed, old_str `{shown(old)}` did not appear verbatim in {shown(path)}."
+                f"No replacement was performed, old_str `{quote(old)}` did not appear verbatim in {quote(path)}."
             )
         if len(found) > 1:
             lines = ", ".join(str(line_at(text, at)) for at in found)
             raise Refused(
-                f"No replacement was performed. Multiple occurrences of old_str `{shown(old)}` in lines: {lines}. "
+                f"No replacement was performed. Multiple occurrences of old_str `{quote(old)}` in lines: {lines}. "
                 "Please ensure it is unique"
             )
         line = text.count("\n", 0, found[0])
         after = text[: found[0]] + new + text[found[0] + len(old) :]
         return after
 
-    receipt = _propose(memory, page, path, _within(memory, path, change), reason="memory tool: str_replace")
-    lines = (memory.pages.read(page).text if receipt.held else after).split("\n")
+    receipt = _propose(
+        memory, page, path, _limit_length(memory, path, change), reason="memory tool: str_replace"
+    )
+    lines = (memory.page(page).text if receipt.held else after).split("\n")
     first = max(0, line - _AROUND)
-    snippet = _numbered(lines[first : line + _AROUND + 1], first + 1)
+    snippet = _number_lines(lines[first : line + _AROUND + 1], first + 1)
     text = "The memory file has been edited. Here is the snippet showing the change (with line numbers):\n"
-    return _Done(text + snippet, path, (receipt,))
+    return _Result(text + snippet, path, (receipt,))
 
 
-def _insert(memory: Memory, given: Mapping[str, Any]) -> _Done:
+def _insert(memory: Memory, given: Mapping[str, Any]) -> _Result:
     path, at, added = given["path"], given["insert_line"], given["insert_text"].rstrip("\n") + "\n"
-    page, seen = _file(memory, path)
+    page, seen = _read_file(memory, path)
 
     def change(text: str) -> str:
         _refuse_gone(path, seen, text)
@@ -236,22 +242,22 @@ def _insert(memory: Memory, given: Mapping[str, Any]) -> _Done:
             )
         return "".join((*lines[:at], added, *lines[at:]))
 
-    receipt = _propose(memory, page, path, _within(memory, path, change), reason="memory tool: insert")
-    return _Done(f"The file {path} has been edited.", path, (receipt,))
+    receipt = _propose(memory, page, path, _limit_length(memory, path, change), reason="memory tool: insert")
+    return _Result(f"The file {path} has been edited.", path, (receipt,))
 
 
-def _delete(memory: Memory, given: Mapping[str, Any]) -> _Done:
+def _delete(memory: Memory, given: Mapping[str, Any]) -> _Result:
     path = given["path"]
-    names, parts = _names(memory), parts_of(path)
+    names, parts = _read_names(memory), parts_of(path)
     if not parts:
         raise Refused(f"Cannot delete the {ROOT} directory itself")
-    absent = Refused(f"The path {shown(path)} does not exist")
+    absent = Refused(f"The path {quote(path)} does not exist")
     if not _is_folder(names, parts):
         page = names.page(parts)
         receipt = _propose(memory, page, path, None, reason="memory tool: delete")
         if not receipt.changed:
             raise absent
-        return _Done(f"Successfully deleted {path}", path, (receipt,))
+        return _Result(f"Successfully deleted {path}", path, (receipt,))
     _refuse_drawer(parts, "deleted")
     receipts: list[Receipt] = []
     for name, page in sorted(names.below(parts).items()):
@@ -261,40 +267,40 @@ def _delete(memory: Memory, given: Mapping[str, Any]) -> _Done:
             )
         except Refused as error:
             gone = f"{len(receipts)} of its files are gone" if receipts else "none of its files is gone"
-            raise Refused(f"{shown(path)} was not deleted, {gone}: {error}") from error
-    return _Done(f"Successfully deleted {path}", path, tuple(receipts))
+            raise Refused(f"{quote(path)} was not deleted, {gone}: {error}") from error
+    return _Result(f"Successfully deleted {path}", path, tuple(receipts))
 
 
-def _rename(memory: Memory, given: Mapping[str, Any]) -> _Done:
+def _rename(memory: Memory, given: Mapping[str, Any]) -> _Result:
     old, new = given["old_path"], given["new_path"]
-    names, source, target = _names(memory), parts_of(old), parts_of(new)
+    names, source, target = _read_names(memory), parts_of(old), parts_of(new)
     if not source:
         raise Refused(f"Cannot rename the {ROOT} directory itself")
     is_folder = _is_folder(names, source)
     is_taken = _is_folder(names, target) or "/".join(target) in names.files
-    if is_taken or (not is_folder and memory.pages.read(names.page(target)).exists):
-        raise Refused(f"The destination {shown(new)} already exists")
+    if is_taken or (not is_folder and memory.page(names.page(target)).exists):
+        raise Refused(f"The destination {quote(new)} already exists")
     if is_folder:
         _refuse_drawer(source, "renamed")
         if target[: len(source)] == source:
-            raise Refused(f"{shown(old)} was not renamed: {shown(new)} is inside it. Give a name beside it.")
+            raise Refused(f"{quote(old)} was not renamed: {quote(new)} is inside it. Give a name beside it.")
         below = sorted(names.below(source).items())
         moves = [(page, names.page((*target, *name.split("/")))) for name, page in below]
     else:
         page = names.page(source)
-        if not memory.pages.read(page).exists:
-            raise Refused(f"The path {shown(old)} does not exist")
+        if not memory.page(page).exists:
+            raise Refused(f"The path {quote(old)} does not exist")
         moves = [(page, names.page(target))]
     _refuse_below_a_file(names, target)
     from looseleaf.integrations.anthropic_paths import (
-        move_all,  # what judges lines is loaded where lines move
+        move_all,  # the guard loads only for a move
     )
 
-    receipts = move_all(memory, moves, shown(old), shown(new))
-    return _Done(f"Successfully renamed {old} to {new}", old, receipts)
+    receipts = move_all(memory, moves, quote(old), quote(new))
+    return _Result(f"Successfully renamed {old} to {new}", old, receipts)
 
 
-_COMMANDS: dict[str, Callable[[Memory, Mapping[str, Any]], _Done]] = {
+_COMMANDS: dict[str, Callable[[Memory, Mapping[str, Any]], _Result]] = {
     "view": _view,
     "create": _create,
     "str_replace": _str_replace,
@@ -304,31 +310,31 @@ _COMMANDS: dict[str, Callable[[Memory, Mapping[str, Any]], _Done]] = {
 }
 
 
-# --- what they share -------------------------------------------------------------------
+# --- shared ----------------------------------------------------------------------------
 
 
-def _names(memory: Memory) -> Names:
-    return Names(memory.pages.list())
+def _read_names(memory: Memory) -> ToolPaths:
+    return ToolPaths(memory.pages())
 
 
-def _is_folder(names: Names, parts: Parts) -> bool:
-    """The root always is one; else what pages are in, unless a file has just that name."""
+def _is_folder(names: ToolPaths, parts: Parts) -> bool:
+    """True for the root, and for a folder with pages, unless a file has that name."""
     return not parts or ("/".join(parts) not in names.files and bool(names.below(parts)))
 
 
-def _page(memory: Memory, names: Names, parts: Parts, path: str) -> tuple[str, str]:
-    page = memory.pages.read(names.page(parts))
+def _read_page(memory: Memory, names: ToolPaths, parts: Parts, path: str) -> tuple[str, str]:
+    page = memory.page(names.page(parts))
     if not page.exists:
-        raise Refused(f"The path {shown(path)} does not exist. Please provide a valid path.")
+        raise Refused(f"The path {quote(path)} does not exist. Please provide a valid path.")
     return page.path, page.text
 
 
-def _file(memory: Memory, path: str) -> tuple[str, str]:
-    """The page that is to be changed, and what it says before."""
-    names, parts = _names(memory), parts_of(path)
+def _read_file(memory: Memory, path: str) -> tuple[str, str]:
+    """Return the page to be changed, and its text."""
+    names, parts = _read_names(memory), parts_of(path)
     if _is_folder(names, parts):
-        raise Refused(f"The path {shown(path)} is not a file.")
-    return _page(memory, names, parts, path)
+        raise Refused(f"The path {quote(path)} is not a file.")
+    return _read_page(memory, names, parts, path)
 
 
 def _propose(
@@ -340,7 +346,7 @@ def _propose(
     reason: str,
     base: str | None = "*",
 ) -> Receipt:
-    """The one door. What it says of the page it says of the name that was given."""
+    """Propose a change, the only way to make one. A refusal names the path that the model gave."""
     try:
         return memory.pages.propose(page, change, base=base, reason=reason)
     except Stale:
@@ -348,34 +354,36 @@ def _propose(
     except Refused as error:
         said = str(error)
         raise Refused(
-            shown(path) + said.removeprefix(page) if said.startswith(f"{page} ") else said
+            quote(path) + said.removeprefix(page) if said.startswith(f"{page} ") else said
         ) from error
 
 
-def _within(memory: Memory, path: str, change: Callable[[str], str]) -> Callable[[str], str]:
-    """The same change, refused where the page would get too long for a tool; of the name that was given."""
-    from looseleaf.tools.page_tools import refuse_long  # whoever only views needs no other tools
+def _limit_length(memory: Memory, path: str, change: Callable[[str], str]) -> Callable[[str], str]:
+    """Return the change with a limit on the page's length; a refusal names the path that the model gave."""
+    from looseleaf.tools.page_tools import refuse_long  # a view never loads this
 
     def changed(text: str) -> str:
         new = change(text)
-        refuse_long(memory, shown(path), new, before=text)
+        refuse_long(memory, quote(path), new, before=text)
         return new
 
     return changed
 
 
 def _refuse_gone(path: str, seen: str, text: str) -> None:
-    """A page that is gone looks empty to a change: what is put on it now would be all of it."""
+    """Refuse to change a deleted page: it looks empty, and the change would be all of it."""
     if seen and not text:
         raise Refused(f"The file {path} no longer exists (may have been deleted or renamed concurrently).")
 
 
-def _refuse_below_a_file(names: Names, parts: Parts) -> None:
+def _refuse_below_a_file(names: ToolPaths, parts: Parts) -> None:
     files = names.files
     for depth in range(1, len(parts)):
         above = "/".join(parts[:depth])
         if above in files:
-            raise Refused(f"Nothing was done: {ROOT}/{above} is a file. Choose another folder, and repeat.")
+            raise Refused(
+                f"Nothing was done: {ROOT}/{above} is a file. Choose another folder, and try again."
+            )
 
 
 def _refuse_drawer(parts: Parts, done: str) -> None:

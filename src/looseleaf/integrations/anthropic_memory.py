@@ -1,12 +1,11 @@
-"""The provider's memory tool over the pages of a memory, as its SDK wants it.
+"""Anthropic's memory tool over the pages of a memory, for its SDK.
 
     with Memory() as memory:
         client.beta.messages.tool_runner(tools=[LooseleafMemoryTool(memory)], …)
 
-What the commands do is in `looseleaf.integrations.anthropic_commands`; here is only the shape. Who runs the loop
-without the SDK needs nothing of this: `DEFINITION` and `run` there are enough.
+The commands are in `looseleaf.integrations.anthropic_commands`, with `DEFINITION` and `run` for a loop without the SDK.
 
-Invariant: whatever a model asks, it gets a sentence: as a result, or as the SDK's `ToolError`.
+Invariant: every command gets a sentence, as a result or as the SDK's `ToolError`.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ try:
     from anyio.to_thread import run_sync
 except ImportError:
     raise Refused(
-        f"The memory tool was not made: the provider's SDK is not installed. Run {to_get('anthropic')}, and repeat."
+        f"The memory tool needs Anthropic's SDK, which is not installed. Run {to_get('anthropic')}, and try again."
     ) from None
 
 TYPE_CHECKING = False
@@ -33,14 +32,14 @@ if TYPE_CHECKING:
 
 
 class _Commands:
-    """A memory to which commands are given one after the other, from whichever thread they come."""
+    """A memory that runs one command at a time, from any thread."""
 
     def __init__(self, memory: Memory) -> None:
         self._memory = memory
         self._one = Lock()
 
     def __call__(self, input: object) -> str:
-        asked: Mapping[str, Any] = input if isinstance(input, dict) else _fields(input)
+        asked: Mapping[str, Any] = input if isinstance(input, dict) else _fields_of(input)
         with self._one:
             answer = run(self._memory, asked)
         if answer.is_error:
@@ -48,13 +47,13 @@ class _Commands:
         return answer.text
 
 
-def _fields(command: Any) -> dict[str, Any]:
-    """A command as the SDK's own value, or what it made of something else."""
+def _fields_of(command: Any) -> dict[str, Any]:
+    """Return the fields of the SDK's command, or none for anything else."""
     return dict(command.to_dict(mode="json")) if hasattr(command, "to_dict") else {}
 
 
 class LooseleafMemoryTool(BetaAbstractMemoryTool):  # type: ignore[misc]
-    """`cache_control` is the provider's, for the definition of the tool."""
+    """The memory tool for a synchronous client. `cache_control` goes into the tool's definition."""
 
     def __init__(self, memory: Memory, *, cache_control: Any = None) -> None:
         super().__init__(cache_control=cache_control)
@@ -83,34 +82,34 @@ class LooseleafMemoryTool(BetaAbstractMemoryTool):  # type: ignore[misc]
 
 
 class LooseleafAsyncMemoryTool(BetaAsyncAbstractMemoryTool):  # type: ignore[misc]
-    """The same for clients that do not wait: each command runs in a thread."""
+    """The memory tool for an async client: each command runs in a thread."""
 
     def __init__(self, memory: Memory, *, cache_control: Any = None) -> None:
         super().__init__(cache_control=cache_control)
         self._commands = _Commands(memory)
 
     async def call(self, input: object) -> str:
-        return await self._later(input)
+        return await self._run_in_thread(input)
 
     async def view(self, command: Any) -> str:
-        return await self._later(command)
+        return await self._run_in_thread(command)
 
     async def create(self, command: Any) -> str:
-        return await self._later(command)
+        return await self._run_in_thread(command)
 
     async def str_replace(self, command: Any) -> str:
-        return await self._later(command)
+        return await self._run_in_thread(command)
 
     async def insert(self, command: Any) -> str:
-        return await self._later(command)
+        return await self._run_in_thread(command)
 
     async def delete(self, command: Any) -> str:
-        return await self._later(command)
+        return await self._run_in_thread(command)
 
     async def rename(self, command: Any) -> str:
-        return await self._later(command)
+        return await self._run_in_thread(command)
 
-    async def _later(self, command: object) -> str:
-        # A command that has begun is carried out, also where nobody waits for it any more.
+    async def _run_in_thread(self, command: object) -> str:
+        # A started command is finished, even if the caller is gone.
         done: str = await run_sync(self._commands, command)
         return done

@@ -1,21 +1,20 @@
-"""Names below `/memories`, which the memory tool of one provider speaks of, and the pages that they are.
+"""Names below `/memories`, which Anthropic's memory tool uses, and the pages that they stand for.
 
 | name                        | page                                                                       |
 |-----------------------------|----------------------------------------------------------------------------|
-| `/memories/USER.md`         | `USER.md`; in the same way every page that stands at the top of the folder |
+| `/memories/USER.md`         | `USER.md`; likewise every page at the top of the folder                    |
 | `/memories/tea.md`          | `facts/tea.md`                                                             |
 | `/memories/notes.txt`       | `facts/notes.txt.md`                                                       |
 | `/memories/project/plan.md` | `facts/project--plan.md`                                                   |
-| `/memories/facts/…`         | the page of facts of just that name, as the folder has it                  |
+| `/memories/facts/…`         | the page of facts of exactly that name                                     |
 | `/memories/episodes/…`      | `episodes/…`                                                               |
-| `/memories/days/…`          | `days/…`, to be read only                                                  |
+| `/memories/days/…`          | `days/…`, read-only                                                        |
 
-A name without an ending is the one with `.md`, unless it is a folder. A folder is there as long as a page is in it.
-`--` in a name is refused, because it stands for a folder. `review/`, `log/`, `views/`, the settings and the state have
-no name here at all.
+A name without an ending means the one with `.md`, unless it is a folder. A folder exists while a page is in it. `--` in
+a name is refused, because it stands for a folder. `review/`, `log/`, `views/`, the settings and the state have no name.
 
-Invariant: `page(name_of(page))` is the page, for every page that has a name. No name is a way around another: what
-differs only in case, Unicode form, dots or slashes is the same name or none.
+Invariant: `page(name_of(page))` is the page, for every page that has a name. No name evades another: names that differ
+only in case, Unicode form, dots or slashes are the same name, or refused.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
     from looseleaf.memory import Memory
 
 
-# Moving pages as a model may: one appears, then the other goes, and both are journaled.
+# --- moves: the new page appears, then the old one goes, and both are journaled ----------
 
 _REASON = "memory tool: rename"
 
@@ -53,31 +52,33 @@ class _Move:
 
 
 def move_all(memory: Memory, moves: Iterable[tuple[str, str]], old: str, new: str) -> tuple[Receipt, ...]:
-    """Move pages; `old` and `new` are what they are called. All of them are looked at before the first is moved."""
+    """Move pages; `old` and `new` are the names that the model gave. All moves are checked before the first is made."""
     try:
-        planned = [_looked_at(memory, *move) for move in moves]
+        planned = [_plan_move(memory, *move) for move in moves]
     except Refused as error:
         raise Refused(f"{old} was not renamed. {error}") from error
     receipts: list[Receipt] = []
     for move in planned:
         try:
-            receipts += _moved(memory, move)
+            receipts += _move_page(memory, move)
         except Stale as error:
             why = "already exists" if error.path == move.new else "was changed meanwhile"
             name = new if error.path == move.new else old
-            raise Refused(f"{_so_far(old, receipts)}: {name} {why}. View both, and repeat.") from error
+            raise Refused(
+                f"{_describe_progress(old, receipts)}: {name} {why}. View both, and repeat."
+            ) from error
         except Refused as error:
-            raise Refused(f"{_so_far(old, receipts)}. {error}") from error
+            raise Refused(f"{_describe_progress(old, receipts)}. {error}") from error
     return tuple(receipts)
 
 
-def _so_far(old: str, receipts: list[Receipt]) -> str:
+def _describe_progress(old: str, receipts: list[Receipt]) -> str:
     done = len(receipts) // 2
     return f"{old} was not renamed" + (f", but {done} of its files were" if done else "")
 
 
-def _looked_at(memory: Memory, old: str, new: str) -> _Move:
-    """What is to be moved, if it may be: nothing has changed yet, and nobody was asked."""
+def _plan_move(memory: Memory, old: str, new: str) -> _Move:
+    """Check a move, without a change and without a question to the user."""
     for path in (old, new):
         why = why_sealed(path)
         if why is not None:
@@ -86,8 +87,8 @@ def _looked_at(memory: Memory, old: str, new: str) -> _Move:
     try:
         text = page.data.decode()
     except UnicodeDecodeError:
-        raise Refused(f"{old} is not UTF-8 text. Save it as UTF-8 with an editor, and repeat.") from None
-    # The summary, which the guard keeps off a page that is a model's, moves along by a way of its own.
+        raise Refused(f"{old} is not UTF-8 text. Save it as UTF-8 in an editor, and try again.") from None
+    # The summary, which the guard keeps off a model's page, moves separately.
     lines = zip(page.parsed.lines, page.parsed.roles, strict=True)
     body = text if page.summary is None else "".join(line for line, role in lines if role != "summary")
     guard, author = memory.parts.guard, f"agent:{memory.agent}"
@@ -95,50 +96,52 @@ def _looked_at(memory: Memory, old: str, new: str) -> _Move:
     made, told = guard.look(new, author, None, body)
     _refuse_held(
         new, [each.removeprefix("waits in review: ") for each in sentences_of(made)]
-    )  # nobody is asked
-    _refuse_forgetting_who_said_it(memory, old, told)
+    )  # no question goes to the user
+    _refuse_lost_author(memory, old, told)
     return _Move(old, new, page.sha256, body, page.summary)
 
 
-def _refuse_forgetting_who_said_it(memory: Memory, old: str, told: Iterable[Record]) -> None:
-    """On its new page a line is the model's, unless the user said it in this session."""
+def _refuse_lost_author(memory: Memory, old: str, told: Iterable[Record]) -> None:
+    """Refuse to move the user's lines: on the new page they would be the model's, unless said in this session."""
     again = {(fact["relation"], fact["object"]) for fact in told}
     for fact in memory.facts(topic=topic_of(old)):
         if fact.path == old and is_trusted(fact.level) and (fact.relation, fact.object) not in again:
             raise Refused(
-                f"The user said “{fact.relation}: {fact.object}” there, and it would count as yours. "
-                "Leave it where it is, or propose that to the user."
+                f"The user said “{fact.relation}: {fact.object}” there, and a move would make it yours. "
+                "Leave it where it is, or suggest the move to the user."
             )
 
 
 def _refuse_held(new: str, held: Collection[str]) -> None:
     if held:
         raise Refused(
-            f"Not all of it may stand on {new}: {'; '.join(held)}. Leave it where it is, or ask the user."
+            f"Not all of it is allowed on {new}: {'; '.join(held)}. Leave it where it is, or ask the user."
         )
 
 
-def _moved(memory: Memory, move: _Move) -> tuple[Receipt, Receipt]:
-    came = memory.pages.propose(move.new, move.text, base=None, reason=_REASON, summary=move.summary)
+def _move_page(memory: Memory, move: _Move) -> tuple[Receipt, Receipt]:
+    came = memory.propose(move.new, move.text, base=None, reason=_REASON, summary=move.summary)
     try:
-        _refuse_held(move.new, came.held)  # a tool may have spoken since it was looked at
-        return came, memory.pages.propose(move.old, None, base=move.base, reason=_REASON)
+        _refuse_held(move.new, came.held)  # a tool may have spoken since the check
+        return came, memory.propose(move.old, None, base=move.base, reason=_REASON)
     except Refused as error:
-        _take_back(memory, move, came, error)
+        _undo_move(memory, move, came, error)
         raise
 
 
-def _take_back(memory: Memory, move: _Move, came: Receipt, error: Refused) -> None:
-    """The page under its new name goes again, unless somebody has written on it by now."""
+def _undo_move(memory: Memory, move: _Move, came: Receipt, error: Refused) -> None:
+    """Delete the new page again, unless it was changed meanwhile."""
     if came.new is None:
         return
     try:
         memory.pages.propose(move.new, None, base=came.new, reason=f"{_REASON}, taken back")
     except Refused as refused:
         raise Refused(
-            f"{move.old} stands as it was, and {move.new} beside it: {error} {refused} Delete one of them."
+            f"{move.old} is unchanged, and {move.new} exists beside it: {error} {refused} Delete one of them."
         ) from error
 
+
+# --- names -----------------------------------------------------------------------------
 
 if TYPE_CHECKING:
     Parts = tuple[str, ...]
@@ -150,22 +153,22 @@ _ABSENT = frozenset({"review", "log", "views", "looseleaf.toml"})
 _STATE = "state.json"
 _FOLDER = "--"
 _ENDING = re.compile(r"\.(?!md$)[a-z][a-z0-9]{0,7}$", re.ASCII)
-"""How names of files end that are no Markdown. What else follows a dot (`v1.2`, `Dr. No`) is part of the name."""
+"""The ending of a file that is not Markdown. Other text after a dot (`v1.2`, `Dr. No`) is part of the name."""
 _SHOWN = 300
 
 
-def shown(text: str) -> str:
-    """What was asked, as an answer may repeat it: whole, unless it is long or could not be written down."""
+def quote(text: str) -> str:
+    """Return a model's text for use in an answer: quoted, if it is long or not printable."""
     return text if len(text) <= _SHOWN and text.replace("\n", "").isprintable() else quoted(text)
 
 
 def parts_of(path: str) -> Parts:
-    """The parts of a name below the root, in their one spelling; none for the root itself."""
+    """Return the parts of a name below the root, in their one spelling; none for the root."""
     if path != ROOT and not path.startswith(f"{ROOT}/"):
-        raise Refused(f"Path must start with {ROOT}, got: {shown(path)}")
+        raise Refused(f"Path must start with {ROOT}, got: {quote(path)}")
     parts = tuple(part for part in path[len(ROOT) :].split("/") if part not in ("", "."))
     if ".." in parts:
-        raise Refused(f"Path {shown(path)} would escape {ROOT} directory")
+        raise Refused(f"Path {quote(path)} would escape {ROOT} directory")
     if not path.isascii():
         import unicodedata  # not at the top: plain names do not need it
 
@@ -178,8 +181,8 @@ def parts_of(path: str) -> Parts:
     return parts
 
 
-class Names:
-    """The names of the pages that a memory has at one moment."""
+class ToolPaths:
+    """The names of a memory's pages at one moment."""
 
     def __init__(self, pages: Iterable[str]) -> None:
         self._pages = tuple(pages)
@@ -187,20 +190,20 @@ class Names:
         self._tops.pop(_STATE, None)
 
     def page(self, parts: Parts) -> str:
-        """The page that a name means, there or not; Refused for a name that no page can have."""
+        """Return the page of a name, existing or not; Refused for a name that no page can have."""
         name = "/".join(parts)
         first = folded(parts[0]) if parts else ""
         if first == _STATE:
-            raise _absent(name, "the working state has a tool of its own, memory_state")
+            raise _no_such_path(name, "the working state has a tool of its own, memory_state")
         if first in _ABSENT:
-            raise _absent(name, f"{first} is not among these memories")
+            raise _no_such_path(name, f"{first} is not among these memories")
         if first in DRAWERS or not parts:
-            return self._in_drawer(parts, first)
-        top = self._top(parts[0]) if len(parts) == 1 else None
-        return top or self._fact(parts)
+            return self._page_in_drawer(parts, first)
+        top = self._top_page(parts[0]) if len(parts) == 1 else None
+        return top or self._fact_page(parts)
 
     def name_of(self, page: str) -> str | None:
-        """A page's name, without the root; None for a page that has none."""
+        """Return a page's name, without the root; None for a page that has none."""
         drawer, slash, file = page.rpartition("/")
         if not slash:
             return page if page != _STATE else None
@@ -214,7 +217,7 @@ class Names:
                 if self.page(parts_of(f"{ROOT}/{plain}")) == page:
                     return plain
             except Refused:
-                pass  # a name that is read otherwise, or not at all: then the page's own path is its name
+                pass  # ambiguous or refused: then the page's path is its name
         return page
 
     @cached_property
@@ -224,7 +227,7 @@ class Names:
         return {name: page for name, page in named if name is not None}
 
     def below(self, parts: Parts) -> dict[str, str]:
-        """The pages in a folder, by their names within it; none where there is no such folder."""
+        """Return the pages in a folder by their names within it; none for a missing folder."""
         if not parts:
             return self.files
         folder = "/".join(parts) + "/"
@@ -234,42 +237,42 @@ class Names:
             name.removeprefix(folder): page for name, page in self.files.items() if name.startswith(folder)
         }
 
-    def _in_drawer(self, parts: Parts, drawer: str) -> str:
+    def _page_in_drawer(self, parts: Parts, drawer: str) -> str:
         name = "/".join(parts)
         if len(parts) < 2:
             raise Refused(f"The path {ROOT}/{name}".rstrip("/") + " is not a file.")
         if parts[0] != drawer:
-            raise _absent(name, f"the folder is called {ROOT}/{drawer}")
+            raise _no_such_path(name, f"the folder is called {ROOT}/{drawer}")
         if len(parts) > 2:
-            raise _absent(name, f"{ROOT}/{drawer} holds no folders")
+            raise _no_such_path(name, f"{ROOT}/{drawer} holds no folders")
         return page_path(name if name.endswith(".md") else f"{name}.md")
 
-    def _top(self, part: str) -> str | None:
-        """The page at the top that a single name means, if it means one."""
+    def _top_page(self, part: str) -> str | None:
+        """Return the page at the top that a single name means, if any."""
         has_ending = folded(part).endswith(".md") or _ENDING.search(part)
         file = part if has_ending else f"{part}.md"
         for own in self._tops:
             if same_name(file, own):
                 if file != own:
-                    raise _absent(part, f"the file is called {ROOT}/{own}")
+                    raise _no_such_path(part, f"the file is called {ROOT}/{own}")
                 return own
-        if folded(file).startswith(("soul.", "project.")):  # nothing that looks like the charter
-            raise _absent(part, "only people write a file of that name")
+        if folded(file).startswith(("soul.", "project.")):  # no lookalike of the charter
+            raise _no_such_path(part, "only people write a file of that name")
         return None
 
-    def _fact(self, parts: Parts) -> str:
+    def _fact_page(self, parts: Parts) -> str:
         name = "/".join(parts)
-        # A hyphen at the end of a part would be read as one of the two that stand for a folder.
+        # A hyphen at the end of a part would count as half of a folder's `--`.
         if any(_FOLDER in part or part.endswith("-") for part in parts):
             raise Refused(
-                f"Nothing was done: the path {ROOT}/{shown(name)} has a part with `--` or with `-` at its end. "
+                f"Nothing was done: the path {ROOT}/{quote(name)} has a part with `--` or with `-` at its end. "
                 "Use single hyphens between words."
             )
-        if len(parts) > 1 and folded(parts[0]).endswith(".md") and self._top(parts[0]):
-            raise _absent(name, f"{ROOT}/{parts[0]} is a file")
+        if len(parts) > 1 and folded(parts[0]).endswith(".md") and self._top_page(parts[0]):
+            raise _no_such_path(name, f"{ROOT}/{parts[0]} is a file")
         stem = _FOLDER.join(parts).removesuffix(".md")
         return page_path(f"facts/{stem}.md")
 
 
-def _absent(name: str, why: str) -> Refused:
-    return Refused(f"The path {ROOT}/{shown(name)} does not exist: {why}. Please provide a valid path.")
+def _no_such_path(name: str, why: str) -> Refused:
+    return Refused(f"The path {ROOT}/{quote(name)} does not exist: {why}. Please provide a valid path.")

@@ -1,7 +1,7 @@
-"""The settings file of Claude Code: our hooks put in, and taken out again, with every other byte left as it is.
+"""Claude Code's settings file, with our hooks added or removed, and the distiller in `looseleaf.toml`.
 
-The text is changed where something is added or removed, and nowhere else: order, spacing and unknown members stay.
-Invariant: whatever was in the file means the same afterwards; what cannot be done so is refused.
+Only the added or removed text changes: order, spacing and unknown members stay. Invariant: everything else in the file
+means the same afterwards; a change that cannot promise this is refused.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-# Who distills, written into `looseleaf.toml`: one line, with every other left as it is.
+# --- the distiller in looseleaf.toml -----------------------------------------------------
 
 _LINE = re.compile(r"^[ \t]*distiller[ \t]*=.*$", re.MULTILINE)
 _TABLE = re.compile(r"^[ \t]*\[", re.MULTILINE)
@@ -32,30 +32,28 @@ def path_in(memory: str) -> str:
 
 
 def with_distiller(path: str, text: str, name: str) -> str:
-    """The settings with this distiller. `rules` is what holds without a line."""
+    """Return the settings with this distiller. `rules` is the default, and needs no line."""
     import tomllib
 
     try:
         before = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
-        raise _refused_settings(path, f"it could not be read ({error}). Mend it first") from error
+        raise _refused(path, f"it cannot be read ({error}). Fix it first") from error
     if before.get("distiller", "rules") == name:
         return text
     wanted = {key: value for key, value in before.items() if key != "distiller"}
     wanted |= {} if name == "rules" else {"distiller": name}
-    for made in _candidates(text, name):
+    for made in _edit_candidates(text, name):
         try:
             if tomllib.loads(made) == wanted:
                 return made
         except ValueError:
             continue
-    raise _refused_settings(
-        path, f'it is written in a way that is not known here. Write `distiller = "{name}"` yourself'
-    )
+    raise _refused(path, f'its layout is not supported. Write `distiller = "{name}"` into it yourself')
 
 
-def _candidates(text: str, name: str) -> list[str]:
-    """Behind the last line that is in no table, or in the place of the line that is there."""
+def _edit_candidates(text: str, name: str) -> list[str]:
+    """Return the text with the line replaced, or added before the first table."""
     line = f'distiller = "{name}"'
     found = _LINE.search(text)
     if found is not None and name == "rules":
@@ -69,10 +67,6 @@ def _candidates(text: str, name: str) -> list[str]:
     return [f"{head}\n{line}\n{gap}{text[at:]}" if head else f"{line}\n{gap}{text[at:]}"]
 
 
-def _refused_settings(path: str, why: str) -> Refused:
-    return Refused(f"The settings were not changed: {path}: {why}.")
-
-
 EVENTS = {
     "SessionStart": "session-start",
     "UserPromptSubmit": "user-prompt",
@@ -81,17 +75,16 @@ EVENTS = {
     "Stop": "stop",
     "SessionEnd": "stop",
 }
-"""Events of Claude Code, and what is called at each. At the end of a session once more what is called after an answer:
-the transcript is often written after that."""
+"""Claude Code's events, and the hook of each. The end of a session calls `stop` again: the transcript is often written
+after the last answer."""
 
 MATCHERS = {
     "PreToolUse": f"{PREFIX}(remember|memory_write|memory_patch|memory_append|memory_state|memory_forget)"
 }
-"""Of which tools: only of ours that write, because for every other the agent would wait for nothing."""
+"""The tools that `pre-tool` covers: only ours that write, since the agent waits for a hook."""
 
 SECONDS = 30
-"""After which the coding agent does not wait for a hook any longer. Most take a tenth of one; the first one of a long
-transcript takes some."""
+"""The time limit of a hook. Most take a tenth of a second; the first of a long transcript takes a few."""
 
 _OURS = re.compile(
     r"(?:^|[\s/\\\"'])looseleaf(?:\.exe)?[\"']?\s.*?hook (?:session-start|user-prompt|pre-tool|pre-compact|stop)\s*$"
@@ -103,7 +96,7 @@ _OURS = re.compile(
 
 @frozen
 class Node:
-    """A value of a JSON text, and where it stands. `keys` are an object's, with where each begins."""
+    """A value of a JSON text, and its place. `keys`: an object's, each with its start."""
 
     value: Any
     start: int
@@ -112,7 +105,7 @@ class Node:
     keys: tuple[tuple[str, int], ...] = ()
 
     def member(self, name: str) -> Node:
-        """ABSENT if there is none; as JSON readers do, the last of several."""
+        """Return a member, ABSENT if there is none; of several, the last, as JSON readers do."""
         found = [part for (key, _), part in zip(self.keys, self.parts, strict=False) if key == name]
         return found[-1] if found else ABSENT
 
@@ -123,40 +116,40 @@ _decoder = json.JSONDecoder()
 _SPACE = re.compile(r"[ \t\r\n]*")
 
 
-def parsed(text: str, at: int = 0) -> Node:
-    """The value that begins there. The text is known to be JSON."""
-    at = _space(text, at)
+def parse_json(text: str, at: int = 0) -> Node:
+    """Parse the value that starts at a place. The text is known to be JSON."""
+    at = _skip_space(text, at)
     if text[at] not in "{[":
         value, end = _decoder.raw_decode(text, at)
         return Node(value, at, end)
     start, parts, keys = at, [], []
-    at = _space(text, at + 1)
+    at = _skip_space(text, at + 1)
     while text[at] not in "}]":
         if text[start] == "{":
             key, end = _decoder.raw_decode(text, at)
             keys.append((key, at))
-            at = _space(text, end) + 1  # the colon
-        parts.append(parsed(text, at))
-        at = _space(text, parts[-1].end)
-        at = _space(text, at + 1) if text[at] == "," else at
+            at = _skip_space(text, end) + 1  # the colon
+        parts.append(parse_json(text, at))
+        at = _skip_space(text, parts[-1].end)
+        at = _skip_space(text, at + 1) if text[at] == "," else at
     value = json.loads(text[start : at + 1])
     return Node(value, start, at + 1, tuple(parts), tuple(keys))
 
 
-def _space(text: str, at: int) -> int:
+def _skip_space(text: str, at: int) -> int:
     found = _SPACE.match(text, at)
     return found.end() if found else at
 
 
-def _unit(text: str) -> str:
-    """What the file indents by."""
+def _indent_of(text: str) -> str:
+    """Return the indentation of the file."""
     found = re.match(r"\s*\{\r?\n([ \t]+)", text)
     return found[1] if found else "  "
 
 
-def _added(text: str, node: Node, depth: int, value: Any, key: str | None = None) -> str:
-    """The text with one more member or element at the end of an object or a list."""
-    unit, end = _unit(text), "\r\n" if "\r\n" in text else "\n"
+def _add_member(text: str, node: Node, depth: int, value: Any, key: str | None = None) -> str:
+    """Return the text with a member or element added at the end of an object or list."""
+    unit, end = _indent_of(text), "\r\n" if "\r\n" in text else "\n"
     gap = end + unit * (depth + 1)
     made = json.dumps(value, indent=unit, ensure_ascii=False).replace("\n", gap)
     made = f"{json.dumps(key)}: {made}" if key is not None else made
@@ -166,8 +159,8 @@ def _added(text: str, node: Node, depth: int, value: Any, key: str | None = None
     return f"{text[: node.start + 1]}{gap}{made}{end}{unit * depth}{text[node.end - 1 :]}"
 
 
-def _without(text: str, node: Node, number: int) -> str:
-    """The text without one member or element."""
+def _remove_member(text: str, node: Node, number: int) -> str:
+    """Return the text without one member or element."""
     starts = [at for _, at in node.keys] or [part.start for part in node.parts]
     if number > 0:
         return text[: node.parts[number - 1].end] + text[node.parts[number].end :]
@@ -180,41 +173,41 @@ def _without(text: str, node: Node, number: int) -> str:
 
 
 def installed(text: str, command: str) -> str:
-    """The settings with our hooks: those that are there call this command, those that are missing are added."""
+    """Return the settings with our hooks: existing ones get this command, missing ones are added."""
     text = text if text.strip() else "{}\n"
     for event, ours in EVENTS.items():
         wanted = f"{command} hook {ours}"
-        own = list(_ours(text, event))
+        own = list(_find_ours(text, event))
         if not own:
-            text = _one_more(text, event, wanted)
+            text = _add_hook(text, event, wanted)
         elif all(spot.value != wanted for spot in own):
             said = json.dumps(wanted, ensure_ascii=False)
             text = text[: own[0].start] + said + text[own[0].end :]
     return text
 
 
-def _one_more(text: str, event: str, command: str) -> str:
+def _add_hook(text: str, event: str, command: str) -> str:
     group: dict[str, Any] = {"matcher": MATCHERS[event]} if event in MATCHERS else {}
     group["hooks"] = [{"type": "command", "command": command, "timeout": SECONDS}]
-    root = parsed(text)
+    root = parse_json(text)
     hooks = root.member("hooks")
     if hooks is ABSENT:
-        return _added(text, root, 0, {event: [group]}, "hooks")
+        return _add_member(text, root, 0, {event: [group]}, "hooks")
     groups = hooks.member(event)
     if groups is ABSENT:
-        return _added(text, hooks, 1, [group], event)
-    return _added(text, groups, 2, group)
+        return _add_member(text, hooks, 1, [group], event)
+    return _add_member(text, groups, 2, group)
 
 
 def removed(text: str) -> str:
-    """The settings without our hooks, and without what would be left empty by that."""
-    while (shorter := _one_less(text)) is not None:
+    """Return the settings without our hooks, and without groups that this leaves empty."""
+    while (shorter := _remove_hook(text)) is not None:
         text = shorter
     return text
 
 
-def _one_less(text: str) -> str | None:
-    root = parsed(text)
+def _remove_hook(text: str) -> str | None:
+    root = parse_json(text)
     hooks = root.member("hooks")
     for event in EVENTS:
         groups = hooks.member(event)
@@ -224,22 +217,22 @@ def _one_less(text: str) -> str | None:
             if not ours:
                 continue
             if len(entries.parts) > 1 or not group.value.keys() <= {"hooks", "matcher"}:
-                return _without(text, entries, ours[0])
+                return _remove_member(text, entries, ours[0])
             if len(groups.parts) > 1:
-                return _without(text, groups, at)
+                return _remove_member(text, groups, at)
             if len(hooks.parts) > 1:
-                return _without(text, hooks, _last(hooks, event))
-            return _without(text, root, _last(root, "hooks"))
+                return _remove_member(text, hooks, _last_index(hooks, event))
+            return _remove_member(text, root, _last_index(root, "hooks"))
     return None
 
 
-def _last(node: Node, name: str) -> int:
+def _last_index(node: Node, name: str) -> int:
     return max(at for at, (key, _) in enumerate(node.keys) if key == name)
 
 
-def _ours(text: str, event: str) -> Iterator[Node]:
-    """Where our commands stand, of one event."""
-    for group in parsed(text).member("hooks").member(event).parts:
+def _find_ours(text: str, event: str) -> Iterator[Node]:
+    """Yield the places of our commands for an event."""
+    for group in parse_json(text).member("hooks").member(event).parts:
         for entry in group.member("hooks").parts:
             if _is_ours(entry.value):
                 yield entry.member("command")
@@ -254,67 +247,68 @@ def _is_ours(entry: Any) -> bool:
 
 
 def path_of(*, user: bool) -> str:
-    """The user's settings, or his own of this project: those that a team shares would name a path of this machine."""
+    """Return the path of the user's settings, or of the local ones for this project: settings that a team shares would
+    name a path of this machine."""
     if user:
         return os.path.join(os.path.expanduser("~"), ".claude", "settings.json")
     return os.path.join(os.getcwd(), ".claude", "settings.local.json")
 
 
 def read(path: str) -> str | None:
-    """What the settings say; None: there are none. Refused where our hooks could not be put in without doubt."""
+    """Return the settings; None if there are none. Refused where our hooks cannot be added safely."""
     text = read_text(path)
     if text is not None and text.strip():
-        _check(path, text)
+        _check_hooks(path, text)
     return text
 
 
 def read_text(path: str) -> str | None:
-    """A file that is going to be changed, as it is; None: there is none."""
+    """Return the text of a file to be changed; None if there is none."""
     if os.path.islink(path):
-        raise _refused(path, "it is a link. Give the file that it leads to, or replace it by that")
+        raise _refused(path, "it is a link. Replace it with the file that it leads to")
     try:
         with open(path, encoding="utf-8", newline="") as file:
             return file.read()
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as error:
-        raise _refused(path, f"it could not be read ({error}). Mend that first") from error
+        raise _refused(path, f"it cannot be read ({error}). Fix that first") from error
 
 
-def _check(path: str, text: str) -> None:
+def _check_hooks(path: str, text: str) -> None:
     try:
         value = json.loads(text)
-        parsed(text)
+        parse_json(text)
     except (ValueError, RecursionError) as error:
-        raise _refused(path, f"it is no JSON ({error}). Mend it first") from error
+        raise _refused(path, f"it is not JSON ({error}). Fix it first") from error
     hooks = value.get("hooks", {}) if isinstance(value, dict) else None
     groups = [hooks.get(event, []) for event in EVENTS] if isinstance(hooks, dict) else [None]
     for each in groups:
         if not isinstance(each, list) or not all(
             isinstance(group, dict) and isinstance(group.get("hooks", []), list) for group in each
         ):
-            raise _refused(path, "its `hooks` are not as Claude Code has them. Mend them first")
+            raise _refused(path, "its `hooks` do not have Claude Code's form. Fix them first")
 
 
 def write(path: str, old: str | None, new: str | None) -> None:
-    """Put the new text in the place of the old, whole; None: there is to be no file."""
+    """Replace the old text with the new, whole; None deletes the file."""
     if read_text(path) != old:
-        raise _refused(path, "it was changed in this moment. Repeat the command")
+        raise _refused(path, "it was changed meanwhile. Repeat the command")
     folder = os.path.dirname(path)
     try:
         if new is not None:
             os.makedirs(folder, exist_ok=True)
-            _replace(path, new, os.stat(path).st_mode & 0o7777 if old is not None else None)
+            _replace_file(path, new, os.stat(path).st_mode & 0o7777 if old is not None else None)
             return
         os.unlink(path)
         if not os.listdir(folder):
             os.rmdir(folder)
     except OSError as error:
-        raise _refused(path, f"{error.strerror or error}. Look at the folder's permissions") from error
+        raise _refused(path, f"{error.strerror or error}. Check the folder's permissions") from error
 
 
-def _replace(path: str, text: str, mode: int | None) -> None:
-    """Whole, or not at all; with the mode that the file had."""
+def _replace_file(path: str, text: str, mode: int | None) -> None:
+    """Write a file whole or not at all, with this mode."""
     staged = f"{path}.looseleaf-{os.getpid()}"
     fd = os.open(staged, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
     try:

@@ -1,9 +1,9 @@
 """Distilling in the background: a process of its own, which outlives the hook that starts it.
 
 A model takes seconds or minutes, and a person waits for the hook. So where a model distills, a hook only records,
-starts this, and returns. One process at a time distills a memory; the memory's own lock is never held while a model is
-asked. What was said is in the log, and the log says how far it is distilled: after a kill the next hook begins
-again from there, and an entry that is there already is not made twice.
+starts this process, and returns. One process at a time distills a memory, and never holds the memory's lock during a
+model call. The log holds the talk and how far it is distilled: after a kill the next hook starts from there, and no
+entry is made twice.
 """
 
 from __future__ import annotations
@@ -20,26 +20,22 @@ if TYPE_CHECKING:
     from looseleaf.place.placer import Placed
 
 EVENT = "distill"
-"""The event of `looseleaf hook` by which the process is started."""
+"""The event of `looseleaf hook` that starts the process."""
 
 CHORE = "views/distilling.lock"
 
 
 def is_wanted(memory: Memory) -> bool:
-    """Whether the settings ask for a model. One that was made in code lives in this process only."""
-    return (
-        memory.policy.distiller != "rules"
-        and memory.parts.model is None
-        and memory.parts.own_distiller is None
-    )
+    """True if the settings name a model. One that was made in code lives in this process only."""
+    return memory.policy.distiller != "rules" and memory.model is None and memory.own_distiller is None
 
 
 def start(memory: Memory) -> None:
-    """Start it, and do not wait. That it could not be started is a note; the next hook tries again."""
+    """Start the process, and do not wait. A failed start is a note; the next hook tries again."""
     import os
     import subprocess
 
-    # Not from the folder that it is started in: a file there could be called as one of ours.
+    # -P: not from the current folder, where a file could have the name of one of our modules.
     command = [sys.executable, "-P", "-m", "looseleaf", "--memory", memory.path, "--agent", memory.agent]
     try:
         process = subprocess.Popen(
@@ -50,14 +46,16 @@ def start(memory: Memory) -> None:
             cwd=os.path.abspath(os.sep),
             start_new_session=True,
         )
-        process.returncode = 0  # nobody waits for it, and that is no mistake
+        process.returncode = 0  # never waited for, on purpose
     except OSError as error:
-        memory.parts.note(f"Nothing was distilled: no process could be started ({error.strerror or error}).")
+        memory.note(
+            f"Nothing was distilled: the process did not start ({error.strerror or error}). The next hook retries."
+        )
 
 
 def work(memory: Memory) -> None:
-    """Distill what is new until nothing is, unless another process does. Looked at once more when the others may go on:
-    one that came meanwhile has gone again."""
+    """Distill until nothing is new, unless another process does. Look again after the lock is released: a process that
+    came meanwhile has given up."""
     while True:
         with memory.parts.files.alone(CHORE) as is_alone:
             if not is_alone or not _distill(memory):
@@ -68,8 +66,8 @@ def work(memory: Memory) -> None:
 
 
 def _distill(memory: Memory) -> bool:
-    """Whether all of it could be, as it was when this began."""
-    upto = memory.parts.context.store.end(stream_of(memory.agent))
+    """Distill what is there now, and return whether all of it succeeded."""
+    upto = memory.store.end(stream_of(memory.agent))
     said: list[str] = []
     promised: list[str] = []
     is_done = False
@@ -82,30 +80,30 @@ def _distill(memory: Memory) -> bool:
         said.append(str(refused))
     over = read_view(memory.parts.context.store, memory.agent)["over"] if is_done else []
     for session in over:
-        promised += unkept(memory, session)
+        promised += unkept_promises(memory, session)
     said += memory.notes
-    with memory.parts.context.store.lock():
-        view = read_view(memory.parts.context.store, memory.agent)
-        # What was said the last time is not said again after each answer.
+    with memory.store.lock():
+        view = read_view(memory.store, memory.agent)
+        # A notice is not repeated after each answer.
         new = [each for each in said if each not in view["said"]]
         view |= {"told": [*view["told"], *promised, *new], "said": said}
         if is_done:
             view |= {"distilled": list(upto), "over": [each for each in view["over"] if each not in over]}
         write_view(memory.parts.context.store, memory.agent, view)
     if is_done:
-        memory.views.snapshot(quick=True)  # so that the next session has it at once
+        memory.snapshot(quick=True)  # ready for the next session
     return is_done
 
 
 def _has_answered(memory: Memory, placed: list[Placed]) -> bool:
-    """Whether the distiller that was asked for made the last of it: then it is there again."""
+    """True if the configured distiller made the last entry: then it works again."""
     from looseleaf.log.entries import read_entry
 
     meta = read_entry(memory.parts.context.store, placed[-1].entry).meta if placed else {}
     return meta.get("level") == "distiller" and not meta.get("failures")
 
 
-def unkept(memory: Memory, session: str) -> list[str]:
-    """What was promised in the last turn of the session, and nothing was written for."""
-    turns = memory.talk.turns(1, session=session)
-    return [flag.why for flag in memory.explain.promises(turns[-1].turn_id).flagged] if turns else []
+def unkept_promises(memory: Memory, session: str) -> list[str]:
+    """Return the promises of a session's last turn for which nothing was written."""
+    turns = memory.turns(1, session=session)
+    return [flag.why for flag in memory.reconcile(turns[-1].turn_id).flagged] if turns else []

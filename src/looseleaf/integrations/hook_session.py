@@ -1,10 +1,10 @@
-"""A sitting: one session of a coding agent, followed into the log through its hooks and its own transcript.
+"""One session of a coding agent, recorded from its hooks and its own transcript.
 
 Every line of the transcript becomes traces once, which carry its key. The log itself says what was recorded; a view
-(`views/agents/<agent>/hooks.json`) only says from where to look. Whatever became of that view or of the transcript
-(cut, repeated, rewritten, copied for another session), the log is asked, and nothing is lost or recorded twice. A
-prompt or an answer that a hook handed over is recognised when the transcript says it too. From the first prompt on that
-was handed over, only such texts are the user's: what else the transcript has as his is recorded as a tool's.
+(`views/agents/<agent>/hooks.json`) only says where to look from. If that view or the transcript was cut, repeated,
+rewritten or copied for another session, the log decides, and nothing is lost or recorded twice. A prompt or answer from
+a hook is recognized when the transcript repeats it. From the first prompt of a hook on, only hooks bring the user's
+words: other user lines of the transcript are recorded as a tool's.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from looseleaf.integrations.transcript import (
     PROMPT,
     SLACK,
     TAIL,
-    Past,
-    Spot,
-    Transcript,
-    alike,
-    ending,
+    AgentTranscript,
+    FileOffset,
+    RecordedPast,
+    ending_of,
     is_call,
     is_result,
-    lined,
-    told,
-    viewed,
+    match_key,
+    normalize_lines,
+    read_json_view,
+    speech_of,
     was_missed,
 )
 from looseleaf.log.record_request import ask
@@ -38,7 +38,7 @@ from looseleaf.log.recorder import stream_of
 from looseleaf.log.turns import made, traces_back
 from looseleaf.pages.outside_edits import belongs
 from looseleaf.store import records
-from looseleaf.transfer.formats.agent_lines import OTHERS, Said, parted
+from looseleaf.transfer.formats.agent_lines import OTHERS, AgentLine, split_own_words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -50,25 +50,26 @@ if TYPE_CHECKING:
     from looseleaf.store.protocol import Store
 
 UNSEEN = "hook:pre-tool"
-"""The `source_event` of a note that it is not known what the model has read."""
+"""The `source_event` of a note that the model's reads are unknown."""
 
 _UNSEEN = "[what the model has read is not known]"
 _CARRIED = "[what was read in another session]"
 
 SCHEMA = "hooks.v1"
 _SESSIONS = 16
-"""Sessions that the view knows: more than anybody has open at once."""
+"""Sessions in the view: more than a user has open at once."""
 
 _WAITING = 32
-"""What was handed over and not seen in the transcript yet; what never comes is a command of the agent's own."""
+"""Texts from hooks that the transcript has not repeated yet; one that never comes is the agent's own command."""
 
-_OURS = ("id", "ts", "turn_id", "source_event", "correlation_id", "tags")  # not the caller's to give
+_OURS = ("id", "ts", "turn_id", "source_event", "correlation_id", "tags")  # set here, never by the caller
 _ALREADY = 2.0
-"""Seconds within which the same prompt is the same: two settings may both name the hook."""
+"""Seconds within which an equal prompt is the same one: two settings files may name the hook."""
 
 
-class Sitting:
-    """Whoever makes one holds the memory's lock until `save`: two hooks of one session do not read the same lines."""
+class HookSession:
+    """A session during one hook. The caller holds the memory's lock until `save`, so that two hooks do not read the
+    same lines."""
 
     def __init__(self, memory: Memory, session: str) -> None:
         self._memory = memory
@@ -78,42 +79,43 @@ class Sitting:
         self._stream = stream_of(memory.agent)
         self._all = read_view(memory.parts.context.store, memory.agent)
         self._keys: dict[str, str] = {}
-        """The lines that are known to be recorded, and the turn of each."""
+        """The lines known to be recorded, and the turn of each."""
         self._foreign: set[str] = set()
-        """Those of them that another session has recorded. Strangers: sessions whose lines stand in this transcript,
-        though it was not begun as theirs. Doubted: what it has as the user's, and nobody heard him say."""
+        """Those that another session recorded."""
         self._strangers: set[str] = set()
+        """Other sessions with lines in this transcript, though it did not begin as theirs."""
         self._doubted: list[dict[str, Any]] = []
-        self._past: Past | None = None
+        """User lines of the transcript that no hook heard."""
+        self._past: RecordedPast | None = None
         self._start(self._all["sessions"].get(session))
 
     def _start(self, own: Any) -> None:
         self.given: int | None = None
-        self._spot: Spot | None = None
+        self._spot: FileOffset | None = None
         self._behind = False
         self._newest = 0.0
         self._turn: str | None = None
         self._waiting: list[list[str]] = []
         self._spoke: tuple[str, str, float] = ("", "", 0.0)
-        self._asked: list[dict[str, Any]] = []
+        self._pending: list[dict[str, Any]] = []
         self._position, self._last = START, ""
         self._since = self._heard = float("inf")
         self._is_unseen = False
         try:
-            self._from_view(own)
+            self._load_view(own)
         except (KeyError, TypeError, ValueError, AttributeError):
             self._position = START
         if self._position == START or not belongs(self._store, self._position, self._last, self._stream):
-            self._anew(None)
+            self._rebuild(None)
             return
         for line in self._store.read(self._stream, self._position):
             trace = Trace.from_record(line.record)
             if trace is not None:
-                self._fold(trace)
+                self._fold_trace(trace)
 
-    def _from_view(self, own: Any) -> None:
+    def _load_view(self, own: Any) -> None:
         self.given = own["given"]
-        self._spot = Spot(*map(int, own["spot"])) if own["spot"] is not None else None
+        self._spot = FileOffset(*map(int, own["spot"])) if own["spot"] is not None else None
         self._behind, self._newest = bool(own["behind"]), float(own["newest"])
         self._turn = str(own["turn"]) if own["turn"] is not None else None
         self._waiting = [[str(part) for part in each] for each in own["waiting"] if len(each) == 3]
@@ -123,10 +125,10 @@ class Sitting:
         self._is_unseen = bool(own["unseen"])
         self._position, self._last = Position(*map(int, own["position"])), str(own["last"])
 
-    def _anew(self, since: float | None) -> None:
-        """As the log has it: from a time on, or from the beginning of the session. It does not say which of the texts
-        that hooks handed over were in the transcript: where the beginning of that is gone too, one that no hook saw may
-        be taken for an older one that says the same."""
+    def _rebuild(self, since: float | None) -> None:
+        """Rebuild the view from the log, from a time on or from the beginning of the session. The log does not say
+        which texts of hooks were in the transcript: where its beginning is gone too, a line that no hook saw may be
+        taken for an older one that says the same."""
         self._recorder.catch_up()
         is_known = self._session in self._recorder.tally.sessions
         self._spot, self._behind, self._newest, self._turn = None, True, 0.0, None
@@ -140,9 +142,9 @@ class Sitting:
             if since is None and trace.session_id == self._session and trace.session_start:
                 break
         for trace in reversed(found):
-            self._fold(trace)
+            self._fold_trace(trace)
 
-    def _fold(self, trace: Trace) -> None:
+    def _fold_trace(self, trace: Trace) -> None:
         if trace.correlation_id is not None:
             self._keys[trace.correlation_id] = trace.turn_id
             if trace.session_id != self._session:
@@ -153,97 +155,99 @@ class Sitting:
             self._heard = min(self._heard, made(trace))
         self._is_unseen = trace.trace_type != "user" and (self._is_unseen or trace.source_event == UNSEEN)
         if trace.trace_type in ("user", "assistant"):
-            self._spoke = trace.trace_type, ending(trace.trace_type, trace.content), trace.ts
+            self._spoke = trace.trace_type, ending_of(trace.trace_type, trace.content), trace.ts
             if trace.source_event in (PROMPT, ANSWER) and trace.correlation_id is None:
-                self._waiting.append([trace.trace_type, alike(trace.content), trace.turn_id])
+                self._waiting.append([trace.trace_type, match_key(trace.content), trace.turn_id])
 
-    # --- what a hook hands over ------------------------------------------------------------
+    # --- input of hooks --------------------------------------------------------------------
 
-    def prompt(self, text: str, *, is_all: bool = False) -> None:
-        """What the user asks now. Not again, if the transcript has said it in this moment, or another hook. `is_all`:
-        no transcript will say what others put into it."""
-        said, is_mixed = parted(text)
+    def add_prompt(self, text: str, *, is_all: bool = False) -> None:
+        """Add the user's prompt, unless the transcript or another hook brought it just now. `is_all`: no transcript
+        will report what others put into it."""
+        said, is_mixed = split_own_words(text)
         who, end, ts = self._last_said()
-        is_same = (who, end) == ("user", ending("user", self._memory.parts.redact(said)))
-        heard = next((each for each in reversed(self._asked) if "user" in each), None)
-        doubted = next((each for each in self._doubted if alike(each["tool_result"]) == alike(said)), None)
+        is_same = (who, end) == ("user", ending_of("user", self._memory._clean(said)))
+        heard = next((each for each in reversed(self._pending) if "user" in each), None)
+        doubted = next(
+            (each for each in self._doubted if match_key(each["tool_result"]) == match_key(said)), None
+        )
         if doubted is not None:
             doubted |= {"user": doubted.pop("tool_result"), "source_event": PROMPT}
         elif is_same and heard is not None:
             heard["source_event"] = PROMPT
         elif said and not (is_same and abs(time.time() - ts) < _ALREADY):
-            self._asked.append({"user": said, "source_event": PROMPT})
+            self._pending.append({"user": said, "source_event": PROMPT})
         self._heard = min(self._heard, time.time()) if said else self._heard
         if is_mixed and is_all:
-            self._asked.append({"tool_result": OTHERS})
+            self._pending.append({"tool_result": OTHERS})
 
-    def answer(self, text: str) -> None:
-        """What the agent answered. Transcripts are often written after the hook was called: what is known of this
-        answer already is how it ends."""
+    def add_answer(self, text: str) -> None:
+        """Add the agent's answer, unless the transcript has it: its end identifies it. Agents often write the
+        transcript after the hook."""
         if not text.strip():
             return
         role, tail, _ = self._last_said()
-        if role != "assistant" or not lined(self._memory.parts.redact(text)).endswith(tail):
-            self._asked.append({"assistant": text, "source_event": ANSWER})
+        if role != "assistant" or not normalize_lines(self._memory._clean(text)).endswith(tail):
+            self._pending.append({"assistant": text, "source_event": ANSWER})
 
     def _last_said(self) -> tuple[str, str, float]:
-        """Who spoke last, how that ends, and when; also of what is still to be recorded."""
-        for each in reversed(self._asked):
-            role, text = told(each)
+        """Return the last speaker, the end of that text, and its time, pending ones included."""
+        for each in reversed(self._pending):
+            role, text = speech_of(each)
             if role:
-                return role, ending(role, self._memory.parts.redact(text)), float(each.get("ts", 0.0))
+                return role, ending_of(role, self._memory._clean(text)), float(each.get("ts", 0.0))
         return self._spoke
 
-    def messages(self, given: Sequence[Any]) -> None:
-        """What somebody else's agent says was said, as `Memory.record` takes it; once, where it has an `id`."""
-        said: list[Said] = []
+    def add_messages(self, given: Sequence[Any]) -> None:
+        """Add messages of another agent, as `Memory.record` takes them; once, where they have an `id`."""
+        said: list[AgentLine] = []
         for each in given:
             if not isinstance(each, dict):
                 raise Refused(
-                    'Nothing was recorded: a message is an object such as {"user": "hello"}. Give a list of them.'
+                    'Nothing was recorded: a message must be an object such as {"user": "hello"}. Give a list of them.'
                 )
             own = {name: value for name, value in each.items() if name not in _OURS}
             ask(**own)
             key, ts = each.get("id"), each.get("ts")
             is_key = isinstance(key, str | int) and len(str(key)) <= TAIL
             when = float(ts) if isinstance(ts, int | float) and abs(ts) < FARTHEST else None
-            said.append(Said(f"id-{key}" if is_key else "", when, (own,)))
-        self._turn = None  # what is given belongs to the prompt before it
-        self._take(said, is_told=True)
+            said.append(AgentLine(f"id-{key}" if is_key else "", when, (own,)))
+        self._turn = None  # messages belong to the prompt before them
+        self._take_lines(said, is_told=True)
 
-    def unseen(self) -> None:
-        """It is not known what the model has read; said once in a turn."""
+    def mark_unseen(self) -> None:
+        """Note that the model's reads are unknown, once in a turn."""
         if not self._is_unseen:
-            self._asked.append({"tool_result": _UNSEEN, "source_event": UNSEEN})
+            self._pending.append({"tool_result": _UNSEEN, "source_event": UNSEEN})
 
     # --- the transcript --------------------------------------------------------------------
 
     def catch_up(self, path: str, at_once: int = AT_ONCE) -> None:
-        """Record what the transcript says and the log does not; so many bytes of it."""
-        with Transcript(path, at_once) as transcript:
-            if not transcript.goes_on(self._spot):
+        """Read up to `at_once` bytes of the transcript, and add what the log lacks."""
+        with AgentTranscript(path, at_once) as transcript:
+            if not transcript.is_at(self._spot):
                 self._spot = None
             lines, spot, is_all = transcript.read(self._spot)
             if self._behind and self._spot is None:
                 first = next((said.ts for said in lines if said.ts is not None), None)
                 if first is not None:
-                    self._anew(first)
+                    self._rebuild(first)
             others = {said.session for said in lines} - {self._session, ""}
-            self._strangers = others - {transcript.begun_by()} if others else others
-            self._take(lines)
+            self._strangers = others - {transcript.first_session()} if others else others
+            self._take_lines(lines)
             self._spot = spot
             self._behind = self._behind and not is_all
 
-    def _take(self, lines: Sequence[Said], *, is_told: bool = False) -> None:
-        """`is_told`: the agent's program vouches for it, and it is no transcript."""
+    def _take_lines(self, lines: Sequence[AgentLine], *, is_told: bool = False) -> None:
+        """Add the unknown ones of these lines. `is_told`: the agent's program vouches for them; not a transcript."""
         names: dict[str, str] = {}
         carried = False
         taken: set[str] = set()
-        now = time.time()  # a time that is to come would make all that follows look old
+        now = time.time()  # a future time would make all later lines look old
         for said in lines:
             if said.key in taken:
                 continue
-            known = self._known(said) if said.key else None
+            known = self._known_turn(said) if said.key else None
             self._newest = max(self._newest, min(said.ts or 0.0, now))
             if known is not None:
                 self._turn = known
@@ -253,27 +257,27 @@ class Sitting:
             for each in said.asked:
                 names |= {each["tool_call_id"]: each["tool_call"]} if is_call(each) else {}
                 if not self._was_handed_over(each):
-                    ready = self._made_ready(each, said, names)
-                    if "user" in ready and not (is_told or self._is_the_users(said, ready["user"])):
+                    ready = self._prepare(each, said, names)
+                    if "user" in ready and not (is_told or self._is_users_text(said, ready["user"])):
                         ready["tool_result"] = ready.pop("user")
                         self._doubted.append(ready)
-                    self._asked.append(ready)
-        note = Said(f"carried-{self._session}", None, ())
-        if carried and self._known(note) is None:  # what the session began with was recorded as another's
-            self._asked.append({"tool_result": _CARRIED, "correlation_id": note.key})
+                    self._pending.append(ready)
+        note = AgentLine(f"carried-{self._session}", None, ())
+        if carried and self._known_turn(note) is None:  # the session began with lines recorded for another
+            self._pending.append({"tool_result": _CARRIED, "correlation_id": note.key})
 
-    def _is_the_users(self, said: Said, text: str) -> bool:
-        """Whether a text of the transcript that no hook handed over is the user's, and no tool's or program's: he said
-        the same just now, a hook came to a locked memory with it, or there were no hooks yet."""
-        if self._last_said()[:2] == ("user", ending("user", self._memory.parts.redact(text))):
+    def _is_users_text(self, said: AgentLine, text: str) -> bool:
+        """True if a text of the transcript without a hook is the user's: the user just said the same, its hook found
+        the memory locked, or there were no hooks yet."""
+        if self._last_said()[:2] == ("user", ending_of("user", self._memory._clean(text))):
             return True
         if self._heard != float("inf") and (said.ts is None or said.ts >= self._heard):
             return was_missed(self._store, self._memory.agent, self._session, text)
         return said.is_sure and said.session not in self._strangers
 
-    def _known(self, said: Said) -> str | None:
-        """The turn of a line that was recorded. Lines come in the order of their times: one that does not may be a
-        repeated one, and the log is asked."""
+    def _known_turn(self, said: AgentLine) -> str | None:
+        """Return the turn of a recorded line. Lines come in order of time: one that does not may be a repeat, and the
+        log decides."""
         if said.key in self._keys:
             return self._keys[said.key]
         is_again = said.ts <= self._newest if said.ts is not None else not self._behind
@@ -281,23 +285,23 @@ class Sitting:
             return None
         if self._past is None:
             self._recorder.catch_up()
-            self._past = Past(self._memory, self._session, self._stream)
+            self._past = RecordedPast(self._memory, self._session, self._stream)
         self._past.read(said.ts, is_known=self._session in self._recorder.tally.sessions)
         self._foreign |= self._past.foreign
         turn = self._past.keys.get(said.key)
-        if turn is None and is_again:  # it may be one that a hook had handed over
-            texts = [told(each) for each in said.asked]
-            clean = [(role, alike(self._memory.parts.redact(text))) for role, text in texts if role]
+        if turn is None and is_again:  # it may be a text from a hook
+            texts = [speech_of(each) for each in said.asked]
+            clean = [(role, match_key(self._memory._clean(text))) for role, text in texts if role]
             turn = next((self._past.handed[each] for each in clean if each in self._past.handed), None)
         return turn
 
     def _was_handed_over(self, each: dict[str, Any]) -> bool:
-        role, text = told(each)
+        role, text = speech_of(each)
         if not role:
             return False
-        said = alike(self._memory.parts.redact(text))
+        said = match_key(self._memory._clean(text))
         for at, (who, waiting, turn) in enumerate(self._waiting):
-            # An answer in several parts is handed over as one, and is over with the last of them.
+            # A hook brings an answer in several parts as one, which ends with the last part.
             is_part = role == "assistant" and f"\n{said}\n" in f"\n{waiting}\n"
             if who == role and (said == waiting or is_part):
                 if waiting.endswith(said):
@@ -307,7 +311,7 @@ class Sitting:
         self._turn = None if role == "user" else self._turn
         return False
 
-    def _made_ready(self, each: dict[str, Any], said: Said, names: dict[str, str]) -> dict[str, Any]:
+    def _prepare(self, each: dict[str, Any], said: AgentLine, names: dict[str, str]) -> dict[str, Any]:
         made = dict(each)
         if said.key:
             made["correlation_id"] = said.key
@@ -318,36 +322,36 @@ class Sitting:
         if is_result(each):
             call = each.get("tool_call_id")
             name = each.get("tool_name") or names.get(call or "")
-            if name is None:  # it was called in another process
+            if name is None:  # called in another process
                 self._recorder.catch_up()
                 name = self._recorder.tally.tool_name(call)
             made |= {"tags": (RECALLED,)} if is_served(name) else {}
         return made
 
     def has_call(self, call: str) -> bool:
-        """Whether a tool's call is recorded."""
+        """True if a tool call is recorded."""
         self._recorder.catch_up()
         tally = self._recorder.tally
         return call in tally.open or call in tally.answered
 
     # --- writing ---------------------------------------------------------------------------
 
-    def _record(self) -> None:
-        """All of it at once, with one sync."""
-        asked, self._asked = self._asked, []
+    def _record_pending(self) -> None:
+        """Record all pending requests with one sync."""
+        asked, self._pending = self._pending, []
         try:
             traces = self._recorder.record([ask(**each) for each in asked])
         except (Busy, Unwritten):
             raise
         except Refused:
-            traces = [trace for each in asked for trace in self._one(each)]
+            traces = [trace for each in asked for trace in self._record_one(each)]
         for trace in traces:
-            self._fold(trace)
+            self._fold_trace(trace)
             if FORBIDDEN in trace.tags:
                 self._memory.parts.obey(trace)
 
-    def _one(self, each: dict[str, Any]) -> list[Trace]:
-        """What cannot be recorded (it nests too deep, a number is none) does not keep the rest from it."""
+    def _record_one(self, each: dict[str, Any]) -> list[Trace]:
+        """Record one request; an invalid one (nested too deep, a number that is not one) does not stop the others."""
         try:
             return self._recorder.record([ask(**each)])
         except (Busy, Unwritten):
@@ -357,28 +361,29 @@ class Sitting:
             return []
 
     def is_distilled(self) -> bool:
-        """Whether nothing was recorded since the last distilling."""
+        """True if nothing was recorded since the last distillation."""
         return bool(self._all["distilled"] == list(self._store.end(self._stream)))
 
-    def was_distilled(self, upto: Position) -> None:
+    def mark_distilled(self, upto: Position) -> None:
         self._all["distilled"] = list(upto)
 
-    def is_over(self) -> None:
-        """The background process checks what was promised in this session."""
+    def mark_over(self) -> None:
+        """Let the background process check the promises of this session."""
         self._all["over"] = list(dict.fromkeys((*self._all["over"], self._session)))[-_SESSIONS:]
 
-    def told(self) -> list[str]:
-        """What the background process has to say to the user; said once."""
-        told, self._all["told"] = self._all["told"], []
-        return list(told)
+    def take_notices(self) -> list[str]:
+        """Return the notices of the background process for the user, once."""
+        notices: list[str] = self._all["told"]
+        self._all["told"] = []
+        return notices
 
     @property
     def end(self) -> Position:
         return self._store.end(self._stream)
 
     def save(self) -> None:
-        """Record what is to be recorded, and write the view, as well as can be."""
-        self._record()
+        """Record the pending requests, and try to write the view."""
+        self._record_pending()
         last = next(self._store.read_back(self._stream), None)
         spot = self._spot
         own: Record = {
@@ -403,25 +408,25 @@ class Sitting:
 
 
 def read_view(store: Store, agent: str) -> Record:
-    """What the hooks of an agent know of each other. Without it, what can be is made again from the log."""
-    raw = viewed(store, _view_of(agent))
+    """Return what an agent's hooks know of each other. If it is lost, the log restores what it can."""
+    raw = read_json_view(store, _view_path(agent))
     if raw.get("schema") != SCHEMA or not isinstance(raw.get("sessions"), dict) or "distilled" not in raw:
         raw = {"distilled": None, "sessions": {}}
-    lists = {name: _texts(raw.get(name)) for name in ("over", "told", "said")}
+    lists = {name: _strings_of(raw.get(name)) for name in ("over", "told", "said")}
     return {"distilled": raw["distilled"], "sessions": raw["sessions"]} | lists
 
 
 def write_view(store: Store, agent: str, view: Record) -> None:
-    """As well as can be."""
+    """Write the view; a failure does not matter, since the log can restore it."""
     try:
-        store.view(_view_of(agent), records.encode({"schema": SCHEMA} | view))
+        store.view(_view_path(agent), records.encode({"schema": SCHEMA} | view))
     except Refused:
         pass
 
 
-def _view_of(agent: str) -> str:
+def _view_path(agent: str) -> str:
     return f"views/agents/{agent}/hooks.json"
 
 
-def _texts(value: Any) -> list[str]:
+def _strings_of(value: Any) -> list[str]:
     return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []

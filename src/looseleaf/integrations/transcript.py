@@ -1,7 +1,7 @@
-"""What the log knows of a transcript's lines and of the texts that hooks handed over; and when two texts are the same.
+"""A coding agent's transcript, read from the last place on; the log's record of its lines; and when two texts match.
 
-Nothing here writes but the list of prompts that came to a locked memory, by their checksums: the transcript will have
-them, and they are the user's all the same.
+Only one thing is written here: checksums of prompts that came to a locked memory. The transcript will contain them,
+and they are the user's words.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from looseleaf.base.errors import Refused
 from looseleaf.base.immutable import frozen
 from looseleaf.log.turns import made, traces_back
 from looseleaf.store import records
-from looseleaf.transfer.formats.agent_lines import Said, said_in, unread
+from looseleaf.transfer.formats.agent_lines import AgentLine, read_line, unreadable_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,23 +25,22 @@ if TYPE_CHECKING:
     from looseleaf.store.protocol import Store
 
 
-# A coding agent's own transcript: a file of JSON lines, read from where it was last left, as what is to
-# be recorded.
+# --- the file --------------------------------------------------------------------------
 
 AT_ONCE = 8 * 1024 * 1024
-"""Bytes that are read in one go, some seconds of work; the next event goes on from there."""
+"""Bytes read in one go, some seconds of work; the next event continues."""
 
 WHILE_ASKED = 1024 * 1024
-"""The same while somebody waits with a prompt. An answer is seldom longer; where hooks come into a session that has
-gone on for long, it is caught up with when there is time."""
+"""The same while a user waits with a prompt. An answer is seldom longer; a hook that joins a long session catches up
+later."""
 
 _NAMED = ".jsonl"
 
 
 @frozen
-class Spot:
-    """A place in a transcript: how many bytes lie before it, and the line that ended there. `file`: its number, which
-    another file of the same name has not."""
+class FileOffset:
+    """A place in a transcript: the bytes before it, and the length and checksum of the line that ends there. `file`:
+    the file's number, which tells it from another file of that name."""
 
     file: int
     offset: int
@@ -50,67 +49,72 @@ class Spot:
 
 
 class NoTranscript(Refused):
-    """There is none (yet): coding agents name it before they begin it."""
+    """The transcript does not exist (yet): coding agents name it before they create it."""
 
 
-class Transcript:
+class AgentTranscript:
     """An open transcript. `with Transcript(path) as transcript: lines, spot = transcript.read(spot)`."""
 
     def __init__(self, path: str, at_once: int = AT_ONCE) -> None:
         self._path = path
         self._at_once = at_once
-        self._fd = _opened(path)
+        self._fd = _open_transcript(path)
         self.file = os.fstat(self._fd).st_ino
 
-    def __enter__(self) -> Transcript:
+    def __enter__(self) -> AgentTranscript:
         return self
 
     def __exit__(self, *_: object) -> None:
         os.close(self._fd)
 
-    def goes_on(self, spot: Spot | None) -> bool:
-        """Whether what was read up to a place is still what stands before it."""
+    def is_at(self, spot: FileOffset | None) -> bool:
+        """True if the line before a place is still the one that was read."""
         if spot is None or spot.file != self.file:
             return False
-        return spot.offset == 0 or crc32(self._at(spot.offset - spot.length, spot.length)) == spot.line
+        return spot.offset == 0 or crc32(self._read_at(spot.offset - spot.length, spot.length)) == spot.line
 
-    def read(self, spot: Spot | None) -> tuple[list[Said], Spot, bool]:
-        """What lines say behind a place (None: all of them), the place behind the last, and whether that is all."""
+    def read(self, spot: FileOffset | None) -> tuple[list[AgentLine], FileOffset, bool]:
+        """Return the lines after a place (None: all), the place after the last, and whether that is all."""
         offset = spot.offset if spot is not None else 0
-        data = self._at(offset, self._at_once)
+        data = self._read_at(offset, self._at_once)
         end = data.rfind(b"\n") + 1
-        if not end and len(data) == self._at_once:  # one line, which must not be lost to who is in a hurry
-            data = self._at(offset, max(AT_ONCE, self._at_once))
+        if not end and len(data) == self._at_once:  # one long line, which must not be lost in a hurry
+            data = self._read_at(offset, max(AT_ONCE, self._at_once))
             end = data.find(b"\n") + 1
             if not end and len(data) >= AT_ONCE:
-                return self._over_long(spot, offset)
+                return self._skip_long_line(spot, offset)
             data = data[:end]
         lines = data[:end].split(b"\n")[:-1]
-        found = [said for said in map(said_in, lines) if said is not None]
+        found = [said for said in map(read_line, lines) if said is not None]
         if not lines:
-            return found, spot or Spot(self.file, 0, 0, 0), True
+            return found, spot or FileOffset(self.file, 0, 0, 0), True
         last = lines[-1] + b"\n"
-        return found, Spot(self.file, offset + end, len(last), crc32(last)), len(data) < self._at_once
+        return found, FileOffset(self.file, offset + end, len(last), crc32(last)), len(data) < self._at_once
 
-    def _over_long(self, spot: Spot | None, offset: int) -> tuple[list[Said], Spot, bool]:
-        """A line that is longer than anything that is read is passed over, when it has ended; that it was there is
-        noted."""
+    def _skip_long_line(
+        self, spot: FileOffset | None, offset: int
+    ) -> tuple[list[AgentLine], FileOffset, bool]:
+        """Skip a line that is too long, once it has ended, and leave a note in its place."""
         at, last = offset, b""
-        while piece := self._at(at, self._at_once):
+        while piece := self._read_at(at, self._at_once):
             end = piece.find(b"\n") + 1
             last = (last + piece[: end or None])[-64:]
             at += end or len(piece)
             if end:
                 mark = crc32(last)
-                return [unread(f"long-{mark:08x}-{at - offset}")], Spot(self.file, at, len(last), mark), False
-        return [], spot or Spot(self.file, 0, 0, 0), True
+                return (
+                    [unreadable_line(f"long-{mark:08x}-{at - offset}")],
+                    FileOffset(self.file, at, len(last), mark),
+                    False,
+                )
+        return [], spot or FileOffset(self.file, 0, 0, 0), True
 
-    def begun_by(self) -> str:
-        """The session whose lines the file began with: a copy for another one keeps them."""
-        found = re.search(rb'"sessionId" ?: ?"([^"\\]{1,200})"', self._at(0, 1 << 16))
+    def first_session(self) -> str:
+        """Return the session of the first lines: a copy for another session keeps them."""
+        found = re.search(rb'"sessionId" ?: ?"([^"\\]{1,200})"', self._read_at(0, 1 << 16))
         return found[1].decode("utf-8", "replace") if found is not None else ""
 
-    def _at(self, offset: int, length: int) -> bytes:
+    def _read_at(self, offset: int, length: int) -> bytes:
         parts: list[bytes] = []
         try:
             os.lseek(self._fd, offset, os.SEEK_SET)
@@ -118,52 +122,53 @@ class Transcript:
                 parts.append(part)
                 length -= len(part)
         except OSError as error:
-            raise _unread(self._path, error.strerror or str(error)) from error
+            raise _not_read(self._path, error.strerror or str(error)) from error
         return b"".join(parts)
 
 
-def _opened(path: str) -> int:
-    """Only a file, of the user himself, and named as transcripts are: whoever could name another one here would have
-    it recorded, and a pipe may never answer."""
+def _open_transcript(path: str) -> int:
+    """Open only a regular file of this user, with a transcript's name: otherwise a caller could have any file recorded,
+    and a pipe may never answer."""
     if not os.path.isabs(path) or not path.endswith(_NAMED):
-        raise _unread(path, f"it is not an absolute path of a {_NAMED} file")
+        raise _not_read(path, f"it is not the absolute path of a {_NAMED} file")
     flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
     try:
         fd = os.open(path, flags | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0))
     except FileNotFoundError as error:
-        raise NoTranscript(str(_unread(path, "it is not there"))) from error
+        raise NoTranscript(str(_not_read(path, "it does not exist"))) from error
     except (OSError, ValueError) as error:  # ValueError: a name with a NUL
-        raise _unread(path, getattr(error, "strerror", None) or str(error)) from error
+        raise _not_read(path, getattr(error, "strerror", None) or str(error)) from error
     stat = os.fstat(fd)
     own = getattr(os, "getuid", lambda: stat.st_uid)()
     if stat.st_mode & 0o170000 != 0o100000 or stat.st_uid != own:
         os.close(fd)
-        raise _unread(path, "it is not a file of yours")
+        raise _not_read(path, "it is not your file")
     return fd
 
 
-def _unread(path: str, why: str) -> Refused:
-    return Refused(
-        f"The transcript was not read: {path[:200]!r} ({why}). What it says is not recorded; the prompts are."
-    )
+def _not_read(path: str, why: str) -> Refused:
+    return Refused(f"The transcript was not read: {path[:200]!r} ({why}). Only the prompts are recorded.")
 
+
+# --- the log ---------------------------------------------------------------------------
 
 PROMPT, ANSWER = "hook:user-prompt", "hook:stop"
-"""The `source_event` of what a hook handed over; what came from a transcript has a key (`correlation_id`)."""
+"""The `source_event` of texts from a hook; those from a transcript have a key (`correlation_id`)."""
 
 SLACK = 600.0
-"""Seconds by which the clock of a transcript may be ahead of the recording: a laptop that slept in between."""
+"""Seconds that a transcript may be ahead of the recording: a laptop may sleep in between."""
 
 TAIL = 200
-"""Characters by which the end of an answer is known."""
+"""Characters that identify the end of an answer."""
 
 _MISSED = 32
 _LONGEST = 8_000
-"""Characters of a text that is known by itself; a longer one is known by its checksum."""
+"""Characters of a text that is compared directly; a longer one is compared by checksum."""
 
 
-class Past:
-    """Read back as far as is asked for. `keys`: the turn of each line; `foreign`: those of other sessions."""
+class RecordedPast:
+    """The recorded lines, read back as far as needed. `keys`: the turn of each line; `foreign`: lines of other
+    sessions; `handed`: texts from hooks."""
 
     def __init__(self, memory: Memory, session: str, stream: str) -> None:
         self._traces = traces_back(memory.parts.context.store, stream)
@@ -175,7 +180,7 @@ class Past:
         self.handed: dict[tuple[str, str], str] = {}
 
     def read(self, since: float | None, *, is_known: bool) -> None:
-        """Back to a time; where none is given, to the beginning of the session."""
+        """Read back to a time; without one, to the beginning of the session."""
         while not self._reached and (is_known if since is None else self._since >= since - SLACK):
             trace = next(self._traces, None)
             if trace is None:
@@ -189,13 +194,13 @@ class Past:
                     self.foreign.add(trace.correlation_id)
             if is_own:
                 if trace.source_event in (PROMPT, ANSWER):
-                    self.handed.setdefault((trace.trace_type, alike(trace.content)), trace.turn_id)
+                    self.handed.setdefault((trace.trace_type, match_key(trace.content)), trace.turn_id)
                 if since is None and trace.session_start:
                     return
 
 
-def told(each: dict[str, Any]) -> tuple[str, str]:
-    """Who says something in what is to be recorded, and what; nobody, if it is a tool's."""
+def speech_of(each: dict[str, Any]) -> tuple[str, str]:
+    """Return the speaker and the text of a request; "" for a tool's."""
     role = next((role for role in ("user", "assistant") if isinstance(each.get(role), str)), "")
     return role, each.get(role, "")
 
@@ -211,30 +216,30 @@ def is_result(each: dict[str, Any]) -> bool:
 # --- prompts that could not be recorded ------------------------------------------------
 
 
-def miss(store: Store, agent: str, session: str, text: str) -> None:
-    """Without the lock, which somebody holds: at worst one of two that come in the same moment is forgotten."""
-    known = [*_missed(store, agent), [session, checksum(lined(text))]]
+def note_missed(store: Store, agent: str, session: str, text: str) -> None:
+    """Note a prompt without the lock, which another process holds: at worst, one of two simultaneous notes is lost."""
+    known = [*_read_missed(store, agent), [session, checksum_of(normalize_lines(text))]]
     try:
-        store.view(_list_of(agent), records.encode({"missed": known[-_MISSED:]}))
+        store.view(_missed_path(agent), records.encode({"missed": known[-_MISSED:]}))
     except Refused:
-        pass  # it will be recorded as a tool's
+        pass  # it will be recorded as a tool's words
 
 
 def was_missed(store: Store, agent: str, session: str, text: str) -> bool:
-    return [session, checksum(lined(text))] in _missed(store, agent)
+    return [session, checksum_of(normalize_lines(text))] in _read_missed(store, agent)
 
 
-def _missed(store: Store, agent: str) -> list[Any]:
-    found = viewed(store, _list_of(agent)).get("missed")
+def _read_missed(store: Store, agent: str) -> list[Any]:
+    found = read_json_view(store, _missed_path(agent)).get("missed")
     return found if isinstance(found, list) else []
 
 
-def _list_of(agent: str) -> str:
+def _missed_path(agent: str) -> str:
     return f"views/agents/{agent}/missed.json"
 
 
-def viewed(store: Store, path: str) -> Record:
-    """What a view says; nothing, if it is not there or no good."""
+def read_json_view(store: Store, path: str) -> Record:
+    """Return the content of a view; nothing, if it is missing or broken."""
     try:
         document = store.get(path)
     except Refused:
@@ -242,24 +247,24 @@ def viewed(store: Store, path: str) -> Record:
     return records.whole(document.data) if document is not None else {}
 
 
-# --- the same --------------------------------------------------------------------------
+# --- matching texts --------------------------------------------------------------------
 
 
-def ending(role: str, text: str) -> str:
-    """How a text ends, by which an answer in parts is known; a prompt is known by the whole of it."""
-    own = lined(text)
-    return checksum(own) if role == "user" else own[-TAIL:]
+def ending_of(role: str, text: str) -> str:
+    """Return the end of an answer, which identifies one in parts; of a prompt, the checksum of all of it."""
+    own = normalize_lines(text)
+    return checksum_of(own) if role == "user" else own[-TAIL:]
 
 
-def alike(text: str) -> str:
-    """The same for texts that differ in white space only; line by line, so that a part of one is found in it."""
-    own = lined(text)
-    return own if len(own) <= _LONGEST else checksum(own)
+def match_key(text: str) -> str:
+    """Return a key that ignores white space; line by line, so that a part of a text is found in it."""
+    own = normalize_lines(text)
+    return own if len(own) <= _LONGEST else checksum_of(own)
 
 
-def lined(text: str) -> str:
+def normalize_lines(text: str) -> str:
     return "\n".join(found for line in text.splitlines() if (found := " ".join(line.split())))
 
 
-def checksum(text: str) -> str:
+def checksum_of(text: str) -> str:
     return f"{crc32(text.encode('utf-8', 'surrogatepass')):08x}-{len(text)}"

@@ -1,4 +1,4 @@
-"""The five tools of seed 002: list, read, write, patch, append. A page is read with its hash and written against it.
+"""The five page tools of seed 002: list, read, write, patch, append. Each write names the hash of the page it read.
 
 Every write goes through `Memory.propose`: line by line, journaled, with a receipt.
 """
@@ -16,7 +16,7 @@ from looseleaf.pages.line_edits import without_known
 from looseleaf.text import untrusted
 from looseleaf.text.diff import patched, split_lines
 from looseleaf.text.lines import FOUND, body
-from looseleaf.tools.tool import WRITTEN, Answer, Tool, object_of, written
+from looseleaf.tools.tool import WRITTEN, Answer, Tool, object_schema, write_answer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,11 +29,11 @@ if TYPE_CHECKING:
 _TEXT = {"type": "string"}
 _COUNT = {"type": "integer", "minimum": 0}
 _LISTED = 500
-"""Pages that a list names at most: past that, asking is shorter than reading names."""
+"""The most pages in a list: past that, a question is shorter than reading names."""
 
 _CUT = " [this line is longer than an answer, and was cut here]\n"
 _NAMED = 12
-"""Pages that are named to a model that asked for one which is not there."""
+"""The most pages named in reply to a wrong path."""
 
 _PATH = {"type": "string", "description": "USER.md, facts/<topic>.md or episodes/<yyyy-mm>.md"}
 _BASE = {
@@ -45,8 +45,8 @@ _BASE = {
 # --- reading ---------------------------------------------------------------------------
 
 
-def listed(memory: Memory, arguments: Mapping[str, Any]) -> Answer:
-    lines, more = pages_of(memory)
+def list_pages(memory: Memory, arguments: Mapping[str, Any]) -> Answer:
+    lines, more = page_rows(memory)
     rows = [
         {"path": path, "summary": summary, "size": size, "tokens": tokens}
         for path, size, summary, tokens in lines
@@ -60,10 +60,10 @@ def listed(memory: Memory, arguments: Mapping[str, Any]) -> Answer:
     return Answer(rows, {"pages": rows, "more": more}, (text or "There are no pages yet.") + further)
 
 
-def pages_of(memory: Memory) -> tuple[list[tuple[str, int, str, int]], int]:
-    """Path, size, summary and tokens of the pages that a model may read, the profile first, and how many more there
-    are. Each summary is the page's own: a prompt lists only what the user said or a person wrote of it."""
-    paths = _paths(memory)
+def page_rows(memory: Memory) -> tuple[list[tuple[str, int, str, int]], int]:
+    """Return path, size, summary and tokens of the pages that a model may read, the profile first, and the number of
+    further pages. Each summary is the page's own: a prompt lists only what the user said or a person wrote of it."""
+    paths = _readable_paths(memory)
     chosen = paths[:_LISTED]
     texts = memory.parts.pages.texts(chosen)
     tokens = memory.window.count(texts)
@@ -74,10 +74,8 @@ def pages_of(memory: Memory) -> tuple[list[tuple[str, int, str, int]], int]:
     return rows, len(paths) - len(rows)
 
 
-def _paths(memory: Memory) -> list[str]:
-    return [
-        path for path in memory.pages.list() if path == PROFILE or path.startswith(("facts/", "episodes/"))
-    ]
+def _readable_paths(memory: Memory) -> list[str]:
+    return [path for path in memory.pages() if path == PROFILE or path.startswith(("facts/", "episodes/"))]
 
 
 def read(memory: Memory, arguments: Mapping[str, Any]) -> Answer:
@@ -85,30 +83,30 @@ def read(memory: Memory, arguments: Mapping[str, Any]) -> Answer:
 
 
 def readable(memory: Memory, path: str) -> Page:
-    """A page that is there and that a model may read."""
+    """Return an existing page that a model may read."""
     path = page_path(path)
     if path.startswith("review/"):
-        raise Refused(f"{path} was not read: what is in it waits for a person's yes. Ask the user about it.")
-    page = memory.pages.read(path)
+        raise Refused(f"{path} was not read: it waits for a person's yes. Ask the user about it.")
+    page = memory.page(path)
     if not page.exists:
-        known = _paths(memory)
+        known = _readable_paths(memory)
         there = ", ".join(known[:_NAMED]) + (" …" if len(known) > _NAMED else "")
         raise Refused(
             f"Nothing was read: there is no page {path}. "
-            + (f"There are: {there}. recall searches all of them." if known else "There are none yet.")
+            + (f"There are: {there}. recall searches all pages." if known else "There are none yet.")
         )
     return page
 
 
 def show(memory: Memory, page: Page, first: int = 1) -> Answer:
-    """A page from a line on, as far as an answer goes."""
+    """Return a page from a line on, as much as fits into an answer."""
     lines = split_lines(page.text)
     if first > max(1, len(lines)):
         raise Refused(
-            f"Nothing was read: {page.path} has {len(lines)} lines, and line {first} is behind them."
+            f"Nothing was read: {page.path} has only {len(lines)} lines, not {first}. Give a smaller from_line."
         )
     shown, notice = _set_apart(memory, page, lines)
-    content, last = _within(shown[first - 1 :], memory.policy.tool_bytes)
+    content, last = _clip_lines(shown[first - 1 :], memory.policy.tool_bytes)
     content = f"{notice}\n{content}" if notice and untrusted.opened("") in content else content
     end = first - 1 + last
     data = {"path": page.path, "content": content, "sha256": page.sha256 or "", "lines": len(lines)}
@@ -128,9 +126,9 @@ def show(memory: Memory, page: Page, first: int = 1) -> Answer:
 
 
 def _set_apart(memory: Memory, page: Page, lines: Sequence[str]) -> tuple[Sequence[str], str]:
-    """The lines of a page, and the notice that tells of fences if there are any: what agents found by tools stands in
-    them, each line by itself, so that any part of the page can be read."""
-    places = _doubtful_lines(memory, page, lines)
+    """Fence untrusted lines, and return the lines with a notice on fences, if there are any. Each line has its own
+    fence, so that any part of the page can be read."""
+    places = _find_untrusted(memory, page, lines)
     if not places:
         return lines, ""
     word = untrusted.word("page", page.sha256 or page.path, new_id())
@@ -144,9 +142,9 @@ def _set_apart(memory: Memory, page: Page, lines: Sequence[str]) -> tuple[Sequen
     return shown, untrusted.notice(word)
 
 
-def _doubtful_lines(memory: Memory, page: Page, lines: Sequence[str]) -> list[int]:
-    """The numbers of the lines for which nobody vouches: what agents found; of episodes, what is in a model's own
-    words; of a day, a model's summary."""
+def _find_untrusted(memory: Memory, page: Page, lines: Sequence[str]) -> list[int]:
+    """Return the numbers of the untrusted lines: what agents found; in episodes, a model's own words; in a day, a
+    model's summary."""
     read = parse(page.path, page.text)
     if drawer(page.path) == "facts":
         known = memory.facts(topic=topic_of(page.path))
@@ -162,8 +160,8 @@ def _doubtful_lines(memory: Memory, page: Page, lines: Sequence[str]) -> list[in
     return sorted(told)
 
 
-def _within(lines: Sequence[str], most: int) -> tuple[str, int]:
-    """Whole lines of at most so many bytes, at least one, and how many they are. A line that is longer is cut."""
+def _clip_lines(lines: Sequence[str], most: int) -> tuple[str, int]:
+    """Return whole lines of at most so many bytes, at least one, and their number. A longer line is cut."""
     size = count = 0
     for line in lines:
         size += len(line.encode("utf-8", "surrogatepass"))
@@ -184,14 +182,14 @@ def write(memory: Memory, arguments: Mapping[str, Any]) -> Answer:
     path, content = page_path(arguments["path"]), untrusted.unfenced(str(arguments["content"]))
     if not content.strip():
         raise Refused(
-            f"{path} was not changed: the content is empty. memory_patch takes lines away; memory_forget asks the user "
-            "to have something forgotten."
+            f"{path} was not changed: the content is empty. memory_patch removes lines; memory_forget asks the user to "
+            "forget something."
         )
     refuse_long(memory, path, content)
     bare, summary = without_summary(path, content)
 
-    if summary == memory.pages.read(path).summary:
-        summary = ""  # it was read with the page, and nobody wants it
+    if summary == memory.page(path).summary:
+        summary = ""  # the model read it with the page, and did not change it
 
     def change(old: str) -> str:
         return with_summary(bare, old, path)
@@ -199,11 +197,11 @@ def write(memory: Memory, arguments: Mapping[str, Any]) -> Answer:
     receipt = memory.pages.propose(
         path, change, base=arguments.get("base", ANY), reason="memory_write", summary=summary
     )
-    return written(receipt)
+    return write_answer(receipt)
 
 
 def without_summary(path: str, content: str) -> tuple[str, str]:
-    """A page's text without its summary line, and the summary: the program keeps that line."""
+    """Return a page's text without its summary line, and the summary: the program keeps that line."""
     page = parse(path, content)
     if page.summary is None:
         return content, ""
@@ -213,7 +211,7 @@ def without_summary(path: str, content: str) -> tuple[str, str]:
 
 
 def with_summary(bare: str, old: str, path: str) -> str:
-    """The new text with the summary line of the old one, which is no part of what was written."""
+    """Return the new text with the summary line of the old one, which the write does not cover."""
     summary = parse(path, old).summary
     return set_summary(bare, summary) if summary else bare
 
@@ -233,12 +231,12 @@ def patch(memory: Memory, arguments: Mapping[str, Any]) -> Answer:
         refuse_long(memory, path, new, before=old)
         return new
 
-    summary = "" if page.summary is not None else None  # a page that has none is left without
-    receipt = memory.pages.propose(
+    summary = "" if page.summary is not None else None  # a page without a summary stays so
+    receipt = memory.propose(
         path, change, base=arguments.get("base", ANY), reason="memory_patch", summary=summary, whole=True
     )
     is_done = receipt.changed or not receipt.held
-    return written(receipt, {"appliedCount": len(patches) if is_done else 0}, whole=True)
+    return write_answer(receipt, {"appliedCount": len(patches) if is_done else 0}, whole=True)
 
 
 def append(memory: Memory, arguments: Mapping[str, Any]) -> Answer:
@@ -249,16 +247,16 @@ def append(memory: Memory, arguments: Mapping[str, Any]) -> Answer:
     receipt = memory.pages.propose(
         path, lambda old: appended(memory, path, old, entry), reason="memory_append", summary=summary
     )
-    return written(receipt)
+    return write_answer(receipt)
 
 
 def appended(memory: Memory, path: str, old: str, entry: str) -> str:
-    """A page with a block of lines more at its end; a bullet follows a bullet, anything else a blank line."""
+    """Return a page with a block added at its end; a bullet follows a bullet, anything else a blank line."""
     text, mark, found = (old if old.strip() else new_page(path)).partition(f"\n## {FOUND}\n")
     text = text if text.endswith("\n") else f"{text}\n"
     block = (without_known(path, text, entry) if drawer(path) == "facts" else entry).strip("\r\n")
     if not block:
-        return old  # it says all of that already
+        return old  # the page says all of it
     last = text.rstrip("\r\n").rpartition("\n")[2]
     is_list = block.startswith(("- ", "* ", "+ ")) and last.startswith(("- ", "* ", "+ "))
     gap = "" if is_list or text.endswith("\n\n") else "\n"
@@ -268,7 +266,7 @@ def appended(memory: Memory, path: str, old: str, entry: str) -> str:
 
 
 def refuse_long(memory: Memory, path: str, text: str, before: str = "") -> None:
-    """A page that a model could not read again in one piece. One that is too long already may get shorter."""
+    """Refuse a page that a model could not read in one piece. A page that is too long already may get shorter."""
     size, most = len(text.encode("utf-8", "surrogatepass")), memory.policy.tool_bytes
     if size > most and size > len(before.encode("utf-8", "surrogatepass")):
         stem = path.removesuffix(".md")
@@ -281,15 +279,15 @@ def refuse_long(memory: Memory, path: str, text: str, before: str = "") -> None:
 
 # --- the tools -------------------------------------------------------------------------
 
-_ROW = object_of("path summary size tokens", path=_TEXT, summary=_TEXT, size=_COUNT, tokens=_COUNT)
+_ROW = object_schema("path summary size tokens", path=_TEXT, summary=_TEXT, size=_COUNT, tokens=_COUNT)
 
 LIST = Tool(
     "memory_list",
     "List memory pages",
     "List the pages of the memory: path, summary, size in bytes and tokens. Read a page with memory_read.",
-    object_of(),
-    object_of("pages more", pages={"type": "array", "items": _ROW}, more=_COUNT),
-    listed,
+    object_schema(),
+    object_schema("pages more", pages={"type": "array", "items": _ROW}, more=_COUNT),
+    list_pages,
     reads=True,
     repeats=True,
 )
@@ -298,12 +296,12 @@ READ = Tool(
     "memory_read",
     "Read a memory page",
     "Read a page of the memory. Gives its text and its sha256, which memory_write and memory_patch take as `base`.",
-    object_of(
+    object_schema(
         "path",
         path={"type": "string", "description": "as memory_list gives it, such as facts/user.md"},
         from_line={"type": "integer", "minimum": 1, "description": "of a long page: the line to begin with"},
     ),
-    object_of(
+    object_schema(
         "path content sha256 lines",
         path=_TEXT,
         content=_TEXT,
@@ -322,7 +320,7 @@ WRITE = Tool(
     "Write a memory page",
     "Create or replace a page of the memory. Facts are bullets, one each: `- Relation: value`. Lines that a person or "
     "the user put there stay. To change single lines, prefer memory_patch.",
-    object_of(
+    object_schema(
         "path content",
         path=_PATH,
         content={"type": "string", "description": "the whole page, Markdown"},
@@ -339,12 +337,12 @@ PATCH = Tool(
     "Change lines of a memory page",
     "Replace pieces of a page of the memory. Each oldText must stand in the page exactly once; all patches are "
     "applied, or none.",
-    object_of(
+    object_schema(
         "path patches",
         path=_PATH,
         patches={
             "type": "array",
-            "items": object_of(
+            "items": object_schema(
                 "oldText newText",
                 oldText={
                     "type": "string",
@@ -365,7 +363,7 @@ APPEND = Tool(
     "Append to a memory page",
     "Append a block of Markdown to a page of the memory: an episode (`## Title`, then `- Summary:`, `- Problem:`, "
     "`- Solution:`, `- Lesson:`) to episodes/<yyyy-mm>.md after significant work, or facts to facts/<topic>.md.",
-    object_of(
+    object_schema(
         "path entry",
         path=_PATH,
         entry={"type": "string", "description": "the block of Markdown"},

@@ -1,7 +1,7 @@
-"""The two tools of seed 003: remember something on the page of its topic; recall a page, a list, or what bears on a
+"""The two tools of seed 003: remember something on the page of its topic; recall a page, a list, or answers to a
 question.
 
-What recall finds and nobody vouches for is fenced: it is data, whatever it says.
+Untrusted hits of recall are fenced: they are data, whatever they say.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from looseleaf.text import untrusted
 from looseleaf.text.diff import split_lines
 from looseleaf.tools.page_tools import (
     appended,
-    listed,
+    list_pages,
     readable,
     refuse_long,
     show,
     with_summary,
     without_summary,
 )
-from looseleaf.tools.tool import WRITTEN, Answer, Tool, object_of, written
+from looseleaf.tools.tool import WRITTEN, Answer, Tool, object_schema, write_answer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,10 +38,10 @@ if TYPE_CHECKING:
 
 _TEXT = {"type": "string"}
 _FOUND = 10
-"""Hits of one question."""
+"""The most hits for a question."""
 
 _CLIP = 200
-"""Tokens of each: ten of them are a page. memory_read and another question read on."""
+"""Tokens of each hit: ten are a page. memory_read and another question give more."""
 
 _USER = re.compile(r"\b(the\s+)?user(['’]s)?\b", re.IGNORECASE)
 _THE_USER = re.compile(r"\b(?:the\s+user\b|user['’]s\b)", re.IGNORECASE)
@@ -49,28 +49,40 @@ _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _MARKED = re.compile(r"[ \t]*(?:[-*+][ \t]|#|>|\||[0-9]+[.)][ \t]|```|~~~|<!--|---)")
 
 
+def page_of_topic(memory: Memory, topic: str) -> str:
+    """Return the page of a topic: `user` is the profile, a date is that day, a page's path is itself."""
+    name = topic.strip()
+    if not name:
+        raise Refused("Nothing was done: the topic is empty. Give a word or two, such as cooking, or user.")
+    if name.casefold() in (USER, PROFILE.casefold()):
+        return PROFILE
+    if name.endswith(".md") or "/" in name:
+        return page_path(name)
+    if _DATE.fullmatch(name):
+        return f"days/{name}.md"
+    return page_path(f"facts/{topic_name(name, memory.topics())}.md")
+
+
 def remember(memory: Memory, arguments: Mapping[str, Any]) -> Answer:
     path, content = page_of_topic(str(arguments["topic"]), memory.views.topics()), str(arguments["content"])
     if not content.strip():
-        raise Refused(
-            f"Nothing was remembered on {path}: the content is empty. Say what is to be remembered."
-        )
+        raise Refused(f"Nothing was remembered on {path}: the content is empty. Give the text to remember.")
     refuse_long(memory, path, content)
     bare, summary = without_summary(path, content)
 
     def change(old: str) -> str:
         if arguments.get("append", True):
-            return _added(memory, path, old, bare)
-        return with_summary(_noted(bare), old, path)
+            return _add_content(memory, path, old, bare)
+        return with_summary(_as_bullet(bare), old, path)
 
     receipt = memory.pages.propose(path, change, reason="remember", summary=summary)
     gone = f"; {receipt.removed} lines of it are gone" if not arguments.get("append", True) else ""
     done = f"Remembered on {path}{gone if receipt.removed else ''}" if not receipt.held else ""
-    return written(receipt, done=done)
+    return write_answer(receipt, done=done)
 
 
-def _added(memory: Memory, path: str, old: str, content: str) -> str:
-    """Facts where facts stand; whatever else it is comes to the end. What a page says already is not said twice."""
+def _add_content(memory: Memory, path: str, old: str, content: str) -> str:
+    """Add facts among the facts, and other text at the end. A page says nothing twice."""
     facts = stated(content) if drawer(path) == "facts" else None
     if facts is not None:
         new = with_facts(path, old, facts)
@@ -81,8 +93,8 @@ def _added(memory: Memory, path: str, old: str, content: str) -> str:
     return appended(memory, path, old, content)
 
 
-def _noted(content: str) -> str:
-    """One plain line as a bullet, which is a fact; anything else as it is."""
+def _as_bullet(content: str) -> str:
+    """Return one plain line as a bullet, which is a fact; anything else as it is."""
     lines = [line for line in split_lines(content) if line.strip()]
     is_plain = len(lines) == 1 and not _MARKED.match(lines[0])
     return f"- {content.strip()}\n" if is_plain else content
@@ -94,25 +106,25 @@ def _noted(content: str) -> str:
 def recall(memory: Memory, arguments: Mapping[str, Any]) -> Answer:
     topic, query = str(arguments.get("topic") or "").strip(), str(arguments.get("query") or "").strip()
     if query:
-        return _found(memory, query, topic)
+        return _answer_query(memory, query, topic)
     if not topic:
-        return _everything(memory)
-    page = readable(memory, page_of_topic(topic, memory.views.topics()))
+        return _list_everything(memory)
+    page = readable(memory, page_of_topic(memory, topic))
     answer = show(memory, page)
     return Answer(answer.value, {"page": answer.data}, answer.text)
 
 
-def _everything(memory: Memory) -> Answer:
-    answer = listed(memory, {})
-    days = sorted(path for path in memory.pages.list() if path.startswith("days/"))
+def _list_everything(memory: Memory) -> Answer:
+    answer = list_pages(memory, {})
+    days = sorted(path for path in memory.pages() if path.startswith("days/"))
     text = f"{answer.text}\nDays: {len(days)}, {days[0][5:-3]} to {days[-1][5:-3]}." if days else answer.text
     return Answer(answer.value, answer.data | {"days": [path[5:-3] for path in days]}, text)
 
 
-def _found(memory: Memory, query: str, topic: str) -> Answer:
-    name = topic_name(topic, memory.views.topics()) if topic else None
-    asked = _asked_now(memory)
-    for words in _worded(query):
+def _answer_query(memory: Memory, query: str, topic: str) -> Answer:
+    name = topic_name(topic, memory.topics()) if topic else None
+    asked = _current_question(memory)
+    for words in _phrase_query(query):
         answered = memory.recall(words, _FOUND + len(asked), topic=name, clip=_CLIP, quick=True)
         found = [hit for hit in answered if hit.where not in asked][:_FOUND]
         if found:
@@ -121,23 +133,23 @@ def _found(memory: Memory, query: str, topic: str) -> Answer:
         why = answered.why or "Nothing bears on this question."
         return Answer([], {"hits": [], "why": why}, why)
     word = untrusted.word(new_id())
-    rows = [_row(hit, word) for hit in found]
+    rows = [_row_of(hit, word) for hit in found]
     parts = [untrusted.notice(word)] if any(map(is_fenced, found)) else []
-    parts += [f"{number}. {_told(hit, word)}" for number, hit in enumerate(found, 1)]
+    parts += [f"{number}. {_format_hit(hit, word)}" for number, hit in enumerate(found, 1)]
     return Answer(rows, {"hits": rows}, "\n".join(parts))
 
 
-def _asked_now(memory: Memory) -> set[str]:
-    """What the user says in the turn that is not answered yet: a question is no answer to itself."""
-    last = memory.talk.turns(1)
+def _current_question(memory: Memory) -> set[str]:
+    """Return the user's traces of the unanswered turn: a question does not answer itself."""
+    last = memory.turns(1)
     traces = last[0].traces if last else ()
     if any(trace.trace_type == "assistant" for trace in traces):
         return set()
     return {trace.id for trace in traces if trace.trace_type == "user"}
 
 
-def _worded(query: str) -> list[str]:
-    """A question as it is, and as the user would ask it: models say "the user", who says "I"."""
+def _phrase_query(query: str) -> list[str]:
+    """Return a question as it is, and as the user would ask it: models say "the user", users say "I"."""
     own = _USER.sub(lambda found: "my" if found[2] else "I", query)
     if own == query:
         return [query]
@@ -145,31 +157,31 @@ def _worded(query: str) -> list[str]:
 
 
 def is_fenced(hit: Hit) -> bool:
-    """Whether nobody vouches for it: what tools, the web, imports and other agents said."""
+    """True for untrusted hits: from tools, the web, imports and other agents."""
     return not is_at_least(hit.level, "inferred")
 
 
-def _row(hit: Hit, word: str) -> dict[str, Any]:
+def _row_of(hit: Hit, word: str) -> dict[str, Any]:
     names = ("where", "kind", "path", "date", "level", "status", "now", "topic")
     row = {name: getattr(hit, name) for name in names}
-    row |= {"text": _text(hit, word), "score": round(hit.score, 3)}
+    row |= {"text": _text_of(hit, word), "score": round(hit.score, 3)}
     return {name: value for name, value in row.items() if value not in (None, "")}
 
 
-def _text(hit: Hit, word: str) -> str:
+def _text_of(hit: Hit, word: str) -> str:
     return untrusted.fenced(hit.text, word) if is_fenced(hit) else untrusted.inert(hit.text, word)
 
 
-def _told(hit: Hit, word: str) -> str:
-    return f"{_hung(_text(hit, word))}\n   [{'; '.join(_about(hit))}]"
+def _format_hit(hit: Hit, word: str) -> str:
+    return f"{_indent(_text_of(hit, word))}\n   [{'; '.join(_describe_hit(hit))}]"
 
 
-def _hung(text: str) -> str:
-    """Further lines stand to the right: none can pass for the next hit."""
+def _indent(text: str) -> str:
+    """Indent further lines, so that none can pass for the next hit."""
     return "\n   ".join(text.split("\n"))
 
 
-def _about(hit: Hit) -> Iterator[str]:
+def _describe_hit(hit: Hit) -> Iterator[str]:
     yield hit.path or hit.where
     yield from (each for each in (hit.date, hit.level) if each)
     if hit.is_over:
@@ -181,7 +193,7 @@ def _about(hit: Hit) -> Iterator[str]:
 
 # --- the tools -------------------------------------------------------------------------
 
-_HIT = object_of(
+_HIT = object_schema(
     "where kind text score",
     where={"type": "string", "description": "what opens it: `looseleaf open`"},
     kind=_TEXT,
@@ -201,7 +213,7 @@ REMEMBER = Tool(
     "Remember something for good, on the page of its topic: a lasting fact, preference, decision or lesson; not small "
     "talk. `user` is the topic of who the user is. Use the user's own words, as `Relation: value`: others wait for "
     "the user's yes. The answer says whether it was saved.",
-    object_of(
+    object_schema(
         "topic content",
         topic={"type": "string", "description": "user, or a word or two such as cooking or api-design"},
         content={"type": "string", "description": "one fact such as `Editor: Helix`, or a block of Markdown"},
@@ -222,14 +234,14 @@ RECALL = Tool(
     "Recall what the memory knows. With `query`: what bears on a question, of facts, pages and past talk, best first, "
     "each with where it stands, its date and how far to believe it; says so if nothing does. With `topic` alone: its "
     "page (a date: that day). With neither: the list of pages.",
-    object_of(
+    object_schema(
         topic={
             "type": "string",
             "description": "a topic, `user`, a page's path, or a date such as 2026-02-24",
         },
         query={"type": "string", "description": "a question in plain words"},
     ),
-    object_of(
+    object_schema(
         hits={"type": "array", "items": _HIT},
         why={"type": "string", "description": "why nothing was found"},
         page={"type": "object"},

@@ -1,7 +1,7 @@
-"""The tool of the working state: goal, now, tasks, decisions, as one change.
+"""Two tools: one changes the working state (goal, now, tasks, decisions) at once, one asks to forget a fact.
 
-The state is in every prompt, so only what the user said in this session goes into it. Decisions and tasks that are the
-model's own wait in review; a goal of its own is refused. That a task is done, a model may say.
+The state is in every prompt, so only what the user said in this session goes into it. A model's own decisions and tasks
+wait in review; its own goal is refused. A model may report that a task is done. To forget is only a proposal in review.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from looseleaf.pages.grammar import parse
 from looseleaf.place.entry_pages import PATH
 from looseleaf.place.placer import FORGET
 from looseleaf.text.lines import escape, worded
-from looseleaf.tools.tool import WAITS, WRITTEN, Answer, Tool, object_of, written
+from looseleaf.tools.tool import WAITS, WRITTEN, Answer, Tool, object_schema, write_answer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,14 +32,14 @@ if TYPE_CHECKING:
     from looseleaf.memory import Memory
 
 
-# The tool that asks to forget: a proposal in review.
+# --- forget ----------------------------------------------------------------------------
 
 _TEXT = {"type": "string"}
 _MOST = 5
-"""Facts that are named to a model which did not say which one."""
+"""The most facts named where the words fit several."""
 
 _FOUND = 50
-"""Facts that the words choose: their topics are looked at."""
+"""The most facts that the words choose, for their topics."""
 
 _LONGEST = 300
 _NAMED = re.compile(r"f_[0-9a-f]{1,12}|.+\.md:[0-9]{1,7}", re.ASCII)
@@ -48,16 +48,14 @@ _NAMED = re.compile(r"f_[0-9a-f]{1,12}|.+\.md:[0-9]{1,7}", re.ASCII)
 def forget(memory: Memory, arguments: Mapping[str, Any]) -> Answer:
     what = escape(str(arguments["what"]))[:_LONGEST]
     if not what:
-        raise Refused(
-            "Nothing was proposed: it is not said what to forget. Give the fact's words, or its id."
-        )
-    facts = _meant(memory, what)
+        raise Refused("Nothing was proposed: `what` is empty. Give the fact's words, or its id.")
+    facts = _find_facts(memory, what)
     if not facts:
         raise Refused(
-            f"Nothing was proposed: no fact says “{what}”. recall finds what is known; give the words of one fact."
+            f"Nothing was proposed: no fact says “{what}”. Find it with recall, and give the words of one fact."
         )
     if len(facts) > 1:
-        named = "; ".join(f"{fact.id} {_line(fact)} ({fact.path}:{fact.line})" for fact in facts[:_MOST])
+        named = "; ".join(f"{fact.id} {_text_of(fact)} ({fact.path}:{fact.line})" for fact in facts[:_MOST])
         more = f" and {len(facts) - _MOST} more" if len(facts) > _MOST else ""
         raise Refused(
             f"Nothing was proposed: several facts say “{what}”: {named}{more}. Give the id of one, or its place."
@@ -67,7 +65,7 @@ def forget(memory: Memory, arguments: Mapping[str, Any]) -> Answer:
         fact.topic,
         fact.subject,
         "Forget",
-        _line(fact),
+        _text_of(fact),
         fact.kind,
         id=fact_id(FORGET, fact.id or ""),
         confidence=CONFIDENCE["inferred"],
@@ -82,51 +80,53 @@ def forget(memory: Memory, arguments: Mapping[str, Any]) -> Answer:
     asked = memory.review.ask(proposal, f"{AGENT}{memory.agent} asks to forget it")
     if asked.rejected:
         raise Refused(
-            f"Nothing was proposed: the user was asked to forget “{_line(fact)}” and said no. Do not ask again; who "
-            f"wants it gone after all deletes its line on {fact.path}."
+            f"Nothing was proposed: the user was asked to forget “{_text_of(fact)}” and said no. Do not ask again; the "
+            f"user can delete its line on {fact.path}."
         )
     if asked.full:
         waiting = len(parse(PATH, memory.pages.read(PATH).text).facts)
         wait = f"{waiting} proposals wait" if waiting != 1 else "1 proposal waits"
         raise Refused(
-            f"Nothing was proposed: {wait} in {PATH} already, and there is no place for another. Ask the user to "
-            "decide some of them, and repeat this then."
+            f"Nothing was proposed: {wait} in {PATH} already, and it is full. Ask the user to decide some of them, "
+            "then try again."
         )
     state = (
         "Nothing is forgotten yet"
         if asked.added
         else "That was proposed before, and nothing is forgotten yet"
     )
-    text = f"{state}: “{_line(fact)}” on {fact.path} goes when the user says yes. {WAITS}"
+    text = f"{state}: “{_text_of(fact)}” on {fact.path} goes when the user says yes. {WAITS}"
     data = {"success": True, "fact": fact.id or "", "receipt": asked.edit, "waits": True}
     return Answer({"success": True}, data, text)
 
 
-def _meant(memory: Memory, what: str) -> list[Fact]:
-    """The facts that are named by an id, by their place, or by their words: these exactly, else all of them."""
+def _find_facts(memory: Memory, what: str) -> list[Fact]:
+    """Return the facts of an id, a place, or words: those that say exactly this, else those with all the words."""
     if _NAMED.fullmatch(what):
         try:
             found = memory.fact(what)
         except Refused:
             return []
         return [found] if found.status == "current" and found.path else []
-    current = _candidates(memory, what)
+    current = _read_candidates(memory, what)
     wanted = key(what, "note")
-    same = [fact for fact in current if wanted in (key(_line(fact), "note"), key(fact.object, "note"))]
+    same = [fact for fact in current if wanted in (key(_text_of(fact), "note"), key(fact.object, "note"))]
     if same:
         return same
     words = set(wanted.casefold().split())
-    return [fact for fact in current if words and words <= set(key(_line(fact), "note").casefold().split())]
+    return [
+        fact for fact in current if words and words <= set(key(_text_of(fact), "note").casefold().split())
+    ]
 
 
-def _candidates(memory: Memory, what: str) -> list[Fact]:
-    """The facts of topics in which these words stand: no others are read, however many there are."""
-    topics = memory.parts.recall.topics_saying(what, _FOUND)
-    memory.parts.notebook.catch_up()  # once, not for each topic: it looks at every page
-    return [fact for topic in topics for fact in true_at(memory.parts.known.of(topic)) if fact.path]
+def _read_candidates(memory: Memory, what: str) -> list[Fact]:
+    """Return the facts of the topics with these words; no other topic is read."""
+    topics = memory._recall.topics_saying(what, _FOUND)
+    memory._book.catch_up()  # once, not per topic: it scans every page
+    return [fact for topic in topics for fact in true_at(memory._book.known.of(topic)) if fact.path]
 
 
-def _line(fact: Fact) -> str:
+def _text_of(fact: Fact) -> str:
     return worded(fact.relation, fact.object)
 
 
@@ -134,11 +134,11 @@ FORGET_TOOL = Tool(
     "memory_forget",
     "Ask to forget a fact",
     "Propose that a fact be forgotten. Nothing goes before the user says yes to it in review.",
-    object_of(
+    object_schema(
         "what",
         what={"type": "string", "description": "the fact's words, its id, or its place such as USER.md:5"},
     ),
-    object_of(
+    object_schema(
         "success",
         success={"type": "boolean"},
         fact=_TEXT,
@@ -149,6 +149,8 @@ FORGET_TOOL = Tool(
     forget,
     repeats=True,
 )
+
+# --- the working state -------------------------------------------------------------------
 
 _LINE = {"type": "string", "minLength": 1}
 
@@ -164,16 +166,16 @@ def revise(memory: Memory, arguments: Mapping[str, Any]) -> Answer:
         text = str(patch.get(name) or "")
         if name in patch and not text and spoken.is_doubtful and getattr(memory.state, name):
             raise Refused(
-                f"{STATE} was not changed: its {name} is the user's, and others may have had a say in this. "
+                f"{STATE} was not changed: its {name} is the user's, and a tool may have influenced this call. "
                 "Ask the user, or give a new one in the user's own words."
             )
         if text and not spoken.has(text):
             raise Refused(
-                f"{STATE} was not changed: every prompt shows it, so its {name} is what the user said, and “{text}” is "
-                f"not. Use the user's own words, or write it on facts/{PROJECT}.md with memory_append."
+                f"{STATE} was not changed: every prompt shows its {name}, and the user did not say “{text}”. "
+                f"Use the user's own words, or write it on facts/{PROJECT}.md with memory_append."
             )
-    tasks = [_title(each) for each in patch.get("tasks_open", ())]
-    decided = [(_title(each), _why(each)) for each in patch.get("decisions_recent", ())]
+    tasks = [_title_of(each) for each in patch.get("tasks_open", ())]
+    decided = [(_title_of(each), _reason_of(each)) for each in patch.get("decisions_recent", ())]
     held = [("Task", title) for title in tasks if not spoken.has(title)]
     held += [("Decision", title) for title, why in decided if not spoken.has(f"{title} {why}".strip())]
     waiting = {title for _, title in held}
@@ -188,19 +190,19 @@ def revise(memory: Memory, arguments: Mapping[str, Any]) -> Answer:
     if held:
         asked, sentences = memory.parts.hold(f"facts/{PROJECT}.md", held)
         receipt = receipt.but(id=receipt.id or asked, held=(*receipt.held, *sentences))
-    return written(receipt)
+    return write_answer(receipt)
 
 
-def _title(given: Any) -> str:
+def _title_of(given: Any) -> str:
     return str(given["title"] if isinstance(given, dict) else given)
 
 
-def _why(given: Any) -> str:
+def _reason_of(given: Any) -> str:
     return str(given.get("why") or "") if isinstance(given, dict) else ""
 
 
-_TASK = {"anyOf": [_LINE, object_of("title", title=_LINE)]}
-_DECISION = {"anyOf": [_LINE, object_of("title", title=_LINE, why=_TEXT)]}
+_TASK = {"anyOf": [_LINE, object_schema("title", title=_LINE)]}
+_DECISION = {"anyOf": [_LINE, object_schema("title", title=_LINE, why=_TEXT)]}
 
 STATE_TOOL = Tool(
     "memory_state",
@@ -208,10 +210,10 @@ STATE_TOOL = Tool(
     "Change the working state that every prompt shows: goal, now (what is being done), tasks and decisions, as the "
     "user said them. One change, whole or not at all. A goal that the user did not say is refused; tasks and decisions "
     "wait for a yes.",
-    object_of(
+    object_schema(
         "patch",
         patch={"description": "what changes"}
-        | object_of(
+        | object_schema(
             goal={"type": "string", "description": "what the work is for; empty: none"},
             now={"type": "string", "description": "what is being done; empty: nothing"},
             tasks_open={"type": "array", "items": _TASK, "description": "tasks to take on"},

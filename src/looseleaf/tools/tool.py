@@ -1,7 +1,7 @@
-"""A tool and its answer, as values. Every surface (MCP, a provider's list of tools, the command) is made of these.
+"""A tool and its answer, as values. Every surface (MCP, a provider's list of tools, the command) uses these.
 
-Invariant: an answer is always given. What could not be done is an answer too: `is_error`, and a sentence that says what
-did not happen and what to do next.
+Invariant: a call always gets an answer. A failure is one too: `is_error`, and a sentence that says what did not happen
+and what to do next.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 @frozen
 class Answer:
-    """What a tool gives back.
+    """The result of a tool.
 
-    `value` has the shape that the tool's seed fixed: a list, a text, `{"success": …}`. `data` says all there is to say,
-    always as an object: the tool's `returns` is its schema. `text` is what a model reads.
+    `value` has the shape that the tool's seed fixed: a list, a text, `{"success": …}`. `data` is the full result, an
+    object: the tool's `returns` is its schema. `text` is for the model.
     """
 
     value: Any
@@ -36,8 +36,8 @@ class Answer:
 
 @frozen
 class Tool:
-    """`parameters` and `returns` are JSON Schemas of objects. `reads`: it changes nothing. `destroys`: it may replace
-    or remove what was there. `repeats`: doing it twice is doing it once."""
+    """A memory tool. `parameters` and `returns` are JSON Schemas of objects. `reads`: it changes nothing. `destroys`:
+    it may replace or remove text. `repeats`: a second equal call changes nothing."""
 
     name: str
     title: str
@@ -50,31 +50,31 @@ class Tool:
     repeats: bool = False
 
     def to_dict(self) -> dict[str, Any]:
-        """As most providers want it: a name, a description, a schema."""
+        """Return the form that most providers want: a name, a description, a schema."""
         return {"name": self.name, "description": self.description, "parameters": self.parameters}
 
 
-# Answers of tools that write: a receipt as a sentence, and as the object that its seed fixed.
+# --- answers of tools that write --------------------------------------------------------
 
 _TOLD = 20
-"""Sentences on lines that were held back: a model that wrote a hundred of them knows what they were."""
+"""The most sentences on held lines: a model that wrote a hundred knows what they were."""
 
 WAITS = "Tell the user that it waits in review/pending.md for a yes, and do not write it again."
 
 _DRAWER = "stands in a drawer"
-"""How a sentence begins on a line that was written elsewhere (`place/guard_rules.py: FATES`)."""
+"""The start of a sentence on a line that went elsewhere (`place/guard_rules.py: FATES`)."""
 
 _TEXT = {"type": "string"}
 _COUNT = {"type": "integer", "minimum": 0}
 
 
-def object_of(required: str = "", **properties: Any) -> dict[str, Any]:
-    """The schema of an object with these members and no other."""
+def object_schema(required: str = "", **properties: Any) -> dict[str, Any]:
+    """Return the schema of an object with these members and no other."""
     schema: dict[str, Any] = {"type": "object", "properties": properties, "additionalProperties": False}
     return schema | ({"required": required.split()} if required else {})
 
 
-WRITTEN = object_of(
+WRITTEN = object_schema(
     "success",
     success={"type": "boolean", "description": "whether the page says it now"},
     path=_TEXT,
@@ -92,32 +92,32 @@ WRITTEN = object_of(
     appliedCount={**_COUNT, "description": "how many patches were applied: all or none"},
     error=_TEXT,
 )
-"""What every tool that writes gives back; `success` is the seed's, the rest is what can be checked."""
+"""The result of every tool that writes; the seed fixed `success`, the rest is for checking."""
 
 
-def written(
+def write_answer(
     receipt: Receipt, value: dict[str, Any] | None = None, done: str = "", *, whole: bool = False
 ) -> Answer:
-    """What came of a write. `value`: further members that the seed fixed; `whole`: all of it was to be done, or none of
-    it."""
+    """Return the answer to a write. `value`: more members that the seed fixed; `whole`: the write was all or
+    nothing."""
     is_done = is_written(receipt) if not whole else receipt.changed or not receipt.held
     value = {"success": is_done} | (value or {})
     data: dict[str, Any] = value | {"path": receipt.path, "sha256": receipt.new}
     data |= {"receipt": receipt.id, "added": receipt.added, "removed": receipt.removed}
     if receipt.held:
-        data["held"] = _some(receipt.held)
-    return Answer(value, data, _sentence(receipt, done), is_error=not is_done, receipt=receipt)
+        data["held"] = _clip_held(receipt.held)
+    return Answer(value, data, _describe(receipt, done), is_error=not is_done, receipt=receipt)
 
 
 def is_written(receipt: Receipt) -> bool:
-    """Whether the memory says now what it was to say, or a part of it."""
+    """True if the memory now says what was written, or a part of it."""
     return receipt.changed or all(each.startswith(("is known already", _DRAWER)) for each in receipt.held)
 
 
-def _sentence(receipt: Receipt, done: str) -> str:
+def _describe(receipt: Receipt, done: str) -> str:
     name = f" (receipt {receipt.id})" if receipt.id else ""
     if receipt.changed:
-        what = done or f"{receipt.path} is changed: {_lines(receipt)}"
+        what = done or f"{receipt.path} is changed: {_count_lines(receipt)}"
         text = f"{what}{name}. Its sha256 is {receipt.new}." if receipt.new else f"{what}{name}."
     elif any(each.startswith(_DRAWER) for each in receipt.held):
         text = f"Written, but not to {receipt.path}{name}: that page holds only what the user said."
@@ -126,20 +126,22 @@ def _sentence(receipt: Receipt, done: str) -> str:
     else:
         text = f"Nothing had to be changed: {receipt.path} says that already."
     waits = any(each.startswith("waits in review") for each in receipt.held)
-    return text + "".join(f"\n- {each}" for each in _some(receipt.held)) + (f"\n{WAITS}" if waits else "")
+    return (
+        text + "".join(f"\n- {each}" for each in _clip_held(receipt.held)) + (f"\n{WAITS}" if waits else "")
+    )
 
 
-def _some(held: tuple[str, ...]) -> list[str]:
-    """As many as somebody reads."""
+def _clip_held(held: tuple[str, ...]) -> list[str]:
+    """Return the first of the held sentences, and the number of the rest."""
     return [*held[:_TOLD], *([f"and {len(held) - _TOLD} lines more"] if len(held) > _TOLD else [])]
 
 
-def _lines(receipt: Receipt) -> str:
+def _count_lines(receipt: Receipt) -> str:
     return f"{receipt.added} {'line' if receipt.added == 1 else 'lines'} added, {receipt.removed} removed"
 
 
-def refused(error: Refused, value: dict[str, Any] | None = None) -> Answer:
-    """What was not done, as an answer; of a stale base, with the hash that the page has now."""
+def refusal_answer(error: Refused, value: dict[str, Any] | None = None) -> Answer:
+    """Return a refusal as an answer; for a stale base, with the page's current hash."""
     value = {"success": False} | (value or {})
     data: dict[str, Any] = value | {"error": str(error)}
     if isinstance(error, Stale):

@@ -1,7 +1,7 @@
 """The tools, by name, and the one way to call them.
 
-Invariant: `call` always answers. What a model asked wrongly, and what a memory refuses, is a sentence that it can act
-on; nothing was changed then.
+Invariant: `call` always answers. A wrong call, and one that the memory refuses, gets a sentence to act on, and changes
+nothing.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from looseleaf.text.notation import first_fault
 from looseleaf.tools.page_tools import APPEND, LIST, PATCH, READ, WRITE
 from looseleaf.tools.remember_recall import RECALL, REMEMBER
 from looseleaf.tools.state_forget import FORGET_TOOL, STATE_TOOL
-from looseleaf.tools.tool import refused
+from looseleaf.tools.tool import refusal_answer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,41 +29,34 @@ TOOLS: dict[str, Tool] = {
 
 
 def call(memory: Memory, name: str, arguments: Mapping[str, Any] | None = None) -> Answer:
-    """Call a tool as a model may."""
+    """Call a tool as a model does."""
     tool = TOOLS.get(name)
     value = {"appliedCount": 0} if tool is PATCH else None
     try:
         if tool is None:
             raise Refused(f"Nothing was done: there is no tool {name!r}. There are: {', '.join(TOOLS)}.")
         given = {} if arguments is None else arguments
-        fault = _fault(name, given)
+        fault = first_fault(_load_validator(name), given)
         if fault is not None:
-            raise Refused(f"Nothing was done: {name} was called wrongly: {fault}. {_usage(tool)}")
+            raise Refused(
+                f"Nothing was done: {name} was called wrongly: {fault}. It takes {usage(tool.parameters) or 'nothing'}."
+            )
         return tool.run(memory, given)
     except Refused as error:
-        return refused(error, value)
-
-
-def _fault(name: str, given: Any) -> str | None:
-    """What is wrong with the arguments of a tool, and where."""
-    return first_fault(_validator(name), given)
-
-
-def _usage(tool: Tool) -> str:
-    return f"It takes {usage(tool.parameters) or 'nothing'}."
+        return refusal_answer(error, value)
 
 
 def usage(schema: Mapping[str, Any]) -> str:
-    """The members of an object, as one line: `path, patches=[{oldText, newText}], base?`."""
+    """Return the members of an object in one line: `path, patches=[{oldText, newText}], base?`."""
     needed = schema.get("required", [])
     members = schema["properties"]
-    named = [f"{name}{_inside(members[name])}" for name in needed]
+    named = [f"{name}{_usage_inside(members[name])}" for name in needed]
     return ", ".join(
-        [*named, *(f"{name}?{_inside(members[name])}" for name in members if name not in needed)]
+        [*named, *(f"{name}?{_usage_inside(members[name])}" for name in members if name not in needed)]
     )
 
 
-def _inside(schema: Mapping[str, Any]) -> str:
+def _usage_inside(schema: Mapping[str, Any]) -> str:
     if schema.get("type") == "object":
         return f"={{{usage(schema)}}}"
     items = schema.get("items", {})
@@ -71,7 +64,7 @@ def _inside(schema: Mapping[str, Any]) -> str:
 
 
 @cache
-def _validator(name: str) -> Any:
-    from jsonschema_rs import Draft202012Validator  # not at the top: listing the tools does not need it
+def _load_validator(name: str) -> Any:
+    from jsonschema_rs import Draft202012Validator  # late: a list of the tools does not need it
 
     return Draft202012Validator(TOOLS[name].parameters)

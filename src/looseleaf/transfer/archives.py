@@ -1,4 +1,4 @@
-"""The kinds of a source: a file, a folder, a zip, a tar. Each has its files by name, and opens them one at a time."""
+"""The kinds of source: file, folder, zip and tar. Each lists its files by name, and opens one at a time."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ if TYPE_CHECKING:
     from typing import Any, BinaryIO
 
 MOST_FILES = 200_000
-"""Files that a source may have: more than any vault of notes, and few enough to be held by name."""
+"""The most files of a source: more than any vault of notes, and few enough to keep their names in memory."""
 
 LARGEST = 16 * 1024**3
-"""Bytes of one file, and of all that is unpacked of a tar."""
+"""The most bytes of one file, and of a whole unpacked tar."""
 
 SWELLS = 200
-"""Times its packed size that a file may have: text packs to a tenth, a bomb to a thousandth."""
+"""The most times its packed size that a file may have: text packs to a tenth, a bomb to a thousandth."""
 
 HARMLESS = 64 * 1024**2
-"""Bytes up to which nobody asks how well a file was packed."""
+"""Bytes up to which the packed size of a file does not matter."""
 
 _DEEPEST = 32
 
 _UNPACKERS = (("lzma", "LZMAError"), ("compression.zstd", "ZstdError"))
-"""What a zip may need, where this Python has it, and its own error for what is broken."""
+"""Optional modules that a zip may need, each with its error for broken data."""
 
 
-class Broken(Refused):
-    """One file of a source cannot be read (to its end). The others may be."""
+class BrokenArchive(Refused):
+    """A file of a source cannot be read (to its end). Others may be."""
 
 
-def packing_errors() -> tuple[type[Exception], ...]:
+def unpacking_errors() -> tuple[type[Exception], ...]:
     import sys
     import zlib
     from tarfile import TarError
@@ -54,63 +54,65 @@ def packing_errors() -> tuple[type[Exception], ...]:
     )
 
 
-def told(error: BaseException) -> str:
+def reason_of(error: BaseException) -> str:
     return getattr(error, "strerror", None) or str(error) or type(error).__name__
 
 
 # --- which kind --------------------------------------------------------------------------
 
 
-def look(path: str, note: Callable[[str], None]) -> tuple[str, Pack]:
+def open_pack(path: str, note: Callable[[str], None]) -> tuple[str, Pack]:
     try:
         if os.path.isdir(path):
-            return "folder", Folder(path, note)
-        stream = _opened(path)
+            return "folder", FolderSource(path, note)
+        stream = _open_regular(path)
     except (OSError, ValueError) as error:
-        raise _unread(path, error) from error
+        raise _cannot_read(path, error) from error
     try:
-        head = _head(stream, path)
+        head = _read_head(stream, path)
         if head[:4] in (b"PK\x03\x04", b"PK\x05\x06"):
-            return "zip", Zip(stream, path, note)
+            return "zip", ZipSource(stream, path, note)
         if head[:2] == b"\x1f\x8b" or head[257:262] == b"ustar":
-            return "tar", Tar(stream, path, note, is_packed=head[:2] == b"\x1f\x8b")
+            return "tar", TarSource(stream, path, note, is_packed=head[:2] == b"\x1f\x8b")
         if head[:3] == b"BZh" or head[:6] in (b"\xfd7zXZ\0", b"7z\xbc\xaf'\x1c") or head[:4] == b"Rar!":
             raise Refused(
-                f"Nothing was imported: {path} is packed in a way that is not read here. Unpack it and give the folder."
+                f"Nothing was imported: the packing of {path} is not supported. Unpack it, and import the folder."
             )
-        return "file", File(stream, path)
+        return "file", FileSource(stream, path)
     except BaseException:
         stream.close()
         raise
 
 
-def _head(stream: BinaryIO, path: str) -> bytes:
+def _read_head(stream: BinaryIO, path: str) -> bytes:
     try:
         head = stream.read(512)
         stream.seek(0)
     except OSError as error:
-        raise _unread(path, error) from error
+        raise _cannot_read(path, error) from error
     return head
 
 
-def _unread(path: str, error: BaseException) -> Refused:
-    return Refused(f"Nothing was imported: {path} cannot be read ({told(error)}). Give a file or a folder.")
+def _cannot_read(path: str, error: BaseException) -> Refused:
+    return Refused(
+        f"Nothing was imported: {path} cannot be read ({reason_of(error)}). Give a readable file or folder."
+    )
 
 
-def _opened(path: str, flags: int = 0) -> BinaryIO:
-    """Only a regular file: a pipe may never answer, and a device never end."""
+def _open_regular(path: str, flags: int = 0) -> BinaryIO:
+    """Open a regular file and nothing else: a pipe may never answer, and a device never end."""
     flags |= (
         os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
     )
     stream = os.fdopen(os.open(path, flags), "rb", buffering=0)
     if os.fstat(stream.fileno()).st_mode & 0o170000 != 0o100000:
         stream.close()
-        raise ValueError("it is no file")
+        raise ValueError("it is not a file")
     return stream
 
 
 def _name_fault(name: str) -> str | None:
-    """Why a name from an archive is none here, or None."""
+    """Return why a name from an archive is refused, or None."""
     parts = name.split("/")
     if not name:
         return "is empty"
@@ -125,27 +127,25 @@ def _name_fault(name: str) -> str | None:
     return None
 
 
-def _shown(name: str) -> str:
+def _quote_name(name: str) -> str:
     return repr(name if len(name) <= 120 else f"{name[:120]}…")
 
 
-def _too_many(path: str) -> Refused:
+def _too_many_files(path: str) -> Refused:
+    return Refused(f"Nothing was imported: {path} has more than {MOST_FILES:,} files. Import a part of it.")
+
+
+def _damaged_archive(path: str, error: BaseException) -> Refused:
     return Refused(
-        f"Nothing was imported: {path} has more than {MOST_FILES:,} files. Give the part of it that is to be imported."
+        f"Nothing was imported: {path} is a broken archive ({reason_of(error)}). Get it again, or unpack "
+        "it and import the folder."
     )
 
 
-def _no_archive(path: str, error: BaseException) -> Refused:
+def _swells_too_far(path: str) -> Refused:
     return Refused(
-        f"Nothing was imported: {path} is a broken archive ({told(error)}). Get it once more, or unpack "
-        "it and give the folder."
-    )
-
-
-def _swelling(path: str) -> Refused:
-    return Refused(
-        f"Nothing was imported: {path} would swell beyond measure when it is unpacked. Unpack it yourself, if you "
-        "know what it is, and give the folder."
+        f"Nothing was imported: {path} unpacks to far more than its size, like an archive bomb. If you trust it, "
+        "unpack it yourself, and import the folder."
     )
 
 
@@ -153,7 +153,7 @@ def _swelling(path: str) -> Refused:
 
 
 class Pack:
-    """Files by name; what a name stands for is the kind's own."""
+    """The files of a source by name; each kind keeps its own value per name."""
 
     def __init__(self) -> None:
         self.files: dict[str, Any] = {}
@@ -170,18 +170,18 @@ class Pack:
         raise NotImplementedError
 
     def add(self, name: str, what: Any, path: str, note: Callable[[str], None]) -> None:
-        """One more file of an archive, if its name may be one and is new."""
+        """Add a file of an archive, if its name is allowed and new."""
         name = "/".join(part for part in name.replace("\\", "/").split("/") if part != ".")
-        fault = _name_fault(name) if name not in self.files else "is there twice; the first counts"
+        fault = _name_fault(name) if name not in self.files else "occurs twice; the first file counts"
         if fault is not None:
-            note(f"{_shown(name)} was passed over: the name {fault}.")
+            note(f"{_quote_name(name)} was passed over: the name {fault}.")
             return
         if len(self.files) >= MOST_FILES:
-            raise _too_many(path)
+            raise _too_many_files(path)
         self.files[name] = what
 
 
-class File(Pack):
+class FileSource(Pack):
     def __init__(self, stream: BinaryIO, path: str) -> None:
         super().__init__()
         stream.close()
@@ -193,91 +193,91 @@ class File(Pack):
     def modified(self, name: str) -> float | None:
         try:
             return os.stat(self.files[name]).st_mtime
-        except OSError:  # it is gone meanwhile
+        except OSError:  # deleted meanwhile
             return None
 
     def open(self, name: str) -> BinaryIO:
         try:
-            return _opened(self.files[name], self._flags)
+            return _open_regular(self.files[name], self._flags)
         except (OSError, ValueError) as error:
-            raise Broken(f"{name} was not read: {told(error)}.") from error
+            raise BrokenArchive(f"{name} was not read: {reason_of(error)}.") from error
 
     _flags = 0
 
 
-class Folder(File):
-    """Links are not followed, neither to files nor to folders."""
+class FolderSource(FileSource):
+    """A folder. Links are not followed, neither to files nor to folders."""
 
     _flags = getattr(os, "O_NOFOLLOW", 0)
 
     def __init__(self, path: str, note: Callable[[str], None]) -> None:
         Pack.__init__(self)
-        self.files = dict(_walk(path, note))
+        self.files = dict(_walk_folder(path, note))
 
 
-def _walk(top: str, note: Callable[[str], None]) -> Iterator[tuple[str, str]]:
+def _walk_folder(top: str, note: Callable[[str], None]) -> Iterator[tuple[str, str]]:
     count = 0
     waiting = [("", 0)]
     while waiting:
         folder, depth = waiting.pop()
         below: list[tuple[str, int]] = []
-        for entry in _entries(os.path.join(top, folder), folder, note):
+        for entry in _list_entries(os.path.join(top, folder), folder, note):
             name = f"{folder}/{entry.name}" if folder else entry.name
             if entry.is_symlink():
-                note(f"{_shown(name)} was passed over: it is a link.")
+                note(f"{_quote_name(name)} was passed over: it is a link.")
             elif entry.is_dir(follow_symlinks=False):
                 if depth < _DEEPEST:
                     below.append((name, depth + 1))
                 else:
-                    note(f"{_shown(name)} was passed over: it is too deep.")
+                    note(f"{_quote_name(name)} was passed over: it is too deep.")
             elif not entry.is_file(follow_symlinks=False):
-                note(f"{_shown(name)} was passed over: it is no file.")
+                note(f"{_quote_name(name)} was passed over: it is not a file.")
             else:
                 count += 1
                 if count > MOST_FILES:
-                    raise _too_many(top)
+                    raise _too_many_files(top)
                 yield name, entry.path
         waiting += below[::-1]
 
 
-def _entries(path: str, name: str, note: Callable[[str], None]) -> list[os.DirEntry[str]]:
+def _list_entries(path: str, name: str, note: Callable[[str], None]) -> list[os.DirEntry[str]]:
     found: list[os.DirEntry[str]] = []
     try:
         with os.scandir(path) as entries:
             for entry in entries:
                 found.append(entry)
                 if len(found) > MOST_FILES:
-                    raise _too_many(path)
+                    raise _too_many_files(path)
     except OSError as error:
-        note(f"{_shown(name or path)} was passed over: {told(error)}.")
+        note(f"{_quote_name(name or path)} was passed over: {reason_of(error)}.")
     return sorted(found, key=lambda entry: entry.name)
 
 
-class Zip(Pack):
+class ZipSource(Pack):
     def __init__(self, stream: BinaryIO, path: str, note: Callable[[str], None]) -> None:
         from zipfile import ZipFile
 
         super().__init__()
         self._path = path
         if _directory_size(stream) > MOST_FILES * 400:
-            raise _too_many(path)
+            raise _too_many_files(path)
         try:
             self._zip = ZipFile(stream)
-        except packing_errors() as error:
-            raise _no_archive(path, error) from error
+        except unpacking_errors() as error:
+            raise _damaged_archive(path, error) from error
         self._stream = stream
         most, total = min(LARGEST, HARMLESS + SWELLS * os.fstat(stream.fileno()).st_size), 0
         for info in self._zip.infolist():
-            if info.filename.endswith("/"):  # `is_dir` knows no name that is empty
+            if info.filename.endswith("/"):  # `is_dir` fails on an empty name
                 continue
             fault = _zip_fault(info)
             if fault is not None:
-                note(f"{_shown(info.filename)} was passed over: it {fault}.")
+                note(f"{_quote_name(info.filename)} was passed over: it {fault}.")
                 continue
             total += info.file_size
-            if total > most:  # also where its files share their bytes
+            if total > most:  # also where files share their bytes
                 self._zip.close()
-                raise _swelling(path)
+                raise _swells_too_far(path)
             self.add(info.filename, info, path, note)
 
     def close(self) -> None:
@@ -298,24 +298,27 @@ class Zip(Pack):
     def open(self, name: str) -> BinaryIO:
         try:
             found: Any = self._zip.open(self.files[name])
-        except packing_errors() as error:
-            raise Broken(f"{os.path.basename(self._path)}: {name} was not read: {told(error)}.") from error
+        except unpacking_errors() as error:
+            raise BrokenArchive(
+                f"{os.path.basename(self._path)}: {name} was not read: {reason_of(error)}."
+            ) from error
         return found  # type: ignore[no-any-return]
 
 
 def _zip_fault(info: Any) -> str | None:
     kind = (info.external_attr >> 16) & 0o170000
     if kind not in (0, 0o100000):
-        return "is a link" if kind == 0o120000 else "is no file"
+        return "is a link" if kind == 0o120000 else "is not a file"
     if info.flag_bits & 1:
-        return "is encrypted; unpack it with its password, and give the folder"
+        return "is encrypted; unpack it with its password, and import the folder"
     if info.file_size > LARGEST or info.file_size > HARMLESS + SWELLS * info.compress_size:
-        return "would swell beyond measure when it is unpacked"
+        return "unpacks to far more than its size"
     return None
 
 
 def _directory_size(stream: BinaryIO) -> int:
-    """Bytes of a zip's list of files: reading it takes memory in proportion. The reader looks in the same places."""
+    """Return the bytes of a zip's list of files, since reading it takes memory in proportion. `zipfile` looks in the
+    same places."""
     size = stream.seek(0, os.SEEK_END)
     begin = stream.seek(max(0, size - 65_557))
     tail = stream.read(size - begin)
@@ -328,38 +331,40 @@ def _directory_size(stream: BinaryIO) -> int:
         long = stream.read(56)
         found = max(found if found != 0xFFFFFFFF else 0, int.from_bytes(long[40:48], "little"))
     stream.seek(0)
-    return found if found <= size else 0  # what cannot be is for the reader to say
+    return found if found <= size else 0  # `zipfile` reports an impossible size
 
 
-class Tar(Pack):
-    """Its list is read to the end, once; of each file only its place is kept."""
+class TarSource(Pack):
+    """A tar. Its list is read to the end once, and only the place of each file is kept."""
 
     def __init__(self, stream: BinaryIO, path: str, note: Callable[[str], None], *, is_packed: bool) -> None:
         import tarfile
 
         super().__init__()
         self._stream = stream
-        below: Any = _unpacked(stream, path) if is_packed else Careful(stream, path, None)
+        below: Any = _open_gzip(stream, path) if is_packed else BoundedStream(stream, path, None)
         try:
             self._tar = tarfile.TarFile(fileobj=below)
-            self._list(path, note)
-        except packing_errors() as error:
-            raise _no_archive(path, error) from error
+            self._read_list(path, note)
+        except unpacking_errors() as error:
+            raise _damaged_archive(path, error) from error
 
-    def _list(self, path: str, note: Callable[[str], None]) -> None:
+    def _read_list(self, path: str, note: Callable[[str], None]) -> None:
         count = 0
         while (info := self._tar.next()) is not None:
-            self._tar.members.clear()  # type: ignore[attr-defined]  # it would keep every one
+            self._tar.members.clear()  # type: ignore[attr-defined]  # it would keep them all
             count += 1
             if count > 2 * MOST_FILES:
-                raise _too_many(path)
+                raise _too_many_files(path)
             if info.isdir():
                 continue
             if not info.isreg() or info.issparse():
                 is_link = info.issym() or info.islnk()
-                note(f"{_shown(info.name)} was passed over: it is {'a link' if is_link else 'no file'}.")
+                note(
+                    f"{_quote_name(info.name)} was passed over: it is {'a link' if is_link else 'not a file'}."
+                )
             elif info.size > LARGEST:
-                note(f"{_shown(info.name)} was passed over: it is too large.")
+                note(f"{_quote_name(info.name)} was passed over: it is too large.")
             else:
                 self.add(info.name, (info.offset_data, info.size, info.mtime), path, note)
 
@@ -382,16 +387,16 @@ class Tar(Pack):
         return found  # type: ignore[no-any-return]
 
 
-def _unpacked(stream: BinaryIO, path: str) -> Careful:
+def _open_gzip(stream: BinaryIO, path: str) -> BoundedStream:
     from gzip import GzipFile
 
     packed = os.fstat(stream.fileno()).st_size
     most = min(LARGEST, HARMLESS + SWELLS * packed)
-    return Careful(GzipFile(fileobj=stream), path, most)
+    return BoundedStream(GzipFile(fileobj=stream), path, most)
 
 
-class Careful:
-    """Beneath a tar: reads only what a header or a piece of a file may have, and not further than a pack may swell."""
+class BoundedStream:
+    """The stream below a tar: it limits the size of one read, and of all that is unpacked."""
 
     _HEADER = 16 * 1024 * 1024
 
@@ -402,20 +407,20 @@ class Careful:
 
     def read(self, size: int) -> bytes:
         if size > self._HEADER:
-            raise ValueError("a name in it has more than 16 MB")
+            raise ValueError("a name in it is longer than 16 MB")
         data: bytes = self._below.read(size)
-        self._measure(self._below.tell())
+        self._check_size(self._below.tell())
         return data
 
-    def _measure(self, at: int) -> None:
+    def _check_size(self, at: int) -> None:
         if self._most is not None and at > self._most:
-            raise _swelling(self._path)
+            raise _swells_too_far(self._path)
 
     def tell(self) -> int:
         found: int = self._below.tell()
         return found
 
     def seek(self, at: int) -> int:
-        self._measure(at)
+        self._check_size(at)
         found: int = self._below.seek(at)
         return found

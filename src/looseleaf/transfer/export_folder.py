@@ -1,8 +1,8 @@
-"""The whole folder, as one file or as a copy: all that is the truth, and nothing that can be made again.
+"""Export of the whole folder, as one file or as a copy: all that is the truth, and nothing that can be rebuilt.
 
-A memory that is in use changes while it is copied. What lasts (sealed segments, bodies, entries) is most of it, and is
-copied without the lock; the rest under the lock, so that writers wait for as little as can be. People save pages
-without asking for a lock: so everything is looked at once more at the end, and if anything moved, it is begun anew.
+A memory in use changes while it is copied. Files that are written once (sealed segments, bodies, entries) are most of
+it, and are copied without the lock; the rest under the lock, so that writers wait as little as possible. People save
+pages without a lock: so everything is checked again at the end, and if anything changed, the copy starts again.
 """
 
 from __future__ import annotations
@@ -34,17 +34,18 @@ if TYPE_CHECKING:
     from looseleaf.memory import Memory
 
 
-# Where an export goes: a new file or folder that appears under its name whole, or not at all.
+# --- the target ------------------------------------------------------------------------
 
 STALE_SECONDS = 86_400.0
-"""After which no export writes any more, whoever began it."""
+"""The age after which no export still writes."""
 
 _DRAFT = re.compile(r"\.looseleaf-([0-9A-Z]{26})(?:-(\d{1,10})@(.+))?\.part")
 
 
 class New:
-    """`with New(path, memory) as new:` write to `new.draft`, which becomes `path` at the end of the block; if the block
-    fails, nothing is left of it. The draft lies beside the path, so that one rename is enough."""
+    """A new file or folder that appears whole, or not at all. `with New(path, memory) as new:` write to `new.draft`,
+    which becomes `path` at the end of the block; if the block fails, it is removed. The draft lies beside the path, so
+    that one rename is enough."""
 
     def __init__(self, path: str, memory: str) -> None:
         self.path = os.path.abspath(path)
@@ -53,31 +54,31 @@ class New:
             raise Refused("Nothing was exported: the path is empty. Name a new file or folder.")
         if not os.path.isdir(self._folder):
             raise Refused(
-                f"Nothing was exported: there is no folder {self._folder}. Make it first, or name another place."
+                f"Nothing was exported: there is no folder {self._folder}. Make it first, or choose another place."
             )
         real, within = os.path.realpath(self._folder), os.path.realpath(memory)
         if within in (real, *above(real)):
             raise Refused(
-                f"Nothing was exported: {self.path} lies inside the memory, and the next export would hold this one. "
-                "Name a place outside of it."
+                f"Nothing was exported: {self.path} lies inside the memory, and the next export would include it. "
+                "Choose a place outside of it."
             )
         if os.path.lexists(self.path):
             raise Refused(
-                f"Nothing was exported: {self.path} is there already, and is not written over. "
-                "Name another, or move it away first."
+                f"Nothing was exported: {self.path} already exists, and is not overwritten. "
+                "Choose another name, or move it away first."
             )
         self._real = real
-        self.removed = _sweep(self._folder)
-        """Drafts of exports that were killed, and are gone now."""
-        self.draft = os.path.join(self._folder, f".looseleaf-{new_id()}-{os.getpid()}@{_host()}.part")
+        self.removed = _remove_stale(self._folder)
+        """Drafts of killed exports, removed now."""
+        self.draft = os.path.join(self._folder, f".looseleaf-{new_id()}-{os.getpid()}@{_host_name()}.part")
 
     def refuse_nesting(self) -> None:
-        """A folder that is exported is a memory, and memories do not nest."""
+        """Refuse a target inside a memory: an exported folder is a memory, and memories do not nest."""
         around = next((folder for folder in (self._real, *above(self._real)) if is_memory(folder)), None)
         if around is not None:
             raise Refused(
                 f"Nothing was exported: {self.path} would lie inside the memory {around}, and memories do not nest. "
-                "Name a place outside of it."
+                "Choose a place outside of it."
             )
 
     def __enter__(self) -> New:
@@ -88,19 +89,19 @@ class New:
     ) -> None:
         try:
             if error is None:
-                self._appear()
+                self._publish()
         except FileExistsError:
             raise Refused(
-                f"Nothing was exported: {self.path} was made by somebody else meanwhile. Name another."
+                f"Nothing was exported: another program made {self.path} meanwhile. Choose another name."
             ) from None
         except OSError as failed:
             raise unwritten(self.path, failed) from failed
         finally:
-            _remove(self.draft)
+            _remove_draft(self.draft)
         if isinstance(error, OSError):
             raise unwritten(self.path, error) from error
 
-    def _appear(self) -> None:
+    def _publish(self) -> None:
         disk = this_disk()
         folder = disk.open_root(self._folder)
         try:
@@ -111,11 +112,11 @@ class New:
 
 
 def private(path: str) -> int:
-    """A handle on a new file that only its owner may read."""
+    """Open a new file that only its owner may read."""
     return os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), 0o600)
 
 
-def _remove(draft: str) -> None:
+def _remove_draft(draft: str) -> None:
     if os.path.isdir(draft):
         from shutil import rmtree
 
@@ -124,34 +125,34 @@ def _remove(draft: str) -> None:
         os.unlink(draft)
 
 
-# --- what was left -----------------------------------------------------------------------
+# --- stale drafts ------------------------------------------------------------------------
 
 
-def _host() -> str:
+def _host_name() -> str:
     return re.sub(r"[^\w.-]", "_", this_disk().host())[:100]
 
 
-def _sweep(folder: str) -> list[str]:
+def _remove_stale(folder: str) -> list[str]:
     try:
         names = os.listdir(folder)
     except OSError:
-        return []  # one may write into a folder that one may not list
+        return []  # a folder may be writable without being listable
     stale = (os.path.join(folder, name) for name in names if _is_stale(name))
-    return [path for path in stale if _is_own(path) and _is_removed(path)]
+    return [path for path in stale if _is_own(path) and _try_remove(path)]
 
 
 def _is_stale(name: str) -> bool:
-    """Whether it is a draft that nobody writes: its process is dead, or it was begun too long ago."""
+    """True for a draft that no process writes: its process is dead, or it is too old."""
     draft = _DRAFT.fullmatch(name)
     if draft is None or not is_id(draft[1]):
         return False
     if time.time() - time_of(draft[1]) > STALE_SECONDS:
         return True
-    return draft[3] == _host() and not this_disk().is_alive(int(draft[2]))
+    return draft[3] == _host_name() and not this_disk().is_alive(int(draft[2]))
 
 
 def _is_own(path: str) -> bool:
-    """A file or folder of the user's own: no link, and nothing that somebody else put there under such a name."""
+    """True for a file or folder of this user; false for a link, or one that another user put there."""
     user = getattr(os, "geteuid", None)
     try:
         return not os.path.islink(path) and (user is None or os.lstat(path).st_uid == user())
@@ -159,9 +160,9 @@ def _is_own(path: str) -> bool:
         return False
 
 
-def _is_removed(path: str) -> bool:
+def _try_remove(path: str) -> bool:
     try:
-        _remove(path)
+        _remove_draft(path)
     except OSError:
         return False
     return not os.path.lexists(path)
@@ -174,19 +175,19 @@ else:
 
 
 NOT_TAKEN = frozenset({"views", LOCK, TURN, WRITER, STAGED, LATE})
-"""What is made again by the next command, and what is only true while this machine works on the folder."""
+"""Paths that the next command rebuilds, or that only matter while this machine uses the folder."""
 
 TRIES = 4
-"""How often it is begun. The last time, writers wait all the while; only people can move something then."""
+"""The most attempts. During the last, writers wait all the time; then only people can change something."""
 
 _CHUNK = 1 << 20
 
 
 class Sink(Protocol):
-    """What files are copied into."""
+    """A target of copied files."""
 
     def begin(self) -> None:
-        """Empty it: what was copied before does not count."""
+        """Start empty: earlier copies do not count."""
 
     def folder(self, path: str, mtime: int) -> None: ...
 
@@ -195,12 +196,12 @@ class Sink(Protocol):
     def finish(self) -> None: ...
 
     def close(self) -> None:
-        """Let go of what is open, finished or not."""
+        """Close all handles, finished or not."""
 
 
 @frozen
 class Whole:
-    """What was taken: how many files, of how many bytes, and which others were passed over."""
+    """The result: the number of files, their bytes, and the paths left out."""
 
     files: int
     bytes: int
@@ -208,8 +209,8 @@ class Whole:
 
 
 @frozen
-class _Found:
-    """One file or folder of the memory; `mark` changes whenever its bytes may have."""
+class _Entry:
+    """A file or folder of the memory; `mark` changes whenever its bytes may have."""
 
     path: str
     is_folder: bool
@@ -218,12 +219,12 @@ class _Found:
     mark: Mark
 
 
-class _Moved(Exception):
-    """Something is not what it was a moment ago."""
+class _Changed(Exception):
+    """Something changed during the copy."""
 
 
 def export_whole(memory: Memory, sink: Sink, progress: Callable[[int, int], None] | None = None) -> Whole:
-    """Copy all of a memory, as it was at one moment."""
+    """Copy a whole memory, as it was at one moment."""
     root = Root(this_disk(), memory.path)
     try:
         for left in reversed(range(TRIES)):
@@ -231,9 +232,9 @@ def export_whole(memory: Memory, sink: Sink, progress: Callable[[int, int], None
             try:
                 with ExitStack() as held:
                     if left == 0:
-                        held.enter_context(memory.parts.context.store.lock())
-                    taken = _copy(memory, root, sink, progress)
-            except _Moved:
+                        held.enter_context(memory.store.lock())
+                    taken = _copy_once(memory, root, sink, progress)
+            except _Changed:
                 continue
             sink.finish()
             return taken
@@ -241,12 +242,12 @@ def export_whole(memory: Memory, sink: Sink, progress: Callable[[int, int], None
         sink.close()
         root.close()
     raise Refused(
-        f"Nothing was exported: somebody changed the memory each of the {TRIES} times that it was copied. "
-        "Repeat it when nobody writes."
+        f"Nothing was exported: the memory changed during all {TRIES} attempts to copy it. "
+        "Try again when nothing writes to it."
     )
 
 
-def _copy(memory: Memory, root: Root, sink: Sink, progress: Callable[[int, int], None] | None) -> Whole:
+def _copy_once(memory: Memory, root: Root, sink: Sink, progress: Callable[[int, int], None] | None) -> Whole:
     left_out: list[str] = []
     found = list(_walk(root, []))
     total = sum(each.size for each in found)
@@ -254,30 +255,32 @@ def _copy(memory: Memory, root: Root, sink: Sink, progress: Callable[[int, int],
         root, sink, left_out, lambda done: progress(done, max(done, total)) if progress else None
     )
     for each in found:
-        if each.is_folder or _lasts(each.path):
+        if each.is_folder or _is_written_once(each.path):
             copier.take(each)
-    memory.pages.absorb()  # whoever is in the midst of a save is waited for here, and not while others wait for us
+    memory.absorb()  # waits for running saves, while no others wait for us
     with ExitStack() as held:
         try:
             held.enter_context(memory.parts.context.store.lock())
             memory.parts.context.store.recover()
         except Unwritten:
-            pass  # on a disk that may only be read nobody writes, and if somebody does, it is seen below
-        memory.pages.absorb()
+            pass  # nothing writes to a read-only disk; if it does, the check below sees it
+        memory.absorb()
         strangers: list[str] = []
         now = list(_walk(root, strangers))
         marks = {each.path: each.mark for each in now}
         if any(marks.get(path) != mark for path, mark in copier.taken.items()):
-            raise _Moved
+            raise _Changed
         for each in now:
             if each.path not in copier.taken:
                 copier.take(each)
         if {each.path: each.mark for each in _walk(root, [])} != marks:
-            raise _Moved
+            raise _Changed
     return Whole(copier.files, copier.bytes, (*strangers, *left_out))
 
 
 class _Copier:
+    """Copies entries into a sink, and counts them."""
+
     def __init__(self, root: Root, sink: Sink, left_out: list[str], tell: Callable[[int], Any]) -> None:
         self._root = root
         self._sink = sink
@@ -286,7 +289,7 @@ class _Copier:
         self.taken: dict[str, Mark] = {}
         self.files = self.bytes = 0
 
-    def take(self, each: _Found) -> None:
+    def take(self, each: _Entry) -> None:
         self.taken[each.path] = each.mark
         if each.is_folder:
             self._sink.folder(each.path, each.mtime)
@@ -294,9 +297,9 @@ class _Copier:
         try:
             fd = self._root.open_file(each.path, os.O_RDONLY)
         except FileNotFoundError:
-            raise _Moved from None
+            raise _Changed from None
         except (Refused, OSError) as error:
-            if each.path.startswith("log/"):  # without it the copy would be no memory
+            if each.path.startswith("log/"):  # without it the copy would not be a memory
                 raise unreadable(each.path, error) if isinstance(error, OSError) else error from error
             self._left_out.append(each.path)
             return
@@ -307,44 +310,44 @@ class _Copier:
         self._tell(self.bytes)
 
 
-def _walk(root: Root, strangers: list[str]) -> Iterator[_Found]:
-    """All that is to be taken, by name: each folder ("" is the memory itself), its files, then the folders in it.
-    Links, pipes and devices go to `strangers`: they lead somewhere else."""
+def _walk(root: Root, strangers: list[str]) -> Iterator[_Entry]:
+    """Yield all entries by name: each folder ("" is the memory itself), its files, then the folders in it. Links, pipes
+    and devices go to `strangers`: they lead elsewhere."""
     waiting = [""]
     while waiting:
         path = waiting.pop()
         below: list[str] = []
         try:
             with root.folder(path) as folder:
-                yield _Found(path, True, 0, int(root.disk.fstat(folder).st_mtime), (0,))
+                yield _Entry(path, True, 0, int(root.disk.fstat(folder).st_mtime), (0,))
                 for name in sorted(root.disk.names(folder)):
                     each = f"{path}/{name}" if path else name
-                    seen = _seen(root, folder, name) if each not in NOT_TAKEN else None
+                    seen = _stat_entry(root, folder, name) if each not in NOT_TAKEN else None
                     if seen is None:
                         continue
                     if stat.S_ISREG(seen.st_mode):
                         mark = (seen.st_ino, seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns)
-                        yield _Found(each, False, seen.st_size, int(seen.st_mtime), mark)
+                        yield _Entry(each, False, seen.st_size, int(seen.st_mtime), mark)
                     elif stat.S_ISDIR(seen.st_mode):
                         below.append(each)
                     else:
                         strangers.append(each)
         except FileNotFoundError:
-            pass  # gone meanwhile: who looks again finds it missing
+            pass  # deleted meanwhile: the next walk finds it missing
         except OSError as error:
             raise unreadable(path or root.path, error) from error
         waiting += reversed(below)
 
 
-def _seen(root: Root, folder: int, name: str) -> os.stat_result | None:
+def _stat_entry(root: Root, folder: int, name: str) -> os.stat_result | None:
     try:
         return root.disk.stat(folder, name)
     except FileNotFoundError:
         return None
 
 
-def _lasts(path: str) -> bool:
-    """Whether a file is written once and never again, but for a forgetting."""
+def _is_written_once(path: str) -> bool:
+    """True for a file that is written once, and changes only by `forget`."""
     if not path.startswith("log/"):
         return False
     name = path.rpartition("/")[2]
@@ -355,7 +358,7 @@ def _lasts(path: str) -> bool:
 
 
 class Tar:
-    """One .tar.gz. The same memory gives the same bytes: no owner, no mode and no time of the export is in it."""
+    """A .tar.gz. The same memory gives the same bytes: it has no owner, no mode and no time of the export."""
 
     def __init__(self, file: BinaryIO, top: str) -> None:
         self._file = file
@@ -382,8 +385,8 @@ class Tar:
     def file(self, path: str, size: int, mtime: int, stream: BinaryIO) -> None:
         info = self._info(f"{self._top}/{path}")
         info.size, info.mode, info.mtime = size, 0o600, mtime
-        self._tar.addfile(info, _Exactly(stream))  # type: ignore[arg-type]
-        self._tar.members.clear()  # type: ignore[attr-defined]  # it remembers each, for reading
+        self._tar.addfile(info, _FixedLength(stream))  # type: ignore[arg-type]
+        self._tar.members.clear()  # type: ignore[attr-defined]  # it would keep them all
 
     def finish(self) -> None:
         self._tar.close()
@@ -391,16 +394,16 @@ class Tar:
             self._packed.close()
 
     def close(self) -> None:
-        """One that is let go of open writes its end when nobody expects it any more."""
+        """Close it now: an open one would write its end when it is garbage-collected."""
         packed, self._packed = self._packed, None
         with suppress(OSError):
             if packed is not None:
                 packed.close()
 
 
-class _Exactly:
-    """A stream that has as many bytes as its file had: one that was cut meanwhile goes on with zeros, and the copy is
-    begun anew when that is seen."""
+class _FixedLength:
+    """A stream with as many bytes as its file had: one that was cut meanwhile is filled up with zeros, and the check at
+    the end starts the copy again."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream

@@ -1,7 +1,8 @@
-"""The facts of a memory as JSON lines: each with all its members, the words that it rests on, and its past.
+"""The facts and sessions of a memory as JSON lines.
 
-Every fact stands in the file once: as a line of its own, or among the `past` of the one that took its place. What was
-forgotten is in neither.
+Facts come with all their members, their source words and their past. Each fact occurs once: on a line of its own, or
+in the `past` of the fact that replaced it. Forgotten facts do not occur. Sessions are messages in the shape of
+OpenAI's Chat Completions, one line each.
 """
 
 from __future__ import annotations
@@ -28,36 +29,34 @@ if TYPE_CHECKING:
     from looseleaf.memory import Memory
 
 
-# What was said, as messages in the shape of OpenAI's Chat Completions: one line of JSON a session.
+# --- messages --------------------------------------------------------------------------
 
 if TYPE_CHECKING:
     Run = tuple[int, int, int, int]
-    """Where lines of one session stand in a row: the place of the first, and the end of the last."""
+    """Consecutive lines of one session: the place of the first, and the end of the last."""
 
 
 TRACES = "traces/"
-"""How the names of streams of talk begin; the agent's follows."""
+"""The prefix of an agent's stream of traces."""
 
 _MEDIA = {"images": "image_url", "audio": "audio_url", "video": "video_url"}
 
 
 def message_lines(memory: Memory, agent: str | None = None) -> Iterator[bytes]:
-    """The sessions of an agent (None: of all), in the order in which they began; in pieces, of which the last of a
-    session ends its line."""
-    agents = [
-        name.removeprefix(TRACES) for name in memory.parts.context.store.streams() if name.startswith(TRACES)
-    ]
+    """Yield the sessions of an agent (None: of all) in the order of their start, in pieces: the last piece of a session
+    ends its line."""
+    agents = [name.removeprefix(TRACES) for name in memory.store.streams() if name.startswith(TRACES)]
     if agent is not None:
         if safe_name(agent, "agent's name") not in agents:
-            there = f"There are: {', '.join(agents)}." if agents else "Nobody has recorded anything yet."
+            there = f"Choose one of {', '.join(agents)}." if agents else "Record something first."
             raise Refused(f"Nothing was exported: no agent {agent!r} has recorded anything. {there}")
         agents = [agent]
     for each in agents:
-        for session, runs in _sessions(memory, each).items():
-            yield from _line(memory, each, session, runs)
+        for session, runs in _find_runs(memory, each).items():
+            yield from _session_line(memory, each, session, runs)
 
 
-def _sessions(memory: Memory, agent: str) -> dict[str, list[Run]]:
+def _find_runs(memory: Memory, agent: str) -> dict[str, list[Run]]:
     found: dict[str, list[Run]] = {}
     before: str | None = None
     for line in memory.parts.context.store.read(stream_of(agent)):
@@ -73,7 +72,7 @@ def _sessions(memory: Memory, agent: str) -> dict[str, list[Run]]:
     return found
 
 
-def _traces(memory: Memory, agent: str, session: str, runs: list[Run]) -> Iterator[Trace]:
+def _read_traces(memory: Memory, agent: str, session: str, runs: list[Run]) -> Iterator[Trace]:
     for segment, offset, *end in runs:
         for line in memory.parts.context.store.read(stream_of(agent), Position(segment, offset)):
             if line.end > Position(*end):
@@ -83,44 +82,44 @@ def _traces(memory: Memory, agent: str, session: str, runs: list[Run]) -> Iterat
                 yield trace
 
 
-def _line(memory: Memory, agent: str, session: str, runs: list[Run]) -> Iterator[bytes]:
+def _session_line(memory: Memory, agent: str, session: str, runs: list[Run]) -> Iterator[bytes]:
     before = to_json({"session": session, "agent": agent})[:-1] + b',"messages":['
-    for message in _messages(_traces(memory, agent, session, runs)):
+    for message in _messages_of(_read_traces(memory, agent, session, runs)):
         yield before + to_json(message)
         before = b","
     yield b"]}\n"
 
 
-def _messages(traces: Iterator[Trace]) -> Iterator[dict[str, Any]]:
-    """One message a trace; calls that follow each other within a turn are one message, as a model sends them."""
+def _messages_of(traces: Iterator[Trace]) -> Iterator[dict[str, Any]]:
+    """Yield one message per trace; consecutive calls within a turn are one message, as a model sends them."""
     calls: list[Trace] = []
     for trace in traces:
         if calls and (trace.trace_type != "tool_call" or trace.turn_id != calls[-1].turn_id):
-            yield _called(calls)
+            yield _calls_message(calls)
             calls = []
         if trace.trace_type == "tool_call":
             calls.append(trace)
         else:
-            yield _said(trace)
+            yield _message_of(trace)
     if calls:
-        yield _called(calls)
+        yield _calls_message(calls)
 
 
-def _said(trace: Trace) -> dict[str, Any]:
+def _message_of(trace: Trace) -> dict[str, Any]:
     if trace.trace_type == "tool_result":
         name = {} if trace.tool_name is None else {"name": trace.tool_name}
         call = {"role": "tool", "tool_call_id": trace.tool_call_id or trace.id}
         return call | name | {"content": said(trace), "ts": trace.ts}
-    message: dict[str, Any] = {"role": trace.trace_type, "content": _content(trace)}
-    return message | _thought(trace) | {"ts": trace.ts}
+    message: dict[str, Any] = {"role": trace.trace_type, "content": _content_of(trace)}
+    return message | _reasoning_of(trace) | {"ts": trace.ts}
 
 
-def _thought(trace: Trace) -> dict[str, Any]:
+def _reasoning_of(trace: Trace) -> dict[str, Any]:
     return {} if trace.reasoning is None else {"reasoning_content": trace.reasoning}
 
 
-def _content(trace: Trace) -> str | list[dict[str, Any]]:
-    """One text, or parts where there are pictures or recordings beside it."""
+def _content_of(trace: Trace) -> str | list[dict[str, Any]]:
+    """Return the text, or parts where pictures or recordings come with it."""
     parts = [
         {"type": kind, kind: {"url": address}}
         for name, kind in _MEDIA.items()
@@ -129,41 +128,45 @@ def _content(trace: Trace) -> str | list[dict[str, Any]]:
     return [{"type": "text", "text": trace.content}, *parts] if parts else trace.content
 
 
-def _called(calls: list[Trace]) -> dict[str, Any]:
+def _calls_message(calls: list[Trace]) -> dict[str, Any]:
     text = "\n".join(call.content for call in calls if call.content)
     asked = [
         {
             "id": call.tool_call_id or call.id,
             "type": "function",
-            "function": {"name": call.tool_name or "", "arguments": _arguments(call)},
+            "function": {"name": call.tool_name or "", "arguments": _arguments_of(call)},
         }
         for call in calls
     ]
     message: dict[str, Any] = {"role": "assistant", "content": text or None}
-    return message | _thought(calls[0]) | {"tool_calls": asked, "ts": calls[0].ts}
+    return message | _reasoning_of(calls[0]) | {"tool_calls": asked, "ts": calls[0].ts}
 
 
-def _arguments(call: Trace) -> str:
+def _arguments_of(call: Trace) -> str:
     return json.dumps({} if call.tool_args is None else call.tool_args, ensure_ascii=False)
 
+
+# --- facts -----------------------------------------------------------------------------
 
 SCHEMA = "fact.v1"
 
 
 def fact_lines(memory: Memory) -> Iterator[bytes]:
-    """One line a fact, topic by topic."""
-    memory.pages.absorb()
-    memory.parts.known.catch_up()
-    for topic in sorted(memory.parts.known.topics):
-        facts = memory.parts.known.of(topic)
-        words = Words(memory.parts, facts)
-        for fact, past in _with_past(facts):
-            told = {"schema": SCHEMA} | _told(fact, words) | {"past": [_told(each, words) for each in past]}
-            yield to_json(told) + b"\n"
+    """Yield one line per fact, topic by topic."""
+    memory.absorb()
+    memory._known.catch_up()
+    for topic in sorted(memory._known.topics):
+        facts = memory._known.of(topic)
+        words = Words(memory, facts)
+        for fact, past in _pair_with_past(facts):
+            row = (
+                {"schema": SCHEMA} | _row_of(fact, words) | {"past": [_row_of(each, words) for each in past]}
+            )
+            yield to_json(row) + b"\n"
 
 
-def _told(fact: Fact, words: Words) -> dict[str, Any]:
-    """Every member, also those that say nothing: whoever reads the file need not know which may be missing."""
+def _row_of(fact: Fact, words: Words) -> dict[str, Any]:
+    """Return every member, also empty ones: readers need not know which may be missing."""
     members: dict[str, Any] = {name: getattr(fact, name) for name in type(fact).__match_args__}
     return members | {
         "tags": list(fact.tags),
@@ -171,12 +174,12 @@ def _told(fact: Fact, words: Words) -> dict[str, Any]:
     }
 
 
-def _with_past(facts: list[Fact]) -> Iterator[tuple[Fact, list[Fact]]]:
-    """Facts of one topic, each with those that it came after, the oldest first."""
+def _pair_with_past(facts: list[Fact]) -> Iterator[tuple[Fact, list[Fact]]]:
+    """Yield the facts of a topic, each with those that it replaced, the oldest first."""
     copies = {copy_id(fact.id) for fact in facts if fact.id}
     placed = {
         fact.id: fact for fact in true_at(facts)
-    }  # where a fact stands twice, as readers are told of it
+    }  # of a fact that stands twice, the one that readers get
     kept = {
         fact.id: placed.get(fact.id, fact)
         for fact in facts
@@ -184,17 +187,17 @@ def _with_past(facts: list[Fact]) -> Iterator[tuple[Fact, list[Fact]]]:
     }
     past: dict[str | None, list[Fact]] = {}
     for fact in kept.values():
-        last = _last(fact, kept)
+        last = _current_of(fact, kept)
         if last is not fact:
             past.setdefault(last.id, []).append(fact)
     within = {fact.id for each in past.values() for fact in each}
     for fact in kept.values():
         if fact.id not in within:
-            yield fact, sorted(past.get(fact.id, ()), key=_since)
+            yield fact, sorted(past.get(fact.id, ()), key=_sort_key)
 
 
-def _last(fact: Fact, kept: dict[str | None, Fact]) -> Fact:
-    """The fact that stands in the place of this one now; of some that replaced each other in a ring, the newest."""
+def _current_of(fact: Fact, kept: dict[str | None, Fact]) -> Fact:
+    """Return the fact that replaced this one in the end; of facts that replaced each other in a ring, the newest."""
     passed: dict[str | None, Fact] = {}
     while fact.status == "superseded" and fact.superseded_by in kept and fact.id not in passed:
         passed[fact.id] = fact
@@ -202,8 +205,8 @@ def _last(fact: Fact, kept: dict[str | None, Fact]) -> Fact:
     if fact.id not in passed:
         return fact
     names = list(passed)
-    return max((passed[name] for name in names[names.index(fact.id) :]), key=_since)
+    return max((passed[name] for name in names[names.index(fact.id) :]), key=_sort_key)
 
 
-def _since(fact: Fact) -> tuple[str, float, str]:
+def _sort_key(fact: Fact) -> tuple[str, float, str]:
     return fact.valid_from or "", fact.recorded_at or 0.0, fact.id or ""

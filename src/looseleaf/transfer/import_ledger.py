@@ -1,7 +1,7 @@
-"""The ledger of imports: which items were begun and done, so that none is taken in twice (FORMAT §18).
+"""The ledger of imports: the items begun and done, so that none is imported twice (FORMAT §18).
 
-Items are known by keyed hashes of their names and contents: no word of theirs is in it. Of a session, the log itself
-says what of it is recorded already; each trace has the mark of what it was made of.
+It identifies items by keyed hashes of their names and contents, and holds none of their words. The log itself says
+which parts of a session are recorded: each trace has the mark of its part.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ if TYPE_CHECKING:
     from looseleaf.store.protocol import Store
 
 
-# What an import did, or would do: counts, times, first titles, and what was passed over.
+# --- the summary -----------------------------------------------------------------------
 
 NAMED = 10
-"""Titles, and things that were passed over, that are named; the rest is counted."""
+"""The most titles, and notes on things passed over; the rest is counted."""
 
 
 @frozen
 class Counts:
-    """Items of one kind. `new` were not there, `grown` were and had more to say, `known` had nothing new; `forgotten`
-    ones do not come back; `bad` ones could not be taken."""
+    """The items of one kind: `new`, `grown` since the last import, `known` without news, `forgotten` (they do not come
+    back), and `bad`, which could not be imported."""
 
     new: int = 0
     grown: int = 0
@@ -48,9 +48,9 @@ class Counts:
 
 @frozen
 class Imported:
-    """`since`, `until`: the first and the last time that anything new has, if any has one. `copies`: sessions of talks
-    that were imported before as data, and were recorded again now as the user's. `outdated`: pages of the user that
-    their source has changed, whose new text was taken as data. `forgotten`: parts of items that do not come back."""
+    """The result of an import. `since`, `until`: the first and last time of anything new. `copies`: sessions of talks
+    that were data before, and are recorded again as the user's. `outdated`: the user's pages that changed in the
+    source, whose new text was taken as data. `forgotten`: parts of items that do not come back."""
 
     format: str
     is_mine: bool
@@ -74,13 +74,13 @@ class Imported:
 
     @property
     def is_nothing(self) -> bool:
-        """Whether nothing was new."""
+        """True if nothing was new."""
         kinds = (self.talks, self.documents, self.claims)
         return not any(each.new or each.grown for each in kinds)
 
     @property
     def is_useless(self) -> bool:
-        """Whether nothing could be taken, and nothing of it was there."""
+        """True if nothing could be imported, and nothing was known."""
         kinds = (self.talks, self.documents, self.claims)
         return self.is_nothing and not any(each.known or each.forgotten for each in kinds)
 
@@ -93,8 +93,8 @@ class Imported:
         return found | {name: list(getattr(self, name)) for name in ("titles", "pages", "copies", "notes")}
 
 
-class Tally:
-    """The same while it is being counted."""
+class ImportTally:
+    """A result in the making."""
 
     def __init__(self) -> None:
         self.counts: dict[str, dict[str, int]] = {"talk": {}, "document": {}, "claim": {}}
@@ -116,12 +116,12 @@ class Tally:
             self.titles.append(title)
 
     def note(self, sentence: str) -> None:
-        """Something was passed over."""
+        """Count something passed over."""
         self.passed_over += 1
         if len(self.notes) < NAMED:
             self.notes.append(sentence)
 
-    def at(self, ts: float | None) -> None:
+    def add_time(self, ts: float | None) -> None:
         if ts is not None:
             self.since = ts if self.since is None else min(self.since, ts)
             self.until = ts if self.until is None else max(self.until, ts)
@@ -156,9 +156,9 @@ _BYTES = 16
 
 @frozen
 class Prior:
-    """What is known of an item from before. `count` and `content`: how many parts it had, and the hash over them; a
-    `page` (hashed) is where it was put. Not `is_done`: some of it may be recorded, and some not. `is_loose`: parts are
-    recorded that it did not have any more. `is_unasked`: a claim for which review had no place."""
+    """The ledger's knowledge of an item. `count` and `content`: its number of parts, and their hash; `page`: the
+    hashed page that it went to. Not `is_done`: perhaps only some of it is recorded. `is_loose`: parts are recorded that
+    the item no longer had. `is_unasked`: a claim for which review had no place."""
 
     is_done: bool
     agent: str
@@ -171,13 +171,13 @@ class Prior:
 
 
 class Hashes:
-    """Keyed by the memory's own key: the same name gives the same hash, here and nowhere else."""
+    """Hashes with the memory's own key: the same name gives the same hash, in this memory only."""
 
     def __init__(self, key: bytes) -> None:
         self._key = key
 
     def of(self, *parts: object) -> str:
-        """Of texts and JSON values, each apart from the next."""
+        """Hash texts and JSON values, each apart from the next."""
         digest = blake2b(key=self._key, digest_size=_BYTES)
         for part in parts:
             data = part.encode("utf-8", "surrogatepass") if isinstance(part, str) else codec.to_json([part])
@@ -185,8 +185,8 @@ class Hashes:
         return digest.hexdigest()
 
 
-class Chain:
-    """A hash over the marks of all parts so far, in their order."""
+class ImportChain:
+    """A hash over the marks of all parts so far, in order."""
 
     def __init__(self) -> None:
         self._digest = blake2b(digest_size=_BYTES)
@@ -201,8 +201,8 @@ class Chain:
         return self._digest.hexdigest()
 
 
-class Ledger:
-    """All imports of a memory. Reads what is new since it was last asked, also of other processes."""
+class ImportLedger:
+    """All imports of a memory. `catch_up` reads new records, also those of other processes."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -210,14 +210,14 @@ class Ledger:
         self._position: Position = START
         self._last: object = None
         self.is_damaged = False
-        """Whether a record of it could not be read: then no item is known to be new."""
+        """True if a record cannot be read: then no item is sure to be new."""
 
     @property
     def is_empty(self) -> bool:
         return not self._priors
 
     def has(self, item: str) -> bool:
-        """Whether the ledger itself names it."""
+        """True if the ledger names the item."""
         return item in self._priors
 
     def prior(self, item: str) -> Prior | None:
@@ -225,24 +225,24 @@ class Ledger:
         return Prior(False, "") if found is None and self.is_damaged else found
 
     def catch_up(self) -> set[str]:
-        """The items that others have begun or done meanwhile."""
+        """Read new records, and return the items in them."""
         found: set[str] = set()
         is_known = self._position == START
-        for line in self._store.read(IMPORTS, self._position, self._damaged):
+        for line in self._store.read(IMPORTS, self._position, self._set_damaged):
             if is_known:
-                self._take(line.record)
+                self._add_record(line.record)
                 found.add(str(line.record.get("item")))
-            elif line.record.get("id") != self._last:  # repair moved records: begin anew
+            elif line.record.get("id") != self._last:  # repair moved records: start again
                 self._position = START
                 return found | self.catch_up()
             is_known = True
             self._position, self._last = line.position, line.record.get("id")
         return found
 
-    def _damaged(self, _: object) -> None:
+    def _set_damaged(self, _: object) -> None:
         self.is_damaged = True
 
-    def _take(self, record: Record) -> None:
+    def _add_record(self, record: Record) -> None:
         item, agent = str(record.get("item")), str(record.get("agent"))
         if record.get("kind") == "begun":
             self._priors[item] = Prior(False, agent, is_mine=record.get("mine") is True)
@@ -260,7 +260,7 @@ class Ledger:
             )
 
     def append(self, records: Sequence[Record]) -> None:
-        """Durable when it returns."""
+        """Append records durably."""
         if records:
             self._store.append(IMPORTS, list(records))
             self.catch_up()
@@ -271,9 +271,9 @@ def record_of(kind: str, format_: str, item: str, agent: str, **more: Any) -> Re
     return made | {"item": item, "agent": agent} | more
 
 
-class Recorded:
-    """Which marks the sessions of an agent have in the log. Goes through the log once, and notes where each session's
-    runs of lines begin; a session's own lines are read when it is asked for."""
+class RecordedMarks:
+    """The marks of an agent's sessions in the log. Reads the log once for where each session's runs of lines begin, and
+    the lines of a session on request."""
 
     def __init__(self, store: Store, agent: str) -> None:
         self._store = store
@@ -283,11 +283,11 @@ class Recorded:
         self._session = ""
 
     def marks(self, session: str) -> dict[str, str]:
-        """With the id of the trace that has each."""
+        """Return the marks of a session, each with the id of its trace."""
         self._catch_up()
-        return dict(each for begin in self._runs.get(session, ()) for each in self._run(begin, session))
+        return dict(each for begin in self._runs.get(session, ()) for each in self._read_run(begin, session))
 
-    def _run(self, begin: Position, session: str) -> Iterable[tuple[str, str]]:
+    def _read_run(self, begin: Position, session: str) -> Iterable[tuple[str, str]]:
         for line in self._store.read(self._stream, begin):
             if line.record.get("session_id", session) != session:
                 return
@@ -305,6 +305,6 @@ class Recorded:
 
 
 def sessions_of(store: Store) -> set[str]:
-    """The names of all sessions in the log, of any agent."""
+    """Return the names of all sessions in the log, of any agent."""
     streams = [name for name in store.streams() if name.startswith("traces/")]
     return {str(line.record.get("session_id")) for name in streams for line in store.read(name)}

@@ -1,8 +1,8 @@
-"""The import itself: items of a source become traces, or, where the user vouches for them, pages and facts.
+"""The import: items of a source become traces or, where the user vouches for them, pages and facts.
 
-It can be repeated and interrupted. An item is noted as begun before anything of it is recorded, and as done after all
-of it is; one that is done and has not changed is passed over, one that went on gets only what is new, and of one that
-was only begun the log says what is there. What was forgotten does not come back.
+It can be repeated and interrupted. The ledger notes an item as begun before any of it is recorded, and as done after
+all of it is. An item that is done and unchanged is passed over, one that grew gets only its new parts, and of one that
+was only begun the log says which parts are recorded. Forgotten content does not come back.
 """
 
 from __future__ import annotations
@@ -14,10 +14,27 @@ from looseleaf.base.paths import IMPORTER
 from looseleaf.log.record_request import imported
 from looseleaf.log.recorder import KEY, stream_of
 from looseleaf.store import records as codec
-from looseleaf.transfer.import_ledger import Chain, Hashes, Ledger, Recorded, Tally, record_of, sessions_of
-from looseleaf.transfer.new_items import Forgotten, New
-from looseleaf.transfer.place_items import Doubt, Vouched, ask
-from looseleaf.transfer.source import Broken, Claim, Document, Said, Talk, clipped, refuse_memory, when
+from looseleaf.transfer.import_ledger import (
+    Hashes,
+    ImportChain,
+    ImportLedger,
+    ImportTally,
+    RecordedMarks,
+    record_of,
+    sessions_of,
+)
+from looseleaf.transfer.new_items import ForgottenFilter, NewParts
+from looseleaf.transfer.place_items import Doubt, VouchedItems, ask_person
+from looseleaf.transfer.source import (
+    BrokenArchive,
+    ImportClaim,
+    ImportDocument,
+    ImportMessage,
+    Talk,
+    clip_title,
+    refuse_memory,
+    time_of,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,59 +46,56 @@ if TYPE_CHECKING:
     from looseleaf.memory import Memory
     from looseleaf.transfer.formats import Format
     from looseleaf.transfer.import_ledger import Imported, Prior
-    from looseleaf.transfer.source import Item, Said, Source
+    from looseleaf.transfer.source import ImportMessage, Item, Source
 
 
-# What was said elsewhere, as it is asked to be recorded here: its members, its time, and what it is
-# called.
+# --- requests --------------------------------------------------------------------------
 
 _LONGEST_NAME = 200
 
 
-class Heard:
-    """What was heard of an item so far: a title, and the last time."""
+class ImportTurn:
+    """The title and the last time of an item, as far as it was read."""
 
     def __init__(self, title: str) -> None:
-        self.title = clipped([title])
+        self.title = clip_title([title])
         self._last: float | None = None
 
-    def hear(self, said: Said) -> float | None:
-        """When it was said; what has no time was said when the last thing was."""
+    def add(self, said: ImportMessage) -> float | None:
+        """Return the message's time; without one, the time of the message before."""
         if not self.title and said.role == "user":
-            self.title = clipped([said.text])
-        self._last = when(said.ts) if said.ts is not None else self._last
+            self.title = clip_title([said.text])
+        self._last = time_of(said.ts) if said.ts is not None else self._last
         return self._last
 
 
-def asked_of(said: Said, mark: str, session: str, origin: str | None, ts: float | None) -> Asked:
+def request_of(said: ImportMessage, mark: str, session: str, origin: str | None, ts: float | None) -> Asked:
     given: dict[str, Any] = {"correlation_id": mark, "ts": ts}
     if said.role in ("user", "assistant"):
         given |= {said.role: said.text, "media": said.media}
         given |= {"reasoning": said.reasoning} if said.reasoning else {}
         return imported(origin, session, **given)
-    given |= {"tool_call_id": _name(said.call_id), "content": said.text, "media": said.media}
+    given |= {"tool_call_id": _clip_name(said.call_id), "content": said.text, "media": said.media}
     if said.role == "tool_call":
         given |= {
-            "tool_call": _name(said.name) or "tool",
+            "tool_call": _clip_name(said.name) or "tool",
             "tool_args": said.args,
             "reasoning": said.reasoning,
         }
         return imported(origin, session, **given)
-    given |= {"tool_name": _name(said.name), "tool_error": said.error}
+    given |= {"tool_name": _clip_name(said.name), "tool_error": said.error}
     if said.error is None or said.result is not None:
         given["tool_result"] = said.result
     return imported(origin, session, **given)
 
 
-def _name(name: str | None) -> str | None:
+def _clip_name(name: str | None) -> str | None:
     return name[:_LONGEST_NAME] or None if name is not None else None
 
 
-"""Under whose name histories are recorded: nobody's window, so that a long one floods none."""
-
 _TRACES = 500
 _CHARS = 4_000_000
-"""What is written with one sync at most."""
+"""The most that is written with one sync."""
 
 
 def run(
@@ -93,8 +107,8 @@ def run(
     dry_run: bool = False,
     step: Callable[[int, int], None] | None = None,
 ) -> Imported:
-    """Import a source into a memory, as its agent. `mine`: the user vouches for it. `step` is told how many items are
-    done (of how many, nobody knows)."""
+    """Import a source into a memory, as its agent. `mine`: the user vouches for it. `step` gets the number of items
+    done, and 0 for the unknown total."""
     return Import(memory, format_.NAME, mine=mine, dry_run=dry_run).run(source, format_, step)
 
 
@@ -106,77 +120,78 @@ class Import:
         self._is_mine = mine
         self._is_dry = dry_run
         self._origin = None if mine else f"import:{format_}"
-        self._recorder = memory.parts.conversation.recorder
-        self._hashes = Hashes(self._key())
-        self._ledger = Ledger(self._store)
-        self._forgotten = Forgotten(self._store, memory.parts.redact)
-        self._recorded: dict[str, Recorded] = {}
-        self._tally = Tally()
-        self._asked: list[Asked] = []
+        self._recorder = memory._talk.recorder
+        self._hashes = Hashes(self._read_key())
+        self._ledger = ImportLedger(self._store)
+        self._forgotten = ForgottenFilter(self._store, memory._clean)
+        self._recorded: dict[str, RecordedMarks] = {}
+        self._tally = ImportTally()
+        self._requests: list[Asked] = []
         self._chars = 0
         self._begun: list[Record] = []
         self._done: list[Record] = []
         self._doubts: list[Doubt] = []
         self._is_full = False
-        """Whether review takes no more."""
+        """True when review takes no more."""
         self._names: set[str] = set()
         self._hooked: set[str] = set()
-        """Sessions that hooks recorded while they were held."""
+        """Sessions that hooks recorded live."""
         self._shared: set[str] = set()
-        """Sessions that another process imports in the same moment."""
+        """Sessions that another process imports at the same time."""
 
-    def _key(self) -> bytes:
-        """A look leaves nothing behind, also no key."""
+    def _read_key(self) -> bytes:
+        """Return the key of hashes. A dry run writes nothing, so it makes no key."""
         if not self._is_dry:
             return self._recorder.redaction_key()
         found = self._store.get(KEY)
         return (found.data if found is not None else b"")[:32] or b"-"
 
     @cached_property
-    def _vouched(self) -> Vouched:
-        return Vouched(self._memory, self._format, self._hashes, self._ledger, self._tally, self._forgotten)
+    def _vouched(self) -> VouchedItems:
+        return VouchedItems(
+            self._memory, self._format, self._hashes, self._ledger, self._tally, self._forgotten
+        )
 
     def run(self, source: Source, format_: Format, step: Callable[[int, int], None] | None) -> Imported:
         if not self._is_mine and self._memory.agent != IMPORTER:
             raise Refused(
-                f"Nothing was imported: what nobody vouches for is recorded for the agent `{IMPORTER}` alone, and not "
-                f"for {self._memory.agent!r}, whose words it would stand among. Leave --agent out, or say --mine if "
-                "you vouch for it."
+                f"Nothing was imported: without --mine, a history is recorded for the agent `{IMPORTER}` only, not for "
+                f"{self._memory.agent!r}. Leave out --agent, or add --mine if you vouch for the history."
             )
         refuse_memory(source)
         if getattr(format_, "HOOKED", False):
             self._hooked = sessions_of(self._store)
         self._ledger.catch_up()
-        if self._ledger.is_empty:  # it is the first, or somebody lost the ledger: then the log is asked
+        if self._ledger.is_empty:  # the first import, or a lost ledger: then ask the log
             last = next(self._store.read_back(stream_of(self._memory.agent)), None)
             self._ledger.is_damaged = last is not None
         for sentence in source.notes:
             self._tally.note(sentence)
         try:
-            for item in self._items(source, format_):
-                self._take(item)
+            for item in self._read_items(source, format_):
+                self._take_item(item)
                 if step is not None:
                     step(self._tally.items, 0)
             self._vouch()
         finally:
-            self._flush()  # what was read before an error is as good as what would have followed
+            self._flush()  # items read before an error are good
         return self._tally.done(self._format, self._memory.agent, is_mine=self._is_mine, is_dry=self._is_dry)
 
-    def _items(self, source: Source, format_: Format) -> Iterator[Item]:
+    def _read_items(self, source: Source, format_: Format) -> Iterator[Item]:
         try:
             yield from format_.read(source, self._tally.note)
-        except Broken as broken:
-            self._tally.note(f"{broken} What follows it was not read.")
+        except BrokenArchive as broken:
+            self._tally.note(f"{broken} The rest of the source was not read.")
 
     # --- one item ------------------------------------------------------------------------
 
-    def _take(self, item: Item) -> None:
-        what = type(item).__name__.lower()
+    def _take_item(self, item: Item) -> None:
+        what = item.KIND
         first = self._hashes.of(self._format, what, item.key)
-        if first in self._names:  # the source has it twice
+        if first in self._names:  # twice in the source
             self._flush()
         self._names.add(first)
-        name = self._name_of(item, what, first)
+        name = self._ledger_name(item, what, first)
         session = self._session_of(name)
         if self._was_forgotten(item, name, session):
             self._pass_over(item, "forgotten")
@@ -185,13 +200,13 @@ class Import:
         elif not self._is_mine:
             self._take_text(item, name, session, first)
         elif self._is_dry:
-            self._vouched.look(item, name)
+            self._vouched.preview(item, name)
         else:
             self._vouched.take(item, name)
 
-    def _name_of(self, item: Item, what: str, first: str) -> str:
-        """What was data and is vouched for now, and a page that its source has changed and nobody vouches for, are
-        items of their own: as the former they are there already, and stay what they are."""
+    def _ledger_name(self, item: Item, what: str, first: str) -> str:
+        """Return the item's name in the ledger. Data that the user vouches for now, and a vouched page whose source
+        changed without a new vouching, are items of their own: the earlier ones stay as they are."""
         prior = self._ledger.prior(first)
         if isinstance(item, Talk):
             other = self._hashes.of(self._format, what, item.key, "mine")
@@ -204,49 +219,49 @@ class Import:
 
     def _was_forgotten(self, item: Item, name: str, session: str) -> bool:
         gone = self._forgotten
-        if not gone.is_any or gone.item(name) or gone.session(session):
+        if not gone.is_any or gone.has_item(name) or gone.has_session(session):
             return gone.is_any
-        if isinstance(item, Claim):
-            return gone.claim(item)
-        return isinstance(item, Document) and gone.document(item.text)
+        if isinstance(item, ImportClaim):
+            return gone.has_claim(item)
+        return isinstance(item, ImportDocument) and gone.has_document(item.text)
 
     def _pass_over(self, item: Item, fate: str) -> None:
-        """A talk is gone through all the same: a format may have to know what was in it, to tell copies of it."""
-        self._tally.add(type(item).__name__.lower(), fate)
+        """Count an item, and still read a talk: a format may need its lines to recognize copies."""
+        self._tally.add(item.KIND, fate)
         try:
             for _ in item.said if isinstance(item, Talk) else ():
                 pass
-        except Broken as broken:
+        except BrokenArchive as broken:
             self._tally.note(str(broken))
 
     def _vouch(self) -> None:
         if self._is_mine and not self._is_dry:
             self._vouched.finish()
 
-    def _take_text(self, item: Document | Claim, name: str, session: str, first: str) -> None:
-        """A text that nobody vouches for is recorded like the answer of a tool: found by recall, and in no prompt."""
-        is_claim = isinstance(item, Claim)
-        title = item.topic if isinstance(item, Claim) else item.title
-        about = {"topic": title, "relation": item.relation} if isinstance(item, Claim) else {"title": title}
+    def _take_text(self, item: ImportDocument | ImportClaim, name: str, session: str, first: str) -> None:
+        """Record an unvouched text like a tool's answer: recall finds it, and no prompt shows it."""
+        is_claim = isinstance(item, ImportClaim)
+        title = item.topic if isinstance(item, ImportClaim) else item.title
+        about = (
+            {"topic": title, "relation": item.relation} if isinstance(item, ImportClaim) else {"title": title}
+        )
         result = {key: value for key, value in about.items() if value} | {"text": item.text}
-        said = Said(
+        said = ImportMessage(
             "", "tool_result", "", item.ts, "memory" if is_claim else "document", None, name[:16], result
         )
         prior = self._ledger.prior(name)
         if prior is not None and prior.is_mine:
-            self._tally.add(type(item).__name__.lower(), "known")
+            self._tally.add(item.KIND, "known")
             return
-        taken = self._take_parts(
-            type(item).__name__.lower(), item.text if is_claim else title, [said], name, session
-        )
+        taken = self._take_parts(item.KIND, item.text if is_claim else title, [said], name, session)
         self._tally.outdated += bool(taken and name != first)
-        if not isinstance(item, Claim) or self._is_dry:
+        if not isinstance(item, ImportClaim) or self._is_dry:
             return
         is_new = any(record["item"] == name for record in self._done[-1:])
         was_full = prior is not None and prior.is_unasked and not self._is_full
         if is_new or was_full:
             again = None if is_new or prior is None else prior
-            self._doubts.append(Doubt(item, self._mark(said, name), session, name, again))
+            self._doubts.append(Doubt(item, self._mark_of(said, name), session, name, again))
             if len(self._doubts) >= _TRACES:
                 self._flush()
 
@@ -258,27 +273,34 @@ class Import:
         if self._take_parts("talk", talk.title, talk.said, name, session) and name != first and is_first:
             self._tally.copies.append(self._session_of(first))
 
-    def _take_parts(self, what: str, title: str, said: Iterable[Said], name: str, session: str) -> int:
-        """How many traces it gave."""
+    def _take_parts(
+        self, what: str, title: str, said: Iterable[ImportMessage], name: str, session: str
+    ) -> int:
+        """Take the new parts of an item, and return the number of traces."""
         prior = self._ledger.prior(name)
-        chain = Chain()
+        chain = ImportChain()
         gone: set[str] = set()
-        new = New(self._marked(said, name, gone), chain, prior, lambda: set(self._marks(session, prior)))
-        heard = Heard(title)
+        new = NewParts(
+            self._with_marks(said, name, gone),
+            chain,
+            prior,
+            lambda: set(self._recorded_marks(session, prior)),
+        )
+        heard = ImportTurn(title)
         taken = 0
         is_whole = True
         is_mine = self._is_mine or (prior is not None and prior.is_mine)
         try:
             for each, mark in new:
-                asked = self._cleaned(each, mark, session, heard, gone)
+                asked = self._clean_request(each, mark, session, heard, gone)
                 if asked is None:
                     continue
                 if taken == 0:
-                    self._pend(self._begun, "begun", name, session=session, mine=is_mine)
+                    self._queue_record(self._begun, "begun", name, session=session, mine=is_mine)
                 taken += 1
-                self._add(asked)
-        except Broken as broken:
-            self._tally.note(f"{broken} The rest of it was not taken in.")
+                self._add_request(asked)
+        except BrokenArchive as broken:
+            self._tally.note(f"{broken} The rest of it was not imported.")
             is_whole = False
         if chain.count == 0:
             if not is_whole:
@@ -292,7 +314,7 @@ class Import:
         if is_whole and (taken or not is_same):
             more = {"content": chain.content, "count": chain.count, "traces": taken, "mine": is_mine}
             more |= {"loose": True} if new.is_loose else {}
-            self._pend(self._done, "done", name, session=session, **more)
+            self._queue_record(self._done, "done", name, session=session, **more)
         self._tally.forgotten += len(gone)
         fate = "known" if len(gone) < chain.count else "forgotten"
         if taken:
@@ -300,75 +322,79 @@ class Import:
         self._tally.add(what, fate, heard.title)
         return taken
 
-    def _marked(self, said: Iterable[Said], name: str, gone: set[str]) -> Iterator[tuple[Said, str]]:
-        """Each part with its mark; `gone` are the marks of those that were forgotten, also where nothing is new."""
+    def _with_marks(
+        self, said: Iterable[ImportMessage], name: str, gone: set[str]
+    ) -> Iterator[tuple[ImportMessage, str]]:
+        """Yield each part with its mark, and add the marks of forgotten parts to `gone`, new or not."""
         for each in said:
-            mark = self._mark(each, name)
-            if self._forgotten.item(mark):
+            mark = self._mark_of(each, name)
+            if self._forgotten.has_item(mark):
                 gone.add(mark)
             yield each, mark
 
-    def _pend(self, records: list[Record], kind: str, name: str, **more: Any) -> None:
+    def _queue_record(self, records: list[Record], kind: str, name: str, **more: Any) -> None:
         if not self._is_dry:
             records.append(record_of(kind, self._format, name, self._memory.agent, **more))
 
     # --- what of it is new ---------------------------------------------------------------
 
-    def _marks(self, session: str, prior: Prior | None) -> dict[str, str]:
+    def _recorded_marks(self, session: str, prior: Prior | None) -> dict[str, str]:
         agent = (prior.agent if prior is not None else "") or self._memory.agent
         if agent not in self._recorded:
-            self._recorded[agent] = Recorded(self._store, agent)
+            self._recorded[agent] = RecordedMarks(self._store, agent)
         return self._recorded[agent].marks(session)
 
-    def _mark(self, said: Said, name: str) -> str:
-        """By which what was recorded is known again, and cannot be guessed."""
+    def _mark_of(self, said: ImportMessage, name: str) -> str:
+        """Return the mark that identifies a recorded part, and that cannot be guessed."""
         given = (said.role, said.text, said.name, said.args, said.call_id, said.result, said.error)
         try:
             return f"import-{self._hashes.of(name, said.key, list(given))[:20]}"
-        except Refused:  # it cannot be written out, and will not be recorded
+        except Refused:  # not JSON, so it will not be recorded either
             return f"import-{self._hashes.of(name, said.key, repr(given)[:1000])[:20]}"
 
-    def _cleaned(self, said: Said, mark: str, session: str, heard: Heard, gone: set[str]) -> Asked | None:
+    def _clean_request(
+        self, said: ImportMessage, mark: str, session: str, heard: ImportTurn, gone: set[str]
+    ) -> Asked | None:
         """What is to be recorded; None (which is told) for what cannot be, or was forgotten."""
         if mark in gone:
             return None
-        ts = heard.hear(said)
+        ts = heard.add(said)
         try:
             for value in (said.args, said.result):
                 if value is not None and not isinstance(value, str):
                     codec.to_json([value])
-            asked = asked_of(said, mark, session, self._origin, ts)
-            if self._is_dry and not self._forgotten.is_any:  # a look makes no key
-                self._tally.at(ts)
+            asked = request_of(said, mark, session, self._origin, ts)
+            if self._is_dry and not self._forgotten.is_any:  # a dry run makes no key
+                self._tally.add_time(ts)
                 return asked
             clean = self._recorder.cleaned(asked)
         except Refused as refused:
             why = str(refused).partition(": ")[2] or str(refused)
             self._tally.note(f"A message of {heard.title!r} was passed over: {why}")
             return None
-        left = self._forgotten.asked(clean)
+        left = self._forgotten.strip_request(clean)
         if left is None:
             gone.add(mark)
         else:
             self._tally.forgotten += left is not clean
-            self._tally.at(ts)
+            self._tally.add_time(ts)
         return left
 
     # --- writing -------------------------------------------------------------------------
 
-    def _add(self, asked: Asked) -> None:
+    def _add_request(self, asked: Asked) -> None:
         self._tally.traces += 1
         if self._is_dry:
             return
-        self._asked.append(asked)
+        self._requests.append(asked)
         self._chars += len(asked.content) + len(str(asked.tool_result or "")) + 500
-        if len(self._asked) >= _TRACES or self._chars >= _CHARS:
+        if len(self._requests) >= _TRACES or self._chars >= _CHARS:
             self._flush()
 
     def _flush(self) -> None:
-        """Begun, recorded, done: in this order, and under one lock, so that of two imports of the same each item is
-        taken in once."""
-        asked, self._asked, self._chars = self._asked, [], 0
+        """Write begun, traces, done, in this order and under one lock, so that two imports of the same source take each
+        item once."""
+        asked, self._requests, self._chars = self._requests, [], 0
         begun, self._begun = self._begun, []
         done, self._done = self._done, []
         doubts, self._doubts = self._doubts, []
@@ -378,33 +404,33 @@ class Import:
             self._shared |= {self._session_of(item) for item in self._ledger.catch_up()}
             count = len(asked)
             for session in {each.session or "" for each in asked} & self._shared:
-                there = self._marks(session, None)
+                there = self._recorded_marks(session, None)
                 asked = [
                     each for each in asked if each.session != session or each.correlation_id not in there
                 ]
             self._tally.traces -= count - len(asked)
             self._ledger.append(begun)
             made = {each.correlation_id: each.id for each in self._recorder.record_clean(asked)}
-            done = self._put_to_a_person(doubts, made, done) if doubts else done
+            done = self._ask_person(doubts, made, done) if doubts else done
             self._ledger.append(done)
 
-    def _put_to_a_person(
+    def _ask_person(
         self, doubts: list[Doubt], made: dict[str | None, str], done: list[Record]
     ) -> list[Record]:
-        """What review has no place for is noted as not asked: another import asks again."""
+        """Put claims into review. One without a place there is noted as unasked, and a later import asks again."""
         traced = [
             (doubt, trace)
             for doubt in doubts
-            if (trace := made.get(doubt.mark) or self._marks(doubt.session, None).get(doubt.mark))
+            if (trace := made.get(doubt.mark) or self._recorded_marks(doubt.session, None).get(doubt.mark))
         ]
-        added, unasked = ask(self._memory, traced, self._format)
+        added, unasked = ask_person(self._memory, traced, self._format)
         self._tally.waiting += added
         self._is_full = self._is_full or bool(unasked)
         done = [record | {"unasked": True} if record["item"] in unasked else record for record in done]
         for doubt in doubts:
             if doubt.again is not None and doubt.name not in unasked:
                 more = {"content": doubt.again.content, "count": 1, "traces": 0, "mine": False}
-                self._pend(done, "done", doubt.name, session=doubt.session, **more)
+                self._queue_record(done, "done", doubt.name, session=doubt.session, **more)
         return done
 
     def _session_of(self, item: str) -> str:

@@ -1,7 +1,7 @@
-"""JSON from a stream, one member at a time: a file of a gigabyte takes the memory of its longest member.
+"""JSON read from a stream, one member at a time: a file of a gigabyte takes the memory of its longest member.
 
-A member that is no JSON, nests too deep or is longer than is read is passed over and told; what follows it is read.
-Where the outer array or object breaks off, what was whole before it has been given.
+A member that is not JSON, nests too deep or is too long is passed over and noted, and reading goes on after it. Where
+the outer array or object breaks off, all whole members before that have been yielded.
 """
 
 from __future__ import annotations
@@ -15,34 +15,34 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any, BinaryIO
 
-    from looseleaf.transfer.source import Note
+    from looseleaf.transfer.source import Note, Source
 
 LONGEST = 32 * 1024 * 1024
-"""Characters of one member, or bytes of one line, that are read; no talk that people have is longer."""
+"""Characters of one member, or bytes of one line, that are read: no real talk is longer."""
 
 _PIECE = 256 * 1024
 _SPACE = re.compile(r"[ \t\r\n﻿]*")
 _MARKS = re.compile(r'"|[{}\[\]]')
 _IN_STRING = re.compile(r'["\\]')
 _NEAR = 16
-"""Characters at the end of what is there, in which an error may only mean that more is to come."""
+"""Characters at the end of the text read so far, where an error may only mean that more is to come."""
 
 
 def is_utf_16(head: bytes) -> bool:
-    """Whether bytes begin as JSON does in UTF-16, with or without its mark."""
+    """True for the first bytes of JSON in UTF-16, with or without its mark."""
     return head[:2] in (b"\xff\xfe", b"\xfe\xff") or (len(head) > 3 and head[:2].count(0) == 1)
 
 
 class _Bad(Exception):
-    """The value that was asked for could not be read; it has been passed over."""
+    """A value cannot be read; it has been passed over."""
 
 
 class _Ended(Exception):
-    """The stream ended, or is no JSON from here on."""
+    """The stream ended, or is not JSON from here on."""
 
 
-class Reader:
-    """Pulls values out of a stream. `under` names the way to the array or object whose members are wanted."""
+class JsonReader:
+    """A reader of single values. `under`: the path of names to the array or object whose members are wanted."""
 
     def __init__(self, stream: BinaryIO, longest: int = LONGEST) -> None:
         self._stream = stream
@@ -55,53 +55,53 @@ class Reader:
         self.is_utf_16: bool | None = None
 
     def members(self, under: tuple[str, ...] = ()) -> Iterator[tuple[str, Any, str | None]]:
-        """Each member: its name (or number), its value, and what was wrong with it."""
-        opening = self._next()
+        """Yield each member: its name (or number), its value, and its fault."""
+        opening = self._next_char()
         if under:
             if opening != "{":
                 raise _Ended
             self._at += 1
-            for name in self._names():
+            for name in self._read_names():
                 if name == under[0]:
                     yield from self.members(under[1:])
                     return
-                self._pass_over()
+                self._skip_value()
             return
         if opening == "[":
             self._at += 1
-            for number in self._numbers():
-                yield (str(number), *self._value())
+            for number in self._read_numbers():
+                yield (str(number), *self._read_or_skip())
         elif opening == "{":
             self._at += 1
-            for name in self._names():
-                yield (name, *self._value())
+            for name in self._read_names():
+                yield (name, *self._read_or_skip())
         else:
             raise _Ended
 
     def opening(self) -> str:
-        """The first character that is not white space; "" at the end."""
-        return self._next()
+        """Return the next character that is not white space; "" at the end."""
+        return self._next_char()
 
     # --- structure ---------------------------------------------------------------------
 
-    def _numbers(self) -> Iterator[int]:
+    def _read_numbers(self) -> Iterator[int]:
         number = 0
-        while self._more("]", is_first=number == 0):
+        while self._has_more("]", is_first=number == 0):
             yield number
             number += 1
 
-    def _names(self) -> Iterator[str]:
+    def _read_names(self) -> Iterator[str]:
         is_first = True
-        while self._more("}", is_first=is_first):
+        while self._has_more("}", is_first=is_first):
             is_first = False
-            name, wrong = self._value()
-            if wrong is not None or not isinstance(name, str) or self._next() != ":":
+            name, wrong = self._read_or_skip()
+            if wrong is not None or not isinstance(name, str) or self._next_char() != ":":
                 raise _Ended
             self._at += 1
             yield name
 
-    def _more(self, closing: str, *, is_first: bool) -> bool:
-        mark = self._next()
+    def _has_more(self, closing: str, *, is_first: bool) -> bool:
+        mark = self._next_char()
         if mark == closing:
             self._at += 1
             return False
@@ -110,22 +110,22 @@ class Reader:
         if mark != ",":
             raise _Ended
         self._at += 1
-        if self._next() == closing:  # a comma too many is what hand-made files have
+        if self._next_char() == closing:  # handmade files have a comma too many
             self._at += 1
             return False
         return True
 
-    def _next(self) -> str:
+    def _next_char(self) -> str:
         while True:
             found = _SPACE.match(self._text, self._at)
             self._at = found.end() if found is not None else self._at
             if self._at < len(self._text):
                 return self._text[self._at]
-            if not self._fill(_PIECE):
+            if not self._read_more(_PIECE):
                 return ""
 
-    def _fill(self, size: int) -> bool:
-        """Read on; what lies behind is let go."""
+    def _read_more(self, size: int) -> bool:
+        """Read on, and drop the text before this place."""
         if self._is_over:
             return False
         data = self._stream.read(size)
@@ -138,78 +138,78 @@ class Reader:
 
     # --- one value ---------------------------------------------------------------------
 
-    def _value(self) -> tuple[Any, str | None]:
+    def _read_or_skip(self) -> tuple[Any, str | None]:
         try:
             return self._read_value(), None
         except _Bad as bad:
-            self._pass_over()
+            self._skip_value()
             return None, str(bad)
 
     def _read_value(self) -> Any:
-        self._next()
+        self._next_char()
         while True:
             try:
                 value, end = self._scan(self._text, self._at)
             except json.JSONDecodeError as error:
                 is_cut = error.msg.startswith("Unterminated string") or error.pos >= len(self._text) - _NEAR
                 if not is_cut or self._is_over:
-                    raise _Bad(f"is no JSON ({error.msg})") from error
+                    raise _Bad(f"is not JSON ({error.msg})") from error
             except RecursionError as error:
                 raise _Bad("nests too deep") from error
             except ValueError as error:
                 raise _Bad("has a number that is too long") from error
             else:
-                # A number may go on in what was not read yet: `1`, `1.`, `1.5e+`.
+                # A number may go on in the next piece: `1`, `1.`, `1.5e+`.
                 is_number = isinstance(value, int | float) and not isinstance(value, bool)
                 if self._is_over or not is_number or end <= len(self._text) - _NEAR:
                     if end - self._at > self._longest:
-                        raise self._too_long()
+                        raise self._too_long_error()
                     self._at = end
                     return value
             held = len(self._text) - self._at
             if held > self._longest:
-                raise self._too_long()
-            self._fill(max(_PIECE, held))
+                raise self._too_long_error()
+            self._read_more(max(_PIECE, held))
 
-    def _too_long(self) -> _Bad:
+    def _too_long_error(self) -> _Bad:
         return _Bad(f"is longer than {self._longest:,} characters")
 
-    def _pass_over(self) -> None:
-        """To where the value ends, by its brackets and strings alone; nothing of it is kept."""
+    def _skip_value(self) -> None:
+        """Skip to the end of a value by its brackets and strings alone, and keep nothing of it."""
         depth = 0
-        first = self._next()
+        first = self._next_char()
         if first and first not in '{["':
-            self._pass_scalar()
+            self._skip_scalar()
             return
         while True:
             mark = _MARKS.search(self._text, self._at)
             if mark is None:
                 self._at = len(self._text)
-                if not self._fill(_PIECE):
+                if not self._read_more(_PIECE):
                     raise _Ended
                 continue
             self._at = mark.end()
             if mark[0] == '"':
-                self._pass_string()
+                self._skip_string()
             else:
                 depth += 1 if mark[0] in "{[" else -1
             if depth <= 0:
                 return
 
-    def _pass_string(self) -> None:
+    def _skip_string(self) -> None:
         while True:
             mark = _IN_STRING.search(self._text, self._at)
             if mark is None or (mark[0] == "\\" and mark.end() == len(self._text)):
                 self._at = len(self._text) if mark is None else mark.start()
-                if not self._fill(_PIECE):
+                if not self._read_more(_PIECE):
                     raise _Ended
                 continue
             self._at = mark.end() + (mark[0] == "\\")
             if mark[0] == '"':
                 return
 
-    def _pass_scalar(self) -> None:
-        while self._at < len(self._text) or self._fill(_PIECE):
+    def _skip_scalar(self) -> None:
+        while self._at < len(self._text) or self._read_more(_PIECE):
             while self._at < len(self._text):
                 if self._text[self._at] in ",]}":
                     return
@@ -219,53 +219,70 @@ class Reader:
 def members(
     stream: BinaryIO, note: Note, name: str, under: tuple[str, ...] = (), longest: int = LONGEST
 ) -> Iterator[tuple[str, Any]]:
-    """Each member of the array or object in a stream (or of the one that stands there `under` names) with its number or
+    """Yield each member of the array or object in a stream (or of the one that `under` leads to) with its number or
     name. `name` is the file's, for the notes."""
-    reader = Reader(stream, longest)
+    reader = JsonReader(stream, longest)
     try:
-        yield from _sound(reader.members(under), note, name)
+        yield from _valid_members(reader.members(under), note, name)
         if not under and reader.opening() not in ("", "\0"):
-            note(f"{name} was not read to its end: what follows the first array or object is no part of it.")
+            note(f"{name} was not read to its end: more follows after the first array or object.")
     except _Ended:
-        _tell_end(reader, note, name)
+        _note_end(reader, note, name)
 
 
-def in_a_row(stream: BinaryIO, note: Note, name: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The objects of a stream, one after the other, with their numbers, from 1: mostly it is one; JSON lines that are
-    called JSON are many."""
-    reader = Reader(stream)
+def records(source: Source, name: str, note: Note) -> Iterator[tuple[str, Any]]:
+    """Yield the members of a file's list with their numbers; of one object, itself or its `conversations`."""
+    with source.open(name) as stream:
+        is_one = JsonReader(stream).opening() == "{"
+    with source.open(name) as stream:
+        if not is_one:
+            yield from members(stream, note, name)
+            return
+        own = dict(members(stream, note, name))
+    inner = own.get("conversations")
+    yield from (
+        ((str(number), each) for number, each in enumerate(inner)) if isinstance(inner, list) else [("", own)]
+    )
+
+
+def concatenated(stream: BinaryIO, note: Note, name: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the objects that follow each other in a stream, numbered from 1: mostly one; many for JSON lines in a
+    `.json` file."""
+    reader = JsonReader(stream)
     number = 0
     while reader.opening() not in ("", "\0"):
         number += 1
         found: dict[str, Any] = {}
         is_whole = False
         try:
-            found.update(_sound(reader.members(), note, name))
+            found.update(_valid_members(reader.members(), note, name))
             is_whole = True
         except _Ended:
-            _tell_end(reader, note, name)
-        if found or is_whole:  # of one that breaks off, what was whole
+            _note_end(reader, note, name)
+        if found or is_whole:  # of an object that breaks off, its whole members
             yield str(number), found
         if not is_whole:
             return
 
 
-def _sound(found: Iterator[tuple[str, Any, str | None]], note: Note, name: str) -> Iterator[tuple[str, Any]]:
+def _valid_members(
+    found: Iterator[tuple[str, Any, str | None]], note: Note, name: str
+) -> Iterator[tuple[str, Any]]:
     for key, value, wrong in found:
         if wrong is None:
             yield key, value
         else:
             note(f"{name}: {key[:80]!r} was passed over, it {wrong}.")
-        del value  # it may be long, and the next one as well
+        del value  # it may be long, and so may the next
 
 
-def _tell_end(reader: Reader, note: Note, name: str) -> None:
-    why = "it is UTF-16; save it as UTF-8" if reader.is_utf_16 else "it breaks off, or is no JSON there"
+def _note_end(reader: JsonReader, note: Note, name: str) -> None:
+    why = "it is UTF-16; save it as UTF-8" if reader.is_utf_16 else "it breaks off, or is not JSON there"
     note(f"{name} was not read to its end: {why}.")
 
 
-def lines(stream: BinaryIO, note: Note, name: str, longest: int = LONGEST) -> Iterator[tuple[int, Any]]:
-    """The value of each line of JSON lines, with the line's number, from 1; empty lines are none."""
+def json_lines(stream: BinaryIO, note: Note, name: str, longest: int = LONGEST) -> Iterator[tuple[int, Any]]:
+    """Yield the value of each line of JSON lines with its number, from 1, without empty lines."""
     for number, line in enumerate(raw_lines(stream, longest), 1):
         if line is None:
             note(f"{name}:{number} was passed over, the line is longer than {longest:,} bytes.")
@@ -275,11 +292,11 @@ def lines(stream: BinaryIO, note: Note, name: str, longest: int = LONGEST) -> It
             except RecursionError:
                 note(f"{name}:{number} was passed over, it nests too deep.")
             except ValueError:
-                note(f"{name}:{number} was passed over, it is no JSON.")
+                note(f"{name}:{number} was passed over, it is not JSON.")
 
 
 def raw_lines(stream: BinaryIO, longest: int = LONGEST) -> Iterator[bytes | None]:
-    """Lines without their ends; None for one that is longer than is read."""
+    """Yield lines without their ends; None for one that is too long."""
     held, is_over = b"", False
     while piece := stream.read(_PIECE):
         *whole, held = (held + piece).split(b"\n")

@@ -1,7 +1,7 @@
-"""What of an item is new: its parts, without those that are recorded.
+"""The parts of an item that are new here, and not forgotten.
 
-Of an item that was done before, the beginning is held back until as much of it is read as was taken in then. Mostly it
-is the same, and nothing has to be looked up; else the log is asked which parts it has.
+The beginning of an item that was imported before is held back until as many parts are read as it had then. Mostly they
+are the same, and nothing is looked up; otherwise the log says which parts it has.
 """
 
 from __future__ import annotations
@@ -17,49 +17,51 @@ if TYPE_CHECKING:
 
     from looseleaf.log.record_request import Asked
     from looseleaf.store.protocol import Store
-    from looseleaf.transfer.import_ledger import Chain, Prior
-    from looseleaf.transfer.source import Claim, Said
+    from looseleaf.transfer.import_ledger import ImportChain, Prior
+    from looseleaf.transfer.source import ImportClaim, ImportMessage
 
 
-# What of a source was forgotten here, and stays so: by its name, by all of its text, and sentence by
-# sentence, in whichever file and under whichever name it comes again.
+# --- forgotten -------------------------------------------------------------------------
 
 _SAID = ("content", "tool_args", "tool_result", "tool_error", "reasoning")
 
 
-class Forgotten:
-    """`clean` takes the secrets out of a text."""
+class ForgottenFilter:
+    """A filter for forgotten content: by name, by whole text and by sentence, in any file and under any name. `clean`
+    takes the secrets out of a text."""
 
     def __init__(self, store: Store, clean: Callable[[str], str]) -> None:
         self._stones = Tombstones(store)
         self._clean = clean
         self.is_any = self._stones.are_there
 
-    def item(self, name: str) -> bool:
+    def has_item(self, name: str) -> bool:
         return self.is_any and self._stones.holds("item", name)
 
-    def session(self, name: str) -> bool:
+    def has_session(self, name: str) -> bool:
         return self.is_any and self._stones.holds("session", name)
 
-    def claim(self, claim: Claim) -> bool:
-        """Half of a claim would be another one: it is gone if one sentence of it is."""
+    def has_claim(self, claim: ImportClaim) -> bool:
+        """True if any sentence of a claim is forgotten: half a claim would be another claim."""
         if not self.is_any:
             return False
         text = self._clean(claim.text)
         fact = fact_text(claim.topic, claim.relation or NOTE, text)
-        return self._stones.holds("fact", fact) or self._all(text) or self.left(text) != text
+        return (
+            self._stones.holds("fact", fact) or self._is_forgotten_text(text) or self.strip_text(text) != text
+        )
 
-    def document(self, text: str) -> bool:
-        """Whether nothing of a document is left."""
+    def has_document(self, text: str) -> bool:
+        """True if nothing of a document is left."""
         if not self.is_any:
             return False
         text = self._clean(text)
-        left = self.left(text)
-        return self._all(text) or (left != text and is_nothing_else(left))
+        left = self.strip_text(text)
+        return self._is_forgotten_text(text) or (left != text and is_nothing_else(left))
 
-    def page(self, text: str) -> str:
-        """What is left of a cleaned text that becomes a page: lines of which nothing is left go."""
-        left = self.left(text)
+    def strip_page(self, text: str) -> str:
+        """Return a cleaned text for a page without its forgotten sentences, and without lines that are left empty."""
+        left = self.strip_text(text)
         if left == text:
             return text
         was = text.split("\n")
@@ -68,22 +70,26 @@ class Forgotten:
             line for old, line in zip(was, lines, strict=True) if line == old or not is_nothing_else(line)
         )
 
-    def asked(self, asked: Asked) -> Asked | None:
-        """What is left of something that was cleaned and is to be recorded; None: nothing."""
+    def strip_request(self, asked: Asked) -> Asked | None:
+        """Return a cleaned request without its forgotten sentences; None if nothing is left."""
         if not self.is_any:
             return asked
         given = {name: getattr(asked, name) for name in _SAID}
-        if any(self._all(text) for name in ("content", "tool_result", "tool_error") if (text := given[name])):
+        if any(
+            self._is_forgotten_text(text)
+            for name in ("content", "tool_result", "tool_error")
+            if (text := given[name])
+        ):
             return None
-        left = {name: self._left_of(value) for name, value in given.items()}
+        left = {name: self._strip_value(value) for name, value in given.items()}
         if left == given:
             return asked
         if all(is_nothing_else(text) for value in left.values() for text in each_text(value)):
             return None
         return type(asked)(**{name: getattr(asked, name) for name in type(asked).__match_args__} | left)
 
-    def left(self, text: str) -> str:
-        """The text without the sentences that were forgotten; line ends stay."""
+    def strip_text(self, text: str) -> str:
+        """Return the text without its forgotten sentences; line ends stay."""
         if not self.is_any:
             return text
         parts: list[str] = []
@@ -91,41 +97,45 @@ class Forgotten:
         for sentence in sentences_in(text):
             start = text.index(sentence, at)
             end = start + len(sentence)
-            parts += [text[at:start], MASK if self._said(sentence) else text[start:end]]
+            parts += [text[at:start], MASK if self._is_forgotten_sentence(sentence) else text[start:end]]
             at = end
         return "".join((*parts, text[at:]))
 
-    def _all(self, text: object) -> bool:
+    def _is_forgotten_text(self, text: object) -> bool:
         return isinstance(text, str) and bool(text.strip()) and self._stones.holds("text", text)
 
-    def _said(self, sentence: str) -> bool:
+    def _is_forgotten_sentence(self, sentence: str) -> bool:
         text = sentence_text(sentence)
         return bool(text) and self._stones.holds("sentence", text)
 
-    def _left_of(self, value: Any) -> Any:
+    def _strip_value(self, value: Any) -> Any:
         if isinstance(value, str):
-            return self.left(value)
+            return self.strip_text(value)
         if isinstance(value, dict):
-            return {self.left(name): self._left_of(inner) for name, inner in value.items()}
+            return {self.strip_text(name): self._strip_value(inner) for name, inner in value.items()}
         if isinstance(value, (list, tuple)):
-            return [self._left_of(inner) for inner in value]
+            return [self._strip_value(inner) for inner in value]
         return value
 
 
 if TYPE_CHECKING:
-    Marked = tuple[Said, str]
+    Marked = tuple[ImportMessage, str]
 
 
 HELD = 20_000_000
-"""Characters of a beginning that are held at most; of a longer one the log is asked."""
+"""The most characters of a beginning that are held back; past that the log is read."""
 
 
-class New:
-    """Goes through the parts of an item once, each with its mark, and gives those that are new. `chain` takes in the
-    marks of all. `recorded` asks the log. `is_loose`, at the end: the log has parts that the item has not."""
+class NewParts:
+    """An iterator over the new parts of an item, each with its mark. `chain` collects all marks, `recorded` reads those
+    in the log. `is_loose`, at the end: the log has parts that the item lacks."""
 
     def __init__(
-        self, said: Iterable[Marked], chain: Chain, prior: Prior | None, recorded: Callable[[], set[str]]
+        self,
+        said: Iterable[Marked],
+        chain: ImportChain,
+        prior: Prior | None,
+        recorded: Callable[[], set[str]],
     ) -> None:
         self._said = said
         self._chain = chain
@@ -133,7 +143,7 @@ class New:
         self._recorded = recorded
         self._seen: set[str] = set()
         self._left: set[str] = set()
-        """Of what the log has, the marks that did not come yet."""
+        """Marks in the log that did not come yet."""
 
     @property
     def is_loose(self) -> bool:
@@ -145,20 +155,20 @@ class New:
         for each, mark in self._said:
             self._chain.add(mark)
             if held is None:
-                yield from self._unseen([(each, mark)])
+                yield from self._take_unseen([(each, mark)])
                 continue
             held.append((each, mark))
             size += len(each.text) + 100
-            if not self._may_be_known(size):
+            if not self._is_too_soon(size):
                 self._compare(held)
-                yield from self._unseen(held)
+                yield from self._take_unseen(held)
                 held = None
-        if held:  # it is shorter than it was
-            self._ask()
-            yield from self._unseen(held)
+        if held:  # shorter than before
+            self._read_recorded()
+            yield from self._take_unseen(held)
 
-    def _may_be_known(self, size: int) -> bool:
-        """Whether it is too soon to say."""
+    def _is_too_soon(self, size: int) -> bool:
+        """True while too few parts are read to compare."""
         prior = self._prior
         return prior is not None and prior.is_done and self._chain.count < prior.count and size < HELD
 
@@ -172,13 +182,13 @@ class New:
         if is_same and prior is not None and not prior.is_loose:
             self._seen = {mark for _, mark in held}
         else:
-            self._ask()
+            self._read_recorded()
 
-    def _ask(self) -> None:
+    def _read_recorded(self) -> None:
         self._seen = self._recorded()
         self._left = set(self._seen)
 
-    def _unseen(self, held: list[Marked]) -> Iterator[Marked]:
+    def _take_unseen(self, held: list[Marked]) -> Iterator[Marked]:
         for each, mark in held:
             self._left.discard(mark)
             if mark not in self._seen:

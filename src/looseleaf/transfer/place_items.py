@@ -1,10 +1,9 @@
-"""What the user vouches for: documents become the pages that they are, claims become lines on pages of facts.
+"""Where imported items go: vouched documents become pages, vouched claims facts; other claims wait in review.
 
-Nobody's page is overwritten: where a page is there and says something else, the document goes beside it, as
-`facts/<name>-imported.md`, with a number if need be. A page that an import made, and that nobody has touched since,
-follows its document when that is imported again. There is one state: another one, or a broken one, is passed over.
-Claims about the user go to `facts/user.md`, not to `USER.md`: what somebody else's program collected need not be in
-every prompt. Claims that do not fit on a page stand on `facts/<topic>-2.md`, and so on.
+No page is overwritten: where it exists and differs, the document goes beside it, as `facts/<name>-imported.md`, with a
+number if needed. A page that an import made and nothing else has changed follows its document when that is imported
+again. The working state is never written. Claims about the user go to `facts/user.md`, not to `USER.md`: what another
+program collected need not be in every prompt. Claims that do not fit on a page go to `facts/<topic>-2.md`, and so on.
 """
 
 from __future__ import annotations
@@ -23,12 +22,11 @@ from looseleaf.language.topic_words import topic_name
 from looseleaf.log.journal import PERSON
 from looseleaf.pages.grammar import add_fact, as_written, parse, replace_fact
 from looseleaf.pages.pages import Page
-from looseleaf.state.text import Unsound
 from looseleaf.text.diff import split_lines
 from looseleaf.text.lines import NOTE, bullet_text
 from looseleaf.text.times import written
 from looseleaf.transfer.import_ledger import record_of
-from looseleaf.transfer.source import Claim, Document, clipped
+from looseleaf.transfer.source import ImportClaim, ImportDocument, clip_title
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,41 +34,39 @@ if TYPE_CHECKING:
     from typing import Any
 
     from looseleaf.memory import Memory
-    from looseleaf.transfer.import_ledger import Hashes, Ledger, Prior, Tally
-    from looseleaf.transfer.new_items import Forgotten
-    from looseleaf.transfer.source import Claim
+    from looseleaf.transfer.import_ledger import Hashes, ImportLedger, ImportTally, Prior
+    from looseleaf.transfer.new_items import ForgottenFilter
+    from looseleaf.transfer.source import ImportClaim
 
 
-# Claims that nobody vouches for, put before a person: as many as review takes, each with the trace that
-# says it.
+# --- claims for review -----------------------------------------------------------------
 
 
 @frozen
 class Doubt:
-    """A claim, the mark and the session of its trace, and its name in the ledger. `again`: what the ledger says of one
-    that is recorded, and for which review had no place."""
+    """An unvouched claim, the mark and session of its trace, and its name in the ledger. `again`: its ledger record, if
+    it is recorded already and review had no place for it."""
 
-    claim: Claim
+    claim: ImportClaim
     mark: str
     session: str
     name: str
     again: Prior | None
 
 
-def ask(memory: Memory, doubts: Sequence[tuple[Doubt, str]], format_: str) -> tuple[int, set[str]]:
-    """Put claims (each with the id of its trace) into review: how many wait there now that did not, and the names of
-    those for which there is no place. What waits already or was rejected is not asked."""
+def ask_person(memory: Memory, doubts: Sequence[tuple[Doubt, str]], format_: str) -> tuple[int, set[str]]:
+    """Put claims, each with the id of its trace, into review. Return how many were added, and the names of those
+    without a place. A claim that waits already or was rejected is not asked again."""
     now = time.time()
-    facts = [_fact(memory, doubt.claim, trace, f"import:{format_}", now) for doubt, trace in doubts]
-    memory.parts.notebook.catch_up()
-    asked = memory.parts.placer.ask(
-        [(fact, f"{format_} had it") for fact in facts], f"imported from {format_}"
-    )
+    facts = [_pending_fact(memory, doubt.claim, trace, f"import:{format_}", now) for doubt, trace in doubts]
+    book = memory._book
+    book.catch_up()
+    asked = book.place.ask([(fact, f"{format_} had it") for fact in facts], f"imported from {format_}")
     full = {doubt.name for (doubt, _), fact in zip(doubts, facts, strict=True) if fact.id in asked.full}
     return len(asked.added), full
 
 
-def _fact(memory: Memory, claim: Claim, trace: str, origin: str, now: float) -> Fact:
+def _pending_fact(memory: Memory, claim: ImportClaim, trace: str, origin: str, now: float) -> Fact:
     topic = claim.topic if name_fault(claim.topic) is None else topic_name(claim.topic or "imported")
     relation, said = as_written(claim.relation or NOTE, memory.parts.redact(claim.text))
     kind = relation_of(relation).kind
@@ -95,25 +91,27 @@ def _fact(memory: Memory, claim: Claim, trace: str, origin: str, now: float) -> 
 
 
 _MOST = 10
-"""Pages of one name that imports make beside each other."""
+"""The most pages of one name that imports make beside each other."""
 
 _SPARE = 1000
-"""Bytes that a page of claims must have left for its heading."""
+"""Bytes left on a page of claims for its heading."""
 
 _TRIES = 5
 _IN_A_ROW = 200
-"""Pages that are written before the folder is looked at again."""
+"""Pages written before the folder is scanned again."""
 
 
-class Vouched:
+class VouchedItems:
+    """Documents and claims that the user vouches for, on their way to pages."""
+
     def __init__(
         self,
         memory: Memory,
         format_: str,
         hashes: Hashes,
-        ledger: Ledger,
-        tally: Tally,
-        forgotten: Forgotten,
+        ledger: ImportLedger,
+        tally: ImportTally,
+        forgotten: ForgottenFilter,
     ) -> None:
         self._memory = memory
         self._format = format_
@@ -121,69 +119,70 @@ class Vouched:
         self._ledger = ledger
         self._tally = tally
         self._forgotten = forgotten
-        self._claims: dict[str, list[tuple[Claim, str]]] = {}
+        self._claims: dict[str, list[tuple[ImportClaim, str]]] = {}
         self._edits = 0
-        memory.pages.absorb()  # looking at each page need not do it again
+        memory.absorb()  # so that no page has to
 
-    def look(self, item: Document | Claim, name: str) -> None:
-        """Only say what would be done."""
-        what = type(item).__name__.lower()
-        fate = self._fate(item, name)
-        if isinstance(item, Document):
-            fault = _state_fault(item.text) if _wanted(item) == STATE else None
-            if fault is not None:
-                fate = "bad"
-                self._tally.note(f"{item.title[:80]!r} would be passed over: {fault}")
-            elif self._would_be_there(item, fate):
-                fate = "known"
-        self._tally.add(what, fate, item.title if isinstance(item, Document) else clipped([item.text]))
+    def preview(self, item: ImportDocument | ImportClaim, name: str) -> None:
+        """Count what would be done."""
+        what = item.KIND
+        fate = self._fate_of(item, name)
+        if isinstance(item, ImportDocument):
+            fate = "known" if self._is_on_page(item, fate) else fate
+        self._tally.add(
+            what, fate, item.title if isinstance(item, ImportDocument) else clip_title([item.text])
+        )
         if fate in ("new", "grown"):
-            self._tally.at(item.ts)
-            self._tally.facts += isinstance(item, Claim)
-            path = _wanted(item) if isinstance(item, Document) else _page_of(item)
+            self._tally.add_time(item.ts)
+            self._tally.facts += isinstance(item, ImportClaim)
+            path = _page_of_document(item) if isinstance(item, ImportDocument) else _first_page(item)
             if path not in self._tally.pages:
                 self._tally.pages.append(path)
 
-    def take(self, item: Document | Claim, name: str) -> None:
-        """A document at once; a claim together with the others of its page, by `finish`."""
-        fate = self._fate(item, name)
+    def take(self, item: ImportDocument | ImportClaim, name: str) -> None:
+        """Write a document at once; keep a claim until `finish` writes all of its page."""
+        fate = self._fate_of(item, name)
         if fate not in ("new", "grown"):
-            self._tally.add(type(item).__name__.lower(), fate)
-        elif isinstance(item, Claim):
-            self._claims.setdefault(self._home_of(item, name), []).append((item, name))
+            self._tally.add(item.KIND, fate)
+        elif isinstance(item, ImportClaim):
+            self._claims.setdefault(self._page_of_claim(item, name), []).append((item, name))
         else:
-            self._put(item, name, fate)
+            self._write_document(item, name, fate)
 
     def finish(self) -> None:
         for path, claims in self._claims.items():
-            self._add(path, claims)
+            self._add_claims(path, claims)
         self._claims = {}
 
-    def content(self, item: Document | Claim) -> str:
-        """The hash of what a page says of it."""
-        if isinstance(item, Document):
-            return self._hashes.of("text", self._memory.parts.redact(item.text))
-        return self._line(*as_written(item.relation or NOTE, self._memory.parts.redact(item.text)))
+    def content(self, item: ImportDocument | ImportClaim) -> str:
+        """Return the hash of an item's text on a page."""
+        if isinstance(item, ImportDocument):
+            return self._hashes.of("text", self._memory._clean(item.text))
+        return self._line_hash(*as_written(item.relation or NOTE, self._memory._clean(item.text)))
 
-    def _fate(self, item: Document | Claim, name: str) -> str:
+    def _fate_of(self, item: ImportDocument | ImportClaim, name: str) -> str:
         prior = self._ledger.prior(name)
         is_there = prior is not None and prior.is_done and prior.is_mine
-        if is_there and prior is not None and prior.content in (self.content(item), self._left(item)):
+        if (
+            is_there
+            and prior is not None
+            and prior.content in (self.content(item), self._stripped_hash(item))
+        ):
             return "known"
         return "grown" if is_there else "new"
 
-    def _left(self, item: Document | Claim) -> str:
-        """The same of what is left of a document in which something was forgotten."""
-        return self._hashes.of("text", self._text(item)) if isinstance(item, Document) else ""
+    def _stripped_hash(self, item: ImportDocument | ImportClaim) -> str:
+        """Return the hash of a document without its forgotten parts."""
+        return self._hashes.of("text", self._text_to_write(item)) if isinstance(item, ImportDocument) else ""
 
-    def _text(self, document: Document) -> str:
-        text: str = self._memory.parts.redact(document.text)
-        return self._forgotten.page(text)
+    def _text_to_write(self, document: ImportDocument) -> str:
+        text: str = self._memory._clean(document.text)
+        return self._forgotten.strip_page(text)
 
-    def _line(self, relation: str, said: str) -> str:
+    def _line_hash(self, relation: str, said: str) -> str:
         return self._hashes.of("line", relation, said)
 
-    def _done(self, name: str, content: str, path: str) -> dict[str, Any]:
+    def _done_record(self, name: str, content: str, path: str) -> dict[str, Any]:
         return record_of(
             "done",
             self._format,
@@ -198,48 +197,42 @@ class Vouched:
 
     # --- documents -----------------------------------------------------------------------
 
-    def _would_be_there(self, document: Document, fate: str) -> bool:
-        """Whether the page says it already. A look takes out no secrets: it makes no key."""
-        page = Page(path := _wanted(document), self._memory.parts.pages.absorb.read(path))
+    def _is_on_page(self, document: ImportDocument, fate: str) -> bool:
+        """True if the page says it already. A dry run makes no key, and so redacts no secrets."""
+        page = Page(path := _page_of_document(document), self._memory._pages.absorb.read(path))
         return fate == "new" and page.exists and page.text == document.text
 
-    def _put(self, document: Document, name: str, fate: str) -> None:
-        text = self._text(document)
-        wanted = _wanted(document)
-        fault = _state_fault(text) if wanted == STATE else None
-        where = () if fault is not None else (wanted, *(_beside(wanted) if wanted != STATE else ()))
-        for path in where:
+    def _write_document(self, document: ImportDocument, name: str, fate: str) -> None:
+        text = self._text_to_write(document)
+        wanted = _page_of_document(document)
+        fault = f"{wanted} and the pages beside it are there and say something else. Move one away, and import again."
+        for path in (wanted, *_pages_beside(wanted)):
             try:
-                written = self._written(path, text, name)
+                written = self._write_page(path, text, name)
             except Refused as refused:
                 fault = str(refused)
                 break
             if written is None:
                 continue
-            if not written:  # somebody, perhaps another import, put it there
+            if not written:  # something else, perhaps another import, wrote it
                 self._ledger.catch_up()
                 fate = "known"
             prior = self._ledger.prior(name)
-            if written or prior is None or not prior.is_mine or self._fate(document, name) != "known":
+            if written or prior is None or not prior.is_mine or self._fate_of(document, name) != "known":
                 content = self._hashes.of("text", text)
-                self._ledger.append([self._done(name, content, path)])
+                self._ledger.append([self._done_record(name, content, path)])
             self._tally.add("document", fate, document.title)
             if written:
-                self._tally.forgotten += text != self._memory.parts.redact(document.text)
-                self._tally.at(document.ts)
+                self._tally.forgotten += text != self._memory._clean(document.text)
+                self._tally.add_time(document.ts)
                 self._tally.pages.append(path)
             return
         self._tally.add("document", "bad")
-        beside = " and the pages beside it are" if wanted != STATE else " is"
-        why = fault or (
-            f"{wanted}{beside} there and {'say' if wanted != STATE else 'says'} something else. Move one of them "
-            "away, and import again."
-        )
-        self._tally.note(f"{document.title[:80]!r} was passed over: {why}")
+        self._tally.note(f"{document.title[:80]!r} was passed over: {fault}")
 
-    def _written(self, path: str, text: str, name: str) -> bool | None:
-        """Whether the page was written now; it was free, or this document's own, as it was left. False: it said it
-        already. None: it says something else."""
+    def _write_page(self, path: str, text: str, name: str) -> bool | None:
+        """Write a page that is free, or that this document wrote and nothing else changed. False: it already says this.
+        None: it says something else."""
         for _ in range(_TRIES):
             prior = self._ledger.prior(name)
             page = Page(path, self._memory.parts.pages.absorb.read(path))
@@ -251,16 +244,16 @@ class Vouched:
                 return None
             reason = f"imported from {self._format}"
             try:
-                self._edit(path, text, page.sha256, reason)
-            except Stale:  # somebody saved it in this moment: look again
+                self._edit_page(path, text, page.sha256, reason)
+            except Stale:  # saved meanwhile: read again
                 self._ledger.catch_up()
                 continue
             return True
         return None
 
-    def _edit(self, path: str, text: str, base: str | None, reason: str) -> None:
-        """Looking at the whole folder before each of thousands of pages would take longer than all the rest."""
-        pages = self._memory.parts.pages
+    def _edit_page(self, path: str, text: str, base: str | None, reason: str) -> None:
+        """Edit a page without a scan of the folder each time: for thousands of pages that would cost the most."""
+        pages = self._memory._pages
         pages.in_a_row = bool(self._edits % _IN_A_ROW)
         self._edits += 1
         try:
@@ -270,42 +263,42 @@ class Vouched:
 
     # --- claims --------------------------------------------------------------------------
 
-    def _home_of(self, claim: Claim, name: str) -> str:
-        """The page of a claim: where its line was put before, else its topic's."""
-        path = _page_of(claim)
+    def _page_of_claim(self, claim: ImportClaim, name: str) -> str:
+        """Return the page that has the claim's line already, else its topic's."""
+        path = _first_page(claim)
         prior = self._ledger.prior(name)
         was = prior.page if prior is not None and prior.is_mine else ""
-        return next((each for each in _further(path) if was == self._hashes.of(each)), path)
+        return next((each for each in _pages_of_topic(path) if was == self._hashes.of(each)), path)
 
-    def _add(self, path: str, claims: list[tuple[Claim, str]]) -> None:
+    def _add_claims(self, path: str, claims: list[tuple[ImportClaim, str]]) -> None:
         most = self._memory.policy.page_bytes - _SPARE
         large = [each for each in claims if len(each[0].text.encode("utf-8", "replace")) * 2 > most]
-        if large:  # written out, it may be no line of any page
-            self._refuse(large, "it is longer than a page may be.")
+        if large:  # escaped, it may fit on no page
+            self._note_refused(large, "it is longer than a page may be.")
         left = [each for each in claims if each not in large]
-        pages = _further(_page_of(claims[0][0]))
+        pages = _pages_of_topic(_first_page(claims[0][0]))
         for where in pages[pages.index(path) :] if left else ():
             try:
-                left = self._add_to(where, left)
+                left = self._add_to_page(where, left)
             except Refused as refused:
-                self._refuse(left, str(refused))
+                self._note_refused(left, str(refused))
                 return
             if not left:
                 return
         if left:
-            self._refuse(left, f"{path} and the pages after it are full.")
+            self._note_refused(left, f"{path} and the pages after it are full.")
 
-    def _refuse(self, claims: list[tuple[Claim, str]], why: str) -> None:
+    def _note_refused(self, claims: list[tuple[ImportClaim, str]], why: str) -> None:
         for _ in claims:
             self._tally.add("claim", "bad")
-        first = clipped([claims[0][0].text])
+        first = clip_title([claims[0][0].text])
         what = f"{len(claims):,} claims, the first {first!r}," if len(claims) > 1 else f"The claim {first!r}"
         were = "were" if len(claims) > 1 else "was"
         self._tally.note(f"{what} of {claims[0][0].topic[:80]!r} {were} passed over: {why}")
 
-    def _add_to(self, path: str, claims: list[tuple[Claim, str]]) -> list[tuple[Claim, str]]:
-        """As many claims as fit on a page, by one edit; those that do not. Repeated, because a crash came between, it
-        finds them there."""
+    def _add_to_page(self, path: str, claims: list[tuple[ImportClaim, str]]) -> list[tuple[ImportClaim, str]]:
+        """Add as many claims as fit on a page in one edit, and return the others. After a crash, a repeat finds them
+        there."""
         most = self._memory.policy.page_bytes - _SPARE
         fates: list[str] = []
 
@@ -314,7 +307,9 @@ class Vouched:
             size = len(text.encode())
             facts = parse(path, text).facts
             here = {(fact.relation, fact.object) for fact in facts}
-            own = {self._line(fact.relation, fact.object): (fact.relation, fact.object) for fact in facts}
+            own = {
+                self._line_hash(fact.relation, fact.object): (fact.relation, fact.object) for fact in facts
+            }
             new: list[tuple[str, str]] = []
             for claim, name in claims:
                 line = as_written(claim.relation or NOTE, self._memory.parts.redact(claim.text))
@@ -323,24 +318,24 @@ class Vouched:
                     continue
                 prior = self._ledger.prior(name)
                 before = own.get(prior.content) if prior is not None and prior.is_mine else None
-                size += _bytes(line) - (_bytes(before) if before is not None else 0)
+                size += _line_bytes(line) - (_line_bytes(before) if before is not None else 0)
                 if size > most:
                     break
                 here.add(line)
-                fates.append(self._fate(claim, name))
+                fates.append(self._fate_of(claim, name))
                 if before is not None:
-                    text = _replaced(text, path, before, line)
+                    text = _replace_line(text, path, before, line)
                 else:
                     new.append(line)
-            return _with_lines(text, path, new)
+            return _add_lines(text, path, new)
 
         self._memory.pages.edit(path, change, reason=f"imported from {self._format}", author=PERSON)
         taken, left = claims[: len(fates)], claims[len(fates) :]
-        self._ledger.append([self._done(name, self.content(claim), path) for claim, name in taken])
+        self._ledger.append([self._done_record(name, self.content(claim), path) for claim, name in taken])
         for (claim, _), fate in zip(taken, fates, strict=True):
-            self._tally.add("claim", fate, clipped([claim.text]))
+            self._tally.add("claim", fate, clip_title([claim.text]))
             if fate != "known":
-                self._tally.at(claim.ts)
+                self._tally.add_time(claim.ts)
         added = len(fates) - fates.count("known")
         self._tally.facts += added
         if added:
@@ -348,58 +343,46 @@ class Vouched:
         return left
 
 
-def _state_fault(text: str) -> str | None:
-    """Why a text is no state that may be written, or None."""
-    from looseleaf.state.file import examined
-
-    try:
-        is_empty = examined(text.encode("utf-8", "surrogatepass")) is None
-    except Unsound as unsound:
-        where = f" (in {unsound.where})" if unsound.where else ""
-        return f"it is no sound state{where}: {unsound.why}."
-    return "it is an empty state." if is_empty else None
-
-
-def _wanted(document: Document) -> str:
-    """Where a document would stand; a place that is none is made one of facts."""
+def _page_of_document(document: ImportDocument) -> str:
+    """Return the page of a document; a page of facts, where its own is not allowed."""
     path = document.page or ""
-    if path and path_fault(path) is None and is_page(path):
+    if path and path != STATE and path_fault(path) is None and is_page(path):
         return path
     title = document.title.removesuffix(".md") or document.topic or "imported"
     return f"facts/{topic_name(title)}.md"
 
 
-def _beside(path: str) -> list[str]:
-    """Where a document goes if its page is taken."""
+def _pages_beside(path: str) -> list[str]:
+    """Return the pages for a document whose own is taken."""
     name = path.rpartition("/")[2].removesuffix(".md").lower()
     return [f"facts/{name}-imported{number}.md" for number in ("", *(f"-{each}" for each in range(2, _MOST)))]
 
 
-def _further(path: str) -> list[str]:
-    """The page of a topic, and those on which claims stand that found no place on it."""
+def _pages_of_topic(path: str) -> list[str]:
+    """Return the page of a topic, and those that continue it."""
     stem = path.removesuffix(".md")
     return [path, *(f"{stem}-{number}.md" for number in range(2, _MOST))]
 
 
-def _page_of(claim: Claim) -> str:
+def _first_page(claim: ImportClaim) -> str:
     path = f"facts/{claim.topic}.md"
     is_good = "/" not in claim.topic and path_fault(path) is None
     return path if is_good else f"facts/{topic_name(claim.topic or 'imported')}.md"
 
 
-def _bytes(line: tuple[str, str]) -> int:
-    """What a line takes on a page, at most."""
+def _line_bytes(line: tuple[str, str]) -> int:
+    """Return the most bytes that a line takes on a page."""
     return len(bullet_text(*line).encode()) + 4
 
 
-def _replaced(text: str, path: str, old: tuple[str, str], new: tuple[str, str]) -> str:
-    """The page with one line said anew, where nobody has changed it meanwhile."""
+def _replace_line(text: str, path: str, old: tuple[str, str], new: tuple[str, str]) -> str:
+    """Return the page with one fact replaced."""
     line = next(fact.line for fact in parse(path, text).facts if (fact.relation, fact.object) == old)
     return replace_fact(text, path, line or 0, *new)
 
 
-def _with_lines(text: str, path: str, new: list[tuple[str, str]]) -> str:
-    """The page with these facts more: the first where a careful person would put it, the others below it."""
+def _add_lines(text: str, path: str, new: list[tuple[str, str]]) -> str:
+    """Return the page with these facts added: the first in its best place, the others below it."""
     if not new:
         return text
     text = add_fact(text, path, *new[0])

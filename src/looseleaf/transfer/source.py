@@ -1,10 +1,9 @@
-"""A source: one safe, read-only look at a file, a folder, a zip or a tar, which somebody else made.
+"""A source: a safe, read-only view of a foreign file, folder, zip or tar, and the items that formats find in it.
 
-Nothing is ever unpacked to disk. A name is judged before it is a name here: one that would lead out of the source, a
-link, a device, an encrypted or an oversized file is passed over, and `notes` says so. Of two files of one name the
-first counts. Names that differ only in case are two files: nothing is written under them. Archives within archives stay
-shut. What cannot be looked at without risk is refused whole: a broken archive, one with too many files, or one that
-swells beyond measure.
+Nothing is unpacked to disk. Every name is checked first: one that leads out of the source, a link, a device, an
+encrypted or an oversized file is passed over, and `notes` says so. Of two files of one name the first counts. Names
+that differ only in case are two files: nothing is written under them. Archives within archives stay shut. A broken
+archive, one with too many files, or one that unpacks to far more than its size is refused whole.
 """
 
 from __future__ import annotations
@@ -12,13 +11,14 @@ from __future__ import annotations
 import io
 import json
 import os
+from contextlib import contextmanager
 
 from looseleaf.base.errors import Refused
 from looseleaf.base.immutable import frozen
 from looseleaf.base.messages import FARTHEST
 from looseleaf.base.paths import is_page
-from looseleaf.transfer.archives import LARGEST, Broken, look, packing_errors, told
-from looseleaf.transfer.formats.agent_lines import moment_of
+from looseleaf.transfer.archives import LARGEST, BrokenArchive, open_pack, reason_of, unpacking_errors
+from looseleaf.transfer.formats.agent_lines import parse_time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,17 +28,17 @@ if TYPE_CHECKING:
     from looseleaf.base.messages import TraceType
 
 
-# What a format finds in a source: talks, documents and claims, as values.
+# --- items -----------------------------------------------------------------------------
 
 if TYPE_CHECKING:
     Note = Callable[[str], None]
-    """Told in one sentence of what was passed over, and why."""
+    """Takes a sentence that says what was passed over, and why."""
 
 
 @frozen
-class Said:
-    """One thing that was said or done. `text` is what a user or an assistant said; a call has `name`, `args` and
-    `call_id`, a result `result` (or `error`) and `call_id`."""
+class ImportMessage:
+    """One message, call or result. Users and assistants have `text`; a call has `name`, `args` and `call_id`, a result
+    `result` (or `error`) and `call_id`."""
 
     key: str
     role: TraceType
@@ -55,17 +55,21 @@ class Said:
 
 @frozen
 class Talk:
-    """One conversation. `said` is gone through once, in the order in which it was said, and may be long."""
+    """One conversation. `said` is read once, in order, and may be long."""
+
+    KIND = "talk"
 
     key: str
     title: str
-    said: Iterable[Said]
+    said: Iterable[ImportMessage]
 
 
 @frozen
-class Document:
-    """A text. `page`: where it would stand if the user vouches for it (`USER.md`, `days/2026-01-01.md`, `facts/x.md`);
-    `topic`: what it is about, if the source says so."""
+class ImportDocument:
+    """A text. `page`: its place, if vouched for (`USER.md`, `days/2026-01-01.md` or `facts/x.md`). `topic`: its
+    subject, if the source names one."""
+
+    KIND = "document"
 
     key: str
     text: str
@@ -76,8 +80,10 @@ class Document:
 
 
 @frozen
-class Claim:
-    """One remembered statement about a topic."""
+class ImportClaim:
+    """A remembered statement about a topic."""
+
+    KIND = "claim"
 
     key: str
     topic: str
@@ -87,17 +93,16 @@ class Claim:
 
 
 if TYPE_CHECKING:
-    Item = Talk | Document | Claim
+    Item = Talk | ImportDocument | ImportClaim
 
 
-# Reading what others wrote, value by value: whatever it is, there is an answer, and nothing raises.
-
+# --- reading foreign values: any value gives an answer, and nothing raises --------------
 
 _TEXTS = ("text", "input_text", "output_text", "summary_text", "refusal", "thinking")
 
 
-def named(source: Source, *endings: str) -> list[str]:
-    """The names of files that end so, without what a Mac puts beside each file and what editors hide."""
+def files_ending(source: Source, *endings: str) -> list[str]:
+    """Return the names with these endings, without hidden files and those that macOS adds beside each file."""
     return [
         name
         for name in source.names()
@@ -107,20 +112,20 @@ def named(source: Source, *endings: str) -> list[str]:
     ]
 
 
-def to_read(source: Source, found: list[str]) -> list[str]:
-    """What was found by its name; a single file is what its user says it is, however it is called."""
+def files_to_read(source: Source, found: list[str]) -> list[str]:
+    """Return the files found by name; a single file counts whatever its name, because the user chose the format."""
     return found or (list(source.names()) if source.kind == "file" else [])
 
 
 def stem(name: str) -> str:
-    """The last part of a name, without its ending."""
+    """Return the last part of a name, without its ending."""
     return name.rpartition("/")[2].rsplit(".", 1)[0] if not name.rpartition("/")[2].startswith(".") else "."
 
 
-def when(value: object) -> float | None:
-    """Epoch seconds of a number or an ISO time; a number of milliseconds is taken for one."""
+def time_of(value: object) -> float | None:
+    """Return the epoch seconds of a number (also of milliseconds) or an ISO time."""
     if isinstance(value, str):
-        found = moment_of(value)
+        found = parse_time(value)
         return found if found is not None and abs(found) < FARTHEST else None
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
@@ -129,59 +134,51 @@ def when(value: object) -> float | None:
     return float(value) / 1000 if abs(value) >= FARTHEST else float(value)
 
 
-def words(value: object) -> str:
-    """A text, or "" for anything else."""
+def text_of(value: object) -> str:
+    """Return a text, or "" for anything else."""
     return value if isinstance(value, str) else ""
 
 
-def members(value: object) -> dict[str, Any]:
-    """An object, or an empty one for anything else."""
+def dict_of(value: object) -> dict[str, Any]:
+    """Return an object, or an empty one for anything else."""
     return value if isinstance(value, dict) else {}
 
 
-def objects(value: object) -> list[dict[str, Any]]:
-    """The objects of a list, or none."""
+def dicts_of(value: object) -> list[dict[str, Any]]:
+    """Return the objects in a list, or none."""
     return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
 
 
-def unwrapped(own: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    """An object itself, or those that it has under `conversations`, with their numbers."""
-    held = own.get("conversations")
-    yield from (
-        ((str(number), each) for number, each in enumerate(held)) if isinstance(held, list) else [("", own)]
-    )
-
-
-def spoken(content: object) -> str:
-    """The text of a content that is a text, or a list of texts and of blocks that have one."""
+def content_text(content: object) -> str:
+    """Return the text of a message's content: a text, or a list of texts and blocks."""
     if isinstance(content, list):
-        return "\n\n".join(filter(None, (_block(each) for each in content)))
-    return words(content)
+        return "\n\n".join(filter(None, (_block_text(each) for each in content)))
+    return text_of(content)
 
 
-def _block(block: object) -> str:
+def _block_text(block: object) -> str:
     if isinstance(block, dict):
-        return next((words(block[name]) for name in _TEXTS if words(block.get(name))), "")
-    return words(block)
+        return next((text_of(block[name]) for name in _TEXTS if text_of(block.get(name))), "")
+    return text_of(block)
 
 
 _MEDIA = {"image_url": "images", "audio_url": "audio", "video_url": "video"}
 
 
 def media_of(content: object) -> dict[str, list[str]] | None:
-    """The addresses of pictures and recordings in a content; what is written out in it is none."""
+    """Return the addresses of pictures and recordings in a content, without those that are written out in it."""
     found: dict[str, list[str]] = {}
-    for block in objects(content):
+    for block in dicts_of(content):
         for name, kind in _MEDIA.items():
             given = block.get(name)
-            address = words(given.get("url")) if isinstance(given, dict) else words(given)
+            address = text_of(given.get("url")) if isinstance(given, dict) else text_of(given)
             if address and not address.startswith("data:"):
                 found.setdefault(kind, []).append(address)
     return found or None
 
 
-def loaded(text: object) -> Any:
-    """Arguments that were written as JSON; else as they are."""
+def json_of(text: object) -> Any:
+    """Return the value of a JSON text; anything else as it is."""
     if not isinstance(text, str):
         return text
     try:
@@ -190,13 +187,23 @@ def loaded(text: object) -> Any:
         return text
 
 
-def clipped(texts: Iterator[str] | list[str], most: int = 80) -> str:
-    """A title of the first text that has words."""
+def object_in(line: bytes) -> dict[str, Any] | None:
+    """Return the object in a JSON line, an empty one for another value; None if it is not JSON."""
+    try:
+        return dict_of(json.loads(line))
+    except (ValueError, RecursionError):
+        return None
+
+
+def clip_title(texts: Iterator[str] | list[str], most: int = 80) -> str:
+    """Return a title: the first text that has words, clipped."""
     line = next((" ".join(text[:400].split()) for text in texts if text.strip()), "")
     return line if len(line) <= most else f"{line[:most].rstrip()}…"
 
 
-__all__ = ["Broken", "Source", "refuse_memory"]
+__all__ = ["BrokenArchive", "Source", "refuse_memory"]
+
+# --- the source ------------------------------------------------------------------------
 
 _JOURNAL = "log/journal.jsonl"
 _OWN = ("log", "views")
@@ -207,11 +214,11 @@ class Source:
     """`with Source(path) as source: for name in source.names(): source.open(name)`. `kind`: file, folder, zip, tar."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        if not os.fspath(path):  # it was meant to be something: `import "$UNSET"`
+        if not os.fspath(path):  # the caller meant a path: `import "$UNSET"`
             raise Refused("Nothing was imported: the path is empty. Give a file or a folder.")
         self.path = os.path.abspath(os.fspath(path))
         self.notes: list[str] = []
-        self.kind, self._pack = look(self.path, self.notes.append)
+        self.kind, self._pack = open_pack(self.path, self.notes.append)
         self._names = tuple(self._pack.files)
 
     def __enter__(self) -> Source:
@@ -221,42 +228,42 @@ class Source:
         self._pack.close()
 
     def names(self) -> tuple[str, ...]:
-        """Relative, with slashes, in order; a single file has its own name. Folders are not among them."""
+        """Return the names of all files: relative, with slashes, in order. A single file has its own name."""
         return self._names
 
     def __contains__(self, name: str) -> bool:
         return name in self._pack.files
 
     def size(self, name: str) -> int:
-        """In bytes, unpacked."""
+        """Return the unpacked size in bytes."""
         return self._pack.size(name)
 
     def modified(self, name: str) -> float | None:
-        """When the file was last changed, in epoch seconds, if that is known."""
+        """Return the time of the last change in epoch seconds, if known."""
         found = self._pack.modified(name)
         return found if found is not None and abs(found) < FARTHEST else None  # an archive may say anything
 
     def open(self, name: str) -> BinaryIO:
-        """A stream of the file's bytes. Reading raises `Broken` where it cannot go on."""
+        """Open a file. Reading raises `BrokenArchive` where it cannot go on."""
         return _Stream(self._pack.open(name), f"{os.path.basename(self.path)}: {name}")
 
     def read(self, name: str, most: int) -> bytes | None:
-        """All of a file; None if it is longer than `most` bytes."""
+        """Return a whole file; None if it is longer than `most` bytes."""
         with self.open(name) as stream:
             data = stream.read(most + 1)
         return None if len(data) > most else data
 
     def head(self, name: str, size: int = 65_536) -> bytes:
-        """How a file begins; nothing, if it cannot be read."""
+        """Return the first bytes of a file; none if it cannot be read."""
         try:
             with self.open(name) as stream:
                 return stream.read(size)
-        except Broken:
+        except BrokenArchive:
             return b""
 
 
 class _Stream(io.RawIOBase, BinaryIO if TYPE_CHECKING else object):  # type: ignore[misc]
-    """Reads at most a megabyte at once from below, and says in one way what is wrong there."""
+    """A stream that reads a megabyte at a time, and raises one kind of error for all that can be wrong."""
 
     def __init__(self, below: BinaryIO, name: str) -> None:
         self._below = below
@@ -271,42 +278,51 @@ class _Stream(io.RawIOBase, BinaryIO if TYPE_CHECKING else object):  # type: ign
         super().close()
 
     def read(self, size: int = -1) -> bytes:
-        """As many bytes as were asked for, unless the file ends before."""
+        """Return `size` bytes, or fewer where the file ends."""
         parts: list[bytes] = []
         left = size if size >= 0 else LARGEST
-        while left > 0 and (part := self._some(min(left, _READ))):
+        while left > 0 and (part := self._read_some(min(left, _READ))):
             parts.append(part)
             left -= len(part)
         return b"".join(parts)
 
-    def _some(self, size: int) -> bytes:
+    def _read_some(self, size: int) -> bytes:
         try:
             return self._below.read(size)
-        except packing_errors() as error:
-            raise Broken(f"{self._name} was not read to its end: {told(error)}.") from error
+        except unpacking_errors() as error:
+            raise BrokenArchive(f"{self._name} was not read to its end: {reason_of(error)}.") from error
+
+
+@contextmanager
+def skip_broken(note: Note) -> Iterator[None]:
+    """Note a file that cannot be read (to its end), and go on after the block."""
+    try:
+        yield
+    except BrokenArchive as broken:
+        note(str(broken))
 
 
 def refuse_memory(source: Source) -> None:
-    """Refused for a memory of ours, and for a part of one: it is there already, and its log is nobody's words."""
+    """Refuse a looseleaf memory, or a part of one: it can be used as it is, and its log holds no new words."""
     names = source.names()
     journal = next((name for name in names if name == _JOURNAL or name.endswith(f"/{_JOURNAL}")), None)
     if journal is not None and not all(name.startswith(journal.removesuffix(_JOURNAL)) for name in names):
         where = os.path.join(source.path, journal.removesuffix(f"/{_JOURNAL}"))
         raise Refused(
-            f"Nothing was imported: {source.path} has a memory of looseleaf in it ({where}), which is used as it is. "
-            "Give what lies beside it, folder by folder."
+            f"Nothing was imported: {source.path} contains a looseleaf memory ({where}), which needs no import. "
+            "Import the other folders one by one."
         )
-    if journal is not None or _is_part(source.path):
+    if journal is not None or _is_part_of_memory(source.path):
         is_one = journal is not None
-        what = "is a memory of looseleaf already" if is_one else "is a part of a memory of looseleaf"
+        what = "is already a looseleaf memory" if is_one else "is part of a looseleaf memory"
         raise Refused(
-            f"Nothing was imported: {source.path} {what}. Unpack it, if it is packed, and use it as it is: "
+            f"Nothing was imported: {source.path} {what}. Unpack it, if it is packed, and use it directly: "
             "looseleaf --memory FOLDER"
         )
 
 
-def _is_part(path: str) -> bool:
-    """Whether it is one of a memory's pages or lies in one of its folders. Other things may lie beside them."""
+def _is_part_of_memory(path: str) -> bool:
+    """True for a memory's page, and for anything in one of its folders. Other files may lie beside them."""
     path = os.path.realpath(path)
     parts: list[str] = []
     while (above := os.path.dirname(path)) != path:

@@ -1,8 +1,6 @@
-"""The formats that can be imported: a table of modules, each imported when it is asked for, and which one a source is.
+"""The import formats: one module each, loaded on use, and the choice of the one that fits a source.
 
-A format is a module with `NAME`, `ABOUT` (one line), `detect(source)` (0 to 1, by looking at little) and
-`read(source, note)`, which gives items one at a time and tells `note` what it passes over. It reads data: nothing in
-a source is obeyed, and no content stops an import.
+A format only reads data: it obeys nothing in a source, and no content stops an import.
 """
 
 from __future__ import annotations
@@ -14,39 +12,37 @@ from looseleaf.base.immutable import frozen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable
     from typing import Any, Protocol
 
     from looseleaf.transfer.source import Item, Note, Source
-
-    class Format(Protocol):
-        NAME: str
-        ABOUT: str
-
-        @staticmethod
-        def detect(source: Source) -> float: ...
-
-        @staticmethod
-        def read(source: Source, note: Note) -> Iterator[Item]: ...
+else:
+    Protocol = object  # hooks load this package, and `typing` is slow to import
 
 
-SURE = 0.5
-"""Below, a source is not taken for a format."""
+class Format(Protocol):
+    """An import format: a module in this package with these four names, listed in `FORMATS`.
 
-APART = 0.1
-"""By how much the best guess must be better than the next."""
+    `NAME` is the word that `--as` takes, `ABOUT` one line for the user. A module may also set `HOOKED = True`: then the
+    keys of its talks are names of sessions, and one that the hooks recorded is passed over.
+    """
 
+    NAME: str
+    ABOUT: str
 
-_HEAD = 65_536
-_REASONS = 3
+    @staticmethod
+    def detect(source: Source) -> float:
+        """Return how sure it is that the source has this format, from 0 to 1. Look at names and heads of files only.
 
+        0.95: unmistakable; 0.85: typical of it; 0.5: nothing speaks against it.
+        """
 
-@frozen
-class Detected:
-    """Which format a source is, and how sure that is."""
+    @staticmethod
+    def read(source: Source, note: Note) -> Iterable[Item]:
+        """Yield the items of the source one at a time, and `note` in one sentence each thing passed over.
 
-    format: Any
-    sure: float
+        An item's key is the same in every export of it, so that a second import recognizes it.
+        """
 
 
 FORMATS: dict[str, Callable[[], Any]] = {
@@ -59,62 +55,71 @@ FORMATS: dict[str, Callable[[], Any]] = {
     "mcp-memory": lambda: import_module("looseleaf.transfer.formats.mcp_memory"),
     "mem0": lambda: import_module("looseleaf.transfer.formats.mem0"),
     "basic-memory": lambda: import_module("looseleaf.transfer.formats.basic_memory"),
-    "seeds": lambda: import_module("looseleaf.transfer.formats.seeds"),
     "plain": lambda: import_module("looseleaf.transfer.formats.plain"),
 }
-"""By the name that `--as` takes."""
+"""How to load the module of each `NAME`. Module names are written out, so that the test of layers sees them."""
+
+SURE = 0.5
+"""A source is not taken for a format that is less sure."""
+
+APART = 0.1
+"""The lead that the best guess needs over the next."""
+
+_HEAD = 65_536
+_REASONS = 3
+
+
+@frozen
+class Detected:
+    """The format of a source, and how sure that is."""
+
+    format: Format
+    sure: float
 
 
 def named(name: str) -> Format:
-    """The format of a name, or Refused with the names there are."""
-    load = FORMATS.get(name)
-    if load is None:
+    """Return the format of this name; Refused lists the names."""
+    if name not in FORMATS:
         raise Refused(
-            f"Nothing was imported: there is no format {name[:80]!r}. There are: {', '.join(FORMATS)}."
+            f"Nothing was imported: there is no format {name[:80]!r}. Choose one of {', '.join(FORMATS)}."
         )
-    found: Format = load()
+    found: Format = FORMATS[name]()
     return found
 
 
 def detect(source: Source) -> Detected:
-    """Which format a source is. Refused where none fits or two fit as well, and for a memory of ours."""
+    """Return the format of a source. Refused where none fits, where two fit as well, and for a looseleaf memory."""
     from looseleaf.transfer.source import refuse_memory
 
     refuse_memory(source)
-    found = sorted(
-        (
-            Detected(format_, sure)
-            for format_ in map(named, FORMATS)
-            if (sure := format_.detect(source)) >= SURE
-        ),
-        key=lambda each: -each.sure,
-    )
+    guesses = [Detected(format_, format_.detect(source)) for format_ in map(named, FORMATS)]
+    found = sorted((each for each in guesses if each.sure >= SURE), key=lambda each: -each.sure)
     if not found:
-        why = " ".join(_reasons(source))
+        why = "".join(f"{reason} " for reason in _explain_unknown(source))
         raise Refused(
-            f"Nothing was imported: {source.path} is in no format that is known here. {why}{' ' if why else ''}"
-            f"Say which it is with --as: {', '.join(FORMATS)}."
+            f"Nothing was imported: the format of {source.path} is not known. {why}"
+            f"Name it with --as: {', '.join(FORMATS)}."
         )
     if len(found) > 1 and found[0].sure - found[1].sure < APART:
         both = " or ".join(each.format.NAME for each in found[:2])
-        raise Refused(f"Nothing was imported: {source.path} may be {both}. Say which it is with --as.")
+        raise Refused(f"Nothing was imported: {source.path} may be {both}. Name the format with --as.")
     return found[0]
 
 
-def _reasons(source: Source) -> list[str]:
-    """Why it may be that no format knows a source: what was passed over, what cannot be read, how it is written."""
+def _explain_unknown(source: Source) -> list[str]:
+    """Return why no format may know a source: files passed over, unreadable, or in another encoding."""
     from looseleaf.transfer.json_stream import is_utf_16
-    from looseleaf.transfer.source import Broken
+    from looseleaf.transfer.source import BrokenArchive
 
     found = source.notes[:_REASONS]
     for name in source.names()[:_REASONS]:
         try:
             head = source.read(name, _HEAD) or source.head(name, _HEAD)
-        except Broken as broken:
+        except BrokenArchive as broken:
             found.append(str(broken))
             continue
         if is_utf_16(head):
             found.append(f"{name} is UTF-16; save it as UTF-8.")
         elif len(head) >= _HEAD and head.lstrip()[:1] in (b"{", b"[") and b"\n" not in head:
-            found.append(f"The first line of {name} is longer than what is looked at ({_HEAD:,} bytes).")
+            found.append(f"The first line of {name} is longer than the {_HEAD:,} bytes that are looked at.")
     return found[:_REASONS]

@@ -1,9 +1,9 @@
-"""One line of a coding agent's transcript, as what is to be recorded; and whose words a text holds.
+"""A line of a coding agent's transcript, converted to what is recorded; and the user's own words in a text.
 
-Only what is plainly the user's own is taken for his words: nothing that came beside a tool's result, that the agent's
-program put into the talk (reminders, summaries, notices, what a command printed), or that our own memory had said.
-And whatever brings the words of others to the model leaves a trace of a tool, if only a note that it was there: by
-that, what the model writes afterwards is judged.
+Only what is plainly the user's own counts as the user's words: nothing beside a tool's result, nothing that the agent's
+program put into the talk (reminders, summaries, notices, a command's output), and nothing from this memory. Anything
+that brings foreign words to the model leaves a trace of a tool, if only a note: what the model writes later is judged
+by that.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ OTHERS = "[words that are not the user's]"
 HOSTED = "[what a tool beside the model answered]"
 OF_SUB_AGENTS = "[what a sub-agent read]"
 
-# Attachments in which the agent's program speaks of itself, or which a hook of the user's own settings gave.
+# Attachments in which the agent's program reports on itself, or which come from a hook of the user.
 _OF_PROGRAM = frozenset(
     (
         "deferred_tools_delta deferred_tools_record agent_listing_delta mcp_instructions_delta skill_listing auto_mode "
@@ -35,7 +35,7 @@ _OF_PROGRAM = frozenset(
         "hook_additional_context"
     ).split()
 )
-# Elements in which it repeats what the user typed, or answers a command of its own.
+# Elements in which it repeats the user's input, or answers a command of its own.
 _OF_COMMANDS = frozenset(
     (
         "command-name command-message command-args command-contents bash-input user-memory-input ide_opened_file "
@@ -43,7 +43,7 @@ _OF_COMMANDS = frozenset(
     ).split()
 )
 _MARKS = ("-", "_", ":")
-"""What the name of an element has one of, if no page on the web is meant by it."""
+"""An element's name has one of these, unless it is HTML."""
 
 _NAME = r"([A-Za-z][\w:.-]{0,80})"
 _TAG = rf"<\s{{0,8}}(?:/\s{{0,8}}{_NAME}\s{{0,8}}>|{_NAME}(?=[\s/>]))"
@@ -56,14 +56,14 @@ _SUB_AGENTS = ("isSidechain", "agentId", "parent_tool_use_id")
 _ASIDE = ("isMeta", "isCompactSummary", "isVisibleInTranscriptOnly", "toolUseResult", "sourceToolUseID")
 _MODELS_OWN = ("text", "thinking", "redacted_thinking", "tool_use", "server_tool_use")
 _KEY = r"[A-Za-z0-9_-]{1,64}"
-# None of these is compiled before it is needed: a hook starts a process for every prompt.
+# Compiled only on use: a hook starts a process for every prompt.
 
 
 @frozen
-class Said:
-    """One line: its key, by which it is known if it comes again, its time, and what is to be recorded of it (as
-    `Memory.record` takes it). `session`: whose line it is, if it says so. `is_sure`: what it has of the user looks like
-    what a user writes; else it must have been heard from him as well."""
+class AgentLine:
+    """One line: its key, which identifies repeats, its time, and what to record of it (arguments of `Memory.record`).
+    `session`: the session that it names. `is_sure`: its user text looks typed by a user; otherwise a hook must have
+    heard it too."""
 
     key: str
     ts: float | None
@@ -72,44 +72,44 @@ class Said:
     is_sure: bool = True
 
 
-def said_in(line: bytes) -> Said | None:
-    """None for what is nobody's words: an empty line, a summary, a notice of the program."""
+def read_line(line: bytes) -> AgentLine | None:
+    """Read a line; None for one without words: an empty line, a summary, a notice of the program."""
     if not line.strip():
         return None
     try:
         raw = json.loads(line)
-        asked = _asked(raw) if isinstance(raw, dict) else []
+        asked = _requests_of(raw) if isinstance(raw, dict) else []
         mark = crc32(json.dumps(asked).encode()) if asked else 0
-    except (ValueError, RecursionError):  # no JSON; or one that nests too deep, or has too long a number
-        return unread(f"line-{crc32(line):08x}-{len(line)}")
+    except (ValueError, RecursionError):  # not JSON, nested too deep, or a number too long
+        return unreadable_line(f"line-{crc32(line):08x}-{len(line)}")
     if not asked:
         return None
     uuid, session = raw.get("uuid"), raw.get("sessionId")
     is_key = isinstance(uuid, str) and re.fullmatch(_KEY, uuid)
-    # With what it says: a line that says something else is another one, whatever its name.
+    # With its content: a line that says something else is another line, whatever its id.
     key = f"{uuid}-{mark:08x}" if is_key else f"line-{crc32(line):08x}-{len(line)}"
-    return Said(
+    return AgentLine(
         key,
-        moment_of(raw.get("timestamp")),
+        parse_time(raw.get("timestamp")),
         tuple(asked),
         session if isinstance(session, str) else "",
-        not any(_begins_with_an_element(each.get("user", "")) for each in asked),
+        not any(_starts_with_element(each.get("user", "")) for each in asked),
     )
 
 
-def _begins_with_an_element(text: str) -> bool:
+def _starts_with_element(text: str) -> bool:
     return text.startswith("<") and re.match(_ELEMENT, text) is not None
 
 
-def unread(key: str) -> Said:
-    return Said(key, None, (_note(UNREAD),))
+def unreadable_line(key: str) -> AgentLine:
+    return AgentLine(key, None, (_note_that(UNREAD),))
 
 
-def _note(what: str) -> dict[str, Any]:
+def _note_that(what: str) -> dict[str, Any]:
     return {"tool_result": what}
 
 
-def moment_of(text: object) -> float | None:
+def parse_time(text: object) -> float | None:
     if not isinstance(text, str) or len(text) > 40:
         return None
     from datetime import UTC, datetime
@@ -124,12 +124,12 @@ def moment_of(text: object) -> float | None:
 # --- who speaks ------------------------------------------------------------------------
 
 
-def _asked(raw: dict[str, Any]) -> list[dict[str, Any]]:
+def _requests_of(raw: dict[str, Any]) -> list[dict[str, Any]]:
     kind, message = raw.get("type"), raw.get("message")
     if kind == "attachment":
         own = raw.get("attachment")
         name = own.get("type") if isinstance(own, dict) else None
-        return [] if isinstance(name, str) and name in _OF_PROGRAM else [_note(ATTACHED)]
+        return [] if isinstance(name, str) and name in _OF_PROGRAM else [_note_that(ATTACHED)]
     if kind not in ("user", "assistant") or not isinstance(message, dict) or raw.get("isApiErrorMessage"):
         return []
     content = message.get("content")
@@ -137,21 +137,21 @@ def _asked(raw: dict[str, Any]) -> list[dict[str, Any]]:
     own = [block for block in blocks if isinstance(block, dict)] if isinstance(blocks, list) else []
     brings = any(block.get("type") not in _MODELS_OWN for block in own)
     if any(raw.get(flag) for flag in _SUB_AGENTS):
-        return [_note(OF_SUB_AGENTS)] if brings else []
+        return [_note_that(OF_SUB_AGENTS)] if brings else []
     if kind == "assistant" and message.get("role") in (kind, None):
-        return [*_of_assistant(own), *([_note(HOSTED)] if brings else ())]
-    return _of_user(own, is_his=kind == "user" and _is_his(raw, message))
+        return [*_read_assistant(own), *([_note_that(HOSTED)] if brings else ())]
+    return _read_user(own, is_own=kind == "user" and _is_users_own(raw, message))
 
 
-def _is_his(raw: dict[str, Any], message: dict[str, Any]) -> bool:
+def _is_users_own(raw: dict[str, Any], message: dict[str, Any]) -> bool:
     origin = raw.get("origin")
     kind = origin.get("kind") if isinstance(origin, dict) else origin
     is_flagged = any(raw.get(flag) not in (None, False) for flag in _ASIDE)
     return not is_flagged and kind in (None, "human", "user") and message.get("role") in ("user", None)
 
 
-def _of_assistant(blocks: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Its texts and calls. What it only thought is not said to anybody."""
+def _read_assistant(blocks: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the texts and calls of the assistant, without its thoughts."""
     asked: list[dict[str, Any]] = []
     for block in blocks:
         text, name, call = block.get("text"), block.get("name"), block.get("id")
@@ -163,33 +163,33 @@ def _of_assistant(blocks: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return asked
 
 
-def _of_user(blocks: list[dict[str, Any]], *, is_his: bool) -> list[dict[str, Any]]:
-    """Results of tools; what is plainly the user's own; and a note, if there is anything else."""
-    results = [_result(block) for block in blocks if block.get("type") == "tool_result"]
+def _read_user(blocks: list[dict[str, Any]], *, is_own: bool) -> list[dict[str, Any]]:
+    """Return tool results, the user's own words, and a note if there is anything else."""
+    results = [_read_result(block) for block in blocks if block.get("type") == "tool_result"]
     texts = [
         block["text"]
         for block in blocks
         if block.get("type") == "text" and isinstance(block.get("text"), str) and block["text"].strip()
     ]
     has_more = any(block.get("type") not in ("text", "tool_result") for block in blocks)
-    parts = [parted(text) for text in texts]
-    if is_his and not results:
+    parts = [split_own_words(text) for text in texts]
+    if is_own and not results:
         said = "\n\n".join(own for own, _ in parts if own)
         has_more |= any(is_mixed for _, is_mixed in parts)
     else:
         said = ""
         has_more |= any(own or is_mixed for own, is_mixed in parts)
-    return [*results, *([{"user": said}] if said else ()), *([_note(OTHERS)] if has_more else ())]
+    return [*results, *([{"user": said}] if said else ()), *([_note_that(OTHERS)] if has_more else ())]
 
 
-def _result(block: dict[str, Any]) -> dict[str, Any]:
+def _read_result(block: dict[str, Any]) -> dict[str, Any]:
     call, content = block.get("tool_use_id"), block.get("content")
-    text = content if isinstance(content, str) else "\n".join(_texts(content))
+    text = content if isinstance(content, str) else "\n".join(_block_texts(content))
     own = {"tool_call_id": call} if isinstance(call, str) and call else {}
     return {"tool_error" if block.get("is_error") else "tool_result": text} | own
 
 
-def _texts(content: object) -> Iterator[str]:
+def _block_texts(content: object) -> Iterator[str]:
     for part in content if isinstance(content, list) else ():
         if isinstance(part, dict):
             yield part["text"] if isinstance(part.get("text"), str) else f"[{part.get('type')}]"
@@ -198,18 +198,18 @@ def _texts(content: object) -> Iterator[str]:
 # --- whose words -----------------------------------------------------------------------
 
 
-def parted(text: str) -> tuple[str, bool]:
-    """What is left of a text without what others put into it, and whether those brought words from outside. Nothing is
-    left of a notice."""
+def split_own_words(text: str) -> tuple[str, bool]:
+    """Return a text without what programs put into it, and whether that brought words from outside. Nothing is left of
+    a notice."""
     is_mixed = False
     if "<<data " in text:
-        text, names = _cut(text, _FENCE, to_end=True)
+        text, names = _cut_marked(text, _FENCE, to_end=True)
         is_mixed = bool(names)
-    if "[MEMORY:" in text:  # our own prompt, of which nobody can say where it ends
+    if "[MEMORY:" in text:  # this memory's own prompt, whose end is unknown
         heading = re.search(_HEADING, text)
         text = text[: heading.start()] if heading is not None else text
     if "<" in text:
-        text, names = _cut(text, _TAG)
+        text, names = _cut_marked(text, _TAG)
         is_mixed = is_mixed or not names <= _OF_COMMANDS
     said = text.strip()
     if said.startswith(_NARRATED):
@@ -217,10 +217,10 @@ def parted(text: str) -> tuple[str, bool]:
     return "" if said.startswith(_NOTICES) else said, is_mixed
 
 
-def _cut(text: str, pattern: str, *, to_end: bool = False) -> tuple[str, set[str]]:
-    """A text without what stands between marks, and the names of these. Each reaches from the first mark of its name to
-    the last that ends it: what stands between may spell an end of its own. One that nothing ends takes nothing away,
-    or (`to_end`) all that follows."""
+def _cut_marked(text: str, pattern: str, *, to_end: bool = False) -> tuple[str, set[str]]:
+    """Return a text without the parts between marks, and the names of these marks. Each part reaches from the first
+    mark of its name to the last end of it: the text between may contain a false end. A mark without an end removes
+    nothing, or (`to_end`) all that follows."""
     found = list(re.finditer(pattern, text))
     ends = {mark[1].casefold(): mark.end() for mark in found if mark[1]}
     kept: list[str] = []

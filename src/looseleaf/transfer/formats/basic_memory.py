@@ -1,7 +1,7 @@
 """A basic-memory project: Markdown with front matter, observations (`- [category] content`) and relations.
 
-Each note is one document, and stays as it is but for the lines that state something: `- [tech] Uses SQLite` becomes
-`- Tech: Uses SQLite`, and `- depends_on [[Schema]]` becomes `- Depends on: [[Schema]]`, which is how pages say it here.
+Each note is one document and stays as it is, except for its statements, which become facts of a page:
+`- [tech] Uses SQLite` becomes `- Tech: Uses SQLite`, and `- depends_on [[Schema]]` becomes `- Depends on: [[Schema]]`.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from looseleaf.pages.grammar import covered
 from looseleaf.text.lines import as_written, bullet_text
 from looseleaf.transfer.formats.notes import (
     MARKDOWN,
-    Apart,
-    document,
+    UniquePages,
     front_matter,
     is_hidden,
     is_text,
-    sort_out,
-    topic_for,
+    read_document,
+    select_notes,
+    topic_of_page,
 )
-from looseleaf.transfer.formats.statements import in_words
-from looseleaf.transfer.source import Document
+from looseleaf.transfer.formats.statements import relation_words
+from looseleaf.transfer.source import ImportDocument
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,62 +35,64 @@ ABOUT = "a basic-memory project: Markdown notes with permalinks, observations an
 
 _SURE = 0.85
 _LOOKED_AT = 20
-"""Notes that say what a folder is."""
+"""Notes looked at to recognize a folder."""
 
 _LONGEST_LINE = 10_000
 _TASKS = frozenset({"", "x", "X", "-", "/", ">"})
-"""What stands between brackets before a task."""
+"""The marks of a task between its brackets."""
 
 _OBSERVATION = re.compile(r"[-*+] \[([^\[\]()]{1,60})\] (\S.*)")
 _RELATION = re.compile(r"[-*+] ([^\[\]:]{0,60})(\[\[[^\[\]]{1,500}\]\](?: \(.*\))?)")
 
 
 def detect(source: Source) -> float:
-    """Half of the notes have a permalink: that is how basic-memory leaves what it has seen."""
+    """Recognize a project by its permalinks: basic-memory puts one on every note that it has read."""
     notes = [name for name in source.names() if is_text(name, MARKDOWN) and not is_hidden(name)]
     some = notes[:: max(1, len(notes) // _LOOKED_AT)][:_LOOKED_AT]
-    known = sum("permalink" in _head(source, name) for name in some)
+    known = sum("permalink" in _read_head(source, name) for name in some)
     return _SURE if known and 2 * known >= len(some) else 0.0
 
 
-def _head(source: Source, name: str) -> dict[str, str]:
+def _read_head(source: Source, name: str) -> dict[str, str]:
     return front_matter(source.head(name, 8192).decode("utf-8", "replace"))
 
 
-def read(source: Source, note: Note) -> Iterator[Document]:
-    apart = Apart()
-    for name in sort_out(source.names(), note, MARKDOWN):
-        found = document(source, name, note)
+def read(source: Source, note: Note) -> Iterator[ImportDocument]:
+    apart = UniquePages()
+    for name in select_notes(source.names(), note, MARKDOWN):
+        found = read_document(source, name, note)
         if found is not None:
-            key = front_matter(found.text).get("permalink") or found.key  # it stays when the file moves
+            key = front_matter(found.text).get("permalink") or found.key  # stays when the file moves
             page = apart(f"facts/{topic_name(found.title)}.md")
-            yield Document(key, stated(found.text), found.title, found.ts, page, topic_for(page))
+            yield ImportDocument(
+                key, convert_note(found.text), found.title, found.ts, page, topic_of_page(page)
+            )
 
 
-def stated(text: str) -> str:
-    """The note with its statements as pages here have them; every other byte as it was."""
+def convert_note(text: str) -> str:
+    """Return the note with its statements as facts; every other byte stays."""
     lines = text.split("\n")
     inside = covered(text)
     return "\n".join(
-        line if number < len(inside) and inside[number] else _stated(line)
+        line if number < len(inside) and inside[number] else _convert_line(line)
         for number, line in enumerate(lines)
     )
 
 
-def _stated(line: str) -> str:
+def _convert_line(line: str) -> str:
     said, end = (line[:-1], "\r") if line.endswith("\r") else (line, "")
     if len(said) > _LONGEST_LINE:
         return line
     found = _OBSERVATION.fullmatch(said)
     if found is not None and found[1].strip() not in _TASKS:
-        return _bullet(in_words(found[1]), found[2], line, end)
+        return _format_fact(relation_words(found[1]), found[2], line, end)
     found = _RELATION.fullmatch(said)
     if found is not None:
-        return _bullet(in_words(found[1].strip().strip('"')) or "Relates to", found[2], line, end)
+        return _format_fact(relation_words(found[1].strip().strip('"')) or "Relates to", found[2], line, end)
     return line
 
 
-def _bullet(relation: str, said: str, line: str, end: str) -> str:
-    """The line as a fact of this relation, or as it was if that cannot be one."""
+def _format_fact(relation: str, said: str, line: str, end: str) -> str:
+    """Return the line as a fact of this relation, or unchanged if it cannot be one."""
     is_sound = as_written(relation, said)[0] in (relation, relation.lower())
     return f"- {bullet_text(relation, said)}{end}" if is_sound else line

@@ -1,7 +1,7 @@
 """Claude's export: `conversations.json` with `chat_messages`, and beside it memories and projects, if there are any.
 
-What stands in an attachment is a document that the user handed over, not his words: it is recorded as a tool's result
-after his message. What Claude remembered of him, and what projects hold, become documents.
+The text of an attachment is not the user's words: it is recorded as a tool's result after the message. Claude's
+memories of the user, and the files of projects, become documents.
 """
 
 from __future__ import annotations
@@ -10,18 +10,17 @@ import re
 
 from looseleaf.transfer import json_stream
 from looseleaf.transfer.source import (
-    Broken,
-    Document,
-    Said,
+    ImportDocument,
+    ImportMessage,
     Talk,
-    members,
-    named,
-    objects,
-    spoken,
-    to_read,
-    unwrapped,
-    when,
-    words,
+    content_text,
+    dict_of,
+    dicts_of,
+    files_ending,
+    files_to_read,
+    skip_broken,
+    text_of,
+    time_of,
 )
 
 TYPE_CHECKING = False
@@ -40,7 +39,7 @@ _PROJECTS = re.compile(r"(?:^|/)projects(?:[-_]\d+)?(?:\.json|/[^/]+\.json)\Z", 
 
 
 def detect(source: Source) -> float:
-    found = named(source, ".json")
+    found = files_ending(source, ".json")
     talks = found if source.kind == "file" else [name for name in found if _TALKS.search(name)]
     if any(b'"chat_messages"' in source.head(name) for name in talks[:4]):
         return 0.95
@@ -50,163 +49,160 @@ def detect(source: Source) -> float:
 
 def read(source: Source, note: Note) -> Iterator[Item]:
     projects: dict[str, str] = {}
-    for name in to_read(source, named(source, ".json")):
-        try:
-            if _PROJECTS.search(name):
-                for _, raw in _objects(source, name, note):
-                    projects[words(raw.get("uuid"))] = words(raw.get("name"))
-                    yield from _project(raw)
-        except Broken as broken:
-            note(str(broken))
-    for name in to_read(source, named(source, ".json")):
-        try:
+    names = files_to_read(source, files_ending(source, ".json"))
+    for name in filter(_PROJECTS.search, names):
+        with skip_broken(note):
+            for _, raw in _read_objects(source, name, note):
+                projects[text_of(raw.get("uuid"))] = text_of(raw.get("name"))
+                yield from _read_project(raw)
+    for name in names:
+        with skip_broken(note):
             if _MEMORIES.search(name):
-                for _, raw in _objects(source, name, note):
-                    yield from _memories(raw, projects)
+                for _, raw in _read_objects(source, name, note):
+                    yield from _read_memories(raw, projects)
             elif _TALKS.search(name) or source.kind == "file":
-                for number, raw in _objects(source, name, note):
+                for number, raw in _read_objects(source, name, note):
                     if isinstance(raw.get("chat_messages"), list):
-                        key = words(raw.get("uuid")) or f"{name}#{number}"
-                        yield Talk(key, words(raw.get("name")), _said(raw))
+                        key = text_of(raw.get("uuid")) or f"{name}#{number}"
+                        yield Talk(key, text_of(raw.get("name")), _read_messages(raw))
                     else:
-                        note(f"{name}: {number!r} was passed over, it is no conversation.")
+                        note(f"{name}: {number!r} was passed over, it is not a conversation.")
                     del raw  # the next may be as long
-        except Broken as broken:
-            note(str(broken))
 
 
-def _objects(source: Source, name: str, note: Note) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Of a file that holds a list of them, or one."""
-    with source.open(name) as stream:
-        is_one = json_stream.Reader(stream).opening() == "{"
-    with source.open(name) as stream:
-        found = json_stream.members(stream, note, name)
-        for number, raw in unwrapped(dict(found)) if is_one else found:
-            if isinstance(raw, dict):
-                yield number, raw
-            else:
-                note(f"{name}: {number!r} was passed over, it is no object.")
-            del raw
+def _read_objects(source: Source, name: str, note: Note) -> Iterator[tuple[str, dict[str, Any]]]:
+    for number, raw in json_stream.records(source, name, note):
+        if isinstance(raw, dict):
+            yield number, raw
+        else:
+            note(f"{name}: {number!r} was passed over, it is not an object.")
+        del raw
 
 
 # --- conversations -----------------------------------------------------------------------
 
 
-def _said(raw: dict[str, Any]) -> Iterator[Said]:
+def _read_messages(raw: dict[str, Any]) -> Iterator[ImportMessage]:
     calls: list[str] = []
-    for number, message in enumerate(_way(raw)):
-        key = words(message.get("uuid")) or str(number)
-        ts = when(message.get("created_at"))
+    for number, message in enumerate(_visible_branch(raw)):
+        key = text_of(message.get("uuid")) or str(number)
+        ts = time_of(message.get("created_at"))
         if message.get("sender") == "human":
-            yield from _of_user(message, key, ts)
+            yield from _read_user(message, key, ts)
         elif message.get("sender") == "assistant":
-            yield from _of_assistant(message, key, ts, calls)
+            yield from _read_assistant(message, key, ts, calls)
 
 
-def _way(raw: dict[str, Any]) -> list[dict[str, Any]]:
-    """All messages; or, where it is said which was the last one seen, those that lead to it."""
-    messages = objects(raw["chat_messages"])
-    by_name = {words(message.get("uuid")): message for message in messages}
-    node = words(raw.get("current_leaf_message_uuid"))
+def _visible_branch(raw: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the messages that lead to the last one the user saw; all, where the export does not name it."""
+    messages = dicts_of(raw["chat_messages"])
+    by_name = {text_of(message.get("uuid")): message for message in messages}
+    node = text_of(raw.get("current_leaf_message_uuid"))
     if node not in by_name:
         return messages
-    way: list[dict[str, Any]] = []
+    branch: list[dict[str, Any]] = []
     while node in by_name:
-        way.append(by_name.pop(node))
-        node = words(way[-1].get("parent_message_uuid"))
-    return way[::-1]
+        branch.append(by_name.pop(node))
+        node = text_of(branch[-1].get("parent_message_uuid"))
+    return branch[::-1]
 
 
-def _of_user(message: dict[str, Any], key: str, ts: float | None) -> Iterator[Said]:
-    blocks = [each for each in objects(message.get("content")) if each.get("type") in ("text", "voice_note")]
-    text = spoken(blocks) or words(message.get("text"))
-    files = [words(each.get("file_name")) for each in objects(message.get("files"))]
+def _read_user(message: dict[str, Any], key: str, ts: float | None) -> Iterator[ImportMessage]:
+    blocks = [each for each in dicts_of(message.get("content")) if each.get("type") in ("text", "voice_note")]
+    text = content_text(blocks) or text_of(message.get("text"))
+    files = [text_of(each.get("file_name")) for each in dicts_of(message.get("files"))]
     if text.strip():
-        yield Said(key, "user", text, ts)
-    for number, each in enumerate(objects(message.get("attachments"))):
-        content = words(each.get("extracted_content"))
+        yield ImportMessage(key, "user", text, ts)
+    for number, each in enumerate(dicts_of(message.get("attachments"))):
+        content = text_of(each.get("extracted_content"))
         if content.strip():
-            name = words(each.get("file_name"))
+            name = text_of(each.get("file_name"))
             result = {"file_name": name, "text": content} if name else content
             own = f"{key}-attachment-{number}"
-            yield Said(own, "tool_result", "", ts, "attachment", None, own, result)
+            yield ImportMessage(own, "tool_result", "", ts, "attachment", None, own, result)
     if any(files):
         own = f"{key}-files"
-        yield Said(
+        yield ImportMessage(
             own, "tool_result", "", ts, "files", None, own, {"file_names": [each for each in files if each]}
         )
 
 
-def _of_assistant(message: dict[str, Any], key: str, ts: float | None, calls: list[str]) -> Iterator[Said]:
-    blocks = objects(message.get("content"))
+def _read_assistant(
+    message: dict[str, Any], key: str, ts: float | None, calls: list[str]
+) -> Iterator[ImportMessage]:
+    blocks = dicts_of(message.get("content"))
     thought: list[str] = []
     is_told = False
     for number, block in enumerate(blocks):
         kind, own = block.get("type"), f"{key}-{number}"
-        at = when(block.get("start_timestamp")) or ts
+        at = time_of(block.get("start_timestamp")) or ts
         if kind == "thinking":
-            thought.append(words(block.get("thinking")))
-        elif kind == "text" and words(block.get("text")).strip():
+            thought.append(text_of(block.get("thinking")))
+        elif kind == "text" and text_of(block.get("text")).strip():
             reasoning, thought, is_told = "\n\n".join(filter(None, thought)) or None, [], True
-            yield Said(own, "assistant", words(block.get("text")), at, reasoning=reasoning)
-        elif kind == "tool_use" and words(block.get("name")):
-            call = words(block.get("id")) or own
+            yield ImportMessage(own, "assistant", text_of(block.get("text")), at, reasoning=reasoning)
+        elif kind == "tool_use" and text_of(block.get("name")):
+            call = text_of(block.get("id")) or own
             calls.append(call)
             reasoning, thought, is_told = "\n\n".join(filter(None, thought)) or None, [], True
-            yield Said(
+            yield ImportMessage(
                 own,
                 "tool_call",
                 "",
                 at,
-                words(block.get("name")),
+                text_of(block.get("name")),
                 block.get("input"),
                 call,
                 reasoning=reasoning,
             )
         elif kind == "tool_result":
-            yield _result(block, own, at, calls)
-    if not is_told and words(message.get("text")).strip():
-        yield Said(key, "assistant", words(message.get("text")), ts)
+            yield _read_result(block, own, at, calls)
+    if not is_told and text_of(message.get("text")).strip():
+        yield ImportMessage(key, "assistant", text_of(message.get("text")), ts)
 
 
-def _result(block: dict[str, Any], own: str, ts: float | None, calls: list[str]) -> Said:
-    call = words(block.get("tool_use_id"))
+def _read_result(block: dict[str, Any], own: str, ts: float | None, calls: list[str]) -> ImportMessage:
+    call = text_of(block.get("tool_use_id"))
     if call not in calls:
         call = calls[0] if calls and not call else call or own
     if call in calls:
         calls.remove(call)
-    text = spoken(block.get("content"))
+    text = content_text(block.get("content"))
     is_error = block.get("is_error") is True
     result, error = (None, text) if is_error else (text, None)
-    return Said(own, "tool_result", "", ts, words(block.get("name")) or None, None, call, result, error)
+    return ImportMessage(
+        own, "tool_result", "", ts, text_of(block.get("name")) or None, None, call, result, error
+    )
 
 
 # --- documents -----------------------------------------------------------------------------
 
 
-def _memories(raw: dict[str, Any], projects: dict[str, str]) -> Iterator[Document]:
-    own = words(raw.get("account_uuid"))
-    text = words(raw.get("conversations_memory"))
+def _read_memories(raw: dict[str, Any], projects: dict[str, str]) -> Iterator[ImportDocument]:
+    own = text_of(raw.get("account_uuid"))
+    text = text_of(raw.get("conversations_memory"))
     if text.strip():
-        yield Document(f"memory-{own}", text, "What Claude remembered", None, "facts/claude-memory.md")
-    for project, each in members(raw.get("project_memories")).items():
-        if words(each).strip():
+        yield ImportDocument(f"memory-{own}", text, "What Claude remembered", None, "facts/claude-memory.md")
+    for project, each in dict_of(raw.get("project_memories")).items():
+        if text_of(each).strip():
             title = projects.get(project) or "a project"
-            yield Document(f"memory-{own}-{project}", each, f"What Claude remembered of {title}", topic=title)
+            yield ImportDocument(
+                f"memory-{own}-{project}", each, f"What Claude remembered of {title}", topic=title
+            )
 
 
-def _project(raw: dict[str, Any]) -> Iterator[Document]:
-    key, name = words(raw.get("uuid")), words(raw.get("name"))
-    ts = when(raw.get("created_at"))
-    texts = (words(raw.get("description")).strip(), words(raw.get("prompt_template")).strip())
+def _read_project(raw: dict[str, Any]) -> Iterator[ImportDocument]:
+    key, name = text_of(raw.get("uuid")), text_of(raw.get("name"))
+    ts = time_of(raw.get("created_at"))
+    texts = (text_of(raw.get("description")).strip(), text_of(raw.get("prompt_template")).strip())
     about = "\n\n".join(filter(None, texts))
     if about:
-        yield Document(f"project-{key}", about, name or "A project", ts, topic=name or None)
-    for number, doc in enumerate(objects(raw.get("docs"))):
-        text = words(doc.get("content"))
+        yield ImportDocument(f"project-{key}", about, name or "A project", ts, topic=name or None)
+    for number, doc in enumerate(dicts_of(raw.get("docs"))):
+        text = text_of(doc.get("content"))
         if text.strip():
-            own = words(doc.get("uuid")) or str(number)
-            title = words(doc.get("filename")) or name
-            yield Document(
-                f"project-{key}-{own}", text, title, when(doc.get("created_at")) or ts, topic=name or None
+            own = text_of(doc.get("uuid")) or str(number)
+            title = text_of(doc.get("filename")) or name
+            yield ImportDocument(
+                f"project-{key}-{own}", text, title, time_of(doc.get("created_at")) or ts, topic=name or None
             )

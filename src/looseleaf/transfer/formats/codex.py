@@ -1,32 +1,32 @@
-"""Codex' sessions: `~/.codex/sessions/YYYY/MM/DD/rollout-*.jsonl`, one file for each.
+"""Codex sessions: `~/.codex/sessions/YYYY/MM/DD/rollout-*.jsonl`, one file each.
 
-The items of the conversation are taken (`response_item`; in older files the line itself), not the events that tell of
-them once more. Instructions, the environment and other things that the program says in the user's name are not his
-words, and are passed over; so is the history that stands for what was compacted. So are the sessions of sub-agents, in
-which an agent is the user. A session that was begun from another one repeats it: that is the other's.
+Takes the items of the conversation (`response_item`; in older files the line itself), not the events that repeat them.
+Passes over what the program says in the user's name (instructions, the environment), the history that replaces a
+compacted part, and sub-agents' sessions, where the "user" is an agent. What a forked session repeats belongs to the
+session it came from.
 """
 
 from __future__ import annotations
 
-import json
 import re
 
-from looseleaf.transfer.formats.agent_lines import parted
-from looseleaf.transfer.json_stream import lines
+from looseleaf.transfer.formats.agent_lines import split_own_words
+from looseleaf.transfer.json_stream import json_lines
 from looseleaf.transfer.source import (
-    Broken,
-    Said,
+    ImportMessage,
     Talk,
-    loaded,
+    content_text,
+    dict_of,
+    dicts_of,
+    files_ending,
+    files_to_read,
+    json_of,
     media_of,
-    members,
-    named,
-    objects,
-    spoken,
+    object_in,
+    skip_broken,
     stem,
-    to_read,
-    when,
-    words,
+    text_of,
+    time_of,
 )
 
 TYPE_CHECKING = False
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from looseleaf.transfer.source import Item, Note, Source
 
 NAME = "codex"
-ABOUT = "Codex' sessions: ~/.codex/sessions, or one rollout-….jsonl file"
+ABOUT = "Codex sessions: ~/.codex/sessions, or one rollout-….jsonl file"
 
 _OF_PROGRAM = (
     "# AGENTS.md instructions",
@@ -48,150 +48,148 @@ _OF_PROGRAM = (
     "Warning: The maximum number of unified exec processes",
 )
 _SETTING = ("# Context from my IDE setup:", "# Files mentioned by the user:")
-"""How a text begins that an editor sends: what is open in it, what is selected, and then the request."""
+"""The start of a text from an editor: its open files, its selection, and then the request."""
 
 _REQUEST = re.compile(r"^## My request(?: for Codex)?:[ \t]*\n?", re.MULTILINE)
 _PICTURE = re.compile(r"</?image(?: name=[^<>]*)?>\s*")
-"""What stands before and after a picture."""
+"""The text before and after a picture."""
 _CALLS = ("function_call", "custom_tool_call", "local_shell_call", "web_search_call")
 _RESULTS = ("function_call_output", "custom_tool_call_output", "local_shell_call_output")
 
 
 def detect(source: Source) -> float:
-    for name in _names(source)[:8]:
+    for name in _find_files(source)[:8]:
         head = source.head(name)
         if b'"session_meta"' in head or (b'"record_type"' in head and b'"role"' in head):
             return 0.95
     return 0.0
 
 
-def _names(source: Source) -> list[str]:
-    found = named(source, ".jsonl")
+def _find_files(source: Source) -> list[str]:
+    found = files_ending(source, ".jsonl")
     return found if source.kind == "file" else [name for name in found if stem(name).startswith("rollout-")]
 
 
 def read(source: Source, note: Note) -> Iterator[Item]:
-    names = {name: _about(source, name) for name in sorted(to_read(source, _names(source)))}
-    files = {words(about.get("id")): name for name, about in names.items()} | {"": ""}
+    names = {name: _read_meta(source, name) for name in sorted(files_to_read(source, _find_files(source)))}
+    files = {text_of(about.get("id")): name for name, about in names.items()} | {"": ""}
     of_sub_agents = 0
     for name, about in names.items():
-        if _is_of_sub_agent(about):
+        if _is_sub_agent(about):
             of_sub_agents += 1
             continue
-        said = _said(source, name, note)
-        before = files.get(words(about.get("forked_from_id")))
+        said = _read_messages(source, name, note)
+        before = files.get(text_of(about.get("forked_from_id")))
         if before and before != name:
-            said = _gone_on(said, _said(source, before, lambda _: None))
-        yield Talk(words(about.get("id")) or stem(name), "", said)
+            said = _skip_repeated(said, _read_messages(source, before, lambda _: None))
+        yield Talk(text_of(about.get("id")) or stem(name), "", said)
     if of_sub_agents:
         what = "session of a sub-agent was" if of_sub_agents == 1 else "sessions of sub-agents were"
-        note(f"{of_sub_agents:,} {what} passed over: what agents say to each other is nobody's words.")
+        note(f"{of_sub_agents:,} {what} passed over: agents talk to each other there, not the user.")
 
 
 _ABOUT = ("id", "source", "thread_source", "parent_thread_id", "forked_from_id")
 
 
-def _about(source: Source, name: str) -> dict[str, Any]:
-    """What a session says of itself in its first line."""
-    try:
-        first = members(json.loads(source.head(name, 1 << 20).partition(b"\n")[0]))
-    except (ValueError, RecursionError):
-        first = {}
-    own = members(first.get("payload")) if first.get("type") == "session_meta" else first
+def _read_meta(source: Source, name: str) -> dict[str, Any]:
+    """Return what the first line of a session says about it."""
+    first = object_in(source.head(name, 1 << 20).partition(b"\n")[0]) or {}
+    own = dict_of(first.get("payload")) if first.get("type") == "session_meta" else first
     return {each: own[each] for each in _ABOUT if isinstance(own.get(each), str | dict)}
 
 
-def _is_of_sub_agent(about: dict[str, Any]) -> bool:
-    """Its user is another agent, or the program itself, and mostly it begins with all that was said before."""
-    is_spawned = bool(words(about.get("parent_thread_id"))) or about.get("thread_source") == "subagent"
-    return is_spawned or "subagent" in members(about.get("source"))
+def _is_sub_agent(about: dict[str, Any]) -> bool:
+    """True where the "user" is another agent or the program; mostly such a session repeats another first."""
+    is_spawned = bool(text_of(about.get("parent_thread_id"))) or about.get("thread_source") == "subagent"
+    return is_spawned or "subagent" in dict_of(about.get("source"))
 
 
-def _gone_on(said: Iterator[Said], before: Iterator[Said]) -> Iterator[Said]:
-    """A session that was begun from another one repeats it up to there: what is said in both is the other's."""
+def _skip_repeated(said: Iterator[ImportMessage], before: Iterator[ImportMessage]) -> Iterator[ImportMessage]:
+    """Yield a forked session without the beginning that it shares with the session before it."""
     for each in said:
-        if (old := next(before, None)) is None or _words(each) != _words(old):
+        if (old := next(before, None)) is None or _content_of(each) != _content_of(old):
             yield each
             break
     yield from said
 
 
-def _words(said: Said) -> tuple[Any, ...]:
+def _content_of(said: ImportMessage) -> tuple[Any, ...]:
     return said.role, said.text, said.name, said.args, said.result, said.error
 
 
-def _said(source: Source, name: str, note: Note) -> Iterator[Said]:
+def _read_messages(source: Source, name: str, note: Note) -> Iterator[ImportMessage]:
     thought: list[str] = []
     begun: float | None = None  # older files have no other time
-    try:
-        with source.open(name) as stream:
-            for number, raw in lines(stream, note, name):
-                own = members(raw)
-                begun = begun if begun is not None else when(own.get("timestamp"))
-                item = members(own.get("payload")) if "payload" in own else own
-                if own.get("type") not in ("response_item", *_PLAIN) or not item:
-                    continue
-                if item.get("type") == "reasoning":
-                    thought += filter(None, (spoken(item.get("summary")), spoken(item.get("content"))))
-                    continue
-                ts = when(own.get("timestamp")) or begun
-                found = _item(str(number), item, ts, "\n\n".join(thought) or None)
-                if found is not None:
-                    thought = thought if found.reasoning is None else []
-                    yield found
-    except Broken as broken:
-        note(str(broken))
+    with skip_broken(note), source.open(name) as stream:
+        for number, raw in json_lines(stream, note, name):
+            own = dict_of(raw)
+            begun = begun if begun is not None else time_of(own.get("timestamp"))
+            item = dict_of(own.get("payload")) if "payload" in own else own
+            if own.get("type") not in ("response_item", *_PLAIN) or not item:
+                continue
+            if item.get("type") == "reasoning":
+                thought += filter(
+                    None, (content_text(item.get("summary")), content_text(item.get("content")))
+                )
+                continue
+            ts = time_of(own.get("timestamp")) or begun
+            found = _read_item(str(number), item, ts, "\n\n".join(thought) or None)
+            if found is not None:
+                thought = thought if found.reasoning is None else []
+                yield found
 
 
 _PLAIN = ("message", "reasoning", *_CALLS, *_RESULTS)
-"""Lines of older files, which are the items themselves."""
+"""Types of lines in older files, which are the items themselves."""
 
 
-def _item(key: str, item: dict[str, Any], ts: float | None, reasoning: str | None) -> Said | None:
+def _read_item(
+    key: str, item: dict[str, Any], ts: float | None, reasoning: str | None
+) -> ImportMessage | None:
     kind, role = item.get("type"), item.get("role")
     if kind == "message":
         content = item.get("content")
-        if role == "assistant" and spoken(content).strip():
-            return Said(key, "assistant", spoken(content), ts, reasoning=reasoning)
+        if role == "assistant" and content_text(content).strip():
+            return ImportMessage(key, "assistant", content_text(content), ts, reasoning=reasoning)
         if role == "user":
-            text, media = _of_user(content), media_of(content)
-            return Said(key, "user", text, ts, media=media) if text or media else None
+            text, media = _read_user(content), media_of(content)
+            return ImportMessage(key, "user", text, ts, media=media) if text or media else None
         return None
-    call = words(item.get("call_id")) or words(item.get("id")) or key
+    call = text_of(item.get("call_id")) or text_of(item.get("id")) or key
     if kind in _CALLS:
-        name = words(item.get("name")) or str(kind).removesuffix("_call")
+        name = text_of(item.get("name")) or str(kind).removesuffix("_call")
         given = item.get("arguments", item.get("input", item.get("action")))
-        return Said(key, "tool_call", "", ts, name, loaded(given), call, reasoning=reasoning)
+        return ImportMessage(key, "tool_call", "", ts, name, json_of(given), call, reasoning=reasoning)
     if kind in _RESULTS:
-        return _result(key, item.get("output"), ts, call)
+        return _read_result(key, item.get("output"), ts, call)
     return None
 
 
-def _of_user(content: object) -> str:
-    """The texts that are the user's own, without what the program put among them."""
-    blocks = objects(content) if isinstance(content, list) else [{"text": words(content)}]
-    texts = (spoken([block]).lstrip() for block in blocks)
-    return "\n\n".join(filter(None, map(_request, texts)))
+def _read_user(content: object) -> str:
+    """Return the user's own texts, without those of the program."""
+    blocks = dicts_of(content) if isinstance(content, list) else [{"text": text_of(content)}]
+    texts = (content_text([block]).lstrip() for block in blocks)
+    return "\n\n".join(filter(None, map(_strip_context, texts)))
 
 
-def _request(text: str) -> str:
-    """Of what an editor sends, the request: it stands last, and what is selected may spell such a heading as well."""
+def _strip_context(text: str) -> str:
+    """Return the request in an editor's text: it stands last, since the selection may contain such a heading too."""
     if text.startswith(_OF_PROGRAM) or _PICTURE.fullmatch(text):
         return ""
     if text.startswith(_SETTING):
         *around, text = _REQUEST.split(text)
         text = text if around else ""
-    own = parted(text)[0]
+    own = split_own_words(text)[0]
     return _REQUEST.sub("", own, count=1) if _REQUEST.match(own) else own
 
 
-def _result(key: str, output: object, ts: float | None, call: str) -> Said:
-    """A text, or an object that says whether it went well; older ones have that written out as JSON."""
-    about = members(output) or (members(loaded(output)) if words(output).startswith('{"output"') else {})
-    text = spoken(about.get("content", about.get("output"))) if about else spoken(output)
-    is_error = about.get("success") is False or members(about.get("metadata")).get("exit_code") not in (
+def _read_result(key: str, output: object, ts: float | None, call: str) -> ImportMessage:
+    """Read a text, or an object with a status; older files have that object as JSON text."""
+    about = dict_of(output) or (dict_of(json_of(output)) if text_of(output).startswith('{"output"') else {})
+    text = content_text(about.get("content", about.get("output"))) if about else content_text(output)
+    is_error = about.get("success") is False or dict_of(about.get("metadata")).get("exit_code") not in (
         None,
         0,
     )
     result, error = (None, text) if is_error else (text, None)
-    return Said(key, "tool_result", "", ts, None, None, call, result, error)
+    return ImportMessage(key, "tool_result", "", ts, None, None, call, result, error)

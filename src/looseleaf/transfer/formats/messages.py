@@ -1,11 +1,11 @@
-"""Messages as OpenAI's chat API has them: JSON lines, or a JSON array.
+"""Messages of OpenAI's chat API: JSON lines, or a JSON array.
 
-A line or member with `messages` is a talk of its own; else all messages of a file are one. This is also what
-`looseleaf export --as messages` writes. System and developer messages are instructions, not talk, and are passed over.
+A line or member with `messages` is a talk of its own; else all messages of a file are one. `looseleaf export --as
+messages` writes the same. System and developer messages are instructions, not talk, and are passed over.
 
-A talk is known by its session; a name that is only a file's own (`id`, `custom_id`), or none, is not enough to know it
-by, and how it begins is part of its key. A message that has no id is known by what it says, and by how often that was
-said before: a line that is put before the others changes the keys of none.
+A talk's key is its session. An id that is unique only within a file (`id`, `custom_id`), or none, is not enough: then
+the first messages are part of the key. A message without an id is known by its content, and by how often that came
+before: a line put before the others changes no key.
 """
 
 from __future__ import annotations
@@ -13,19 +13,19 @@ from __future__ import annotations
 from looseleaf.base.hashing import sha256
 from looseleaf.transfer import json_stream
 from looseleaf.transfer.source import (
-    Broken,
-    Said,
+    ImportMessage,
     Talk,
-    loaded,
+    content_text,
+    dict_of,
+    dicts_of,
+    files_ending,
+    files_to_read,
+    json_of,
     media_of,
-    members,
-    named,
-    objects,
-    spoken,
+    skip_broken,
     stem,
-    to_read,
-    when,
-    words,
+    text_of,
+    time_of,
 )
 
 TYPE_CHECKING = False
@@ -41,15 +41,15 @@ ABOUT = "OpenAI-style messages: JSON lines or a JSON array of messages, or of ob
 _NAMES = ("session_id", "session", "conversation_id", "uuid")
 _OF_A_FILE = ("id", "custom_id")
 _BEGINS = 2
-"""Messages by which talks of one name are told apart."""
+"""Messages that tell talks of one name apart."""
 
 _LINES = (".jsonl", ".ndjson")
 _TIMES = ("ts", "timestamp", "created_at", "create_time", "created")
 
 
 def detect(source: Source) -> float:
-    """Less sure than formats that have more of their own."""
-    for name in named(source, *_LINES, ".json")[:8]:
+    """Be less sure than formats with marks of their own."""
+    for name in files_ending(source, *_LINES, ".json")[:8]:
         head = source.head(name, 8192).lstrip(b"\xef\xbb\xbf \t\r\n[")
         if head.startswith(b"{") and b'"role"' in head and b'"content"' in head:
             is_whole = b'"messages"' in head
@@ -58,53 +58,51 @@ def detect(source: Source) -> float:
 
 
 def read(source: Source, note: Note) -> Iterator[Item]:
-    for name in to_read(source, named(source, *_LINES, ".json")):
-        try:
-            yield from _of_file(source, name, note)
-        except Broken as broken:
-            note(str(broken))
+    for name in files_to_read(source, files_ending(source, *_LINES, ".json")):
+        with skip_broken(note):
+            yield from _read_file(source, name, note)
 
 
-def _of_file(source: Source, name: str, note: Note) -> Iterator[Talk]:
-    firsts = ("messages" in members(raw) for _, raw in _values(source, name, lambda _: None))
+def _read_file(source: Source, name: str, note: Note) -> Iterator[Talk]:
+    firsts = ("messages" in dict_of(raw) for _, raw in _read_values(source, name, lambda _: None))
     is_of_talks = next(firsts, None)
-    firsts.close()  # it may hold all of a long talk, which is about to be read again
+    firsts.close()  # it may hold a whole long talk, which is read again below
     if is_of_talks is None:
-        note(f"{name} was passed over, there are no messages in it.")
+        note(f"{name} was passed over, it has no messages.")
     elif not is_of_talks:
-        messages = (raw for _, raw in _values(source, name, note))
-        yield Talk(name.rpartition(".")[0], "", _said(messages, note, name))
+        messages = (raw for _, raw in _read_values(source, name, note))
+        yield Talk(name.rpartition(".")[0], "", _read_messages(messages, note, name))
     else:
-        often = _Often()
-        for number, raw in _values(source, name, note):
-            own = members(raw)
+        repeats = _Repeats()
+        for number, raw in _read_values(source, name, note):
+            own = dict_of(raw)
             if isinstance(own.get("messages"), list):
-                key = _key(own) or often(f"{_beginning(own)}#{stem(name)}")
-                yield Talk(key, words(own.get("title")), _said(own["messages"], note, name))
+                key = _key_of(own) or repeats(f"{_hash_start(own)}#{stem(name)}")
+                yield Talk(key, text_of(own.get("title")), _read_messages(own["messages"], note, name))
             else:
                 note(f"{name}: {number!r} was passed over, it has no messages.")
             del raw, own  # the next may be as long
 
 
-def _key(own: dict[str, Any]) -> str:
-    """What a talk is called; sessions of two agents may have one name."""
-    given = _first(own, _NAMES)
-    if not given and _first(own, _OF_A_FILE):
-        given = f"{_beginning(own)}#{_first(own, _OF_A_FILE)}"
-    agent = words(own.get("agent"))
+def _key_of(own: dict[str, Any]) -> str:
+    """Return the key of a talk, with its agent: sessions of two agents may have one name."""
+    given = _first_id(own, _NAMES)
+    if not given and _first_id(own, _OF_A_FILE):
+        given = f"{_hash_start(own)}#{_first_id(own, _OF_A_FILE)}"
+    agent = text_of(own.get("agent"))
     return f"{agent}/{given}" if agent and given else given
 
 
-def _first(own: dict[str, Any], names: tuple[str, ...]) -> str:
+def _first_id(own: dict[str, Any], names: tuple[str, ...]) -> str:
     return next((str(own[each]) for each in names if isinstance(own.get(each), str | int)), "")
 
 
-def _beginning(own: dict[str, Any]) -> str:
-    said = [raw for raw in objects(own["messages"]) if raw.get("role") not in ("system", "developer")]
-    return sha256("".join(map(_digest, said[:_BEGINS])).encode())[:16]
+def _hash_start(own: dict[str, Any]) -> str:
+    said = [raw for raw in dicts_of(own["messages"]) if raw.get("role") not in ("system", "developer")]
+    return sha256("".join(map(_hash_message, said[:_BEGINS])).encode())[:16]
 
 
-def _digest(raw: dict[str, Any]) -> str:
+def _hash_message(raw: dict[str, Any]) -> str:
     return sha256(repr([raw.get(each) for each in _SAYS]).encode("utf-8", "surrogatepass"))
 
 
@@ -112,8 +110,8 @@ _SPEAKERS = ("user", "assistant")
 _SAYS = ("role", "content", "tool_calls", "function_call", "tool_call_id", "name", "error")
 
 
-class _Often:
-    """The same text again is another one."""
+class _Repeats:
+    """Numbers equal texts, so that each gets a key of its own."""
 
     def __init__(self) -> None:
         self._seen: dict[str, int] = {}
@@ -123,62 +121,64 @@ class _Often:
         return f"{text}#{number}"
 
 
-def _values(source: Source, name: str, note: Note) -> Iterator[tuple[str, Any]]:
-    """The members of an array, the objects of lines, or one object."""
+def _read_values(source: Source, name: str, note: Note) -> Iterator[tuple[str, Any]]:
+    """Yield the members of an array, the objects of lines, or one object."""
     with source.open(name) as stream:
-        opening = json_stream.Reader(stream).opening()
+        opening = json_stream.JsonReader(stream).opening()
     with source.open(name) as stream:
         if opening == "[":
             yield from json_stream.members(stream, note, name)
         elif name.lower().endswith(_LINES):
-            for number, raw in json_stream.lines(stream, note, name):
+            for number, raw in json_stream.json_lines(stream, note, name):
                 yield str(number), raw
                 del raw
         else:
-            yield from json_stream.in_a_row(stream, note, name)
+            yield from json_stream.concatenated(stream, note, name)
 
 
-def _said(messages: Any, note: Note, name: str) -> Iterator[Said]:
-    often = _Often()
-    try:
+def _read_messages(messages: Any, note: Note, name: str) -> Iterator[ImportMessage]:
+    repeats = _Repeats()
+    with skip_broken(note):
         for number, raw in enumerate(messages):
-            own = members(raw)
+            own = dict_of(raw)
             if "role" not in own:
                 note(f"{name}: message {number + 1} was passed over, it has no role.")
-            found = list(_message(often(_digest(own)), own))
+            found = list(_read_message(repeats(_hash_message(own)), own))
             if not found and own.get("role") in _SPEAKERS and not isinstance(own.get("content"), str | None):
-                note(f"{name}: message {number + 1} was passed over, there is nothing in it that is read.")
+                note(f"{name}: message {number + 1} was passed over, it has no content of a known kind.")
             yield from found
-    except Broken as broken:
-        note(str(broken))
 
 
-def _message(key: str, own: dict[str, Any]) -> Iterator[Said]:
+def _read_message(key: str, own: dict[str, Any]) -> Iterator[ImportMessage]:
     role, content = own.get("role"), own.get("content")
-    text, media = spoken(content), media_of(content)
-    ts = next((found for name in _TIMES if (found := when(own.get(name))) is not None), None)
-    key = words(own.get("id")) or key
-    reasoning = words(own.get("reasoning")) or words(own.get("reasoning_content")) or None
+    text, media = content_text(content), media_of(content)
+    ts = next((found for name in _TIMES if (found := time_of(own.get(name))) is not None), None)
+    key = text_of(own.get("id")) or key
+    reasoning = text_of(own.get("reasoning")) or text_of(own.get("reasoning_content")) or None
     if role == "user" and (text.strip() or media):
-        yield Said(key, "user", text, ts, media=media)
+        yield ImportMessage(key, "user", text, ts, media=media)
     elif role == "assistant":
         if text.strip() or media:
-            yield Said(key, "assistant", text, ts, reasoning=reasoning, media=media)
+            yield ImportMessage(key, "assistant", text, ts, reasoning=reasoning, media=media)
         calls = [
-            *objects(own.get("tool_calls")),
+            *dicts_of(own.get("tool_calls")),
             *([{"function": own["function_call"]}] if "function_call" in own else []),
         ]
         for part, call in enumerate(calls):
-            yield _call(f"{key}-{part}", call, ts, reasoning if not text.strip() and part == 0 else None)
+            yield _read_call(f"{key}-{part}", call, ts, reasoning if not text.strip() and part == 0 else None)
     elif role in ("tool", "function"):
         result = text if content is None or text else content
-        error = words(own.get("error")) or None
-        call_id = words(own.get("tool_call_id")) or None
-        yield Said(key, "tool_result", "", ts, words(own.get("name")) or None, None, call_id, result, error)
+        error = text_of(own.get("error")) or None
+        call_id = text_of(own.get("tool_call_id")) or None
+        yield ImportMessage(
+            key, "tool_result", "", ts, text_of(own.get("name")) or None, None, call_id, result, error
+        )
 
 
-def _call(key: str, call: dict[str, Any], ts: float | None, reasoning: str | None) -> Said:
-    given = members(call.get("function")) or members(call.get("custom")) or call
-    name = words(given.get("name")) or "tool"
-    args = loaded(given.get("arguments", given.get("input")))
-    return Said(key, "tool_call", "", ts, name, args, words(call.get("id")) or None, reasoning=reasoning)
+def _read_call(key: str, call: dict[str, Any], ts: float | None, reasoning: str | None) -> ImportMessage:
+    given = dict_of(call.get("function")) or dict_of(call.get("custom")) or call
+    name = text_of(given.get("name")) or "tool"
+    args = json_of(given.get("arguments", given.get("input")))
+    return ImportMessage(
+        key, "tool_call", "", ts, name, args, text_of(call.get("id")) or None, reasoning=reasoning
+    )

@@ -1,6 +1,6 @@
-"""Files of notes, as several formats have them: which are text, what they say of themselves, which page they would be.
+"""Files of notes, for several formats: which are text, their front matter, and the page each would be.
 
-What is passed over is told: a file that looks like a note by its name, others by their number.
+Everything passed over is noted: a file that looks like a note by its name, others by their number.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from looseleaf.base.paths import is_page, name_fault
 from looseleaf.language.topic_words import topic_name
 from looseleaf.text.times import moment
 from looseleaf.transfer.json_stream import is_utf_16
-from looseleaf.transfer.source import Broken, Document, stem
+from looseleaf.transfer.source import BrokenArchive, ImportDocument, stem
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ MARKDOWN = (".md", ".markdown")
 TEXTS = (*MARKDOWN, ".txt", ".org", ".rst")
 
 LONGEST = 1024 * 1024
-"""Bytes of a note: what a page may have."""
+"""Bytes of a note: the limit of a page."""
 
 NOT_NOTES = frozenset({"node_modules", "__pycache__", "venv", "site-packages", "__MACOSX"})
 """Folders that programs fill, beside hidden ones."""
@@ -36,7 +36,7 @@ _TIMES = ("date", "created", "created_at", "updated", "modified", "updated_at")
 
 
 def folder_of(name: str) -> str:
-    """The folder of a name, with its slash; "" at the top."""
+    """Return the folder of a name, with its slash; "" at the top."""
     return name[: name.rfind("/") + 1]
 
 
@@ -45,12 +45,12 @@ def is_text(name: str, kinds: tuple[str, ...] = TEXTS) -> bool:
 
 
 def is_hidden(name: str) -> bool:
-    """Whether a file is hidden, or lies in a folder that is, or that a program filled."""
+    """True for a hidden file, and for one in a folder that is hidden or filled by a program."""
     return any(part.startswith(".") or part in NOT_NOTES for part in name.split("/"))
 
 
-def sort_out(names: Iterable[str], note: Note, kinds: tuple[str, ...] = TEXTS) -> Iterator[str]:
-    """The names of notes; how many others there were is told at the end."""
+def select_notes(names: Iterable[str], note: Note, kinds: tuple[str, ...] = TEXTS) -> Iterator[str]:
+    """Yield the names of notes, and note the number of other files at the end."""
     hidden = others = 0
     for name in names:
         if is_hidden(name):
@@ -59,7 +59,7 @@ def sort_out(names: Iterable[str], note: Note, kinds: tuple[str, ...] = TEXTS) -
             others += 1
         else:
             yield name
-    for count, what in ((hidden, "hidden, or in a folder that a program fills"), (others, "no text")):
+    for count, what in ((hidden, "hidden, or in a folder that a program fills"), (others, "not text")):
         if count:
             note(
                 f"{count:,} {'file was' if count == 1 else 'files were'} passed over: "
@@ -67,17 +67,17 @@ def sort_out(names: Iterable[str], note: Note, kinds: tuple[str, ...] = TEXTS) -
             )
 
 
-def text_of(source: Source, name: str, note: Note) -> str | None:
-    """What a file says, as it stands there; None (which is told) if it is no text."""
+def read_text(source: Source, name: str, note: Note) -> str | None:
+    """Return the text of a file; None, and a note, if it is not text."""
     try:
         data = source.read(name, LONGEST)
-    except Broken as broken:
+    except BrokenArchive as broken:
         note(str(broken))
         return None
     if data is None:
-        why = f"it is longer than {LONGEST:,} bytes, which is what a page may have. Split it"
+        why = f"it is longer than a page may be ({LONGEST:,} bytes). Split it"
     elif b"\0" in data:
-        why = "it is UTF-16; save it as UTF-8" if is_utf_16(data[:4]) else "it is no text"
+        why = "it is UTF-16; save it as UTF-8" if is_utf_16(data[:4]) else "it is not text"
     elif not data.strip():
         why = "it is empty"
     else:
@@ -90,7 +90,7 @@ def text_of(source: Source, name: str, note: Note) -> str | None:
 
 
 def front_matter(text: str) -> dict[str, str]:
-    """The plain fields between `---` and `---` at the top, by name in lower case; quotes around a value go."""
+    """Return the plain fields between `---` and `---` at the top, by lower-case name, without quotes around values."""
     lines = text.removeprefix("\ufeff").split("\n", _HEAD_LINES + 1)
     if lines[0].rstrip() != "---":
         return {}
@@ -103,11 +103,11 @@ def front_matter(text: str) -> dict[str, str]:
             value = field[2].strip()
             is_quoted = len(value) > 1 and value[0] == value[-1] and value[0] in "\"'"
             found.setdefault(field[1].lower(), value[1:-1] if is_quoted else value)
-    return {}  # it never ends: then it has not begun
+    return {}  # without an end it is not front matter
 
 
 def title_of(name: str, text: str, head: dict[str, str]) -> str:
-    """By the front matter, else by the first heading, else by the file."""
+    """Return the title in the front matter, else the first heading, else the file's name."""
     heading = next((line[2:] for line in text.split("\n", _HEAD_LINES) if line.startswith("# ")), "")
     for each in (head.get("title", ""), heading, stem(name)):
         line = " ".join(each[: 4 * _TITLE].split())
@@ -117,13 +117,13 @@ def title_of(name: str, text: str, head: dict[str, str]) -> str:
 
 
 def day_of(name: str) -> str | None:
-    """The day that a file is named after: `2026-01-05.md`, `2026-01-05-standup.md`."""
+    """Return the day that a file is named after: `2026-01-05.md`, `2026-01-05-standup.md`."""
     found = _DATED.match(stem(name))
     return found[1] if found is not None and moment(found[1]) is not None else None
 
 
 def time_of(source: Source, name: str, head: dict[str, str]) -> float | None:
-    """When a note was written: as it says, as its name says, or as the file was last changed."""
+    """Return the time in a note's front matter, else in its name, else of the file's last change."""
     for each in (*(head.get(field) for field in _TIMES), day_of(name)):
         found = moment(each)
         if found is not None:
@@ -131,36 +131,41 @@ def time_of(source: Source, name: str, head: dict[str, str]) -> float | None:
     return source.modified(name)
 
 
-def page_for(drawer: str, name: str) -> str:
-    """A page of a drawer: under the name that it has, if that may be one; else under its words."""
+def page_in(drawer: str, name: str) -> str:
+    """Return a page of a drawer: under this name, if a page may have it; else under its words."""
     page = f"{drawer}/{name}.md"
     return page if name_fault(f"{name}.md") is None and is_page(page) else f"{drawer}/{topic_name(name)}.md"
 
 
 def page_of(name: str, below: str = "") -> str:
-    """Where a note would stand: a day's among the days, any other on a page named after its path."""
+    """Return the page of a note: a day's among the days, any other on a page named after its path."""
     if day_of(name) is not None:
-        return page_for("days", stem(name))
+        return page_in("days", stem(name))
     words = (name.removeprefix(below).rpartition(".")[0] or stem(name)).replace("/", " ")
     return f"facts/{topic_name(words)}.md"
 
 
-def document(
+def read_document(
     source: Source, name: str, note: Note, page: str | None = None, key: str | None = None
-) -> Document | None:
-    """A note as it stands in its file; None (which is told) if it cannot be read."""
-    text = text_of(source, name, note)
+) -> ImportDocument | None:
+    """Return a note as a document; None, and a note to the user, if it cannot be read."""
+    text = read_text(source, name, note)
     if text is None:
         return None
     head = front_matter(text)
     where = page if page is not None else page_of(name)
-    return Document(
-        key or name, text, title_of(name, text, head), time_of(source, name, head), where, topic_for(where)
+    return ImportDocument(
+        key or name,
+        text,
+        title_of(name, text, head),
+        time_of(source, name, head),
+        where,
+        topic_of_page(where),
     )
 
 
-class Apart:
-    """Gives each note a page of its own: two may have names of the same words."""
+class UniquePages:
+    """Numbers pages, so that each note gets its own: two names may have the same words."""
 
     def __init__(self) -> None:
         self._often: dict[str, int] = {}
@@ -171,7 +176,7 @@ class Apart:
         return page if number == 1 else f"{page.removesuffix('.md')}-{number}.md"
 
 
-def topic_for(page: str) -> str | None:
-    """What a page of facts is about; None for any other page."""
+def topic_of_page(page: str) -> str | None:
+    """Return the topic of a page of facts or the profile; None for any other page."""
     drawer, _, name = page.rpartition("/")
     return name.removesuffix(".md") if drawer == "facts" else "user" if page == "USER.md" else None

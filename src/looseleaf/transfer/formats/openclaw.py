@@ -1,20 +1,28 @@
-"""An OpenClaw workspace: who the agent is, who the user is, what it remembers, and a note for each day.
+"""An OpenClaw workspace: the agent, the user, its memory, and a note for each day.
 
-There may be several beside each other (`workspace`, `workspace-support`), and the whole state folder may be given. The
-first one's SOUL and USER may become those of this memory; those of the others are pages of facts.
+There may be several beside each other (`workspace`, `workspace-support`), and the path may be the whole state folder.
+The first one's SOUL and USER may become those of this memory; those of the others are pages of facts.
 """
 
 from __future__ import annotations
 
 from looseleaf.language.topic_words import topic_name
-from looseleaf.transfer.formats.notes import MARKDOWN, day_of, document, folder_of, is_text, page_for, page_of
+from looseleaf.transfer.formats.notes import (
+    MARKDOWN,
+    day_of,
+    folder_of,
+    is_text,
+    page_in,
+    page_of,
+    read_document,
+)
 from looseleaf.transfer.source import stem
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from looseleaf.transfer.source import Document, Note, Source
+    from looseleaf.transfer.source import ImportDocument, Note, Source
 
 NAME = "openclaw"
 ABOUT = "an OpenClaw workspace: SOUL.md, USER.md, MEMORY.md, memory/2026-01-05.md, …"
@@ -31,56 +39,56 @@ FILES = frozenset(
         "BOOTSTRAP.md",
     }
 )
-"""What a workspace has at its top. `memory.md` is how MEMORY.md was once called."""
+"""The files at the top of a workspace. `memory.md` is the old name of MEMORY.md."""
 
 _OWN = frozenset({"SOUL.md", "USER.md", "IDENTITY.md", "MEMORY.md"})
-"""Of these: what a folder of code with rules for agents has not."""
+"""Those that no folder of code with rules for agents has."""
 
 _SURE = 0.85
 
 
 def detect(source: Source) -> float:
-    return _SURE if _workspaces(source.names()) else 0.0
+    return _SURE if _find_workspaces(source.names()) else 0.0
 
 
-def read(source: Source, note: Note) -> Iterator[Document]:
+def read(source: Source, note: Note) -> Iterator[ImportDocument]:
     names = source.names()
-    workspaces = _workspaces(names)
+    workspaces = _find_workspaces(names)
     first = next(iter(workspaces), "")
     others = 0
     for name in names:
-        below = next((folder for folder in _folders(name) if folder in workspaces), None)
-        page = _page(name, below, first) if below is not None else None
+        below = next((folder for folder in _parents_of(name) if folder in workspaces), None)
+        page = _page_of(name, below, first) if below is not None else None
         if page is None:
             others += 1
             continue
-        found = document(source, name, note, page, name.removeprefix(first))
+        found = read_document(source, name, note, page, name.removeprefix(first))
         if found is not None:
             yield found
     if others:
-        note(f"{others:,} of the files were passed over: skills, settings and the like are no memory.")
+        note(f"{others:,} of the files were passed over: skills, settings and the like are not memories.")
 
 
-def _folders(name: str) -> Iterator[str]:
-    """The folders that a file lies in, the nearest first, each with its slash; "" is the last."""
+def _parents_of(name: str) -> Iterator[str]:
+    """Yield the folders around a file, the nearest first, each with its slash; "" is the last."""
     while name:
         name = folder_of(name.rstrip("/"))
         yield name
 
 
-def _workspaces(names: tuple[str, ...]) -> dict[str, None]:
-    """The folders that are one: with two files of a workspace, and one that nothing else has. The nearest first."""
+def _find_workspaces(names: tuple[str, ...]) -> dict[str, None]:
+    """Return the folders with two files of a workspace, one of them unmistakable; the topmost first."""
     found: dict[str, set[str]] = {}
     for name in names:
         if name[len(folder_of(name)) :] in FILES:
             found.setdefault(folder_of(name), set()).add(name[len(folder_of(name)) :])
-    has_journal = any(name.endswith("log/journal.jsonl") for name in names)  # a memory of our own
+    has_journal = any(name.endswith("log/journal.jsonl") for name in names)  # a looseleaf memory
     good = [folder for folder, files in found.items() if len(files) > 1 and files & _OWN and not has_journal]
     return dict.fromkeys(sorted(good, key=lambda folder: (folder.count("/"), folder.rstrip("/"))))
 
 
-def _page(name: str, below: str, first: str) -> str | None:
-    """Where a file of a workspace would stand; None for one that is no memory (a skill, a picture)."""
+def _page_of(name: str, below: str, first: str) -> str | None:
+    """Return the page for a file of a workspace; None for one that is not a memory (a skill, a picture)."""
     inner = name[len(below) :]
     if not is_text(inner, MARKDOWN) or inner.startswith("."):
         return None
@@ -93,5 +101,5 @@ def _page(name: str, below: str, first: str) -> str | None:
         return None
     inner = inner.removeprefix("memory/")
     if day_of(inner) is not None and "/" not in inner and not place:
-        return page_for("days", stem(inner))
+        return page_in("days", stem(inner))
     return page_of(f"{place}{inner}") if not place else f"facts/{place}{topic_name(stem(inner))}.md"

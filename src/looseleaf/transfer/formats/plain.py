@@ -2,36 +2,43 @@
 
 from __future__ import annotations
 
-from looseleaf.transfer.formats.notes import Apart, document, is_hidden, is_text, page_of, sort_out
+from looseleaf.transfer.formats.notes import (
+    UniquePages,
+    is_hidden,
+    is_text,
+    page_of,
+    read_document,
+    select_notes,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from looseleaf.transfer.source import Document, Note, Source
+    from looseleaf.transfer.source import ImportDocument, Note, Source
 
 NAME = "plain"
 ABOUT = "notes: a folder of Markdown or text files, an Obsidian vault, one file"
 
 _SURE = 0.5
-"""Whoever knows more of a folder than that it has notes in it, knows better."""
+"""Any format that recognizes more than notes is surer."""
 
 
 def detect(source: Source) -> float:
     return _SURE if any(is_text(name) and not is_hidden(name) for name in source.names()) else 0.0
 
 
-def read(source: Source, note: Note) -> Iterator[Document]:
-    below = _shared(source.names()) if source.kind in ("zip", "tar") else ""
-    apart = Apart()
-    for name in sort_out(source.names(), note):
+def read(source: Source, note: Note) -> Iterator[ImportDocument]:
+    below = _shared_folder(source.names()) if source.kind in ("zip", "tar") else ""
+    apart = UniquePages()
+    for name in select_notes(source.names(), note):
         page = apart(page_of(name, below))
-        found = document(source, name, note, page, name.removeprefix(below))
+        found = read_document(source, name, note, page, name.removeprefix(below))
         if found is not None:
             yield found
 
 
-def _shared(names: tuple[str, ...]) -> str:
-    """The folder that an archive has around all its files: how it was packed is no part of a note's name."""
+def _shared_folder(names: tuple[str, ...]) -> str:
+    """Return the folder around all files of an archive: it is not part of a note's name."""
     first = names[0].partition("/")[0] + "/" if names else ""
     return first if names and all(name.startswith(first) for name in names) else ""

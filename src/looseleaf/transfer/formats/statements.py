@@ -1,10 +1,10 @@
-"""What stores of statements have in common: files of JSON, things that have names, relations between them."""
+"""Shared parts of formats that store statements: JSON files, named things, relations between them."""
 
 from __future__ import annotations
 
 from looseleaf.language.topic_words import topic_name
 from looseleaf.text.lines import escape
-from looseleaf.transfer.source import Broken, Claim
+from looseleaf.transfer.source import ImportClaim, files_to_read, skip_broken
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,49 +14,47 @@ if TYPE_CHECKING:
     from looseleaf.transfer.source import Note, Source
 
 _USER = frozenset({"default_user", "default-user", "user", "me"})
-"""What stores call whoever they talk to."""
+"""Names that stores give to the user."""
 
 
-class Files:
-    """The files of a source that a store may be in: by their ends, and by how they begin."""
+class StoreFiles:
+    """The files of a source that hold a store, by their ends and their heads."""
 
     def __init__(self, ends: tuple[str, ...], is_one: Callable[[Source, str], bool]) -> None:
         self._ends = ends
         self._is_one = is_one
 
-    def found(self, source: Source) -> list[str]:
-        return [name for name in self._named(source) if self._is_one(source, name)]
+    def find(self, source: Source) -> list[str]:
+        names = (name for name in source.names() if name.lower().endswith(self._ends))
+        return [name for name in names if self._is_one(source, name)]
 
     def read(
-        self, source: Source, note: Note, claims: Callable[[Source, str, Note], Iterator[Claim]]
-    ) -> Iterator[Claim]:
-        """The claims of all of them. A single file is what its user says it is, however it begins."""
-        for name in self.found(source) or (source.names() if source.kind == "file" else ()):
-            try:
+        self, source: Source, note: Note, claims: Callable[[Source, str, Note], Iterator[ImportClaim]]
+    ) -> Iterator[ImportClaim]:
+        """Yield the claims of all files."""
+        for name in files_to_read(source, self.find(source)):
+            with skip_broken(note):
                 yield from claims(source, name, note)
-            except Broken as broken:
-                note(str(broken))
-
-    def _named(self, source: Source) -> list[str]:
-        return [name for name in source.names() if name.lower().endswith(self._ends)]
 
 
-def is_said(text: object) -> TypeGuard[str]:
-    """Whether it is a text with words that can be seen."""
+def has_words(text: object) -> TypeGuard[str]:
+    """True for a text with visible words."""
     return isinstance(text, str) and bool(escape(text))
 
 
 def topic_of(name: str) -> str:
-    """The topic that a thing of somebody's store is."""
+    """Return the topic of a thing in a store."""
     return "user" if name.strip().casefold() in _USER else topic_name(name)
 
 
-def in_words(relation: str) -> str:
-    """`works_at` → `Works at`."""
+def relation_words(relation: str) -> str:
+    """Write a relation in words: `works_at` → `Works at`."""
     words = " ".join(relation.replace("_", " ").split())
     return words[:1].upper() + words[1:]
 
 
-def related(of: str, relation: str, to: str) -> Claim:
-    """That one thing has a relation to another."""
-    return Claim(f"relation\n{of}\n{relation}\n{to}", topic_of(of), to, None, in_words(relation) or None)
+def relation_claim(of: str, relation: str, to: str) -> ImportClaim:
+    """Return the claim that one thing has a relation to another."""
+    return ImportClaim(
+        f"relation\n{of}\n{relation}\n{to}", topic_of(of), to, None, relation_words(relation) or None
+    )
