@@ -14,7 +14,7 @@ import pytest
 
 from cli.test_main import SCRIPT
 from looseleaf.cli.verb_table import SHARED, VERBS
-from looseleaf.cli.verbs.setup import _bash, _fish, _zsh
+from looseleaf.cli.verbs.completion import _bash, _fish, _zsh
 from looseleaf.memory import Memory
 from looseleaf.transfer.formats import FORMATS
 

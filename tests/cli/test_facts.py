@@ -21,6 +21,7 @@ from looseleaf import Distilled, __version__
 from looseleaf.base.values import KINDS, Fact
 from looseleaf.cli import arguments as cli_parse
 from looseleaf.cli import verb_table as cli_verbs
+from looseleaf.cli.fact_lines import line_of
 from looseleaf.cli.main import main
 from looseleaf.cli.verbs import facts as cli_facts
 from looseleaf.cli.verbs.pages import _times
@@ -249,7 +250,7 @@ def test_a_fact_says_since_when_it_holds_when_it_was_said_again_and_whether_it_i
     doubted = Fact(
         "user", "user", "note", "Tea at five", level="said", tags=("doubtful",), id="f_0123456789ab"
     )
-    assert cli_facts.line_of(doubted) == "f_01234567  note: Tea at five  (said, doubtful)"
+    assert line_of(doubted) == "f_01234567  note: Tea at five  (said, doubtful)"
     assert _times(doubted, "") == "doubtful"
 
 

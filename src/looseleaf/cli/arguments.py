@@ -9,7 +9,7 @@ import re
 import sys
 
 from looseleaf.cli.output import REFUSED, plain, print_json
-from looseleaf.cli.verb_table import SHARED, SHORT, VERBS
+from looseleaf.cli.verb_table import SHARED, SHORT, VERBS, CliOptions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -89,96 +89,12 @@ ALONE = "status.status"
 """What is carried out where no verb is given."""
 
 
-class Options:
-    """What was asked for: `run`, and a value for every option and argument of the verb."""
-
-    run: str
-    memory: str | None
-    agent: str | None
-    json: bool
-    path: str | None
-    page: Any  # text, or None where the verb can do without
-    limit: int
-    as_of: str | None
-    since: str | None
-    role: str
-    text: Any  # as above
-    args: str | None
-    result: str | None
-    call_id: str | None
-    name: Any  # as above
-    error: bool
-    session: str | None
-    turn: str | None
-    model: str | None
-    dry_run: bool
-    entry: str | None
-    topic: str | None
-    mine: bool
-    kind: str | None
-    pending: bool
-    superseded: bool
-    rejected: bool
-    fact: Any  # as above
-    score: str
-    off: bool
-    full: bool
-    pages: bool
-    distiller: str
-    apply: bool
-    act: str | None
-    what: Any  # as above
-    value: Any  # as above
-    why: str | None
-    toon: bool
-    task: str | None
-    budget: int | None
-    explain: bool
-    messages: bool
-    replay: str | None
-    diff: str | None
-    prompt: str | None
-    last: int
-    query: list[str]
-    all: bool
-    k: int | None
-    until: str | None
-    now: str | None
-    raw: bool
-    where: str
-    who: bool
-    http: bool
-    host: str | None
-    port: int | None
-    allow_host: str | None
-    allow_origin: str | None
-    token_file: str | None
-    read_only: bool
-    event: str
-    claude: bool
-    user: bool
-    yes: bool
-    distill_with: str | None
-    no_tools: bool
-    days: int
-    by: Any  # one of costs.WHATS
-    format: str | None
-    origin: str | None
-    match: str | None
-    plain: bool
-    shell: str | None
-    names: str | None
-
-    done = ""
-    """What a command has done, once that is durable: said if the answer cannot be written."""
-
-
-def parse(arguments: Sequence[str]) -> Options:
+def parse(arguments: Sequence[str]) -> CliOptions:
     """The table, read in a few lines.
 
     argparse with all it imports takes a third as long as starting Python; a hook runs a command for every prompt.
     """
-    options = Options()
+    options = CliOptions()
     verb = ""
     own: Arguments = {}
     free: list[str] = []
@@ -251,7 +167,7 @@ def _examples(given: str) -> str:
     return "\n  ".join([f"example{'s' * (len(lines) > 1)}:", *(f"looseleaf {line}" for line in lines)])
 
 
-def explain(arguments: Sequence[str]) -> Options:
+def explain(arguments: Sequence[str]) -> CliOptions:
     """The same table as argparse's: it prints help, or says what is wrong, and ends the program."""
     import argparse  # not at the top, for the reason above
 
@@ -295,4 +211,4 @@ def explain(arguments: Sequence[str]) -> Options:
             each.add_argument(name, **shared | {"default": argparse.SUPPRESS})
         for name, option in own.items():
             each.add_argument(name, *(short for short, long in SHORT.items() if long == name), **option)
-    return parser.parse_args(arguments, Options())
+    return parser.parse_args(arguments, CliOptions())

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from typing import Any, TextIO
 
-    from looseleaf.cli.arguments import Options
+    from looseleaf.cli.verb_table import CliOptions
 
 
 # The folder that the demo leaves behind: it is yours to look at, and only what the demo wrote is ever
@@ -548,15 +548,11 @@ def _folder(stage: Stage, home: str) -> None:
 FOLDER = "looseleaf-demo"
 
 
-def demo(options: Options) -> int:
-    from contextlib import nullcontext
-
-    from looseleaf.cli.main import main
-
+def demo(options: CliOptions, run_verb: Callable[[list[str]], int]) -> int:
     home = first_path(options.path, options.memory) or FOLDER
     make_room(home)
     with plain_output() if options.plain else nullcontext(sys.stdout) as out:
-        stage = Stage(main, None if options.json else out)
+        stage = Stage(run_verb, None if options.json else out)
         with at_home(home):
             play(stage, home, [plain(line) for line in for_a_shell(home)])
         end(home)

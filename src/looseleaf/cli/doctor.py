@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from looseleaf.cli.arguments import Options
+    from looseleaf.cli.verb_table import CliOptions
 
 
 # The machine: Python, its SQLite, the disk that the memory is on.
@@ -168,7 +168,7 @@ def _found(name: str, look: Callable[[], Finding]) -> Finding:
         return Finding(name, "look", why, "See whether you may read it, and whether the disk answers.")
 
 
-def doctor(options: Options) -> int:
+def doctor(options: CliOptions) -> int:
     from looseleaf.cli.output import progress
     from looseleaf.pages.folder import find
     from looseleaf.text.secrets import redact_value

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from looseleaf.base.values import Edit
-    from looseleaf.cli.arguments import Options
+    from looseleaf.cli.verb_table import CliOptions
     from looseleaf.memory import Memory
 
 
@@ -142,7 +142,7 @@ _LINE_END = "\r(?=\n)"
 # --- opening ---------------------------------------------------------------------------
 
 
-def open_memory(options: Options, session: str | None = None) -> Memory:
+def open_memory(options: CliOptions, session: str | None = None) -> Memory:
     """A command looks at a memory that is there; only `init` makes one."""
     from looseleaf.memory import Memory
     from looseleaf.pages.folder import find, is_memory
@@ -174,6 +174,37 @@ def at_least_one(limit: int, default: int) -> None:
     if limit < 1:
         why = f"--limit must be at least 1. Without it, the last {default} are shown."
         raise Refused(f"Nothing was shown: {why}")
+
+
+# --- reading ---------------------------------------------------------------------------
+
+STDIN = "-"
+
+
+def read_input(path: str | None, done: str = "recorded") -> bytes:
+    """Of a file; or of standard input. `done`: what was not, if it cannot be read."""
+    name = "standard input" if path in (None, STDIN) else str(path)
+    try:
+        if path not in (None, STDIN):
+            with open(name, "rb") as file:
+                return file.read()
+        if sys.stdin is not None:
+            return sys.stdin.buffer.read()
+        why = "it is closed"
+    except (OSError, ValueError) as error:  # ValueError: a name with a NUL
+        why = getattr(error, "strerror", None) or str(error)
+    raise Refused(
+        f"Nothing was {done}: {name} could not be read ({why}). Give what is to be {done} another way."
+    )
+
+
+def decode(data: bytes, what: str, done: str = "recorded") -> str:
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        raise Refused(
+            f"Nothing was {done}: {what} is no UTF-8 text (at byte {error.start + 1}). Convert it first."
+        ) from error
 
 
 # --- printing --------------------------------------------------------------------------
@@ -230,7 +261,12 @@ def print_bytes(data: bytes) -> None:
 
 def say(text: str) -> None:
     """Print what may hold the words of others, on the lines that it has."""
-    print(plain(re.sub(_LINE_END, "", text) if "\r" in text else text, keep="\n\t"))
+    print(harmless(text))
+
+
+def harmless(text: str) -> str:
+    """Return text on the lines that it has, unable to steer a terminal."""
+    return plain(re.sub(_LINE_END, "", text) if "\r" in text else text, keep="\n\t")
 
 
 def hung(text: str, indent: int) -> str:
@@ -251,7 +287,7 @@ def print_notes(memory: Memory) -> None:
         print(f"looseleaf: {plain(note)}", file=sys.stderr)
 
 
-def next_step(options: Options, text: str) -> None:
+def next_step(options: CliOptions, text: str) -> None:
     """What a person does next, on a line of its own; whoever asked for JSON is none."""
     if not options.json:
         sys.stdout.flush()

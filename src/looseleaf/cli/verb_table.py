@@ -19,7 +19,7 @@ SHARED: Arguments = {
     "--agent": {"metavar": "NAME", "help": "whose memory (main)"},
     "--json": {"action": "store_true", "help": "print one JSON document"},
 }
-"""Options that may stand before and after the verb."""
+"""CliOptions that may stand before and after the verb."""
 
 SHORT = {"-n": "--limit", "-k": "--k"}
 
@@ -49,7 +49,7 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
         "init notes",
     ),
     "remember": (
-        "remember.remember",
+        "everyday.remember",
         "remember something in your own words, now",
         {
             "text": {"nargs": "+", "help": "what is to be remembered"},
@@ -89,7 +89,7 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
         "undo USER.md",
     ),
     "record": (
-        "record.record",
+        "everyday.record",
         "record what was said or done",
         {
             "role": {"choices": _ROLES, "help": "whose words; jsonl: many at once, one JSON object a line"},
@@ -172,7 +172,7 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
         "expand turn_0003",
     ),
     "recall": (
-        "recall.recall",
+        "everyday.recall",
         "find what bears on a question, among all that was said and written, or say that nothing does",
         {
             "query": {"nargs": "+", "help": "the question, or some words of what you look for"},
@@ -199,19 +199,19 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
         'recall "which language for code?" --budget 800',
     ),
     "open": (
-        "recall.open_hit",
+        "everyday.open_hit",
         "show what a hit of recall stands in: the talk, the page, the entry",
         {"where": {"metavar": "HIT", "help": "as recall names it: an id, an entry, `page.md#5-9`"}},
         "open facts/garden.md#3-3",
     ),
     "test": (
-        "recall.test",
+        "everyday.test",
         "run your own recall tests (recall.tests.toml): what must be found, what must not",
         {"path": {"nargs": "?", "help": "the file (else recall.tests.toml of the memory)"}},
         "test",
     ),
     "tool": (
-        "tools.tool",
+        "pages.tool",
         "call a memory tool as a model would, or list the tools with their schemas",
         {
             "name": {"nargs": "?", "help": "the tool (else: all of them are listed)"},
@@ -220,7 +220,7 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
         'tool memory_read \'{"path": "USER.md"}\'',
     ),
     "receipts": (
-        "tools.receipts",
+        "pages.receipts",
         "list what was written, by whom; of a turn also what was promised and not written",
         {
             "turn": {"nargs": "?", "help": "a turn, or `last`: what it wrote, and what it only said"},
@@ -229,7 +229,7 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
         "receipts last",
     ),
     "mcp": (
-        "serve.mcp",
+        "setup.mcp",
         "serve the memory to any MCP client, over standard input and output or over HTTP",
         {
             "--http": _switch("over HTTP, on this machine only"),
@@ -246,7 +246,7 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
         "mcp",
     ),
     "hook": (
-        "hook.hook",
+        "setup.hook",
         "what a coding agent calls at its events (JSON on standard input); install and remove write its settings",
         {
             "event": {
@@ -389,7 +389,7 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
     ),
     "index": ("views.index", "list pages in a line each, as a prompt does", {}, "index"),
     "state": (
-        "state.state",
+        "status.state",
         "show the goal, tasks and decisions of the work, or change them",
         {
             "act": {
@@ -406,7 +406,7 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
         'state task add "Write the importer"',
     ),
     "cost": (
-        "cost.cost",
+        "status.cost",
         "show what models took: calls, tokens, US dollars (--agent: of one agent); and what may still be spent today",
         {
             "--days": {"metavar": "N", "type": int, "default": 7, "help": "the last so many days (7)"},
@@ -415,7 +415,7 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
         "cost --days 30 --by model",
     ),
     "import": (
-        "importing.import_",
+        "transfer.import_",
         "take in a history from elsewhere: conversations, notes, other memories; what is there already is passed over",
         {
             "path": {"help": "a file, a folder, a zip or a tar"},
@@ -426,7 +426,7 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
         "import chatgpt-export.zip --dry-run",
     ),
     "export": (
-        "exporting.export",
+        "transfer.export",
         "write the memory to one file or folder, its facts with their history, or what was said as messages",
         {
             "path": {"nargs": "?", "help": "where to (else a name with the day in it; -: standard output)"},
@@ -440,7 +440,7 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
         "export facts.jsonl --as facts",
     ),
     "forget": (
-        "forget.forget",
+        "review.forget",
         "remove something from everywhere, its history too, and prove that it is gone",
         {
             "--fact": {
@@ -497,3 +497,87 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
     ),
 }
 """Of each verb: the function that carries it out, what it does, its arguments, an example."""
+
+
+class CliOptions:
+    """What was asked for: `run`, and a value for every option and argument of the verb."""
+
+    run: str
+    memory: str | None
+    agent: str | None
+    json: bool
+    path: str | None
+    page: Any  # text, or None where the verb can do without
+    limit: int
+    as_of: str | None
+    since: str | None
+    role: str
+    text: Any  # as above
+    args: str | None
+    result: str | None
+    call_id: str | None
+    name: Any  # as above
+    error: bool
+    session: str | None
+    turn: str | None
+    model: str | None
+    dry_run: bool
+    entry: str | None
+    topic: str | None
+    mine: bool
+    kind: str | None
+    pending: bool
+    superseded: bool
+    rejected: bool
+    fact: Any  # as above
+    score: str
+    off: bool
+    full: bool
+    pages: bool
+    distiller: str
+    apply: bool
+    act: str | None
+    what: Any  # as above
+    value: Any  # as above
+    why: str | None
+    toon: bool
+    task: str | None
+    budget: int | None
+    explain: bool
+    messages: bool
+    replay: str | None
+    diff: str | None
+    prompt: str | None
+    last: int
+    query: list[str]
+    all: bool
+    k: int | None
+    until: str | None
+    now: str | None
+    raw: bool
+    where: str
+    who: bool
+    http: bool
+    host: str | None
+    port: int | None
+    allow_host: str | None
+    allow_origin: str | None
+    token_file: str | None
+    read_only: bool
+    event: str
+    claude: bool
+    user: bool
+    yes: bool
+    distill_with: str | None
+    no_tools: bool
+    days: int
+    by: Any  # one of costs.WHATS
+    format: str | None
+    origin: str | None
+    match: str | None
+    plain: bool
+    shell: str | None
+    names: str | None
+
+    done = ""
+    """What a command has done, once that is durable: said if the answer cannot be written."""

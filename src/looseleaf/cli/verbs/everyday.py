@@ -7,14 +7,18 @@ import sys
 from contextlib import contextmanager
 
 from looseleaf.base.errors import Refused
+from looseleaf.cli.fact_lines import outcome_line
 from looseleaf.cli.output import (
     PROBLEMS,
+    STDIN,
     clipped,
+    decode,
     hung,
     next_step,
     open_memory,
     print_json,
     print_notes,
+    read_input,
     say,
     table,
 )
@@ -24,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from looseleaf.cli.arguments import Options
+    from looseleaf.cli.verb_table import CliOptions
     from looseleaf.facts.placement import Outcome
     from looseleaf.memory import Memory
     from looseleaf.place.remember import Remembered
@@ -33,8 +37,6 @@ if TYPE_CHECKING:
 
 # The command `record`: what was said or done, from arguments, a file or standard input.
 
-STDIN = "-"
-
 _FOR = {
     "args": ("tool_call",),
     "result": ("tool_result",),
@@ -42,10 +44,10 @@ _FOR = {
     "name": ("tool_result",),
     "error": ("tool_result",),
 }
-"""Options of `record` that go with some of its roles only."""
+"""CliOptions of `record` that go with some of its roles only."""
 
 
-def record(options: Options) -> int:
+def record(options: CliOptions) -> int:
     for name, roles in _FOR.items():
         if getattr(options, name) not in (None, False) and options.role not in roles:
             option = f"--{name.replace('_', '-')}"
@@ -71,7 +73,7 @@ def record(options: Options) -> int:
     return 0
 
 
-def _asked(options: Options) -> dict[str, Any]:
+def _asked(options: CliOptions) -> dict[str, Any]:
     """The arguments of `Memory.record`, of the options of one command."""
     asked: dict[str, Any] = {"turn_id": options.turn} if options.turn is not None else {}
     given = {"tool_call_id": options.call_id, "tool_name": options.name}
@@ -100,16 +102,16 @@ def _asked(options: Options) -> dict[str, Any]:
     return asked
 
 
-def _read_lines(options: Options) -> list[dict[str, Any]]:
+def _read_lines(options: CliOptions) -> list[dict[str, Any]]:
     """The arguments of `Memory.record`, one time a line. Every line is looked at before the first is recorded."""
     from looseleaf.log.record_request import ask
 
     found: list[dict[str, Any]] = []
-    for number, line in enumerate(given_bytes(options.text).split(b"\n"), 1):
+    for number, line in enumerate(read_input(options.text).split(b"\n"), 1):
         if not line.strip():
             continue
         try:
-            members = _loaded(decoded(line, "it"), "it")
+            members = _loaded(decode(line, "it"), "it")
             if not isinstance(members, dict):
                 raise Refused('Nothing was recorded: it is no object. Write one such as {"user": "hello"}.')
             if options.turn is not None:
@@ -122,7 +124,7 @@ def _read_lines(options: Options) -> list[dict[str, Any]]:
     return found
 
 
-def _text(options: Options, other: str | None = None) -> str:
+def _text(options: CliOptions, other: str | None = None) -> str:
     """The text that was given. `other` is a second thing that may be asked to come from standard input."""
     if options.text not in (None, STDIN):
         return str(options.text)
@@ -130,39 +132,13 @@ def _text(options: Options, other: str | None = None) -> str:
         raise Refused(
             "Nothing was recorded: two things at once cannot come from standard input. Give one as an argument."
         )
-    text = decoded(given_bytes(STDIN), "standard input")
+    text = decode(read_input(STDIN), "standard input")
     # The line end that `echo` and the like put behind everything was not said.
     return text[:-2] if text.endswith("\r\n") else text.removesuffix("\n")
 
 
 def _value(option: str, given: str) -> Any:
-    return _loaded(decoded(given_bytes(STDIN), option) if given == STDIN else given, option)
-
-
-def given_bytes(path: str | None, done: str = "recorded") -> bytes:
-    """Of a file; or of standard input. `done`: what was not, if it cannot be read."""
-    name = "standard input" if path in (None, STDIN) else str(path)
-    try:
-        if path not in (None, STDIN):
-            with open(name, "rb") as file:
-                return file.read()
-        if sys.stdin is not None:
-            return sys.stdin.buffer.read()
-        why = "it is closed"
-    except (OSError, ValueError) as error:  # ValueError: a name with a NUL
-        why = getattr(error, "strerror", None) or str(error)
-    raise Refused(
-        f"Nothing was {done}: {name} could not be read ({why}). Give what is to be {done} another way."
-    )
-
-
-def decoded(data: bytes, what: str, done: str = "recorded") -> str:
-    try:
-        return data.decode()
-    except UnicodeDecodeError as error:
-        raise Refused(
-            f"Nothing was {done}: {what} is no UTF-8 text (at byte {error.start + 1}). Convert it first."
-        ) from error
+    return _loaded(decode(read_input(STDIN), option) if given == STDIN else given, option)
 
 
 def _loaded(text: str, what: str) -> Any:
@@ -186,7 +162,7 @@ def _no_constant(name: str) -> Any:
 # The command `remember`: a person's own words become memory now.
 
 
-def remember(options: Options) -> int:
+def remember(options: CliOptions) -> int:
     with open_memory(options) as memory:
         done = memory.remember(_read_words(options), topic=options.topic)
         options.done = "it was remembered; "
@@ -210,11 +186,11 @@ def _next_step(done: Remembered) -> str:
     return f"`looseleaf recall` with some of the words finds it; {undo} takes it back."
 
 
-def _read_words(options: Options) -> str:
+def _read_words(options: CliOptions) -> str:
 
     if options.text != [STDIN]:
         return " ".join(options.text)
-    return decoded(given_bytes(STDIN, "remembered"), "standard input", "remembered")
+    return decode(read_input(STDIN, "remembered"), "standard input", "remembered")
 
 
 def _tell(done: Remembered) -> None:
@@ -245,7 +221,6 @@ def _told(done: Remembered) -> tuple[Outcome, ...]:
 
 
 def _outcome_line(outcome: Outcome) -> str:
-    from looseleaf.cli.verbs.views import outcome_line
     from looseleaf.text.lines import NOTE
 
     line = outcome_line(outcome)
@@ -260,7 +235,7 @@ _CLIP = 40
 """Tokens of each hit in a list: two or three lines of a terminal, around what was asked for."""
 
 
-def recall(options: Options) -> int:
+def recall(options: CliOptions) -> int:
     if options.raw and options.kind is not None:
         raise Refused(
             "Nothing was looked for: --raw is what was said and done, and --kind something else. Leave one out."
@@ -344,7 +319,7 @@ def _what_became(hit: Hit) -> str:
     return f"`looseleaf open {name}` shows what it stands in."
 
 
-def open_hit(options: Options) -> int:
+def open_hit(options: CliOptions) -> int:
     with open_memory(options) as memory:
         opened = memory.open(options.where)
         if options.json:
@@ -355,7 +330,7 @@ def open_hit(options: Options) -> int:
     return 0
 
 
-def test(options: Options) -> int:
+def test(options: CliOptions) -> int:
     from looseleaf.recall.recall_tests import report, run
 
     with open_memory(options) as memory:

@@ -7,7 +7,7 @@ there: no text of a fact can claim another level or place.
 from __future__ import annotations
 
 from looseleaf.base.errors import Refused
-from looseleaf.base.paths import REVIEW
+from looseleaf.cli.fact_lines import SHORT_ID, dates_of, line_of, marks_of, place_of, span_of, words_of
 from looseleaf.cli.output import (
     clipped,
     edit_dict,
@@ -28,21 +28,17 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from looseleaf.base.values import Fact, Record
-    from looseleaf.cli.arguments import Options
+    from looseleaf.cli.verb_table import CliOptions
     from looseleaf.memory import Memory
     from looseleaf.place.notebook import Source
 
-SHORT_ID = 10
-"""Characters of an id in a list: among ten thousand facts, one in a million shares them with another."""
-
 _PAST = ("pending", "superseded", "rejected")
-_MARKS = ("pinned", "unverified", "doubtful")
 
 
 # --- listing ---------------------------------------------------------------------------
 
 
-def facts(options: Options) -> int:
+def facts(options: CliOptions) -> int:
     wanted = [status for status in _PAST if getattr(options, status)]
     if options.as_of is not None and wanted:
         raise Refused(
@@ -78,7 +74,7 @@ _THEN = {
 }
 
 
-def _nothing(options: Options, wanted: Sequence[str]) -> str:
+def _nothing(options: CliOptions, wanted: Sequence[str]) -> str:
     if wanted:
         return f"Nothing is {' or '.join(wanted)}{' of this kind' if options.kind else ''}."
     known = "Nothing of this kind is known" if options.kind else "Nothing is known"
@@ -110,69 +106,14 @@ def _by_topic(found: Sequence[Fact]) -> list[tuple[str, list[Fact]]]:
 
 
 def _cells(fact: Fact) -> tuple[str, str, str, str, str]:
-    marks, dates = ", ".join(_marks(fact)), ", ".join(dates_of(fact))
-    return (fact.id or "")[:SHORT_ID], marks, dates, _place(fact), words_of(fact)
-
-
-def line_of(fact: Fact, *more: str) -> str:
-    """A fact on one line, with more marks of it."""
-    name = (fact.id or "")[:SHORT_ID]
-    at = _place(fact)
-    return f"{name}  {words_of(fact)}  ({', '.join((*_marks(fact), *more))}){f'  {at}' if at else ''}"
-
-
-def dates_of(fact: Fact) -> Iterator[str]:
-    """Since which day a fact holds, and when it was last said again. What is over has its times as a mark."""
-    if fact.status == "superseded" or fact.valid_to is not None:
-        return
-    noted = fact.entry_ts or fact.recorded_at
-    if since := _at(fact.valid_from) if fact.valid_from else when(noted) if noted else "":
-        yield f"since {since[:10]}"
-    if fact.said_at:
-        yield f"again {when(fact.said_at)[:10]}"
-
-
-def words_of(fact: Fact) -> str:
-    return clipped(f"{fact.relation}: {fact.object}")
-
-
-def _marks(fact: Fact) -> Iterator[str]:
-    if fact.status != "current":
-        yield fact.status
-    yield fact.level or "unknown"
-    if fact.user_fact_score is not None:
-        yield f"score {fact.user_fact_score:g}"
-    yield from (mark for mark in _MARKS if mark in fact.tags)
-    if fact.status == "superseded" or fact.valid_to is not None:
-        yield _held(fact)
-
-
-def _place(fact: Fact) -> str:
-    if fact.status == "pending":
-        return REVIEW
-    return f"{fact.path}:{fact.line}" if fact.path and fact.line else ""
-
-
-def _held(fact: Fact) -> str:
-    since = _at(fact.valid_from) if fact.valid_from else when(fact.recorded_at) if fact.recorded_at else ""
-    until = f"until {_at(fact.valid_to)}" if fact.valid_to else ""
-    return (
-        " ".join(each for each in (f"since {since}" if since else "", until) if each) or "nobody knows when"
-    )
-
-
-def _at(text: str) -> str:
-    """A time that a fact holds from or to, by the clock here; a date stays one."""
-    from looseleaf.text.times import moment
-
-    ts = moment(text) if "T" in text else None
-    return when(ts) if ts is not None else text
+    marks, dates = ", ".join(marks_of(fact)), ", ".join(dates_of(fact))
+    return (fact.id or "")[:SHORT_ID], marks, dates, place_of(fact), words_of(fact)
 
 
 # --- saying what is right --------------------------------------------------------------
 
 
-def score(options: Options) -> int:
+def score(options: CliOptions) -> int:
     try:
         given = float(options.score)
     except ValueError:
@@ -182,15 +123,15 @@ def score(options: Options) -> int:
     return _say(options, "scored", lambda memory: memory.score(options.fact, given))
 
 
-def correct(options: Options) -> int:
+def correct(options: CliOptions) -> int:
     return _say(options, "corrected", lambda memory: memory.correct(options.fact, options.text))
 
 
-def reject(options: Options) -> int:
+def reject(options: CliOptions) -> int:
     return _say(options, "rejected", lambda memory: memory.reject(options.fact))
 
 
-def approve(options: Options) -> int:
+def approve(options: CliOptions) -> int:
     with open_memory(options) as memory:
         before = {fact.id for fact in memory.facts()}
         fact = memory.approve(options.fact)
@@ -206,12 +147,12 @@ def approve(options: Options) -> int:
     return 0
 
 
-def pin(options: Options) -> int:
+def pin(options: CliOptions) -> int:
     done = "unpinned" if options.off else "pinned"
     return _say(options, done, lambda memory: memory.pin(options.fact, pinned=not options.off))
 
 
-def _say(options: Options, done: str, change: Callable[[Memory], Fact]) -> int:
+def _say(options: CliOptions, done: str, change: Callable[[Memory], Fact]) -> int:
     with open_memory(options) as memory:
         fact = change(memory)
         options.done = f"it was {done}; "
@@ -226,7 +167,7 @@ def _say(options: Options, done: str, change: Callable[[Memory], Fact]) -> int:
 # --- history ---------------------------------------------------------------------------
 
 
-def history(options: Options) -> int:
+def history(options: CliOptions) -> int:
     with open_memory(options) as memory:
         values = [(fact, memory.sources(fact)) for fact in memory.fact_history(options.fact)]
         if options.json:
@@ -241,7 +182,7 @@ def history(options: Options) -> int:
 
 
 def _past(fact: Fact, said: Sequence[Source]) -> Iterator[str]:
-    yield f"{'waits' if fact.status == 'pending' else 'held'}: {_held(fact)}"
+    yield f"{'waits' if fact.status == 'pending' else 'held'}: {span_of(fact)}"
     if fact.superseded_by:
         yield f"replaced by: {fact.superseded_by}"
     if fact.quote:
@@ -260,7 +201,7 @@ def _source(source: Source) -> str:
 # --- why -------------------------------------------------------------------------------
 
 
-def why(options: Options) -> int:
+def why(options: CliOptions) -> int:
     """Of a fact by its name; anything else is looked for in a prompt."""
     with open_memory(options) as memory:
         fact = _named(memory, options.what)
@@ -312,9 +253,9 @@ def _about(fact: Fact) -> Iterator[str]:
     yield f"id: {fact.id}"
     yield f"topic: {clipped(fact.topic)}"
     yield f"kind: {fact.kind or 'not known'}{f', {fact.time_span}' if fact.time_span else ''}"
-    at = _place(fact)
+    at = place_of(fact)
     again = f", again {when(fact.said_at)}" if fact.said_at else ""
-    yield f"status: {fact.status}, {_held(fact)}{again}{f', on {at}' if at else ''}"
+    yield f"status: {fact.status}, {span_of(fact)}{again}{f', on {at}' if at else ''}"
     yield f"level: {fact.level}: {_because(fact)}"
     for name, value in (("confidence", fact.confidence), ("salience", fact.salience)):
         if value is not None:

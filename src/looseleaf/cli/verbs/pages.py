@@ -9,8 +9,10 @@ from itertools import islice, takewhile
 from looseleaf.base.errors import Refused
 from looseleaf.cli.output import (
     PROBLEMS,
+    STDIN,
     at_least_one,
     clipped,
+    decode,
     edit_dict,
     edit_line,
     edit_size,
@@ -22,12 +24,12 @@ from looseleaf.cli.output import (
     print_bytes,
     print_json,
     print_notes,
+    read_input,
     say,
     table,
     when,
 )
 from looseleaf.cli.verb_table import LAST
-from looseleaf.cli.verbs.everyday import STDIN, decoded, given_bytes
 from looseleaf.log.journal import PERSON
 
 TYPE_CHECKING = False
@@ -36,7 +38,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from looseleaf.base.values import Edit, Fact
-    from looseleaf.cli.arguments import Options
+    from looseleaf.cli.verb_table import CliOptions
     from looseleaf.explain import Reconciled, Signed, Written
     from looseleaf.tools.tool import Tool
 
@@ -47,7 +49,7 @@ if TYPE_CHECKING:
 # --- tool ------------------------------------------------------------------------------
 
 
-def tool(options: Options) -> int:
+def tool(options: CliOptions) -> int:
     """One call, in the agent's last session: what the user said there is what a model may write."""
     from looseleaf.tools.toolset import TOOLS, call
 
@@ -67,7 +69,7 @@ def tool(options: Options) -> int:
     return PROBLEMS if answer.is_error else 0
 
 
-def _list(options: Options, tools: Sequence[Tool]) -> int:
+def _list(options: CliOptions, tools: Sequence[Tool]) -> int:
     if options.json:
         print_json([each.to_dict() for each in tools])
         return 0
@@ -80,7 +82,7 @@ def _list(options: Options, tools: Sequence[Tool]) -> int:
 
 def _arguments(text: str | None) -> dict[str, Any]:
     if text == STDIN:
-        text = decoded(given_bytes(STDIN, "done"), "standard input", "done")
+        text = decode(read_input(STDIN, "done"), "standard input", "done")
     try:
         given = json.loads(text) if text is not None else {}
     except RecursionError:
@@ -101,7 +103,7 @@ def _arguments(text: str | None) -> dict[str, Any]:
 # --- receipts --------------------------------------------------------------------------
 
 
-def receipts(options: Options) -> int:
+def receipts(options: CliOptions) -> int:
     at_least_one(options.limit, LAST)
     with open_memory(options) as memory:
         if options.turn is not None:
@@ -170,7 +172,7 @@ def _marks(each: Written) -> str:
 # --- who -------------------------------------------------------------------------------
 
 
-def show_who(options: Options) -> int:
+def show_who(options: CliOptions) -> int:
     if options.as_of is not None:
         raise Refused(
             "Nothing was shown: --who says who wrote the page as it is now, and --as-of shows another. Leave one out; "
@@ -211,7 +213,7 @@ def print_who(lines: Sequence[Signed], facts: Mapping[int | None, Fact] | None =
 
 def _times(fact: Fact | None, written: str) -> str:
     """When a fact began, unless that is when its line was written; when it was said again; and that it is doubtful."""
-    from looseleaf.cli.verbs.facts import dates_of
+    from looseleaf.cli.fact_lines import dates_of
     from looseleaf.text.lines import DOUBTFUL
 
     if fact is None:
@@ -224,7 +226,7 @@ def _day(ts: float | None) -> str:
     return when(ts)[:10] if ts is not None else ""
 
 
-def init(options: Options) -> int:
+def init(options: CliOptions) -> int:
     from looseleaf.pages.folder import init as make
 
     path = first_path(options.path, options.memory, os.environ.get("LOOSELEAF_HOME") or ".looseleaf")
@@ -270,7 +272,7 @@ def _naming(path: str) -> str:
     return f" --memory {quote(path)}"
 
 
-def log(options: Options) -> int:
+def log(options: CliOptions) -> int:
     at_least_one(options.limit, 50)
     with open_memory(options) as memory:
         edits = list(islice(memory.log(options.page), options.limit + 1))
@@ -302,7 +304,7 @@ def _print_log(edits: Sequence[Edit]) -> None:
     table(heads, rows, right=("lines",), lines=map(edit_line, edits))
 
 
-def show(options: Options) -> int:
+def show(options: CliOptions) -> int:
     if options.who:
         return show_who(options)
     with open_memory(options) as memory:
@@ -320,7 +322,7 @@ def show(options: Options) -> int:
     return 0
 
 
-def diff(options: Options) -> int:
+def diff(options: CliOptions) -> int:
     from looseleaf.text.diff import unified
     from looseleaf.text.times import parse_when
 
@@ -353,7 +355,7 @@ def diff(options: Options) -> int:
     return 0
 
 
-def undo(options: Options) -> int:
+def undo(options: CliOptions) -> int:
     with open_memory(options) as memory:
         last = next(memory.log(), None)
         edit, receipt = memory.undo(options.page, author=PERSON)
@@ -425,7 +427,7 @@ def _said(lines: Iterable[str]) -> list[str]:
     return [line.removeprefix("- ") for line in some if line]
 
 
-def check(options: Options) -> int:
+def check(options: CliOptions) -> int:
     from looseleaf.cli.output import progress
 
     with open_memory(options) as memory, progress("checking"):
@@ -444,7 +446,7 @@ def check(options: Options) -> int:
     return PROBLEMS if errors else 0
 
 
-def repair(options: Options) -> int:
+def repair(options: CliOptions) -> int:
     from looseleaf.cli.output import progress
     from looseleaf.pages.folder import begin_again, find
 

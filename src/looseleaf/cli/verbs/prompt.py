@@ -10,9 +10,11 @@ from __future__ import annotations
 from looseleaf.base.errors import Refused
 from looseleaf.cli.output import (
     PROBLEMS,
+    STDIN,
     bar,
     cell,
     columns,
+    decode,
     filled,
     on_terminal,
     open_memory,
@@ -20,18 +22,18 @@ from looseleaf.cli.output import (
     print_bytes,
     print_json,
     print_notes,
+    read_input,
     say,
     table,
     terminal_width,
 )
-from looseleaf.cli.verbs.everyday import STDIN, decoded, given_bytes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from looseleaf.base.values import Record
-    from looseleaf.cli.arguments import Options
+    from looseleaf.cli.verb_table import CliOptions
     from looseleaf.explain.prompt_costs import Analysis, Compared
     from looseleaf.explain.why import Answer
     from looseleaf.memory import Memory
@@ -44,7 +46,7 @@ _LINES = 12
 # --- prompt ----------------------------------------------------------------------------
 
 
-def prompt(options: Options) -> int:
+def prompt(options: CliOptions) -> int:
     _refuse_mixed(options)
     task = _task(options)
     with open_memory(options) as memory:
@@ -63,7 +65,7 @@ def prompt(options: Options) -> int:
     return 0
 
 
-def _refuse_mixed(options: Options) -> None:
+def _refuse_mixed(options: CliOptions) -> None:
     """An old prompt is as it was: what it is made for cannot be said any more."""
     if options.explain and options.messages:
         raise Refused(
@@ -86,15 +88,15 @@ def _refuse_mixed(options: Options) -> None:
         raise Refused(f"No prompt was shown: {wrong} does not go with {old}. Leave one of them out.")
 
 
-def _task(options: Options) -> str | None:
+def _task(options: CliOptions) -> str | None:
     if options.task != STDIN or options.diff is not None:
         return options.task
-    text = decoded(given_bytes(STDIN, "asked"), "standard input", "asked")
+    text = decode(read_input(STDIN, "asked"), "standard input", "asked")
     # The line end that `echo` and the like put behind everything was not asked.
     return text[:-2] if text.endswith("\r\n") else text.removesuffix("\n")
 
 
-def _print_prompt(made: Prompt, options: Options) -> None:
+def _print_prompt(made: Prompt, options: CliOptions) -> None:
     if options.explain:
         if options.json:
             print_json(made.manifest.to_dict())
@@ -271,7 +273,7 @@ def _percent(part: int, whole: int) -> str:
 # --- two prompts -----------------------------------------------------------------------
 
 
-def _print_compared(memory: Memory, options: Options) -> None:
+def _print_compared(memory: Memory, options: CliOptions) -> None:
     compared = memory.compare(options.diff or "", options.task or "last")
     if options.json:
         print_json(compared.to_dict())
@@ -309,7 +311,7 @@ def _some(lines: Sequence[str], width: int) -> Iterator[str]:
 # --- why -------------------------------------------------------------------------------
 
 
-def why_in_prompt(memory: Memory, options: Options) -> int:
+def why_in_prompt(memory: Memory, options: CliOptions) -> int:
     """0: the words are in the prompt; 1: they are not, and here is why."""
     answer = memory.why(options.what, options.prompt or "last")
     if options.json:
@@ -337,7 +339,7 @@ def _answered(answer: Answer) -> Iterator[str]:
 # --- analyze ---------------------------------------------------------------------------
 
 
-def analyze(options: Options) -> int:
+def analyze(options: CliOptions) -> int:
     with open_memory(options) as memory:
         memory.resume()
         analysis = memory.analyze(options.last)

@@ -12,7 +12,7 @@ from looseleaf.text.lines import worded
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from looseleaf.base.values import Fact
-    from looseleaf.cli.arguments import Options
+    from looseleaf.cli.verb_table import CliOptions
     from looseleaf.forget.forget import Forgotten
     from looseleaf.memory import Memory
 
@@ -40,7 +40,7 @@ _LISTED = 100
 _PATIENCE = "Copies, backups, the history of a git repository and the blocks of the disk are not looked at."
 
 
-def forget(options: Options) -> int:
+def forget(options: CliOptions) -> int:
     given = {
         "fact": options.fact,
         "topic": options.topic,
@@ -138,7 +138,7 @@ _ASKED = "yes, no, later or quit? [y/n/l/q] "
 _HOW = "`looseleaf approve ID` says yes, `looseleaf reject ID` no; or tick and delete lines in {}."
 
 
-def review(options: Options) -> int:
+def review(options: CliOptions) -> int:
     with open_memory(options) as memory:
         waiting = memory.facts(status="pending")
         reasons = under(memory.page(PATH).text)
@@ -172,7 +172,7 @@ def _worded(fact: Fact) -> str:
     return worded(fact.relation, fact.object)
 
 
-def _ask(memory: Memory, waiting: list[Fact], reasons: dict[str, str], options: Options) -> None:
+def _ask(memory: Memory, waiting: list[Fact], reasons: dict[str, str], options: CliOptions) -> None:
     done = {"y": 0, "n": 0}
     for number, fact in enumerate(waiting, 1):
         say(_shown(number, fact, reasons))

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from looseleaf.base.values import Receipt
-    from looseleaf.cli.arguments import Options
+    from looseleaf.cli.verb_table import CliOptions
     from looseleaf.memory import Memory
     from looseleaf.models.costs import Ceiling, Share, Spent
 
@@ -38,7 +38,7 @@ _FIELDS = ("goal", "now")
 _CONVENTION = "conventions."
 
 
-def state(options: Options) -> int:
+def state(options: CliOptions) -> int:
     if options.act is None:
         return _show(options)
     if options.toon:
@@ -61,7 +61,7 @@ def state(options: Options) -> int:
 # --- showing ---------------------------------------------------------------------------
 
 
-def _show(options: Options) -> int:
+def _show(options: CliOptions) -> int:
     from looseleaf.state.file import carried
 
     if options.json and options.toon:
@@ -121,7 +121,7 @@ def _table(title: str, rows: Iterator[tuple[str, ...]], whys: Sequence[str] = ()
 # --- changing --------------------------------------------------------------------------
 
 
-def _change(memory: Memory, options: Options) -> Receipt:
+def _change(memory: Memory, options: CliOptions) -> Receipt:
     state, what, value = memory.state, options.what, options.value
     match options.act, what:
         case "restore", None:
@@ -164,7 +164,7 @@ def _set(memory: Memory, field: str, value: str) -> Receipt:
     )
 
 
-def _said(memory: Memory, options: Options, receipt: Receipt) -> str:
+def _said(memory: Memory, options: CliOptions, receipt: Receipt) -> str:
     if not receipt.changed:
         return "Nothing was changed: it says that already."
     match options.act, options.what:
@@ -190,16 +190,16 @@ def _id(items: list[Any], title: str) -> str:
 _NO_CALLS = "No model was asked{by} in the last {days}. What models take is written down here, call by call."
 
 
-def cost(options: Options) -> int:
+def cost(options: CliOptions) -> int:
     if options.days < 1:
         raise Refused("Nothing was shown: --days must be at least 1. Without it, the last 7 days are shown.")
     with open_memory(options) as memory:
-        tell(memory, options)
+        show_costs(memory, options)
         print_notes(memory)
     return 0
 
 
-def tell(memory: Memory, options: Options) -> None:
+def show_costs(memory: Memory, options: CliOptions) -> None:
     """What everybody spent, or the agent that is named; the ceiling is that of all together."""
     agent, costs = options.agent, memory.costs
     since = costs.since(options.days)
@@ -282,7 +282,7 @@ _BEGIN = (
 )
 
 
-def status(options: Options) -> int:
+def status(options: CliOptions) -> int:
     if options.memory is None and not os.environ.get("LOOSELEAF_HOME") and _is_nowhere():
         if options.json:
             print_json({"memory": None, "next": _BEGIN})

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from looseleaf.cli.arguments import Options
+    from looseleaf.cli.verb_table import CliOptions
     from looseleaf.memory import Memory
     from looseleaf.transfer.export_folder import Whole
     from looseleaf.transfer.import_ledger import Counts, Imported
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 # The command `import`: a history from elsewhere.
 
 
-def import_(options: Options) -> int:
+def import_(options: CliOptions) -> int:
     from looseleaf.base.paths import IMPORTER
     from looseleaf.cli.output import progress
     from looseleaf.transfer.formats import detect, named
@@ -164,7 +164,7 @@ LISTED = 5
 """Files that were passed over and are named."""
 
 
-def export(options: Options) -> int:
+def export(options: CliOptions) -> int:
     with open_memory(options) as memory:
         if options.format in ("tar", "folder"):
             told = _whole(memory, options)
@@ -186,7 +186,7 @@ def export(options: Options) -> int:
 # --- the whole memory ------------------------------------------------------------------
 
 
-def _whole(memory: Memory, options: Options) -> dict[str, Any] | None:
+def _whole(memory: Memory, options: CliOptions) -> dict[str, Any] | None:
     from looseleaf.transfer.export_folder import Copy, Tar, export_whole
 
     name = os.path.basename(memory.path).lstrip(".") or "memory"
@@ -244,7 +244,7 @@ def _what(taken: Whole) -> dict[str, Any]:
 # --- lines -----------------------------------------------------------------------------
 
 
-def _lines(memory: Memory, options: Options) -> dict[str, Any] | None:
+def _lines(memory: Memory, options: CliOptions) -> dict[str, Any] | None:
     lines = _made(memory, options)
     if options.path in (None, STDOUT):
         _print(_array(lines) if options.json else lines)
@@ -261,7 +261,7 @@ def _lines(memory: Memory, options: Options) -> dict[str, Any] | None:
     return _told(new.path, str(options.format), size) | {"lines": count}
 
 
-def _made(memory: Memory, options: Options) -> Iterator[bytes]:
+def _made(memory: Memory, options: CliOptions) -> Iterator[bytes]:
     if options.format == "facts":
         from looseleaf.transfer.export_rows import fact_lines
 

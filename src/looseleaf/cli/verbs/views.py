@@ -5,15 +5,18 @@ from __future__ import annotations
 import sys
 
 from looseleaf.base.errors import Refused
+from looseleaf.cli.fact_lines import ACTS, SHORT_ID, outcome_line, words_of
 from looseleaf.cli.output import (
     PROBLEMS,
     ask,
     clipped,
+    decode,
     next_step,
     open_memory,
     print_json,
     print_notes,
     progress,
+    read_input,
     say,
     table,
 )
@@ -24,22 +27,10 @@ if TYPE_CHECKING:
     from typing import Any
 
     from looseleaf.base.messages import Distiller
-    from looseleaf.cli.arguments import Options
-    from looseleaf.facts.placement import Outcome
+    from looseleaf.cli.verb_table import CliOptions
     from looseleaf.memory import Memory
     from looseleaf.place.placer import Placed
     from looseleaf.place.redistill import Change, Difference
-
-ACTS = {
-    "add": "added",
-    "supersede": "replaced",
-    "end": "ended",
-    "restate": "known already",
-    "older": "kept as past",
-    "review": "waits in review",
-    "drop": "dropped",
-}
-"""What became of a proposal, for people."""
 
 _NAMED = 20
 """Topics that are named to a person; beyond them, they are counted."""
@@ -48,7 +39,7 @@ _NAMED = 20
 # --- making memory ---------------------------------------------------------------------
 
 
-def distill(options: Options) -> int:
+def distill(options: CliOptions) -> int:
     with open_memory(options) as memory:
         with progress("distilling"):
             placed = memory.distill(topic=options.topic)
@@ -70,11 +61,9 @@ def _then(placed: Sequence[Placed]) -> str:
     return "`looseleaf facts` lists what is known; `looseleaf why` with an id of these says why."
 
 
-def write(options: Options) -> int:
-    from looseleaf.cli.verbs.everyday import decoded, given_bytes
-
+def write(options: CliOptions) -> int:
     with open_memory(options) as memory:
-        text = decoded(given_bytes(options.path, "written"), options.path or "standard input", "written")
+        text = decode(read_input(options.path, "written"), options.path or "standard input", "written")
         with progress("distilling"):
             placed = memory.write(text, topic=options.topic, author="person" if options.mine else None)
         options.done = "it was written; "
@@ -109,20 +98,10 @@ def _tell(placed: Sequence[Placed], nothing: str) -> None:
     say(f"{entries}: {told or 'no facts'}.{hint}" if placed else nothing)
 
 
-def outcome_line(outcome: Outcome) -> str:
-    from looseleaf.cli.verbs.facts import SHORT_ID, words_of
-
-    fact = outcome.fact
-    # What was known already, or is over, keeps the id that it has.
-    name = (fact.id or "")[:SHORT_ID] if outcome.act in ("add", "supersede", "review") else ""
-    what = ACTS.get(outcome.act, outcome.act)
-    return f"{what:<15}  {name:<{SHORT_ID}}  {words_of(fact)}  ({fact.level}): {clipped(outcome.why)}"
-
-
 # --- topics ----------------------------------------------------------------------------
 
 
-def topics(options: Options) -> int:
+def topics(options: CliOptions) -> int:
     with open_memory(options) as memory:
         names = memory.topics()
         known = memory._book.known.topics
@@ -139,7 +118,7 @@ def topics(options: Options) -> int:
     return 0
 
 
-def topic(options: Options) -> int:
+def topic(options: CliOptions) -> int:
     with open_memory(options) as memory:
         found = memory.topic(options.name, as_of=options.as_of)
         if options.json:
@@ -152,7 +131,7 @@ def topic(options: Options) -> int:
     return 0
 
 
-def whole(options: Options) -> int:
+def whole(options: CliOptions) -> int:
     """The verb `global`."""
     with open_memory(options) as memory:
         found: Mapping[str, Any] = memory.global_memory(as_of=options.as_of)
@@ -170,7 +149,7 @@ def _show(markdown: str) -> None:
     say(markdown.removesuffix("\n"))
 
 
-def index(options: Options) -> int:
+def index(options: CliOptions) -> int:
     with open_memory(options) as memory:
         found = memory.index()
         if options.json:
@@ -185,7 +164,7 @@ def index(options: Options) -> int:
 # --- building --------------------------------------------------------------------------
 
 
-def build(options: Options) -> int:
+def build(options: CliOptions) -> int:
     with open_memory(options) as memory:
         # Before anything reads: a reader takes a page that is gone for one that a person removed.
         restored = memory.restore_pages() if options.pages else []
@@ -217,9 +196,7 @@ def build(options: Options) -> int:
 # --- tidying -----------------------------------------------------------------------------
 
 
-def tidy(options: Options) -> int:
-    from looseleaf.cli.verbs.facts import SHORT_ID, words_of
-
+def tidy(options: CliOptions) -> int:
     with open_memory(options) as memory:
         with progress("tidying"):
             found = memory.tidy(dry_run=options.dry_run)
@@ -245,7 +222,7 @@ def tidy(options: Options) -> int:
 # --- another distiller -----------------------------------------------------------------
 
 
-def redistill(options: Options) -> int:
+def redistill(options: CliOptions) -> int:
     with open_memory(options) as memory:
         distiller = _distiller(memory, options.distiller)
         if options.distiller == "model" and distiller is not None and not options.yes:
@@ -299,7 +276,7 @@ def _change(change: Change) -> str:
     return f"{change.what:<7}  {clipped(change.topic)}  {clipped(change.relation)}: {was}{clipped(change.object)}"
 
 
-def _difference(found: Difference, options: Options) -> str:
+def _difference(found: Difference, options: CliOptions) -> str:
     counts = [
         f"{sum(each.what == what for each in found.changes)} {what}" for what in ("gained", "lost", "changed")
     ]

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from looseleaf.base.messages import Message, Session, Trace, Turn
-    from looseleaf.cli.arguments import Options
+    from looseleaf.cli.verb_table import CliOptions
     from looseleaf.memory import Memory
 
 _REMARKS = ("no_call", "second_result", "interrupted")
@@ -43,7 +43,7 @@ _TO_LEARN = "`looseleaf distill` makes facts of what was said; `looseleaf recall
 # --- reading ---------------------------------------------------------------------------
 
 
-def turns(options: Options) -> int:
+def turns(options: CliOptions) -> int:
     at_least_one(options.limit, LAST)
     with open_memory(options) as memory:
         if options.turn is not None:
@@ -73,7 +73,7 @@ def turns(options: Options) -> int:
     return 0
 
 
-def sessions(options: Options) -> int:
+def sessions(options: CliOptions) -> int:
     at_least_one(options.limit, LAST)
     with open_memory(options) as memory:
         found = memory.sessions(options.limit)
@@ -104,7 +104,7 @@ def _session_line(each: Session) -> str:
     return f"{each.session_id}  {when(each.first_ts)} to {when(each.last_ts)}  {count:>9}  {each.opening}"
 
 
-def _tell_next(options: Options, memory: Memory, there: str) -> None:
+def _tell_next(options: CliOptions, memory: Memory, there: str) -> None:
     """What is done with what is there; where nothing is, not even of another agent, how something comes to be."""
     if there or not _elsewhere(memory):
         next_step(options, there or _TO_RECORD)
@@ -126,7 +126,7 @@ def _turn_id(text: str) -> str:
 # --- what left the window --------------------------------------------------------------
 
 
-def expand(options: Options) -> int:
+def expand(options: CliOptions) -> int:
     from looseleaf.log.turns import turns_of
 
     with open_memory(options) as memory:
@@ -144,7 +144,7 @@ def expand(options: Options) -> int:
     return 0
 
 
-def _list_entries(memory: Memory, options: Options) -> None:
+def _list_entries(memory: Memory, options: CliOptions) -> None:
     found = sorted(_entries(memory), key=lambda meta: meta["ts"])
     if options.json:
         print_json(found)
@@ -198,7 +198,7 @@ def _about(memory: Memory, name: str) -> Iterator[str]:
 # --- the window ------------------------------------------------------------------------
 
 
-def window(options: Options) -> int:
+def window(options: CliOptions) -> int:
     with open_memory(options) as memory:
         messages, figures = memory.window().messages, _figures(memory, options.model)
         name = options.model or memory.policy.model
@@ -249,7 +249,7 @@ def _figures_line(messages: int, figures: dict[str, Any]) -> str:
     return f"{messages} {many}, {figures['tokens']:,} of {figures['budget']:,} tokens, {since}; {due}"
 
 
-def compact(options: Options) -> int:
+def compact(options: CliOptions) -> int:
     from looseleaf.cli.output import progress
 
     with open_memory(options) as memory:

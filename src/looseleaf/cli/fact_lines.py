@@ -1,0 +1,102 @@
+"""Facts as lines: how a fact reads on one line.
+
+The level and the page of a fact come last on its line, after its words: no text of a fact can claim another level or
+place.
+"""
+
+from __future__ import annotations
+
+from looseleaf.base.paths import REVIEW
+from looseleaf.cli.output import clipped, when
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from looseleaf.base.values import Fact
+    from looseleaf.facts.placement import Outcome
+
+SHORT_ID = 10
+"""Characters of an id in a list: among ten thousand facts, one in a million shares them with another."""
+
+ACTS = {
+    "add": "added",
+    "supersede": "replaced",
+    "end": "ended",
+    "restate": "known already",
+    "older": "kept as past",
+    "review": "waits in review",
+    "drop": "dropped",
+}
+"""What became of a proposal, for people."""
+
+_MARKS = ("pinned", "unverified", "doubtful")
+
+
+def line_of(fact: Fact, *more: str) -> str:
+    """A fact on one line, with more marks of it."""
+    name = (fact.id or "")[:SHORT_ID]
+    at = place_of(fact)
+    return f"{name}  {words_of(fact)}  ({', '.join((*marks_of(fact), *more))}){f'  {at}' if at else ''}"
+
+
+def dates_of(fact: Fact) -> Iterator[str]:
+    """Since which day a fact holds, and when it was last said again. What is over has its times as a mark."""
+    if fact.status == "superseded" or fact.valid_to is not None:
+        return
+    noted = fact.entry_ts or fact.recorded_at
+    if since := _local_time(fact.valid_from) if fact.valid_from else when(noted) if noted else "":
+        yield f"since {since[:10]}"
+    if fact.said_at:
+        yield f"again {when(fact.said_at)[:10]}"
+
+
+def words_of(fact: Fact) -> str:
+    return clipped(f"{fact.relation}: {fact.object}")
+
+
+def marks_of(fact: Fact) -> Iterator[str]:
+    if fact.status != "current":
+        yield fact.status
+    yield fact.level or "unknown"
+    if fact.user_fact_score is not None:
+        yield f"score {fact.user_fact_score:g}"
+    yield from (mark for mark in _MARKS if mark in fact.tags)
+    if fact.status == "superseded" or fact.valid_to is not None:
+        yield span_of(fact)
+
+
+def place_of(fact: Fact) -> str:
+    if fact.status == "pending":
+        return REVIEW
+    return f"{fact.path}:{fact.line}" if fact.path and fact.line else ""
+
+
+def span_of(fact: Fact) -> str:
+    since = (
+        _local_time(fact.valid_from)
+        if fact.valid_from
+        else when(fact.recorded_at)
+        if fact.recorded_at
+        else ""
+    )
+    until = f"until {_local_time(fact.valid_to)}" if fact.valid_to else ""
+    return (
+        " ".join(each for each in (f"since {since}" if since else "", until) if each) or "nobody knows when"
+    )
+
+
+def _local_time(text: str) -> str:
+    """A time that a fact holds from or to, by the clock here; a date stays one."""
+    from looseleaf.text.times import moment
+
+    ts = moment(text) if "T" in text else None
+    return when(ts) if ts is not None else text
+
+
+def outcome_line(outcome: Outcome) -> str:
+    fact = outcome.fact
+    # What was known already, or is over, keeps the id that it has.
+    name = (fact.id or "")[:SHORT_ID] if outcome.act in ("add", "supersede", "review") else ""
+    what = ACTS.get(outcome.act, outcome.act)
+    return f"{what:<15}  {name:<{SHORT_ID}}  {words_of(fact)}  ({fact.level}): {clipped(outcome.why)}"
