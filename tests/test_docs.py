@@ -281,7 +281,7 @@ def assert_starts(told: dict[str, Any]) -> None:
     for server in servers(told):
         if "command" in server:
             assert server["command"] == "looseleaf"
-            assert parse(server["args"]).run == "serve.mcp"
+            assert parse(server["args"]).run == "setup.mcp"
         else:
             assert server["url"].endswith("/mcp")
 

@@ -598,6 +598,95 @@ def test_every_level_has_its_reason(fact: Fact, sentence: str) -> None:
     assert cli_facts._because(fact) == sentence
 
 
+# --- naming a fact ---------------------------------------------------------------------
+
+
+class Typing:
+    """A terminal at which lines are typed."""
+
+    def __init__(self, *lines: str) -> None:
+        self._lines = [*lines]
+
+    def isatty(self) -> bool:
+        return True
+
+    def readline(self) -> str:
+        return f"{self._lines.pop(0)}\n"
+
+
+def test_a_fact_is_named_by_its_relation_its_words_or_its_place(told: Run, folder: Path) -> None:
+    home = fact_of(told, "Home")
+    place = f"{home['path']}:{home['line']}"
+
+    def check(name: str) -> None:
+        code, out, _ = told("history", name)
+        assert (code, out.count("Home: ")) == (0, 3)
+        assert told_json(told, "show", name)["id"] == home["id"]
+
+    for name in (home["id"], home["id"][:6], place, "Home", "home", "Rome", "user home"):
+        check(name)
+    assert told("show", "home")[1].startswith("Home: Rome\n  id: f_")
+    assert shown(told("score", "home", "9")[1]).startswith("scored: <fact>  Home: Rome  (")
+    assert shown(told("pin", "Rome")[1]).startswith("pinned: <fact>  Home: Rome  (")
+    assert shown(told("correct", "HOME", "Turin")[1]).startswith("corrected: <fact>  Home: Turin  (")
+    assert shown(told("reject", "turin")[1]).startswith("rejected: <fact>  Home: Turin  (rejected, ")
+
+
+def test_to_approve_a_word_names_what_waits_before_what_is_known(told: Run) -> None:
+    assert told("write", stdin=b"I live in Oslo.")[0] == 0
+    assert "Home: Oslo" in told("approve", "home")[1]
+
+
+def test_where_several_facts_fit_nothing_is_guessed(told: Run, folder: Path) -> None:
+    (folder / "facts" / "tea.md").write_text("- Likes: green tea\n- Likes: black tea\n")
+    before = {fact["id"] for fact in told_json(told, "facts")}
+    code, out, err = told("reject", "tea")
+    assert (code, out) == (2, "")
+    assert shown(err) == (
+        "1. <fact>  Likes: green tea  (confirmed)  facts/tea.md:1\n"
+        "2. <fact>  Likes: black tea  (confirmed)  facts/tea.md:2\n"
+        "looseleaf: Nothing was rejected: 2 facts fit 'tea'. Give the id of one, or more of its words.\n"
+    )
+    code, out, err = told("reject", "tea", "--json")
+    error = json.loads(out)["error"]
+    assert (code, err) == (2, f"looseleaf: {error}\n")
+    assert "2 facts fit 'tea': f_" in error
+    assert "Likes: black tea" in error
+    assert {fact["id"] for fact in told_json(told, "facts")} == before
+    assert told("reject", "black tea")[0] == 0
+    code, out, err = told("pin", "no such words")
+    assert err == (
+        "looseleaf: Nothing was pinned: no fact fits 'no such words'. `looseleaf facts` lists them; name one by its "
+        "id, `page.md:line`, its relation, or words of it.\n"
+    )
+
+
+def test_at_a_terminal_it_asks_which_one(
+    told: Run, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "facts" / "tea.md").write_text("".join(f"- Likes: tea number {each}\n" for each in range(25)))
+
+    def typed(answer: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "stdin", Typing(answer))
+        code = main(["--memory", str(folder), "pin", "tea"])
+        return code, *capsys.readouterr()
+
+    code, out, err = typed("2")
+    assert (code, "Likes: tea number 1 " in out) == (0, True)
+    assert [each.partition(".")[0] for each in err.splitlines()[:20]] == [str(each) for each in range(1, 21)]
+    assert err.endswith("\n… and 5 more\nWhich one? [1-20] ")
+    for answer in ("", "0", "21", "y", "²", "1 2", "9" * 30):
+        code, out, err = typed(answer)
+        assert (code, out) == (2, ""), answer
+        assert err.endswith("25 facts fit 'tea'. Give the id of one, or more of its words.\n")
+
+
+def test_no_word_of_a_fact_steers_the_terminal_that_asks(told: Run, folder: Path) -> None:
+    (folder / "facts" / "tea.md").write_text(f"- Likes: tea {EVIL}\n- Likes: tea too\n")
+    code, out, err = told("pin", "tea")
+    assert (code, out, STEERING.search(err)) == (2, "", None)
+
+
 # --- topics, index, build --------------------------------------------------------------
 
 

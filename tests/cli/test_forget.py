@@ -47,7 +47,7 @@ def test_without_a_terminal_and_without_yes_nothing_goes(
 ) -> None:
     monkeypatch.setattr(sys, "stdin", None)
     assert run(folder, "--match", CANARY) == 2
-    assert "there is nobody to be asked" in capsys.readouterr().err
+    assert "there is no terminal to ask at" in capsys.readouterr().err
     assert holding(folder, CANARY)
 
 
@@ -158,3 +158,27 @@ def test_only_the_first_places_are_named(folder: Path, capsys: pytest.CaptureFix
 def test_nothing_named_names_the_options(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(folder) == 2
     assert "`--fact`, `--topic`, `--session`, `--origin` or `--match`" in capsys.readouterr().err
+
+
+def test_a_fact_is_named_by_its_relation_or_its_words(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for words in ("allergy", CANARY.lower()):
+        assert run(folder, words, "--dry-run") == 0
+        assert f"Allergy: {CANARY} tea" in capsys.readouterr().out
+    assert run(folder, "allergy", "--yes") == 0
+    assert "Forgotten:" in capsys.readouterr().out
+    with open_memory(folder) as memory:
+        assert [fact.relation for fact in memory.facts()] == ["Home"]
+
+
+def test_a_word_that_fits_no_fact_is_no_match(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Sentences go by `--match` alone: a word that was meant for a fact takes nothing else with it."""
+    assert run(folder, "fish", "--yes") == 2
+    assert capsys.readouterr().err == (
+        "looseleaf: Nothing was forgotten: no fact fits 'fish'. `looseleaf forget --match fish` removes every sentence "
+        "and line with these words.\n"
+    )
+    assert holding(folder, CANARY)
+    assert run(folder, "allergy", "--fact", "home", "--yes") == 2
+    assert "the fact was given twice" in capsys.readouterr().err

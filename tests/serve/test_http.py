@@ -655,7 +655,7 @@ def test_settings_in_the_guide_are_whole_and_start_this_server() -> None:
     assert len(urls) == 3
     for program, *arguments in commands:
         assert program == "looseleaf"
-        assert parse(arguments).run == "serve.mcp"
+        assert parse(arguments).run == "setup.mcp"
     assert {*urls} == {f"http://127.0.0.1:{PORT}{http.PATH}"}
 
 

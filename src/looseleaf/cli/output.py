@@ -320,6 +320,17 @@ def ask(question: str, *, nobody: str, no: str) -> None:
         raise Refused(no)
 
 
+def ask_which(most: int) -> int | None:
+    """Ask for a number from 1 to `most`; None where there is no terminal to ask at, or for any other answer."""
+    if sys.stdin is None or not sys.stdin.isatty():
+        return None
+    sys.stderr.write(f"Which one? [1-{most}] ")
+    sys.stderr.flush()
+    answer = sys.stdin.readline().strip()
+    is_number = answer.isascii() and answer.isdecimal() and len(answer) < 10
+    return int(answer) if is_number and 1 <= int(answer) <= most else None
+
+
 # Texts in columns of a terminal: how wide one is, cut to a width, filled up to one.
 
 WIDTH = 100

@@ -34,7 +34,7 @@ _LAST = {"metavar": "N", "type": int, "default": LAST, "help": f"at most so many
 _MODEL = {"metavar": "NAME", "help": "for the context of this model (else the one in the settings)"}
 _AS_OF = {"metavar": "DATE", "help": "as it was on a day, or at a time"}
 _PAGE = {"help": "its path, such as USER.md or facts/garden.md"}
-_FACT = {"metavar": "FACT", "help": "its id, a unique beginning of that, or `page.md:line`"}
+_FACT = {"metavar": "FACT", "help": "its relation, words of it, its id, or `page.md:line`"}
 
 
 def _switch(help: str) -> dict[str, Any]:
@@ -68,9 +68,11 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
     ),
     "show": (
         "pages.show",
-        "show a page",
+        "show a page, or a fact",
         {
-            "page": _PAGE,
+            "page": {
+                "help": "its path, such as USER.md or facts/garden.md; or a fact, by its relation or words"
+            },
             "--as-of": _AS_OF,
             "--who": _switch("say of each line who wrote it, when, its level, and when it was last said"),
         },
@@ -297,13 +299,13 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
         "facts.score",
         "say how much a fact matters; that outranks every rule",
         {"fact": _FACT, "score": {"metavar": "SCORE", "help": "from 0 to 10"}},
-        "score USER.md:5 9",
+        "score Home 9",
     ),
     "correct": (
         "facts.correct",
         "say what is right; the old value stays in the history",
         {"fact": _FACT, "text": {"metavar": "TEXT", "help": "the value, or `Relation: value`"}},
-        'correct USER.md:5 "Lyon"',
+        'correct Home "Lyon"',
     ),
     "review": (
         "review.review",
@@ -333,7 +335,7 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
         "facts.history",
         "show every value that a fact ever had, and whose words each rests on",
         {"fact": _FACT},
-        "history USER.md:5",
+        "history Home",
     ),
     "why": (
         "facts.why",
@@ -443,10 +445,13 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
         "review.forget",
         "remove something from everywhere, its history too, and prove that it is gone",
         {
-            "--fact": {
+            "what": {
+                "nargs": "?",
                 "metavar": "FACT",
-                "help": "this fact: its line, its quotes, all that was made of them",
+                "help": "this fact (its relation, words of it, its id, or `page.md:line`): its line, its quotes, all "
+                "that was made of them",
             },
+            "--fact": {"metavar": "FACT", "help": "the same"},
             "--topic": {"metavar": "TOPIC", "help": "all that is known of a topic, and its page"},
             "--session": {"metavar": "ID", "help": "all that was said in a session"},
             "--origin": {
@@ -457,7 +462,7 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
             "--dry-run": _switch("only show what would go"),
             "--yes": _switch("without asking"),
         },
-        'forget --match "Project Nightingale" --dry-run',
+        'forget soil --dry-run\nforget --match "Project Nightingale" --dry-run',
     ),
     "demo": (
         "demo.demo",
@@ -496,7 +501,7 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
         "repair",
     ),
 }
-"""Of each verb: the function that carries it out, what it does, its arguments, an example."""
+"""Of each verb: the function that carries it out, its help, its arguments, an example."""
 
 
 class CliOptions:

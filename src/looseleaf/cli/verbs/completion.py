@@ -215,6 +215,8 @@ def _kind(verb: str, name: str, known: dict[str, Any]) -> tuple[str, str]:
         return "words", " ".join(FORMATS)
     if verb == "topic" and name == "name":
         return "list", "topics"
+    if verb == "forget" and name == "what":
+        return "list", "facts"
     if name in _LISTED:
         return "list", _LISTED[name]
     if name in _FOLDERS or (verb == "init" and name == "path"):

@@ -7,7 +7,16 @@ there: no text of a fact can claim another level or place.
 from __future__ import annotations
 
 from looseleaf.base.errors import Refused
-from looseleaf.cli.fact_lines import SHORT_ID, dates_of, line_of, marks_of, place_of, span_of, words_of
+from looseleaf.cli.fact_lines import (
+    SHORT_ID,
+    choose_fact,
+    dates_of,
+    line_of,
+    marks_of,
+    place_of,
+    span_of,
+    words_of,
+)
 from looseleaf.cli.output import (
     clipped,
     edit_dict,
@@ -120,21 +129,23 @@ def score(options: CliOptions) -> int:
         raise Refused(
             f"Nothing was scored: {options.score!r} is no score. Give a number from 0 to 10."
         ) from None
-    return _say(options, "scored", lambda memory: memory.score(options.fact, given))
+    return _change_fact(options, "scored", lambda memory, fact: memory.score(fact, given))
 
 
 def correct(options: CliOptions) -> int:
-    return _say(options, "corrected", lambda memory: memory.correct(options.fact, options.text))
+    return _change_fact(options, "corrected", lambda memory, fact: memory.correct(fact, options.text))
 
 
 def reject(options: CliOptions) -> int:
-    return _say(options, "rejected", lambda memory: memory.reject(options.fact))
+    return _change_fact(options, "rejected", lambda memory, fact: memory.reject(fact))
 
 
 def approve(options: CliOptions) -> int:
+    first = ("pending", "current", "superseded", "rejected")
     with open_memory(options) as memory:
         before = {fact.id for fact in memory.facts()}
-        fact = memory.approve(options.fact)
+        named = choose_fact(memory, options, options.fact, done="approved", first=first)
+        fact = memory.approve(named.id or "")
         options.done = "it was approved; "
         if options.json:
             print_json(fact.to_dict())
@@ -149,12 +160,13 @@ def approve(options: CliOptions) -> int:
 
 def pin(options: CliOptions) -> int:
     done = "unpinned" if options.off else "pinned"
-    return _say(options, done, lambda memory: memory.pin(options.fact, pinned=not options.off))
+    return _change_fact(options, done, lambda memory, fact: memory.pin(fact, pinned=not options.off))
 
 
-def _say(options: CliOptions, done: str, change: Callable[[Memory], Fact]) -> int:
+def _change_fact(options: CliOptions, done: str, change: Callable[[Memory, str], Fact]) -> int:
     with open_memory(options) as memory:
-        fact = change(memory)
+        named = choose_fact(memory, options, options.fact, done=done)
+        fact = change(memory, named.id or "")
         options.done = f"it was {done}; "
         if options.json:
             print_json(fact.to_dict())
@@ -164,12 +176,22 @@ def _say(options: CliOptions, done: str, change: Callable[[Memory], Fact]) -> in
     return 0
 
 
+def show_fact(memory: Memory, options: CliOptions) -> None:
+    """Print one fact: `show` with the name of a fact."""
+    fact = choose_fact(memory, options, options.page, done="shown")
+    if options.json:
+        print_json(fact.to_dict())
+    else:
+        say("\n  ".join([hung(f"{fact.relation}: {fact.object}", 4), *_about(fact)]))
+
+
 # --- history ---------------------------------------------------------------------------
 
 
 def history(options: CliOptions) -> int:
     with open_memory(options) as memory:
-        values = [(fact, memory.sources(fact)) for fact in memory.fact_history(options.fact)]
+        named = choose_fact(memory, options, options.fact, done="shown")
+        values = [(fact, memory.sources(fact)) for fact in memory.fact_history(named.id or "")]
         if options.json:
             print_json(
                 [fact.to_dict() | {"words": [each.to_dict() for each in said]} for fact, said in values]

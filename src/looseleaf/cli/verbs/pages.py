@@ -308,12 +308,24 @@ def show(options: CliOptions) -> int:
     if options.who:
         return show_who(options)
     with open_memory(options) as memory:
-        if options.as_of is None:
-            page = memory.page(options.page)
-        else:
-            page = memory.page_as_of(options.page, options.as_of)
-        if not page.exists:
-            raise no_page(memory, page.path, options.as_of)
+        try:
+            page = (
+                memory.page(options.page)
+                if options.as_of is None
+                else memory.page_as_of(options.page, options.as_of)
+            )
+            if not page.exists:
+                raise no_page(memory, page.path, options.as_of)
+        except Refused:
+            from looseleaf.cli.fact_lines import named_facts
+
+            if options.as_of is not None or not named_facts(memory, options.page):
+                raise
+            from looseleaf.cli.verbs.facts import show_fact
+
+            show_fact(memory, options)
+            print_notes(memory)
+            return 0
         if options.json:
             print_json({"path": page.path, "sha256": page.sha256, "as_of": options.as_of, "text": page.text})
         else:

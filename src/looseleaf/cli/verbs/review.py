@@ -41,20 +41,18 @@ _PATIENCE = "Copies, backups, the history of a git repository and the blocks of 
 
 
 def forget(options: CliOptions) -> int:
+    if options.what is not None and options.fact is not None:
+        raise Refused("Nothing was forgotten: the fact was given twice. Leave out --fact.")
     given = {
-        "fact": options.fact,
+        "fact": options.fact if options.what is None else options.what,
         "topic": options.topic,
         "session": options.session,
         "origin": options.origin,
         "match": options.match,
     }
     with open_memory(options) as memory:
-        if options.fact and not (options.yes or options.dry_run):
-            # What was shown is what goes: by the time of the answer another line may stand at that place.
-            try:
-                given["fact"] = memory.fact(options.fact).id
-            except Refused:
-                pass  # nothing is there, or it was forgotten before: that is said below
+        if given["fact"]:
+            given["fact"] = _resolve_fact(memory, options, given["fact"])
         told = memory.forget(**given, agent=options.agent, dry_run=True)
         if options.dry_run or (told.is_nothing and told.probe is not None):
             print_json(told.to_dict()) if options.json else _print(told)
@@ -71,8 +69,8 @@ def forget(options: CliOptions) -> int:
                 _print(told)
             ask(
                 "Forget all of this? It cannot be undone.",
-                nobody="Nothing was forgotten: there is nobody to be asked. `--dry-run` shows what would go, `--yes` "
-                "does it without asking.",
+                nobody="Nothing was forgotten: there is no terminal to ask at. `--dry-run` shows what would go, "
+                "`--yes` does it without asking.",
                 no="Nothing was forgotten.",
             )
         from looseleaf.cli.output import progress
@@ -84,6 +82,27 @@ def forget(options: CliOptions) -> int:
         if not done.probe or not done.probe.hits:
             next_step(options, "`looseleaf check` looks through what is left; nothing brings back what went.")
     return _code(done)
+
+
+def _resolve_fact(memory: Memory, options: CliOptions, words: str) -> str:
+    """Return the id of the fact that words name: the line that is shown is the one that goes.
+
+    An id or place stays as it is where nothing is asked: `Memory.forget` knows what was forgotten there before.
+    """
+    from looseleaf.cli.fact_lines import choose_fact, named_facts
+    from looseleaf.facts.naming import is_exact
+
+    found = named_facts(memory, words)
+    if is_exact(words) and (options.yes or options.dry_run or not found):
+        return words
+    if not found:
+        from shlex import quote
+
+        raise Refused(
+            f"Nothing was forgotten: no fact fits {clipped(words)!r}. `looseleaf forget --match {quote(words)}` "
+            "removes every sentence and line with these words."
+        )
+    return choose_fact(memory, options, words, done="forgotten").id or ""
 
 
 def _code(told: Forgotten) -> int:
