@@ -501,7 +501,7 @@ def test_state_and_undo_are_the_command_lines_own(talk: Talk, folder: Path) -> N
     _, out, err = talk([], '/state set goal "A quiet garden"', "/state", "/undo", "/state", "/undo no.md")
     assert "goal: A quiet garden\n" in out
     assert "Undone: set: goal (edit " in out
-    assert "The state says nothing yet. `/state goal TEXT` begins it.\n" in out
+    assert "The state is empty. `/state goal TEXT` begins it.\n" in out
     assert "Nothing was undone: no.md has no edit left to undo." in err
     assert "looseleaf: " not in err
 
@@ -537,7 +537,7 @@ def test_a_task_is_done_and_a_blocker_goes_by_what_it_is_called(talk: Talk) -> N
     )
     _, out, _ = talk([], *lines, "/state")
     assert "It is done, and an episode now: T-1\n" in out
-    assert out.endswith("The state says nothing yet. `/state goal TEXT` begins it.\n")
+    assert out.endswith("The state is empty. `/state goal TEXT` begins it.\n")
 
 
 @pytest.mark.parametrize(
@@ -636,7 +636,7 @@ def test_cost_shows_what_the_chat_took(talk: Talk) -> None:
     ):
         _, out, _ = talk(reflecting("Yes."), "Is tea good?", f"/cost {typed}")
         assert re.search(rf" [1-9],000 .* {name}\n", out), typed
-    assert "No model was asked by bob in the last 7 days." in talk([], "/cost --agent bob")[1]
+    assert "No model was called by bob in the last 7 days." in talk([], "/cost --agent bob")[1]
 
 
 # --- forgetting ------------------------------------------------------------------------

@@ -36,7 +36,7 @@ def test_a_dry_run_shows_what_would_go_and_changes_nothing(
 ) -> None:
     assert run(folder, "--match", CANARY, "--dry-run") == 0
     out = capsys.readouterr().out
-    assert out.startswith("What would go:\n  2 things that were said or done\n")
+    assert out.startswith("What would go:\n  2 messages and tool calls\n")
     assert f"I am allergic to {CANARY} tea. I live in Oslo." in out
     assert f"Allergy: {CANARY} tea" in out
     assert holding(folder, CANARY)
@@ -56,7 +56,7 @@ def test_with_yes_it_goes_and_every_byte_is_read(folder: Path, capsys: pytest.Ca
     out = capsys.readouterr().out
     assert "Forgotten:" in out
     assert ": 0 hits." in out
-    assert "are not looked at" in out
+    assert "are not searched" in out
     assert holding(folder, CANARY) == []
     assert run(folder, "--match", CANARY, "--yes") == 0
     assert "it was forgotten before" in capsys.readouterr().out
@@ -80,7 +80,7 @@ def test_other_places_and_files_of_the_user_are_told(
     assert run(folder, "--fact", fact.id or "", "--yes") == 0
     out = capsys.readouterr().out
     assert "named in 1 other place, which stays: turn_0003 of main." in out
-    assert "These are yours, and still hold it: recall.tests.toml" in out
+    assert "These files of yours still hold it: recall.tests.toml" in out
 
 
 def test_what_is_still_there_is_said_and_is_a_failure(
@@ -129,7 +129,7 @@ def test_a_dry_run_shows_the_sentence_and_says_what_comes_next(
     shown = capsys.readouterr()
     assert "      I live in Oslo.\n" in shown.out
     assert "I like" not in shown.out.partition("entry")[0]
-    assert "The same with `--yes` in place of `--dry-run` does it." in shown.err
+    assert "Replace `--dry-run` with `--yes` to do it." in shown.err
 
 
 def test_a_name_that_stays_is_called_one(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -152,7 +152,7 @@ def test_only_the_first_places_are_named(folder: Path, capsys: pytest.CaptureFix
     assert (
         "other places, which stay: turn_0003 of main, turn_0004 of main, turn_0005 of main and 1 more." in out
     )
-    assert "0 hits. What was looked for is what went, not what stays." in out
+    assert "0 hits, not counting the places that stay." in out
 
 
 def test_nothing_named_names_the_options(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -162,7 +162,7 @@ def test_the_settings_are_shown_first_and_written_only_with_a_yes(run: Run, file
 def test_that_the_package_for_the_server_is_missing_is_said_where_the_server_is_recommended(
     run: Run, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told = "For that the package mcp is needed, which is not installed: `pip install 'mcp>=2.3,<3'` (the extra `mcp`)."
+    told = "That needs the package mcp, which is not installed: `pip install 'mcp>=2.3,<3'` (the extra `mcp`)."
     out = run("hook", "install", "--claude", "--yes")[1]
     assert "claude mcp add looseleaf -- " in out
     assert told not in out
@@ -384,7 +384,7 @@ def test_that_a_program_is_not_there_yet_is_said(run: Run, monkeypatch: pytest.M
     out = run(*WITH, "gemini-cli")[1]
     assert "`gemini` is not on PATH yet: until it is, the rules distill." in out
     assert "is sent to ollama/llama3.2." in run(*WITH, "ollama/llama3.2")[1]
-    assert "to the model that the settings and the environment name." in run(*WITH, "model")[1]
+    assert "to the model of the settings and the environment." in run(*WITH, "model")[1]
 
 
 def test_what_was_written_is_told_as_json(run: Run, folder: Path) -> None:

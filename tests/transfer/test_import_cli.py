@@ -30,7 +30,7 @@ def test_a_person_is_told_what_it_is_what_is_new_and_what_to_do_next(run: Run) -
         "  Custom instructions",
     ]
     assert err == (
-        "Next: the same without --dry-run; add --mine if you vouch for it: your words in it count as yours then.\n"
+        "Next: the same without --dry-run; add --mine if you vouch for it: then your words in it count as yours.\n"
     )
     code, out, err = run("import", str(SAMPLES / "chatgpt"))
     assert told(out)[3] == "traces: 13 recorded for the agent import, from 2025-01-01 to 2025-01-03"
@@ -62,7 +62,7 @@ def test_who_looks_and_vouches_already_is_not_told_to_vouch(run: Run) -> None:
 def test_what_waits_for_a_person_is_said(run: Run) -> None:
     _, out, err = run("import", str(SAMPLES / "mem0.json"))
     assert "review: 4 wait for your yes" in told(out)
-    assert err.startswith("Next: `looseleaf review` shows what waits for you; `looseleaf recall")
+    assert err.startswith("Next: `looseleaf review` shows what waits for your yes; `looseleaf recall")
 
 
 def test_what_an_import_left_undistilled_is_distilled_by_the_next(run: Run, folder: Path) -> None:
@@ -121,7 +121,7 @@ def test_a_changed_page_and_what_was_forgotten_are_said(run: Run, place: Path) -
     note.write_text("One thing. The zebra was here.\n", encoding="utf-8")
     run("import", str(note), "--mine")
     note.write_text("Another thing. The zebra was here.\n", encoding="utf-8")
-    assert "pages of yours that their source has changed" in run("import", str(note))[1]
+    assert "pages of yours whose source has changed" in run("import", str(note))[1]
     run("forget", "--match", "zebra", "--yes")
     other = place / "other.md"
     other.write_text("Third thing. The zebra was here.\n", encoding="utf-8")

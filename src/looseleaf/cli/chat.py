@@ -200,9 +200,9 @@ def _load_quietly(ready: Callable[[], object]) -> None:
     """Preload; a failure is reported by the first question instead."""
     from contextlib import suppress
 
-    from looseleaf.cli.verbs.views import STRANGERS_FAULTS
+    from looseleaf.cli.verbs.views import FOREIGN_ERRORS
 
-    with suppress(Refused, *STRANGERS_FAULTS):
+    with suppress(Refused, *FOREIGN_ERRORS):
         ready()
 
 

@@ -33,20 +33,20 @@ ACTS = {
     "review": "waits in review",
     "drop": "dropped",
 }
-"""What became of a proposal, for people."""
+"""By outcome of a proposal, the word that people read."""
 
 _MARKS = ("pinned", "unverified", "doubtful")
 
 
 def line_of(fact: Fact, *more: str) -> str:
-    """A fact on one line, with more marks of it."""
+    """Return a fact on one line; `more`: further marks."""
     name = (fact.id or "")[:SHORT_ID]
     at = place_of(fact)
     return f"{name}  {words_of(fact)}  ({', '.join((*marks_of(fact), *more))}){f'  {at}' if at else ''}"
 
 
 def dates_of(fact: Fact) -> Iterator[str]:
-    """Since which day a fact holds, and when it was last said again. What is over has its times as a mark."""
+    """Yield since when a fact holds, and when it was last repeated. A past fact has its times as a mark."""
     if fact.status == "superseded" or fact.valid_to is not None:
         return
     noted = fact.entry_ts or fact.recorded_at
@@ -87,12 +87,12 @@ def span_of(fact: Fact) -> str:
     )
     until = f"until {_local_time(fact.valid_to)}" if fact.valid_to else ""
     return (
-        " ".join(each for each in (f"since {since}" if since else "", until) if each) or "nobody knows when"
+        " ".join(each for each in (f"since {since}" if since else "", until) if each) or "at an unknown time"
     )
 
 
 def _local_time(text: str) -> str:
-    """A time that a fact holds from or to, by the clock here; a date stays one."""
+    """Return a start or end in local time; a date stays a date."""
     from looseleaf.text.times import moment
 
     ts = moment(text) if "T" in text else None
@@ -101,7 +101,7 @@ def _local_time(text: str) -> str:
 
 def outcome_line(outcome: Outcome) -> str:
     fact = outcome.fact
-    # What was known already, or is over, keeps the id that it has.
+    # A known or ended fact keeps the id that it has.
     name = (fact.id or "")[:SHORT_ID] if outcome.act in ("add", "supersede", "review") else ""
     what = ACTS.get(outcome.act, outcome.act)
     return f"{what:<15}  {name:<{SHORT_ID}}  {words_of(fact)}  ({fact.level}): {clipped(outcome.why)}"

@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from looseleaf.memory import Memory
 
 
-# The script for bash, to be filled with verbs and options: which words stand on the line, and what is
-# offered for one.
+# --- bash: the words on the line, and the offers for one --------------------------------
 
 SCRIPT = r"""# Completion of looseleaf for bash. Put it where bash reads it:
 #   looseleaf completion bash > ~/.local/share/bash-completion/completions/looseleaf
@@ -123,7 +122,7 @@ OFFER = {
 }
 
 
-# The command `completion`: a script by which a shell completes verbs, options and their values.
+# --- the verb --------------------------------------------------------------------------
 
 _LISTED = {
     "page": "pages",
@@ -133,21 +132,21 @@ _LISTED = {
     "--fact": "facts",
     "--agent": "agents",
 }
-"""Arguments whose values are names in a memory."""
+"""By argument, the names in a memory that it takes."""
 
 _FILES = ("path", "--token-file")
 _FOLDERS = ("--memory",)
 
 _SESSIONS = 50
-"""Sessions that are offered: the last ones."""
+"""Sessions to offer: the last ones."""
 
 
 def completion(options: CliOptions) -> int:
     if options.names is not None:
-        return _list(options)
+        return _print_names(options)
     if options.shell is None:
-        raise Refused("Nothing was printed: say for which shell: `looseleaf completion bash`, zsh or fish.")
-    script = "\n".join({"bash": _bash, "zsh": _zsh, "fish": _fish}[options.shell]())
+        raise Refused("Nothing was printed: name a shell: `looseleaf completion bash`, zsh or fish.")
+    script = "\n".join({"bash": bash_script, "zsh": zsh_script, "fish": fish_script}[options.shell]())
     if options.json:
         print_json({"shell": options.shell, "script": script})
     else:
@@ -155,7 +154,7 @@ def completion(options: CliOptions) -> int:
     return 0
 
 
-def _list(options: CliOptions) -> int:
+def _print_names(options: CliOptions) -> int:
     with open_memory(options) as memory:
         names = [name for name in _names(memory, str(options.names)) if plain(name) == name]
         if options.json:
@@ -179,7 +178,7 @@ def _names(memory: Memory, what: str) -> list[str]:
             return [fact.id or "" for fact in (*memory.facts(), *memory.facts(status="pending"))]
 
 
-# --- what there is to complete ---------------------------------------------------------
+# --- offers ----------------------------------------------------------------------------
 
 
 def _options(verb: str) -> list[str]:
@@ -188,7 +187,7 @@ def _options(verb: str) -> list[str]:
 
 
 def _with_values(verb: str) -> dict[str, dict[str, Any]]:
-    """The options that want a value."""
+    """Return the options that take a value."""
     return {name: known for name, known in (VERBS[verb][2] | SHARED).items() if _is_valued(name, known)}
 
 
@@ -196,13 +195,13 @@ def _is_valued(name: str, known: dict[str, Any]) -> bool:
     return name.startswith("-") and "action" not in known
 
 
-def _first(verb: str) -> tuple[str, dict[str, Any]] | None:
-    """The argument that a verb begins with."""
+def _first_argument(verb: str) -> tuple[str, dict[str, Any]] | None:
+    """Return the first argument of a verb."""
     return next(((name, known) for name, known in VERBS[verb][2].items() if not name.startswith("-")), None)
 
 
-def _kind(verb: str, name: str, known: dict[str, Any]) -> tuple[str, str]:
-    """(words, …), (list, what), (files, ""), (folders, "") or (nothing, "")."""
+def _offer_of(verb: str, name: str, known: dict[str, Any]) -> tuple[str, str]:
+    """Return what to offer: (words, …), (list, what), (files, ""), (folders, "") or (nothing, "")."""
     if known.get("choices"):
         return "words", " ".join(known["choices"])
     if verb == "tool" and name == "name":
@@ -224,17 +223,17 @@ def _kind(verb: str, name: str, known: dict[str, Any]) -> tuple[str, str]:
     return ("files", "") if name in _FILES else ("nothing", "")
 
 
-def _about(text: str) -> str:
-    """What a verb or option does, in one line without anything that a shell reads."""
+def _safe_help(text: str) -> str:
+    """Return help on one line, without characters that a shell interprets."""
     return " ".join(text.split()).replace("'", "’").replace("`", "").replace("\\", "").replace("$", "")
 
 
 def _offers(verb: str) -> Iterator[tuple[str, tuple[str, str]]]:
-    """Per option with a value, and for the first argument (""), what is offered."""
-    yield from ((name, _kind(verb, name, known)) for name, known in _with_values(verb).items())
-    first = _first(verb)
+    """Yield what to offer for each option with a value, and for the first argument ("")."""
+    yield from ((name, _offer_of(verb, name, known)) for name, known in _with_values(verb).items())
+    first = _first_argument(verb)
     if first is not None:
-        yield "", _kind(verb, *first)
+        yield "", _offer_of(verb, *first)
 
 
 # --- bash ------------------------------------------------------------------------------
@@ -247,10 +246,10 @@ _CASES = """    case "$verb $prev" in
 %(options)s
         esac
 """
-"""What both shells ask in the same words: the values of an option, then the options of a verb."""
+"""Shared by bash and zsh: the values of an option, then the options of a verb."""
 
 
-def _bash() -> Iterator[str]:
+def bash_script() -> Iterator[str]:
     values, options, firsts = [], [], []
     for verb in VERBS:
         for name, (kind, what) in _offers(verb):
@@ -326,7 +325,7 @@ _ZSH_OFFER = {
 }
 
 
-def _zsh() -> Iterator[str]:
+def zsh_script() -> Iterator[str]:
     values, options, firsts = [], [], []
     for verb in VERBS:
         for name, (kind, what) in _offers(verb):
@@ -335,9 +334,11 @@ def _zsh() -> Iterator[str]:
                 values.append(f'        ("{verb} {name}") {offer}; return ;;')
             elif not name and kind != "nothing":
                 firsts.append(f"        ({verb}) {offer} ;;")
-        own = " ".join(f"'{name}{_told(verb, name)}'" for name in _options(verb))
+        own = " ".join(f"'{name}{_zsh_help(verb, name)}'" for name in _options(verb))
         options.append(f"            ({verb}) options=({own}) ;;")
-    described = (f"            '{verb}:{_about(row[1]).replace(':', ';')}'" for verb, row in VERBS.items())
+    described = (
+        f"            '{verb}:{_safe_help(row[1]).replace(':', ';')}'" for verb, row in VERBS.items()
+    )
     yield _ZSH % {
         "verbs": "\n".join(described),
         "shared": " ".join(SHARED),
@@ -346,9 +347,9 @@ def _zsh() -> Iterator[str]:
     }
 
 
-def _told(verb: str, name: str) -> str:
+def _zsh_help(verb: str, name: str) -> str:
     help = (VERBS[verb][2] | SHARED).get(SHORT.get(name, name), {}).get("help", "say what it takes")
-    return f":{_about(help).replace(':', ';')}"
+    return f":{_safe_help(help).replace(':', ';')}"
 
 
 # --- fish ------------------------------------------------------------------------------
@@ -400,22 +401,22 @@ _FISH_OFFER = {
 }
 
 
-def _fish() -> Iterator[str]:
-    yield _FISH % {name.lstrip("-"): _about(known["help"]) for name, known in SHARED.items()}
+def fish_script() -> Iterator[str]:
+    yield _FISH % {name.lstrip("-"): _safe_help(known["help"]) for name, known in SHARED.items()}
     for verb, (_, about, own, _) in VERBS.items():
-        yield f"complete -c looseleaf -n 'not __looseleaf_verb >/dev/null' -a {verb} -d '{_about(about)}'"
+        yield f"complete -c looseleaf -n 'not __looseleaf_verb >/dev/null' -a {verb} -d '{_safe_help(about)}'"
         here = f"complete -c looseleaf -n 'string match -q -- {verb} (__looseleaf_verb)'"
         for name, (kind, what) in _offers(verb):
             offer = _FISH_OFFER[kind].format(what)
             if name and name not in SHARED:
-                yield f"{here}{_named(name)} {offer} -d '{_about(own[name]['help'])}'"
+                yield f"{here}{_fish_option(name)} {offer} -d '{_safe_help(own[name]['help'])}'"
             elif not name and kind != "nothing":
                 yield f"{here} {offer.removeprefix('-x ').removeprefix('-r ')}"
         for name, known in own.items():
             if name.startswith("-") and "action" in known:
-                yield f"{here}{_named(name)} -d '{_about(known['help'])}'"
+                yield f"{here}{_fish_option(name)} -d '{_safe_help(known['help'])}'"
 
 
-def _named(name: str) -> str:
+def _fish_option(name: str) -> str:
     short = next((short for short, long in SHORT.items() if long == name), None)
     return f" -l {name.lstrip('-')}" + (f" -s {short.lstrip('-')}" if short else "")

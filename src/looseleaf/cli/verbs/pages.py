@@ -1,4 +1,7 @@
-"""The verbs of pages: making a memory, the log, showing, comparing, undoing, checking, repairing."""
+"""The verbs of pages: init, log, show, diff, undo, check, repair; and of agents' writes: tool, receipts.
+
+Arguments and printing only.
+"""
 
 from __future__ import annotations
 
@@ -43,19 +46,16 @@ if TYPE_CHECKING:
     from looseleaf.tools.tool import Tool
 
 
-# The commands `tool` and `receipts`, and what `show --who` prints: the memory as a model uses it, and
-# what came of it.
-
 # --- tool ------------------------------------------------------------------------------
 
 
 def tool(options: CliOptions) -> int:
-    """One call, in the agent's last session: what the user said there is what a model may write."""
+    """Call a tool in the agent's last session: the user's words there decide what a model may write."""
     from looseleaf.tools.toolset import TOOLS, call
 
     if options.name is None:
-        return _list(options, list(TOOLS.values()))
-    given = _arguments(options.args)
+        return _list_tools(options, list(TOOLS.values()))
+    given = _read_arguments(options.args)
     with open_memory(options) as memory:
         memory.resume()
         answer = call(memory, options.name, given)
@@ -69,7 +69,7 @@ def tool(options: CliOptions) -> int:
     return PROBLEMS if answer.is_error else 0
 
 
-def _list(options: CliOptions, tools: Sequence[Tool]) -> int:
+def _list_tools(options: CliOptions, tools: Sequence[Tool]) -> int:
     if options.json:
         print_json([each.to_dict() for each in tools])
         return 0
@@ -80,7 +80,7 @@ def _list(options: CliOptions, tools: Sequence[Tool]) -> int:
     return 0
 
 
-def _arguments(text: str | None) -> dict[str, Any]:
+def _read_arguments(text: str | None) -> dict[str, Any]:
     if text == STDIN:
         text = decode(read_input(STDIN, "done"), "standard input", "done")
     try:
@@ -89,7 +89,7 @@ def _arguments(text: str | None) -> dict[str, Any]:
         raise Refused("Nothing was done: the arguments nest too deep. Give one flat JSON object.") from None
     except ValueError as error:
         raise Refused(
-            f"Nothing was done: the arguments are no JSON ({error}). Write one object, such as "
+            f"Nothing was done: the arguments are not JSON ({error}). Write one object, such as "
             '\'{"path": "USER.md"}\', with texts and names in double quotes.'
         ) from None
     if not isinstance(given, dict):
@@ -111,7 +111,7 @@ def receipts(options: CliOptions) -> int:
             if options.json:
                 print_json(found.to_dict())
             else:
-                say("\n".join(_reconciled(found, options.limit)))
+                say("\n".join(_reconciled_lines(found, options.limit)))
             code = PROBLEMS if found.flagged else 0
         else:
             written = memory.receipts(options.limit + 1)
@@ -121,7 +121,7 @@ def receipts(options: CliOptions) -> int:
                 if written:
                     _print_receipts(written[: options.limit])
                 else:
-                    say("Nothing was written by an agent yet. `looseleaf log` shows all edits.")
+                    say("No agent has written anything yet. `looseleaf log` shows all edits.")
                 if len(written) > options.limit:
                     say("There are more; -n shows them.")
             code = 0
@@ -129,20 +129,20 @@ def receipts(options: CliOptions) -> int:
     return code
 
 
-def _reconciled(found: Reconciled, limit: int) -> Iterator[str]:
+def _reconciled_lines(found: Reconciled, limit: int) -> Iterator[str]:
     if not found.receipts:
         yield f"Nothing was written in {found.turn_id}."
     elif len(found.receipts) > limit:
         yield f"… {len(found.receipts) - limit} earlier ones; -n shows them."
-    yield from (_line(each) for each in found.receipts[-limit:])
+    yield from (_receipt_line(each) for each in found.receipts[-limit:])
     for promise in (*found.requests, *found.claims):
         if promise.kept != "nothing":
             by = f" by {promise.receipt}" if promise.receipt else ""
-            yield f"{_KEPT[promise.kept]}{by}: {clipped(promise.text)}"
+            yield f"{_PROMISE_WORDS[promise.kept]}{by}: {clipped(promise.text)}"
     yield from (f"not kept: {flag.why}" for flag in found.flagged)
 
 
-_KEPT = {"written": "kept", "waits": "waits in review", "known": "known already"}
+_PROMISE_WORDS = {"written": "kept", "waits": "waits in review", "known": "known already"}
 
 
 def _print_receipts(written: Sequence[Written]) -> None:
@@ -151,10 +151,10 @@ def _print_receipts(written: Sequence[Written]) -> None:
         for each in written
     )
     heads = ("time", "receipt", "lines", "page", "who", "why")
-    table(heads, rows, right=("lines",), lines=map(_line, written))
+    table(heads, rows, right=("lines",), lines=map(_receipt_line, written))
 
 
-def _line(each: Written) -> str:
+def _receipt_line(each: Written) -> str:
     about = f"{plain(each.path)}  {plain(each.author)}{_marks(each)}: {clipped(each.reason)}"
     return f"{when(each.ts):>19}  {plain(each.id)}  {_size(each):>8}  {about}"
 
@@ -175,7 +175,7 @@ def _marks(each: Written) -> str:
 def show_who(options: CliOptions) -> int:
     if options.as_of is not None:
         raise Refused(
-            "Nothing was shown: --who says who wrote the page as it is now, and --as-of shows another. Leave one out; "
+            "Nothing was shown: --who is about the page as it is now, and --as-of about the past. Leave one out; "
             "`looseleaf log` with the page shows who changed it, and when."
         )
     with open_memory(options) as memory:
@@ -193,13 +193,13 @@ def show_who(options: CliOptions) -> int:
 
 
 def print_who(lines: Sequence[Signed], facts: Mapping[int | None, Fact] | None = None) -> None:
-    """Columns: who, level, day, what else the fact on it says of its time, if there is any; the line itself."""
+    """Print columns: who, level, day, other times of the fact if any line has some; the line itself."""
     rows = [
         (
             plain(each.author or "not known"),
             each.level or "",
             _day(each.ts),
-            _times((facts or {}).get(each.line), _day(each.ts)),
+            fact_times((facts or {}).get(each.line), _day(each.ts)),
             plain(each.text, keep="\t"),
         )
         for each in lines
@@ -211,8 +211,8 @@ def print_who(lines: Sequence[Signed], facts: Mapping[int | None, Fact] | None =
         say(f"{marks}  {row[4]}".rstrip())
 
 
-def _times(fact: Fact | None, written: str) -> str:
-    """When a fact began, unless that is when its line was written; when it was said again; and that it is doubtful."""
+def fact_times(fact: Fact | None, written: str) -> str:
+    """Return when a fact began, unless its line was written then; when it was repeated; and whether it is doubtful."""
     from looseleaf.cli.fact_lines import dates_of
     from looseleaf.text.lines import DOUBTFUL
 
@@ -236,33 +236,33 @@ def init(options: CliOptions) -> int:
         print_json({"path": path, "made": made})
     elif made:
         print(
-            f"{plain(path)} is a memory now. Its pages are Markdown, for any editor: SOUL.md says who the agent is,\n"
+            f"{plain(path)} is a memory now. Its pages are Markdown, for any editor: SOUL.md describes the agent,\n"
             "PROJECT.md the rules of the work; USER.md and facts/<topic>.md hold facts such as `- Name: Zhang San`.\n"
-            ".gitignore there keeps log/, views/ and review/ out of git; the pages, with what you said, go in.\n"
-            f"To keep all of it out: {plain(_hiding(path))}"
+            ".gitignore there keeps log/, views/ and review/ out of git; the pages, with your words, go in.\n"
+            f"To keep all of it out: {plain(_gitignore_command(path))}"
         )
-        next_step(options, _BEGIN.format(_naming(path)))
+        next_step(options, _BEGIN.format(_memory_option(path)))
     else:
         print(f"{plain(path)} is a memory already; nothing was changed.")
-        next_step(options, f"`looseleaf{_naming(path)}` says what it holds.")
+        next_step(options, f"`looseleaf{_memory_option(path)}` shows its contents.")
     return 0
 
 
 _BEGIN = (
-    '`looseleaf{0} remember "I prefer green tea."` tells it something; `looseleaf hook install --claude` has a coding '
-    "agent use it."
+    '`looseleaf{0} remember "I prefer green tea."` adds a fact; `looseleaf hook install --claude` connects a '
+    "coding agent."
 )
 
 
-def _hiding(path: str) -> str:
-    """What a shell is told to keep a whole memory out of git."""
+def _gitignore_command(path: str) -> str:
+    """Return the shell command that keeps a whole memory out of git."""
     from shlex import quote
 
     return f"echo '*' > {quote(os.path.join(path, '.gitignore'))}"
 
 
-def _naming(path: str) -> str:
-    """How the memory is named to a command, where it is not found by itself."""
+def _memory_option(path: str) -> str:
+    """Return the option that names the memory, where it is not found by itself."""
     from looseleaf.pages.folder import find
 
     if os.path.realpath(path) == os.path.realpath(find()):
@@ -353,7 +353,7 @@ def diff(options: CliOptions) -> int:
                 raise no_page(memory, now.path)
             path, old, new = now.path, before.data, now.data
             labels = (f"{path} {options.since}", f"{path} now")
-        # One character for each byte that is no UTF-8, and back: `patch` gets the page's own bytes.
+        # One character for each byte that is not UTF-8, and back: `patch` gets the page's own bytes.
         text = unified(
             old.decode("utf-8", "surrogateescape"), new.decode("utf-8", "surrogateescape"), *labels
         )
@@ -373,13 +373,13 @@ def undo(options: CliOptions) -> int:
         edit, receipt = memory.undo(options.page, author=PERSON)
         options.done = "it was undone; "
         made = takewhile(lambda each: last is None or each.id != last.id, memory.log())
-        changes = _changes(each for each in made if each.undoes is not None)
+        changes = _undone_changes(each for each in made if each.undoes is not None)
         if options.json:
             print_json(
                 {"undone": edit_dict(edit), "receipt": receipt.to_dict(), "changes": [*map(vars, changes)]}
             )
             return 0
-        # A word on a fact, and an entry, are no edit of one page: they have no text before or after them.
+        # An act on a fact, and an entry, are not edits of one page: they have no text before or after.
         is_word = receipt.base is None and receipt.new is None
         what = "" if is_word else f" (edit {edit.id})"
         if is_word and edit.path.startswith("f_"):
@@ -392,8 +392,8 @@ def undo(options: CliOptions) -> int:
     return 0
 
 
-class _Change:
-    """What undoing made of a page: which lines are back on it, which are gone."""
+class _UndoneChange:
+    """The effect of an undo on a page: the lines that are back, and those that are gone."""
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -402,11 +402,11 @@ class _Change:
         self.gone: list[str] = []
 
     def take(self, edit: Edit) -> None:
-        """One more edit of it, a later one."""
+        """Add a later edit."""
         self.is_gone = edit.new is None
         for hunk in edit.hunks if self.path.endswith(".md") else ():
-            self.gone += _said(hunk.removed)
-            for line in _said(hunk.added):
+            self.gone += _text_lines(hunk.removed)
+            for line in _text_lines(hunk.added):
                 self.gone.remove(line) if line in self.gone else self.back.append(line)
 
     def lines(self) -> Iterator[str]:
@@ -422,19 +422,19 @@ class _Change:
 
 
 _SHOWN = 5
-"""Lines of a page that are named; beyond them, they are counted."""
+"""Lines of a page that are named; more are counted."""
 
 
-def _changes(newest_first: Iterable[Edit]) -> list[_Change]:
-    """Page by page; that a day lost its line is no news where something else did."""
-    made: dict[str, _Change] = {}
+def _undone_changes(newest_first: Iterable[Edit]) -> list[_UndoneChange]:
+    """Return the changes page by page; those of daily pages only where there are no others."""
+    made: dict[str, _UndoneChange] = {}
     for edit in reversed([*newest_first]):
-        made.setdefault(edit.path, _Change(edit.path)).take(edit)
+        made.setdefault(edit.path, _UndoneChange(edit.path)).take(edit)
     return [each for path, each in made.items() if not path.startswith("days/")] or [*made.values()]
 
 
-def _said(lines: Iterable[str]) -> list[str]:
-    """What lines of a page say; its summary and date are the program's."""
+def _text_lines(lines: Iterable[str]) -> list[str]:
+    """Return the text of page lines, without the program's own: summary and date."""
     some = (line.strip() for line in lines if not line.startswith(("# ", "> Summary:", "- Updated:")))
     return [line.removeprefix("- ") for line in some if line]
 
@@ -453,7 +453,7 @@ def check(options: CliOptions) -> int:
         print(f"{errors} problem{'s' * (errors != 1)}")
         if errors:
             next_step(
-                options, "`looseleaf repair` mends what can be mended; a copy of every byte it moves is kept."
+                options, "`looseleaf repair` repairs what it can; it keeps a copy of every byte it moves."
             )
     return PROBLEMS if errors else 0
 
@@ -463,14 +463,14 @@ def repair(options: CliOptions) -> int:
     from looseleaf.pages.folder import begin_again, find
 
     begun = begin_again(first_path(options.memory) or find())
-    with open_memory(options) as memory, progress("mending"):
+    with open_memory(options) as memory, progress("repairing"):
         done = [*begun, *memory.repair()]
         left = [problem for problem in memory.check() if problem.severity == "error"]
     if options.json:
         print_json({"done": done, "left": [problem.to_dict() for problem in left]})
     else:
-        for each in done or ["Nothing had to be mended." if not left else "Nothing could be mended."]:
+        for each in done or ["Nothing to repair." if not left else "Nothing could be repaired."]:
             print(plain(each))
         for problem in left:
-            print(f"not mended: {plain(str(problem))}")
+            print(f"not repaired: {plain(str(problem))}")
     return PROBLEMS if left else 0
