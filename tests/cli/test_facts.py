@@ -476,8 +476,7 @@ def test_why_names_the_words_the_entry_and_the_edits(told: Run) -> None:
     assert (code, re.sub("f_[0-9a-f]{12}", "<fact>", err)) == (
         0,
         (
-            "Next: `looseleaf history <fact>` shows its earlier values; `looseleaf correct <fact> TEXT` says what is "
-            "right.\n"
+            "Next: `looseleaf history <fact>` shows its earlier values; `looseleaf correct <fact> TEXT` corrects it.\n"
         ),
     )
     assert shown(out) == (

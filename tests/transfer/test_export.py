@@ -193,7 +193,7 @@ def test_a_tar_goes_through_a_pipe_but_not_to_a_terminal(
 
     monkeypatch.setattr(type(sys.stdout), "isatty", lambda _: True)
     code, _, err = run("export", "-")
-    assert (code, "a terminal shows no packed file" in err) == (2, True)
+    assert (code, "a terminal cannot show a packed file" in err) == (2, True)
     code, out, err = run("export", "-", "--json")
     assert (code, [*json.loads(out)], "a packed file is not JSON" in err) == (2, ["error"], True)
     code, _, err = run("export", "-", "--as", "folder")
@@ -253,7 +253,7 @@ def test_what_leads_out_of_the_memory_is_passed_over_and_named(
     with tarfile.open(tmp_path / "m.tar.gz") as file:
         assert {member.type for member in file} == {tarfile.REGTYPE, tarfile.DIRTYPE}
     _, out, _ = run("export", str(tmp_path / "n.tar.gz"))
-    assert "Passed over, because they lead out of the memory or cannot be read: " in out
+    assert "Skipped, because they lead out of the memory or cannot be read: " in out
 
 
 def test_a_log_that_cannot_be_read_refuses_the_whole(filled: Path, run: Run, tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ def test_a_person_is_told_what_it_is_what_is_new_and_what_to_do_next(run: Run) -
     code, out, err = run("import", str(SAMPLES / "chatgpt"), "--dry-run")
     assert code == 0
     assert told(out) == [
-        "format: chatgpt, by what is in it (ChatGPT's data export: a zip or folder with conversations.json)",
+        "format: chatgpt, detected (ChatGPT's data export: a zip or folder with conversations.json)",
         "conversations: 3 new",
         "documents: 1 new",
         "traces: 13 would be recorded for the agent import, from 2025-01-01 to 2025-01-03",
@@ -30,7 +30,7 @@ def test_a_person_is_told_what_it_is_what_is_new_and_what_to_do_next(run: Run) -
         "  Custom instructions",
     ]
     assert err == (
-        "Next: the same without --dry-run; add --mine if you vouch for it: then your words in it count as yours.\n"
+        "Next: run it without --dry-run; add --mine if you vouch for it: then your words in it count as yours.\n"
     )
     code, out, err = run("import", str(SAMPLES / "chatgpt"))
     assert told(out)[3] == "traces: 13 recorded for the agent import, from 2025-01-01 to 2025-01-03"
@@ -47,7 +47,7 @@ def test_a_person_who_vouches_gets_facts_and_pages(run: Run, folder: Path) -> No
     code, out, err = run("import", str(SAMPLES / "chatgpt"), "--mine")
     assert code == 0
     assert told(out)[4:6] == ["pages: facts/instructions.md written, as yours", "distilled: 3 entries"]
-    assert err.startswith("Next: `looseleaf facts` shows what is known now")
+    assert err.startswith("Next: `looseleaf facts` lists the facts")
     assert "Name: Ada" in run("facts")[1]
     assert (
         (folder / "facts/instructions.md").read_text(encoding="utf-8").startswith("I am a gardener in Lyon.")
@@ -56,7 +56,7 @@ def test_a_person_who_vouches_gets_facts_and_pages(run: Run, folder: Path) -> No
 
 def test_who_looks_and_vouches_already_is_not_told_to_vouch(run: Run) -> None:
     _, _, err = run("import", str(SAMPLES / "chatgpt"), "--mine", "--dry-run")
-    assert err == "Next: the same without --dry-run.\n"
+    assert err == "Next: run it without --dry-run.\n"
 
 
 def test_what_waits_for_a_person_is_said(run: Run) -> None:
@@ -90,7 +90,7 @@ def test_another_format_and_another_agent_may_be_named(run: Run, place: Path) ->
     path = export(place / "anything.json", conversation("c", ("user", "hello")))
     code, out, _ = run("import", str(path), "--as", "chatgpt", "--agent", "old", "--mine")
     assert code == 0
-    assert told(out)[0].startswith("format: chatgpt, as you say")
+    assert told(out)[0].startswith("format: chatgpt, as given")
     assert "recorded for the agent old" in out
     code, _, err = run("import", str(path), "--as", "word")
     assert (code, "there is no format 'word'. There are: chatgpt" in err) == (2, True)
@@ -136,7 +136,7 @@ def test_where_nothing_could_be_taken_that_is_said(run: Run, place: Path) -> Non
     (place / "c.json").write_text("[{]", encoding="utf-8")
     code, out, err = run("import", str(place / "c.json"), "--as", "chatgpt")
     assert (code, "passed over: 2" in told(out)) == (1, True)
-    assert err == "Next: nothing was taken: above stands why.\n"
+    assert err == "Next: nothing was imported: see the reasons above.\n"
     (place / "c.json").write_text("[]", encoding="utf-8")
     code, _, err = run("import", str(place / "c.json"), "--as", "chatgpt")
     assert (code, err) == (1, "Next: nothing was taken: there is nothing in it that can be.\n")
