@@ -162,7 +162,9 @@ def test_the_settings_are_shown_first_and_written_only_with_a_yes(run: Run, file
 def test_that_the_package_for_the_server_is_missing_is_said_where_the_server_is_recommended(
     run: Run, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told = "That needs the package mcp, which is not installed: `pip install 'mcp>=2.3,<3'` (the extra `mcp`)."
+    told = (
+        "That needs the package mcp, which is not installed: `pip install 'mcp>=2.3,<3'` (the extra `mcp`)."
+    )
     out = run("hook", "install", "--claude", "--yes")[1]
     assert "claude mcp add looseleaf -- " in out
     assert told not in out

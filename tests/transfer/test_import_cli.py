@@ -34,7 +34,7 @@ def test_a_person_is_told_what_it_is_what_is_new_and_what_to_do_next(run: Run) -
     )
     code, out, err = run("import", str(SAMPLES / "chatgpt"))
     assert told(out)[3] == "traces: 13 recorded for the agent import, from 2025-01-01 to 2025-01-03"
-    assert err.startswith('Next: `looseleaf recall "…"` finds any of it. It is data that nobody vouches for')
+    assert err.startswith('Next: `looseleaf recall "…"` finds any of it. It is untrusted data')
     code, out, err = run("import", str(SAMPLES / "chatgpt"))
     assert told(out)[1:] == ["conversations: 3 there already", "documents: 1 there already"]
     assert err == "Next: there is nothing to do: all of it is there already.\n"
@@ -139,13 +139,13 @@ def test_where_nothing_could_be_taken_that_is_said(run: Run, place: Path) -> Non
     assert err == "Next: nothing was imported: see the reasons above.\n"
     (place / "c.json").write_text("[]", encoding="utf-8")
     code, _, err = run("import", str(place / "c.json"), "--as", "chatgpt")
-    assert (code, err) == (1, "Next: nothing was taken: there is nothing in it that can be.\n")
+    assert (code, err) == (1, "Next: nothing was imported: there is nothing in it to import.\n")
     good = json.dumps([conversation("c", ("user", "hello")), 7])
     (place / "c.json").write_text(good, encoding="utf-8")
     run("import", str(place / "c.json"))
     code, _, err = run("import", str(place / "c.json"))
     assert code == 0
-    assert err == "Next: there is nothing to do: what could be read of it is there already.\n"
+    assert err == "Next: there is nothing to do: every readable part is there already.\n"
 
 
 def test_what_is_passed_over_is_counted_and_named_and_steers_no_terminal(run: Run, place: Path) -> None:
