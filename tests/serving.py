@@ -105,7 +105,7 @@ def serving(
         http.listen("127.0.0.1", port) as sock,
     ):
         port = sock.getsockname()[1]
-        gate = http.app(server(keeper), TOKEN, http.names(port, None, origins))
+        gate = http.app(server(keeper), TOKEN, http.allowed_hosts(port, None, origins))
         runner = http.runner(gate if told is None else _telling(gate, told))
         thread = threading.Thread(target=runner.run, kwargs={"sockets": [sock]})
         thread.start()

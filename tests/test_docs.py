@@ -288,7 +288,7 @@ def assert_starts(settings: dict[str, Any]) -> None:
     for server in servers(settings):
         if "command" in server:
             assert server["command"] == "looseleaf"
-            assert parse(server["args"]).run == "serve.mcp"
+            assert parse(server["args"]).run == "setup.mcp"
         else:
             assert server["url"].endswith("/mcp")
 

@@ -23,9 +23,11 @@ from looseleaf.base.messages import Message, ToolCallSpec
 from looseleaf.base.replies import Reply, Retrying, Said, ToolSpec, Usage
 from looseleaf.cli import chat_commands as cli_commands
 from looseleaf.cli.arguments import parse
-from looseleaf.cli.chat import NO_MODEL, Chat, Pipe, line_of
+from looseleaf.cli.chat import NO_MODEL, Chat
 from looseleaf.cli.chat_commands import COMMANDS
-from looseleaf.cli.chat_terminal import Blocks, Shown, Terminal
+from looseleaf.cli.chat_faces import Pipe, event_line
+from looseleaf.cli.chat_terminal import Blocks, RenderedBlocks, Terminal
+from looseleaf.cli.main import main
 from looseleaf.models import ScriptedModel
 
 if TYPE_CHECKING:
@@ -65,7 +67,7 @@ def talk(folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.M
         capsys.readouterr()
         with Memory(folder) as memory:
             model = replies if hasattr(replies, "stream") else Priced(replies, name="gpt-4o")
-            code = Chat(memory, model, face or Pipe(), tools=tools).run()
+            code = Chat(memory, model, face or Pipe(), main, tools=tools).run()
         out, err = capsys.readouterr()
         return code, out, err
 
@@ -218,7 +220,7 @@ def test_on_a_terminal_too_only_what_was_said_is_void(capsys: pytest.CaptureFixt
 def test_that_something_is_void_is_said_once_also_where_the_model_says_it() -> None:
     told = Retrying("The line was cut. What was said so far is void.", 2.0, 3)
     line = "Asking again in 2 s (attempt 3): The line was cut. What was said so far is void."
-    assert line_of(told) == line_of(told, is_said=True) == line
+    assert event_line(told) == event_line(told, has_text=True) == line
 
 
 @pytest.mark.parametrize(
@@ -234,8 +236,8 @@ def test_that_something_is_void_is_said_once_also_where_the_model_says_it() -> N
 def test_of_a_hash_a_person_sees_the_beginning(said: str, shown: str) -> None:
     call = ToolCallSpec("c1", "remember", {"base": said})
     line = f'· remember {{"base": "{shown}"}} → {shown}'
-    assert line_of(ToolReturned(call, said)) == line
-    assert line_of(ToolReturned(call, error=said)) == line.replace("→ ", "→ failed: ")
+    assert event_line(ToolReturned(call, said)) == line
+    assert event_line(ToolReturned(call, error=said)) == line.replace("→ ", "→ failed: ")
 
 
 def test_a_model_that_fails_is_told_of_and_the_next_question_is_asked(talk: Talk) -> None:
@@ -442,7 +444,7 @@ def test_a_chat_whose_package_is_missing_fails_before_anything_is_asked(
 @pytest.mark.usefixtures("alone")
 def test_a_chat_is_no_document(run: Run) -> None:
     code, _, err = run("chat", "--json")
-    assert (code, "Leave --json out" in err) == (2, True)
+    assert (code, "Leave out --json" in err) == (2, True)
 
 
 def test_help_of_chat_names_its_commands_and_what_it_looks_for_in_the_environment(
@@ -482,7 +484,7 @@ def test_why_leads_from_a_word_in_the_prompt_to_who_said_it(talk: Talk) -> None:
     _, out, _ = talk(reflecting("Fine."), "I live in Lyon.", "/why Lyon", "/why", "/why Perth")
     assert "“Lyon” is in the prompt" in out
     assert "user, turn_0001" in out
-    assert "/why wants words" in out
+    assert "/why needs words" in out
     assert "“Perth” is not in the prompt" in out
 
 
@@ -499,7 +501,7 @@ def test_state_and_undo_are_the_command_lines_own(talk: Talk, folder: Path) -> N
     _, out, err = talk([], '/state set goal "A quiet garden"', "/state", "/undo", "/state", "/undo no.md")
     assert "goal: A quiet garden\n" in out
     assert "Undone: set: goal (edit " in out
-    assert "The state says nothing yet. `/state goal TEXT` begins it.\n" in out
+    assert "The state is empty. `/state goal TEXT` begins it.\n" in out
     assert "Nothing was undone: no.md has no edit left to undo." in err
     assert "looseleaf: " not in err
 
@@ -535,7 +537,7 @@ def test_a_task_is_done_and_a_blocker_goes_by_what_it_is_called(talk: Talk) -> N
     )
     _, out, _ = talk([], *lines, "/state")
     assert "It is done, and an episode now: T-1\n" in out
-    assert out.endswith("The state says nothing yet. `/state goal TEXT` begins it.\n")
+    assert out.endswith("The state is empty. `/state goal TEXT` begins it.\n")
 
 
 @pytest.mark.parametrize(
@@ -543,7 +545,7 @@ def test_a_task_is_done_and_a_blocker_goes_by_what_it_is_called(talk: Talk) -> N
     [
         (
             "/state dance",
-            "Nothing was changed: there is no /state dance. Behind /state stands one of goal, now, ",
+            "Nothing was changed: there is no /state dance. After /state comes one of goal, now, ",
         ),
         ("/state goal", "Nothing was changed: write /state goal TEXT."),
         ("/state task", "Nothing was changed: write /state task TEXT, or /state task done ID."),
@@ -578,7 +580,7 @@ _WORDS = st.sampled_from(
 def test_whatever_is_typed_behind_state_argparse_is_never_asked(words: list[str]) -> None:
     typed = " ".join(words).strip()
     try:
-        arguments = cli_commands._state(typed)
+        arguments = cli_commands.state_arguments(typed)
     except Refused:
         return
     parse(["state", *arguments])  # which would end the program
@@ -589,7 +591,7 @@ def test_commands_of_the_shell_are_named_as_they_are_called_here() -> None:
         "`looseleaf state set FIELD VALUE`, `looseleaf undo state.json`, `looseleaf state task add TITLE`, "
         "`looseleaf log`"
     )
-    assert cli_commands._in_chat(said) == (
+    assert cli_commands.chat_spelling(said) == (
         "`/state set FIELD VALUE`, `/undo state.json`, `/state task TITLE`, `looseleaf log`"
     )
 
@@ -616,7 +618,7 @@ def test_a_window_that_would_not_become_shorter_is_not_compacted(talk: Talk, fol
         before = memory.window.read().messages
     _, out, _ = talk([], "/compact")
     assert out == (
-        f"Nothing was compacted, for there is nothing to gain: the window has {loss.tokens_before:,} tokens, and would "
+        f"Nothing was compacted: there is nothing to gain. The window has {loss.tokens_before:,} tokens, and would "
         f"have {loss.tokens_after:,}.\n"
     )
     with Memory(folder) as memory:
@@ -634,7 +636,7 @@ def test_cost_shows_what_the_chat_took(talk: Talk) -> None:
     ):
         _, out, _ = talk(reflecting("Yes."), "Is tea good?", f"/cost {typed}")
         assert re.search(rf" [1-9],000 .* {name}\n", out), typed
-    assert "No model was asked by bob in the last 7 days." in talk([], "/cost --agent bob")[1]
+    assert "No model was called by bob in the last 7 days." in talk([], "/cost --agent bob")[1]
 
 
 # --- forgetting ------------------------------------------------------------------------
@@ -686,8 +688,8 @@ def test_where_nobody_can_be_asked_nothing_is_forgotten(talk: Talk, known: Path)
     before = (known / "USER.md").read_bytes()
     _, out, _ = talk([], "/forget zhang", "/forget USER.md", "/forget", "/forget Perth")
     assert "`looseleaf reject ID` forgets one." in out
-    assert "there is nobody to be asked. On a terminal, this asks." in out
-    assert "/forget wants words" in out
+    assert "there is no terminal to ask at. On a terminal, this asks." in out
+    assert "/forget needs words" in out
     assert "no fact says 'Perth'" in out
     assert (known / "USER.md").read_bytes() == before
 
@@ -744,7 +746,7 @@ def screen(text: str, sizes: Sequence[int] = (), width: int = 60) -> str:
     from rich.console import Console
 
     file = io.StringIO()
-    shown = Shown(
+    shown = RenderedBlocks(
         Console(file=file, force_terminal=True, color_system="truecolor", width=width, highlight=False)
     )
     for piece in cut(text, sizes):

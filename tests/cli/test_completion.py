@@ -14,7 +14,7 @@ import pytest
 
 from cli.test_main import SCRIPT
 from looseleaf.cli.verb_table import SHARED, VERBS
-from looseleaf.cli.verbs.setup import _bash, _fish, _zsh
+from looseleaf.cli.verbs.completion import bash_script, fish_script, zsh_script
 from looseleaf.memory import Memory
 from looseleaf.transfer.formats import FORMATS
 
@@ -46,7 +46,7 @@ def offered(
     named: Path, *asked: list[str], program: str = "looseleaf", path: str | None = None
 ) -> list[list[str]]:
     """What bash offers for each list of words, of which the last is being typed."""
-    script = "\n".join(_bash()) + ASK
+    script = "\n".join(bash_script()) + ASK
     script += "".join(f"ask {' '.join(map(quoted, words))}\n" for words in asked)
     done = subprocess.run(
         ["bash", "--norc", "--noprofile", "-c", script],
@@ -170,7 +170,7 @@ def at_terminal(program: str, *given: str, where: Path, home: Path) -> pexpect.s
 
 def test_bash_completes_what_is_quoted_escaped_or_behind_a_sign(named: Path, spaced: Path) -> None:
     """A real one, at a terminal: it says itself which words it sees, and what it makes of a name."""
-    (spaced.parent / "c.bash").write_text("\n".join(_bash()))
+    (spaced.parent / "c.bash").write_text("\n".join(bash_script()))
     shell = at_terminal("bash", "--norc", "--noprofile", where=spaced.parent, home=spaced)
     shell.sendline("bind 'set enable-bracketed-paste off'; PS1=; source c.bash; echo rea''dy")
     shell.expect("ready\r\n")
@@ -210,11 +210,11 @@ def test_names_are_listed_one_on_a_line_or_as_json(named: Path, run: Run) -> Non
     assert [run("why", each)[0] for each in ids] == [0, 0]
     code, out, err = run("completion")
     assert (code, out) == (2, "")
-    assert err.startswith("looseleaf: Nothing was printed: say for which shell: ")
+    assert err.startswith("looseleaf: Nothing was printed: name a shell: ")
 
 
 def test_every_script_names_every_verb_and_option() -> None:
-    for script in ("\n".join(_bash()), "\n".join(_zsh()), "\n".join(_fish())):
+    for script in ("\n".join(bash_script()), "\n".join(zsh_script()), "\n".join(fish_script())):
         for verb, (_, _, own, _) in VERBS.items():
             assert verb in script
             assert all(name.lstrip("-") in script for name in own if name.startswith("-"))
@@ -222,7 +222,7 @@ def test_every_script_names_every_verb_and_option() -> None:
 
 @pytest.mark.skipif(not shutil.which("fish"), reason="there is no fish on this machine")
 def test_fish_offers_the_same(named: Path, spaced: Path, tmp_path: Path) -> None:
-    (tmp_path / "looseleaf.fish").write_text("\n".join(_fish()))
+    (tmp_path / "looseleaf.fish").write_text("\n".join(fish_script()))
     lines = [
         "looseleaf rec",
         "looseleaf export --as ",
@@ -260,7 +260,7 @@ def test_fish_offers_the_same(named: Path, spaced: Path, tmp_path: Path) -> None
 @pytest.mark.skipif(not shutil.which("zsh"), reason="there is no zsh on this machine")
 def test_zsh_offers_the_same(named: Path, spaced: Path, tmp_path: Path) -> None:
     """A real one, at a terminal: a tab completes what is clear."""
-    (tmp_path / "_looseleaf").write_text("\n".join(_zsh()))
+    (tmp_path / "_looseleaf").write_text("\n".join(zsh_script()))
     shell = at_terminal("zsh", "-f", where=tmp_path, home=named)
     shell.sendline(f"fpath=({tmp_path} $fpath); autoload -Uz compinit; compinit -u -D; PS1=; echo rea''dy")
     shell.expect("ready\r\n")

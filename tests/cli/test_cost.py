@@ -27,9 +27,7 @@ Run = Callable[..., tuple[int, str, str]]
 
 DAY = 86_400.0
 NO_CEILING = "There is no ceiling; day_tokens or day_cost in looseleaf.toml sets one for each day (UTC).\n"
-NOTHING = (
-    "No model was asked in the last {}. What models take is written down here, call by call.\n" + NO_CEILING
-)
+NOTHING = "No model was called in the last {}. Each call is listed here with its cost.\n" + NO_CEILING
 DATE = re.compile(r"\d{4}-\d\d-\d\d")
 
 
@@ -70,8 +68,8 @@ def test_a_table_of_the_last_days_says_what_was_read_and_written_and_what_it_cos
         "    3  21,500  12,000    1,050           $0.0239  <date>\n"
         "    1     300       0       30           unknown  <date>\n"
         "    4  21,800  12,000    1,080  at least $0.0239  all\n"
-        "The price of 1 call is not known: price_input, price_cached and price_output in looseleaf.toml say it, in US "
-        "dollars for a million tokens.\n"
+        "The price of 1 call is not known: price_input, price_cached and price_output in looseleaf.toml set it, in US "
+        "dollars per million tokens.\n"
         "The tokens of 1 call are estimated: the provider did not report all of them.\n" + NO_CEILING
     )
 
@@ -106,7 +104,7 @@ def test_of_one_agent_only_what_it_spent_is_told(run: Run, folder: Path) -> None
     assert (head.split()[-1], row.split()[0], row.split()[-1]) == ("purpose", "1", "distill")
     assert last.split()[:2] == ["1", "500"]
     assert last.endswith("all by coder")
-    assert told(run, "--agent", "bob") == NOTHING.format("7 days").replace("asked", "asked by bob")
+    assert told(run, "--agent", "bob") == NOTHING.format("7 days").replace("called", "called by bob")
     whole = [
         json.loads(told(run, "--json", *each)) for each in ([], ["--agent", "main"], ["--agent", "coder"])
     ]
@@ -208,8 +206,8 @@ def test_where_nobody_can_be_asked_nothing_is_sent_to_a_model(
     run: Run, folder: Path, provider: Provider
 ) -> None:
     assert refuses(run, folder, "redistill", "--with", "model") == (
-        "Nothing was distilled: nobody could be asked whether to send the sources of up to 2 entries to tea-1. Give "
-        "--yes to send them."
+        "Nothing was distilled: there is no terminal to ask whether to send the sources of up to 2 entries to tea-1. "
+        "Give --yes to send them."
     )
     assert provider.requests == 0
 
@@ -238,7 +236,7 @@ def test_where_a_model_fails_on_everything_that_is_what_is_said(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    failed = "it failed on all 2 entries, so that nothing was compared. Nothing was changed."
+    failed = "it failed on all 2 entries, so nothing was compared. Nothing was changed."
     code, out, _ = run("redistill", "--with", "model", "--yes")
     assert code == 1
     assert out.splitlines()[-1].endswith(failed)
@@ -266,8 +264,8 @@ def test_a_name_that_no_distiller_can_have_is_answered_with_those_that_there_are
     run: Run, folder: Path, name: str
 ) -> None:
     assert refuses(run, folder, "redistill", "--with", name) == (
-        f"Nothing was distilled: there is no distiller {name!r}. Give rules, model (which one, `provider` and `model` "
-        "in looseleaf.toml say), or package.module:attribute."
+        f"Nothing was distilled: there is no distiller {name!r}. Give rules, model (set by `provider` and `model` "
+        "in looseleaf.toml), or package.module:attribute."
     )
 
 

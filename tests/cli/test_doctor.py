@@ -70,7 +70,7 @@ def test_a_sound_memory_is_looked_at_all_over(run: Run, folder: Path) -> None:
     assert (code, list(rows)) == (0, NAMES)
     assert {name: row["says"] for name, row in rows.items() if row["verdict"] != "ok"} == {}
     assert rows["memory"]["says"] == f"{folder} (named by --memory)"
-    assert rows["index"]["says"] == "not made yet; the first recall makes it"
+    assert rows["index"]["says"] == "not built yet; the first recall builds it"
     run("recall", "Lyon")
     assert found(run)[1]["index"]["says"].endswith("MB, up to date")
     run("record", "user", "I like tea.")
@@ -81,7 +81,7 @@ def test_as_text_it_is_a_table_and_a_next_step(run: Run) -> None:
     code, out, err = run("doctor")
     assert code == 0
     assert [line.split()[1] for line in out.splitlines()[1:]] == NAMES
-    assert err == "Next: nothing is to be done.\n"
+    assert err == "Next: nothing to do.\n"
 
 
 def test_it_changes_nothing(run: Run, folder: Path) -> None:
@@ -180,9 +180,9 @@ def other_hooks_there(folder: Path) -> None:
         (open_to_all, "permissions", "look", "(0755)"),
         (broken_index, "index", "look", "damaged"),
         (shown_to_git, "git", "look", "would commit log, review, PROJECT.local.md"),
-        (lost_hook, "hooks", "broken", "calls /gone/looseleaf, which is not there"),
-        (no_json_there, "hooks", "look", "it is not JSON"),
-        (other_hooks_there, "hooks", "look", "its `hooks` do not have Claude Code's form"),
+        (lost_hook, "hooks", "broken", "runs /gone/looseleaf, which does not exist"),
+        (no_json_there, "hooks", "look", "it is no JSON"),
+        (other_hooks_there, "hooks", "look", "its `hooks` are not as Claude Code has them"),
     ],
 )
 def test_what_is_wrong_is_found_and_it_is_said_what_to_do(
@@ -201,7 +201,7 @@ def test_what_is_wrong_is_found_and_it_is_said_what_to_do(
 
 def test_hooks_that_are_installed_are_found(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     run("hook", "install", "--claude", "--yes")
-    assert found(run)[1]["hooks"]["says"].startswith("Claude Code calls ")
+    assert found(run)[1]["hooks"]["says"].startswith("Claude Code runs ")
 
 
 @pytest.mark.parametrize(
@@ -232,7 +232,7 @@ def test_the_program_of_a_hook_is_what_a_shell_would_start(
     seen = around.hooks()
     assert seen.verdict == ("broken" if program is None else "ok")
     if program is not None:
-        assert seen.says == f"Claude Code calls {program.format(there)}"
+        assert seen.says == f"Claude Code runs {program.format(there)}"
 
 
 def test_settings_that_cannot_be_read_are_told_with_what_to_do(folder: Path) -> None:
@@ -301,7 +301,7 @@ def test_repair_begins_a_new_journal_and_what_was_said_stays(run: Run, folder: P
     (folder / "log" / "journal.jsonl").unlink()
     code, out, _ = run("repair")
     assert (code, out.count("a new one is begun")) == (0, 1)
-    assert run("repair")[1] == "Nothing had to be mended.\n"
+    assert run("repair")[1] == "Nothing to repair.\n"
     told = [
         [(each["relation"], each["object"]) for each in json.loads(text)]
         for text in (facts, run("facts", "--json")[1])
@@ -337,14 +337,14 @@ def test_a_lock_that_is_held_is_named_with_its_holder(
         other.communicate()
     assert (seen.verdict, seen.says) == ("look", f"held by process {other.pid} right now")
     assert looked_at.lock(str(folder)).says == "free"
-    assert looked_at.lock(str(folder / "facts")).says == "nobody has written here yet"
+    assert looked_at.lock(str(folder / "facts")).says == "nothing was written here yet"
 
 
 @pytest.mark.skipif(not shutil.which("git"), reason="there is no git on this machine")
 def test_git_itself_is_asked_what_it_ignores(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert looked_at.git(str(folder)).says == "the memory is in no repository"
     subprocess.run(["git", "init", "-q", folder.parent], check=True)
-    assert looked_at.git(str(folder)).says == "what is private is ignored"
+    assert looked_at.git(str(folder)).says == "private files are ignored"
     (folder / ".gitignore").unlink()
     assert looked_at.git(str(folder)).verdict == "look"
     (folder.parent / ".gitignore").write_text("memory/\n")
@@ -395,7 +395,7 @@ def test_a_folder_of_somebody_else_is_told(folder: Path, monkeypatch: pytest.Mon
         patch.setattr(os, "geteuid", lambda: 4321)
         patch.setattr(os, "lstat", lambda path: other)
         seen = looked_at.permissions(str(folder))
-    assert seen.says.endswith("belongs to somebody else")
+    assert seen.says.endswith("belongs to another user")
 
 
 # --- models -------------------------------------------------------------------------------
@@ -416,7 +416,7 @@ def test_no_value_of_a_key_is_ever_said(run: Run, folder: Path, monkeypatch: pyt
 
 def test_a_key_that_is_empty_is_told() -> None:
     seen = around.keys({"OPENAI_API_KEY": "", "GEMINI_API_KEY": "x"})
-    assert (seen.verdict, seen.says) == ("look", "OPENAI_API_KEY is there, and empty")
+    assert (seen.verdict, seen.says) == ("look", "OPENAI_API_KEY is set, but empty")
     assert around.keys({}).verdict == "ok"
     assert around.keys({"GEMINI_API_KEY": "x", "OLLAMA_HOST": "y"}).says == "GEMINI_API_KEY, OLLAMA_HOST"
 
@@ -469,7 +469,7 @@ def test_what_is_no_address_is_told(host: str) -> None:
         around.model(Policy(), {"LOOSELEAF_BASE_URL": "http://[bad", "OLLAMA_HOST": "127.0.0.1:1"}),
     ):
         assert seen.verdict == "look"
-        assert seen.says.endswith(" is no address")
+        assert seen.says.endswith(" is not an address")
         assert seen.then
     assert "which was not asked" in around.ollama({"OLLAMA_HOST": "http://me:secret@192.0.2.7:1"}).says
 
@@ -543,6 +543,6 @@ def test_a_look_that_is_refused_is_a_finding() -> None:
         "name": "x",
         "verdict": "broken",
         "says": "It was not read.",
-        "then": "Do what it says, and look again.",
+        "then": "Do what it says, and run this again.",
     }
-    assert examine.within(9, "x", fails).says == "it could not be looked at (Permission denied)"
+    assert examine.within(9, "x", fails).says == "it could not be checked (Permission denied)"

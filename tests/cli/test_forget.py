@@ -36,7 +36,7 @@ def test_a_dry_run_shows_what_would_go_and_changes_nothing(
 ) -> None:
     assert run(folder, "--match", CANARY, "--dry-run") == 0
     out = capsys.readouterr().out
-    assert out.startswith("What would go:\n  2 things that were said or done\n")
+    assert out.startswith("What would go:\n  2 messages and tool calls\n")
     assert f"I am allergic to {CANARY} tea. I live in Oslo." in out
     assert f"Allergy: {CANARY} tea" in out
     assert holding(folder, CANARY)
@@ -47,7 +47,7 @@ def test_without_a_terminal_and_without_yes_nothing_goes(
 ) -> None:
     monkeypatch.setattr(sys, "stdin", None)
     assert run(folder, "--match", CANARY) == 2
-    assert "there is nobody to be asked" in capsys.readouterr().err
+    assert "there is no terminal to ask at" in capsys.readouterr().err
     assert holding(folder, CANARY)
 
 
@@ -56,7 +56,7 @@ def test_with_yes_it_goes_and_every_byte_is_read(folder: Path, capsys: pytest.Ca
     out = capsys.readouterr().out
     assert "Forgotten:" in out
     assert ": 0 hits." in out
-    assert "are not looked at" in out
+    assert "are not searched" in out
     assert holding(folder, CANARY) == []
     assert run(folder, "--match", CANARY, "--yes") == 0
     assert "it was forgotten before" in capsys.readouterr().out
@@ -80,7 +80,7 @@ def test_other_places_and_files_of_the_user_are_told(
     assert run(folder, "--fact", fact.id or "", "--yes") == 0
     out = capsys.readouterr().out
     assert "named in 1 other place, which stays: turn_0003 of main." in out
-    assert "These are yours, and still hold it: recall.tests.toml" in out
+    assert "These files of yours still hold it: recall.tests.toml" in out
 
 
 def test_what_is_still_there_is_said_and_is_a_failure(
@@ -129,7 +129,7 @@ def test_a_dry_run_shows_the_sentence_and_says_what_comes_next(
     shown = capsys.readouterr()
     assert "      I live in Oslo.\n" in shown.out
     assert "I like" not in shown.out.partition("entry")[0]
-    assert "The same with `--yes` in place of `--dry-run` does it." in shown.err
+    assert "Replace `--dry-run` with `--yes` to do it." in shown.err
 
 
 def test_a_name_that_stays_is_called_one(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -152,9 +152,33 @@ def test_only_the_first_places_are_named(folder: Path, capsys: pytest.CaptureFix
     assert (
         "other places, which stay: turn_0003 of main, turn_0004 of main, turn_0005 of main and 1 more." in out
     )
-    assert "0 hits. What was looked for is what went, not what stays." in out
+    assert "0 hits, not counting the places that stay." in out
 
 
 def test_nothing_named_names_the_options(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(folder) == 2
     assert "`--fact`, `--topic`, `--session`, `--origin` or `--match`" in capsys.readouterr().err
+
+
+def test_a_fact_is_named_by_its_relation_or_its_words(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for words in ("allergy", CANARY.lower()):
+        assert run(folder, words, "--dry-run") == 0
+        assert f"Allergy: {CANARY} tea" in capsys.readouterr().out
+    assert run(folder, "allergy", "--yes") == 0
+    assert "Forgotten:" in capsys.readouterr().out
+    with open_memory(folder) as memory:
+        assert [fact.relation for fact in memory.facts()] == ["Home"]
+
+
+def test_a_word_that_fits_no_fact_is_no_match(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Sentences go by `--match` alone: a word that was meant for a fact takes nothing else with it."""
+    assert run(folder, "fish", "--yes") == 2
+    assert capsys.readouterr().err == (
+        "looseleaf: Nothing was forgotten: no fact fits 'fish'. `looseleaf forget --match fish` removes every sentence "
+        "and line with these words.\n"
+    )
+    assert holding(folder, CANARY)
+    assert run(folder, "allergy", "--fact", "home", "--yes") == 2
+    assert "the fact was given twice" in capsys.readouterr().err

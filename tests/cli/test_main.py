@@ -95,14 +95,14 @@ def test_init_makes_the_folder_and_says_what_to_do_with_it(run: Run, place: Path
     assert run("init", "new") == (
         0,
         (
-            "new is a memory now. Its pages are Markdown, for any editor: SOUL.md says who the agent is,\n"
+            "new is a memory now. Its pages are Markdown, for any editor: SOUL.md describes the agent,\n"
             "PROJECT.md the rules of the work; USER.md and facts/<topic>.md hold facts such as `- Name: Zhang San`.\n"
-            ".gitignore there keeps log/, views/ and review/ out of git; the pages, with what you said, go in.\n"
+            ".gitignore there keeps log/, views/ and review/ out of git; the pages, with your words, go in.\n"
             "To keep all of it out: echo '*' > new/.gitignore\n"
         ),
         (
-            'Next: `looseleaf --memory new remember "I prefer green tea."` tells it something; '
-            "`looseleaf hook install --claude` has a coding agent use it.\n"
+            'Next: `looseleaf --memory new remember "I prefer green tea."` adds a fact; '
+            "`looseleaf hook install --claude` connects a coding agent.\n"
         ),
     )
     names = sorted(str(path.relative_to(place / "new")) for path in (place / "new").rglob("*"))
@@ -113,7 +113,7 @@ def test_init_makes_the_folder_and_says_what_to_do_with_it(run: Run, place: Path
     assert run("init", "new") == (
         0,
         "new is a memory already; nothing was changed.\n",
-        "Next: `looseleaf --memory new` says what it holds.\n",
+        "Next: `looseleaf --memory new` shows its contents.\n",
     )
     assert run("init", "new", "--json") == (0, '{\n  "path": "new",\n  "made": false\n}\n', "")
 
@@ -435,7 +435,7 @@ def damage(folder: Path) -> None:
 def test_check_is_content_with_a_whole_memory(run: Run) -> None:
     assert run("check") == (0, "0 problems\n", "")
     assert run("check", "--json") == (0, '{\n  "errors": 0,\n  "problems": []\n}\n', "")
-    assert run("repair") == (0, "Nothing had to be mended.\n", "")
+    assert run("repair") == (0, "Nothing to repair.\n", "")
     assert json.loads(run("repair", "--json")[1]) == {"done": [], "left": []}
 
 
@@ -443,7 +443,7 @@ def test_check_names_each_problem_by_path_and_line(run: Run, folder: Path) -> No
     damage(folder)
     (folder / "facts" / "odd.md").write_bytes(b"fine\nnot \xff fine\n")
     code, out, err = run("check")
-    repair = "Next: `looseleaf repair` mends what can be mended; a copy of every byte it moves is kept.\n"
+    repair = "Next: `looseleaf repair` repairs what it can; it keeps a copy of every byte it moves.\n"
     assert (code, err) == (1, repair)
     first, *_, last = out.splitlines()
     assert first == "log/journal.jsonl:3: this record is damaged: its checksum does not match"
@@ -473,9 +473,9 @@ def test_repair_says_what_it_did_and_what_it_could_not(run: Run, folder: Path) -
         "the original file is kept as log/aside/<id>-damaged-log.journal.jsonl"
     )
     assert left == (
-        "not mended: facts/odd.md:2: this line is not UTF-8 text; save the page as UTF-8 with an editor"
+        "not repaired: facts/odd.md:2: this line is not UTF-8 text; save the page as UTF-8 with an editor"
     )
-    assert run("repair") == (1, f"Nothing could be mended.\n{left}\n", "")
+    assert run("repair") == (1, f"Nothing could be repaired.\n{left}\n", "")
     told = json.loads(run("repair", "--json")[1])
     assert (told["done"], [problem["path"] for problem in told["left"]]) == ([], ["facts/odd.md"])
 
@@ -512,15 +512,15 @@ def test_the_memory_is_found_upward_from_here_then_at_home_unless_the_environmen
     assert main(["show", "USER.md"]) == 2
     home = place / "home" / ".looseleaf"
     assert capsys.readouterr().err == (
-        "looseleaf: Nothing was done: there is no memory here, above, or at ~/.looseleaf: `looseleaf init` makes one "
+        "looseleaf: Nothing was done: there is no memory here, above, or at ~/.looseleaf. `looseleaf init` makes one "
         "here; or name one with --memory PATH.\n"
     )
     home.mkdir(parents=True)
     (home / "USER.md").write_text("mine\n")
     assert main(["show", "USER.md"]) == 2
     assert capsys.readouterr().err == (
-        f"looseleaf: Nothing was done: there is no memory at {home}. Name another with --memory PATH, or make this one "
-        f"(of the pages that are there, if any) with: looseleaf init {home}\n"
+        f"looseleaf: Nothing was done: there is no memory at {home}. Name another with --memory PATH, or make one "
+        f"there (existing pages stay) with: looseleaf init {home}\n"
     )
     (home / "USER.md").unlink()
     for path, text in ((home, "home\n"), (place / "work" / ".looseleaf", "work\n")):
@@ -698,14 +698,14 @@ BAD: list[tuple[Callable[[Path], None], list[str], str]] = [
     (
         no_change,
         ["check", "--memory", ""],
-        "Nothing was done: the path of the memory is empty. Give a folder, or leave it out.",
+        "The memory path is empty. Give a folder, or leave it out.",
     ),
     (
         no_change,
         ["check", "--memory", "nowhere"],
         (
-            "Nothing was done: there is no memory at nowhere. Name another with --memory PATH, or make this one "
-            "(of the pages that are there, if any) with: looseleaf init nowhere"
+            "Nothing was done: there is no memory at nowhere. Name another with --memory PATH, or make one "
+            "there (existing pages stay) with: looseleaf init nowhere"
         ),
     ),
     (
@@ -1140,7 +1140,7 @@ ARGUMENTS = st.lists(st.sampled_from(WORDS) | st.just(""), max_size=6) | command
 @example(["topic", "--as-of", "2026", "user"])
 @example(["--version"])
 def test_arguments_are_read_as_argparse_reads_them(arguments: list[str]) -> None:
-    def outcome(read: Callable[[Sequence[str]], cli_parse.Options]) -> object:
+    def outcome(read: Callable[[Sequence[str]], cli_verbs.CliOptions]) -> object:
         with redirect_stdout(StringIO()) as out, redirect_stderr(StringIO()) as errors:
             try:
                 return vars(read(arguments))

@@ -157,7 +157,7 @@ def test_what_changed_is_named_by_how_its_id_ends(told: Run, folder: Path) -> No
     ],
 )
 def test_what_was_left_out_is_named_in_words(omitted: Omitted, words: str) -> None:
-    assert cli_prompt._left(omitted) == words
+    assert cli_prompt.omitted_words(omitted) == words
 
 
 @given(
@@ -167,7 +167,7 @@ def test_what_was_left_out_is_named_in_words(omitted: Omitted, words: str) -> No
     st.integers(60, 160),
 )
 def test_no_cut_is_cut_off(cuts: list[str], width: int) -> None:
-    lines = list(cli_prompt._cuts(cuts, width))
+    lines = list(cli_prompt.cut_lines(cuts, width))
     assert " ".join(map(str.strip, lines)) == f"cuts: {'; '.join(cuts) or 'none'}"
     is_tame(lines, width)
 
@@ -188,7 +188,7 @@ def test_an_empty_memory_has_an_empty_prompt(run: Run) -> None:
     assert run("prompt", "--dry-run") == (0, "", sentence)
     assert run("prompt", "Task", "--dry-run")[2] == ""
     _, out, err = run("prompt", "--explain", "--dry-run")
-    assert out.startswith("The prompt is empty: there is nothing to tell, and no task.\n")
+    assert out.startswith("The prompt is empty: the memory is empty, and there is no task.\n")
     assert err == ""
     assert run("analyze")[0] == 0
 
@@ -221,23 +221,23 @@ def test_a_model_that_is_not_known_is_noted(told: Run) -> None:
         (["prompt", "--diff", "nothing", "last"], "Nothing was shown: there is no prompt 'nothing' of main."),
         (
             ["prompt", "--diff", "a", "--replay", "b"],
-            "No prompt was shown: --replay and --diff are two ways to look at old ones. Leave one out.",
+            "No prompt was shown: --replay and --diff exclude each other. Leave one out.",
         ),
         (
             ["prompt", "Task", "--replay", "last"],
-            "No prompt was shown: a task does not go with --replay. Leave one of them out.",
+            "No prompt was shown: a task does not go with --replay. Leave one out.",
         ),
         (
             ["prompt", "--replay", "last", "--dry-run"],
-            "No prompt was shown: --dry-run does not go with --replay. Leave one of them out.",
+            "No prompt was shown: --dry-run does not go with --replay. Leave one out.",
         ),
         (
             ["prompt", "--diff", "last", "--explain"],
-            "No prompt was shown: --explain does not go with --diff. Leave one of them out.",
+            "No prompt was shown: --explain does not go with --diff. Leave one out.",
         ),
         (
             ["prompt", "--diff", "last", "--budget", "9"],
-            "No prompt was shown: --budget does not go with --diff. Leave one of them out.",
+            "No prompt was shown: --budget does not go with --diff. Leave one out.",
         ),
         (
             ["analyze", "--last", "0"],
@@ -249,7 +249,7 @@ def test_a_model_that_is_not_known_is_noted(told: Run) -> None:
         ),
         (
             ["prompt", "Task", "--explain", "--messages"],
-            "No prompt was shown: --explain and --messages are two ways to show it.",
+            "No prompt was shown: --explain and --messages exclude each other.",
         ),
         (["why", "USER.md:99"], "Nothing was looked for: USER.md has 7 lines, and no line 99."),
         (["why", "facts/none.md:1"], "Nothing was done: there is no fact facts/none.md:1."),
@@ -268,7 +268,7 @@ def test_what_cannot_be_done_gets_a_sentence(
 def test_a_task_that_is_no_text_gets_a_sentence(told: Run, folder: Path) -> None:
     told("facts")
     assert refuses(told, folder, "prompt", "-", stdin=b"caf\xe9") == (
-        "Nothing was asked: standard input is no UTF-8 text (at byte 4). Convert it first."
+        "Nothing was asked: standard input is not UTF-8 text (at byte 4). Convert it first."
     )
 
 
@@ -385,7 +385,7 @@ def test_why_of_a_fact_by_its_name_is_why_it_is_believed(told: Run) -> None:
 
 
 def test_analyze_shows_slots_what_else_it_would_cost_and_the_last_prompts(told: Run) -> None:
-    assert told("analyze")[1].endswith("\nNo prompt was made yet: looseleaf prompt.\n")
+    assert told("analyze")[1].endswith("\nThere are no prompts yet. `looseleaf prompt` makes one.\n")
     told("prompt", "One", "--budget", "4000")
     told("prompt", "One", "--budget", "4000")
     code, out, err = told("analyze")
@@ -397,7 +397,7 @@ def test_analyze_shows_slots_what_else_it_would_cost_and_the_last_prompts(told: 
     rows = [re.split("  +", line) for line in lines if line.startswith("<id>")]
     first = "since the first prompt"
     assert [row[2:] for row in rows] == [["75", "4,000", "100 %", first], ["75", "4,000", "0 %", first]]
-    assert "known: what the one before had" in out
+    assert "known: the part that the prompt before had" in out
     assert "beginning: since when" in out
     assert lines[-1] == (
         "Of 150 input tokens, 50 % stood in the prompt before at the same places; "
@@ -459,9 +459,9 @@ def test_nothing_in_a_manifest_breaks_the_lines_of_the_table(
         tokens,
         (other, name),
     )
-    lines = list(cli_prompt._explained(manifest, width))
+    lines = list(cli_prompt.explained_lines(manifest, width))
     assert (
-        len(lines) - len(list(cli_prompt._cuts((other, name), width)))
+        len(lines) - len(list(cli_prompt.cut_lines((other, name), width)))
         == 1 + len(SLOTS) + 2 + len(omitted) + 6
     )
     is_tame(lines, width)
@@ -472,16 +472,16 @@ def test_nothing_in_two_prompts_or_a_trail_breaks_a_line(name: str, text: str, w
     item = {"id": name, "slot": "window", "tokens": 3, "text": text}
     changed = {"id": name, "slot": "window", "tokens": [3, 4], "lines": text.splitlines()}
     compared = Compared("A", "B", 1, 2, (item,), (item,), (changed,))
-    is_tame(list(cli_prompt._compared(compared, width)), width)
+    is_tame(list(cli_prompt.compared_lines(compared, width)), width)
     steps = (Step("prompt", "A", "now"), Step(name, text, name), Step("trace", name, text))
-    answer = list(cli_prompt._answered(Answer(text, "A", True, (Chain(True, steps),), 1)))
+    answer = list(cli_prompt.answer_lines(Answer(text, "A", True, (Chain(True, steps),), 1)))
     is_tame(answer, None)
     assert len(answer) == 6
     row = Row(name, text, 1, 2, 1, 0, name, (text,))
     analysis = Analysis("main", 9, 10, {"window": 9}, 0, {name: 3, text: 4}, 7, 8, (row,))
-    shown = list(cli_prompt._analyzed(analysis, width))
+    shown = list(cli_prompt.analysis_lines(analysis, width))
     is_tame(shown, None)
-    assert len(shown) - len(list(cli_prompt._cuts((text,), width - 2))) == 14
+    assert len(shown) - len(list(cli_prompt.cut_lines((text,), width - 2))) == 14
 
 
 def test_no_prompt_steers_a_terminal(told: Run, folder: Path) -> None:

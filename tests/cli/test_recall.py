@@ -34,7 +34,9 @@ STORY = [
 LANTERN = "violet lantern old harbour chandler's shop"
 
 
-NEXT = r"Next: (?:`looseleaf why f_\w+` says why it is believed; )?`looseleaf open \S+` shows what it stands in\.\n"
+NEXT = (
+    r"Next: (?:`looseleaf why f_\w+` shows why it is believed; )?`looseleaf open \S+` shows its context\.\n"
+)
 
 
 def lines(records: list[dict[str, Any]]) -> bytes:
@@ -167,7 +169,10 @@ def test_a_text_of_several_lines_cannot_pass_for_a_line_of_ours(told: Run) -> No
 
 def test_nothing_is_said_in_a_sentence_and_by_the_exit_code(told: Run) -> None:
     code, out, err = told("recall", "zygote quasar xylophone")
-    assert (code, err) == (1, "Next: other words; or --all, for what is not sure enough to be an answer.\n")
+    assert (code, err) == (
+        1,
+        "Next: try other words, or --all for hits that are not sure enough to be an answer.\n",
+    )
     assert out.startswith("Nothing ")
     assert answer(told, "zygote quasar xylophone")["why"] == out.strip()
 

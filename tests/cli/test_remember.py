@@ -17,7 +17,7 @@ from looseleaf.memory import Memory
 if TYPE_CHECKING:
     from conftest import Run
 
-FINDS = "Next: `looseleaf recall` with some of the words finds it; `looseleaf undo` takes it back.\n"
+FINDS = "Next: `looseleaf recall` with some of the words finds it; `looseleaf undo` undoes it.\n"
 KEY = "sk-ant-api03-" + "abcdefghij0123456789" * 4 + "-AAAA"
 
 
@@ -38,7 +38,7 @@ def test_what_the_rules_read_stands_on_its_page_and_is_confirmed(run: Run, folde
     )
     assert said(run) == [("Home", "Lyon", "confirmed")]
     assert "- Home: Lyon\n" in (folder / "USER.md").read_text()
-    assert "a person wrote it, or said yes to it" in run("why", "USER.md:5")[1]
+    assert "a person wrote or approved it" in run("why", "USER.md:5")[1]
     assert run("topics")[1] == "user  1 fact\n"  # and no topic for the words that said it
 
 
@@ -154,7 +154,7 @@ def test_a_sentence_that_is_too_long_for_a_fact_is_kept_whole(run: Run) -> None:
     long = f"The fence has {'oak and ' * 60}ivy."
     out, err = run("remember", f"I live in Oslo. {long}")[1:]
     assert out.splitlines()[1].startswith("noted on USER.md: The fence has oak")
-    assert "`looseleaf undo`, twice, takes it back" in err
+    assert "`looseleaf undo`, twice, undoes it" in err
     assert [each[:2] for each in said(run)] == [("Home", "Oslo"), ("note", long)]
     out = run("remember", f"I live in Oslo. {long}")[1]
     assert out.splitlines()[1].startswith("known already on USER.md: The fence has oak")
@@ -197,12 +197,10 @@ def test_no_secret_is_written(run: Run, folder: Path) -> None:
     out = run("remember", f"The key of the shop is {KEY}")[1]
     assert out == (
         "noted on USER.md, but for a secret: the rules read no fact in it.\n"
-        "What looks like a secret was taken out before anything was written: it is kept nowhere.\n"
+        "A secret was removed before anything was written: it is kept nowhere.\n"
     )
     out = run("remember", f"I use the key {KEY} at work and I live in Lyon.")[1]
-    assert out.endswith(
-        "What looks like a secret was taken out before anything was written: it is kept nowhere.\n"
-    )
+    assert out.endswith("A secret was removed before anything was written: it is kept nowhere.\n")
     assert "secret" not in run("remember", "I like jazz.")[1]
     run("build")
     everything = b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())

@@ -36,7 +36,7 @@ def test_in_a_pipe_it_lists_what_waits_and_says_how_to_answer(waiting: Path, run
     assert "1. Role: root\n   └ f_" in out
     assert "agent:main wants it on USER.md; a person wrote “Role: cook”" in out
     assert "\x1b" not in out
-    assert err.startswith("Next: `looseleaf approve ID` says yes")
+    assert err.startswith("Next: `looseleaf approve ID` or `looseleaf reject ID` decides")
     told = json.loads(run("review", "--json")[1])
     assert [fact["object"] for fact in told] == ["root", "fish", "a plain \\x1b[2Jnote"]
     assert all("wants it on USER.md" in fact["why"] for fact in told)
@@ -57,14 +57,14 @@ def test_what_an_agent_concluded_or_found_stands_in_a_drawer_and_asks_nobody(
         assert {fact.path for fact in memory.facts()} == {"facts/user.md"}
         assert {fact.level for fact in memory.facts()} == {"tainted" if read else "inferred"}
         assert len(memory.facts()) == len(WANTED)
-        assert not memory.pages.read("USER.md").exists
-    assert run("review")[1] == "Nothing waits for you.\n"
+        assert not memory.page("USER.md").exists
+    assert run("review")[1] == "Nothing waits for review.\n"
 
 
 def test_where_nothing_waits_it_says_so(run: Run) -> None:
     assert run("review")[1:] == (
-        "Nothing waits for you.\n",
-        "Next: `looseleaf facts` lists what is known.\n",
+        "Nothing waits for review.\n",
+        "Next: `looseleaf facts` lists the facts.\n",
     )
     assert json.loads(run("review", "--json")[1]) == []
 

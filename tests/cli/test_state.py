@@ -47,7 +47,7 @@ def fill(run: Run) -> None:
 
 def test_an_empty_memory_has_a_state_that_says_nothing(run: Run, folder: Path) -> None:
     before = snapshot(folder)
-    assert told(run, "state") == "The state says nothing yet. `looseleaf state set goal TEXT` begins it.\n"
+    assert told(run, "state") == "The state is empty. `looseleaf state set goal TEXT` begins it.\n"
     assert told(run, "state", "--toon") == ""
     assert state_of(run) == {
         "schema_version": 1,
@@ -95,7 +95,7 @@ def test_what_is_set_is_shown_as_a_table_as_toon_and_as_json(run: Run) -> None:
 
 def test_each_change_is_told_and_is_a_persons(run: Run, folder: Path) -> None:
     assert told(run, "state", "set", "goal", "Ship") == "state.json says it now (<id>).\n"
-    assert told(run, "state", "set", "goal", "Ship") == "Nothing was changed: it says that already.\n"
+    assert told(run, "state", "set", "goal", "Ship") == "Nothing was changed: the state says that already.\n"
     assert told(run, "state", "task", "add", "Write") == "T-1 is open: Write\n"
     assert told(run, "state", "decide", "Use tea") == "D-1 is decided: Use tea\n"
     assert told(run, "state", "task", "done", "write") == "It is done, and an episode now: write\n"
@@ -121,7 +121,7 @@ def test_an_empty_value_clears(run: Run) -> None:
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("set", "colour", "red"), "'colour' is no field to set"),
+        (("set", "colour", "red"), "'colour' is not a field to set"),
         (("set", "goal"), "write `looseleaf state set FIELD VALUE`"),
         (("set",), "write `looseleaf state set FIELD VALUE`"),
         (("task", "add"), "write `looseleaf state task add TITLE`"),
@@ -135,9 +135,9 @@ def test_an_empty_value_clears(run: Run) -> None:
         (("unblock", "7"), "There are: 1 No power"),
         (("restore",), "state.json is sound"),
         (("restore", "it"), "write `looseleaf state restore`"),
-        (("block", "x", "--why", "y"), "--why belongs to a decision"),
-        (("decide", "x", "--toon"), "--toon shows the state"),
-        (("--toon", "--json"), "two ways to show the same"),
+        (("block", "x", "--why", "y"), "--why goes with `decide`"),
+        (("decide", "x", "--toon"), "--toon only shows the state"),
+        (("--toon", "--json"), "--json and --toon exclude each other"),
     ],
 )
 def test_what_cannot_be_done_is_one_sentence(

@@ -75,8 +75,8 @@ def test_an_answer_that_is_an_error_is_a_problem(run: Run) -> None:
 @pytest.mark.parametrize(
     ("given", "why"),
     [
-        ("{path: 1}", "no JSON"),
-        ("", "no JSON"),
+        ("{path: 1}", "not JSON"),
+        ("", "not JSON"),
         ("[1]", "are list, not an object"),
         ("[" * 100_000, "nest too deep"),
     ],
@@ -87,14 +87,14 @@ def test_what_are_no_arguments_are_refused(run: Run, folder: Path, given: str, w
 
 
 def test_what_is_no_text_is_refused(run: Run, folder: Path) -> None:
-    assert "no UTF-8" in refuses(run, folder, "tool", "memory_read", "-", stdin=b'{"path": "\xff"}')
+    assert "not UTF-8" in refuses(run, folder, "tool", "memory_read", "-", stdin=b'{"path": "\xff"}')
 
 
 # --- receipts --------------------------------------------------------------------------
 
 
 def test_receipts_are_listed_newest_first_and_no_more_than_asked_for(run: Run) -> None:
-    assert run("receipts")[1] == "Nothing was written by an agent yet. `looseleaf log` shows all edits.\n"
+    assert run("receipts")[1] == "No agent has written anything yet. `looseleaf log` shows all edits.\n"
     for number in range(3):
         run("tool", "memory_append", json.dumps({"path": "facts/a.md", "entry": f"- Number: {number}"}))
     code, out, err = run("receipts", "-n", "2")

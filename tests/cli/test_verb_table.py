@@ -95,7 +95,7 @@ def waiting(path: Path) -> str:
         return found[0].id or "" if found else WAITS
 
 
-REFUSED = {"chat": "no provider", "mcp": "--json", "hook": "nobody could be asked"}
+REFUSED = {"chat": "no provider", "mcp": "--json", "hook": "there is no terminal to ask"}
 """Verbs whose examples want a person or a model there: each is refused with a sentence that says so."""
 
 
@@ -153,10 +153,10 @@ def test_the_nearest_verb_is_found_by_spelling_and_by_meaning(word: str, verb: s
 
 
 def test_every_word_that_is_taken_for_a_verb_is_none_and_means_one() -> None:
-    from looseleaf.cli.arguments import _MEANT
+    from looseleaf.cli.arguments import MEANT
 
-    assert not _MEANT.keys() & VERBS.keys()
-    assert set(_MEANT.values()) <= VERBS.keys() | {"", "--help", "--version"}
+    assert not MEANT.keys() & VERBS.keys()
+    assert set(MEANT.values()) <= VERBS.keys() | {"", "--help", "--version"}
 
 
 # --- JSON ------------------------------------------------------------------------------
@@ -218,8 +218,8 @@ def test_alone_it_says_where_the_memory_is_and_what_to_do_next(prepared: Path, r
     assert pages == f"  pages    4: USER.md, facts/garden.md, days/{today}.md, review/pending.md"
     assert facts == "  facts    3 in 2 topics"
     assert session.endswith(" 19 turns: Row 0 of the garden is for beans.")
-    assert review == "  review   2 waits for your yes"
-    assert err == "Next: `looseleaf review` goes through what waits for your yes.\n"
+    assert review == "  review   2 waiting for your yes"
+    assert err == "Next: `looseleaf review` goes through the facts that wait for your yes.\n"
     told = one_value(run("--json")[1])
     assert (told["memory"], told["waiting"]) == (str(prepared), 2)
 

@@ -35,9 +35,7 @@ Run = Callable[..., tuple[int, str, str]]
 
 SMALL = "context_tokens = 2000\nmax_tokens = 200\nsafety_margin_tokens = 100\n"
 PNG = "pictures/plan.png"
-RECORD = (
-    'Next: `looseleaf record user "…"` records what is said; `looseleaf import PATH` takes in a history.\n'
-)
+RECORD = 'Next: `looseleaf record user "…"` records a message; `looseleaf import PATH` imports a history.\n'
 
 
 def script(folder: Path, *arguments: str | bytes, stdin: bytes = b"") -> str:
@@ -197,49 +195,49 @@ def test_a_turn_may_be_named(run: Run, folder: Path) -> None:
         (
             ["tool_result", "x", "--result", "1"],
             b"",
-            "the result was given twice, as text and by --result. Leave one of them out.",
+            "the result was given twice, as text and by --result. Leave one out.",
         ),
         (
             ["tool_call", "--args", "-"],
             b"{}",
-            "two things at once cannot come from standard input. Give one as an argument.",
+            "two texts cannot both come from standard input. Give one as an argument.",
         ),
         (
             ["tool_result", "--error", "--result", "-"],
             b"{}",
-            "two things at once cannot come from standard input. Give one as an argument.",
+            "two texts cannot both come from standard input. Give one as an argument.",
         ),
         (
             ["user"],
             b"",
-            "there was nothing on standard input. Give the text there, or as an argument.",
+            "standard input was empty. Give the text there, or as an argument.",
         ),
         (
             ["assistant", "-"],
             b"\n",
-            "there was nothing on standard input. Give the text there, or as an argument.",
+            "standard input was empty. Give the text there, or as an argument.",
         ),
-        (["user"], b"ok \xff", "standard input is no UTF-8 text (at byte 4). Convert it first."),
+        (["user"], b"ok \xff", "standard input is not UTF-8 text (at byte 4). Convert it first."),
         (
             ["tool_call", "x", "--args", "-"],
             b"\xff",
-            "--args is no UTF-8 text (at byte 1). Convert it first.",
+            "--args is not UTF-8 text (at byte 1). Convert it first.",
         ),
         (["tool_call", ""], b"", "a tool call needs the name of its tool. Give it as tool_call=…"),
         (
             ["jsonl", "nowhere.jsonl"],
             b"",
-            "nowhere.jsonl could not be read (No such file or directory). Give what is to be recorded another way.",
+            "nowhere.jsonl could not be read (No such file or directory). Give the text another way.",
         ),
         (
             ["jsonl", "memory"],
             b"",
-            "memory could not be read (Is a directory). Give what is to be recorded another way.",
+            "memory could not be read (Is a directory). Give the text another way.",
         ),
         (
             ["jsonl", "a\0b"],
             b"",
-            "a\\x00b could not be read (embedded null byte). Give what is to be recorded another way.",
+            "a\\x00b could not be read (embedded null byte). Give the text another way.",
         ),
     ],
 )
@@ -255,8 +253,8 @@ BAD_JSON = {
     "": "expecting value at character 1",
     "ls": "expecting value at character 1",
     "{} {}": "extra data at character 4",
-    "[NaN]": "NaN is no number",
-    "-Infinity": "-Infinity is no number",
+    "[NaN]": "NaN is not a number",
+    "-Infinity": "-Infinity is not a number",
     "[" * 100_000: "it nests too deep",
     "9" * 5000: "",
 }
@@ -267,8 +265,8 @@ BAD_JSON = {
 def test_json_that_is_none_is_not_recorded(run: Run, folder: Path, arguments: list[str], text: str) -> None:
     run("record", "user", "first")
     said = refuses(run, folder, "record", *arguments[:-1], f"{arguments[-1]}={text}")
-    assert said.startswith(f"Nothing was recorded: {arguments[-1]} is no JSON ({BAD_JSON[text]}")
-    assert said.endswith("). Write texts, names too, in double quotes.")
+    assert said.startswith(f"Nothing was recorded: {arguments[-1]} is not JSON ({BAD_JSON[text]}")
+    assert said.endswith("). Put texts and names in double quotes.")
 
 
 @pytest.mark.parametrize("text", ["1e999", "[" * 200 + "]" * 200, "[" * 900 + "]" * 900])
@@ -287,7 +285,7 @@ def test_closed_standard_input_is_said_to_be_closed(folder: Path) -> None:
         2,
         (
             b"looseleaf: Nothing was recorded: standard input could not be read (it is closed). "
-            b"Give what is to be recorded another way.\n"
+            b"Give the text another way.\n"
         ),
     )
     assert traces(folder) == []
@@ -346,11 +344,11 @@ def test_many_lines_come_from_standard_input_and_go_out_as_json(run: Run, folder
 @pytest.mark.parametrize(
     ("line", "sentence"),
     [
-        (b"{", "it is no JSON (expecting property name"),
-        (b"[1]", "it is no object. Write one such as "),
-        (b'"hello"', "it is no object. Write one such as "),
-        (b"\xff", "it is no UTF-8 text (at byte 1). "),
-        (b"[" * 100_000, "it is no JSON (it nests too deep). "),
+        (b"{", "it is not JSON (expecting property name"),
+        (b"[1]", "it is not an object. Write one such as "),
+        (b'"hello"', "it is not an object. Write one such as "),
+        (b"\xff", "it is not UTF-8 text (at byte 1). "),
+        (b"[" * 100_000, "it is not JSON (it nests too deep). "),
         (b"{}", "nothing was given. Give one of user, assistant, tool_call, tool_result."),
         (b'{"user": null}', "nothing was given. "),
         (b'{"user": "a", "assistant": "b"}', "user and assistant were given at once. "),
@@ -439,7 +437,7 @@ def test_agents_are_apart(run: Run, folder: Path) -> None:
 
 
 def test_turns_shows_the_last_ones(run: Run) -> None:
-    assert run("turns") == (0, "Nothing was said yet.\n", RECORD)
+    assert run("turns") == (0, "There are no messages yet.\n", RECORD)
     assert run("turns", "--json") == (0, "[]\n", "")
     run("record", "jsonl", "--session", "s1", stdin=talk(3))
     code, out, err = run("turns", "-n", "2")
@@ -517,7 +515,7 @@ def test_turns_of_a_session_and_turns_that_are_not_there(run: Run, folder: Path)
 
 
 def test_sessions_lists_the_last_ones(run: Run) -> None:
-    assert run("sessions") == (0, "Nothing was said yet.\n", RECORD)
+    assert run("sessions") == (0, "There are no messages yet.\n", RECORD)
     run("record", "jsonl", "--session", "first", stdin=talk(2))
     run("record", "user", "And\nnow?", "--session", "second")
     assert plain(run("sessions")[1]) == (
@@ -525,7 +523,7 @@ def test_sessions_lists_the_last_ones(run: Run) -> None:
         "second  <time> to <time>     1 turn  And now?\n"
     )
     assert plain(run("sessions", "-n", "1")[1]).startswith("second ")
-    assert run("sessions")[2] == "Next: `looseleaf turns --session ID` shows what was said in one.\n"
+    assert run("sessions")[2] == "Next: `looseleaf turns --session ID` shows one.\n"
     told = json.loads(run("sessions", "--json")[1])
     assert [(each["session_id"], each["turns"], each["traces"]) for each in told] == [
         ("first", 2, 8),
@@ -664,7 +662,7 @@ def test_a_compaction_that_only_shortens_has_nothing_to_expand(run: Run, folder:
 
 
 def test_compact_says_when_there_is_nothing_to_compact(run: Run) -> None:
-    sentence = "There was nothing to compact: the window holds no more than its last turns, which stay.\n"
+    sentence = "There was nothing to compact: the window holds only its last turns, which stay.\n"
     assert run("compact") == (0, sentence, "")
     run("record", "user", "hi")
     assert run("compact", "--dry-run", "--model", "gpt-4") == (0, sentence, "")
@@ -875,10 +873,10 @@ def printed(text: str) -> list[str]:
 
 @given(st.lists(TRACE, min_size=1, max_size=3), st.booleans())
 def test_no_text_passes_for_another_speaker_or_turn(said: list[Trace], whole: bool) -> None:
-    head, *lines = printed(cli_talk._turn(Turn("turn_0001", tuple(said)), whole=whole))
+    head, *lines = printed(cli_talk.turn_text(Turn("turn_0001", tuple(said)), whole=whole))
     assert head.startswith("turn_0001  ")
     own = [line for line in lines if not line.startswith("    ")]
-    assert len(own) == sum(len(list(cli_talk._said(trace, whole))) for trace in said)
+    assert len(own) == sum(len(list(cli_talk.trace_parts(trace, whole))) for trace in said)
     assert all(re.match(f"  ({LABEL}): ?", line) for line in own)
     if not whole:
         assert len(lines) == len(said)
@@ -898,8 +896,8 @@ MESSAGE = st.builds(
 
 @given(MESSAGE)
 def test_no_message_passes_for_two(message: Message) -> None:
-    parts = list(cli_talk._parts(message))
-    lines = printed("\n".join(cli_talk._message(message))) if parts else []
+    parts = list(cli_talk.message_parts(message))
+    lines = printed("\n".join(cli_talk.message_lines(message))) if parts else []
     own = [line for line in lines if not line.startswith("  ")]
     assert len(own) == len(parts)
     labels = "System|User|Assistant|Reasoning|Images|Tool (call|result|error) \\(.*\\)"

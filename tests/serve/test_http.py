@@ -192,7 +192,7 @@ HOSTILE: dict[str, tuple[int | tuple[int, ...], Change]] = {
     "a body in pieces, too long": (413, chunked),
     "a body too long": (413, lambda good: replace(good, body=good.body + b" " * (5 << 20))),
     "two lengths": ((400, 411, 413), both_lengths),
-    "no JSON": (400, lambda good: replace(good, body=b"{")),
+    "not JSON": (400, lambda good: replace(good, body=b"{")),
     "a body that is not UTF-8": (400, lambda good: replace(good, body=b'\xff\xfe"x"')),
     "nested very deep": (400, lambda good: replace(good, body=b"[" * 100_000)),
     "many in one": (400, lambda good: replace(good, body=b"[" + good.body + b"]")),
@@ -357,10 +357,10 @@ def test_there_are_fewer_connections_than_files_that_may_be_open() -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     try:
         resource.setrlimit(resource.RLIMIT_NOFILE, (256, hard))
-        assert connection.most() == 128
+        assert connection.connection_limit() == 128
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-    assert connection.most() <= connection.MOST
+    assert connection.connection_limit() <= connection.MOST
 
 
 def test_what_others_can_cause_is_logged_a_few_times_a_minute(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -418,12 +418,14 @@ def cpu(pid: int) -> list[int]:
 
 def test_a_server_is_asked_under_its_own_names_and_those_allowed() -> None:
     own = ("127.0.0.1:8765", "localhost:8765", "[::1]:8765")
-    assert http.names(8765).hosts == own
-    assert http.names(80).hosts == (
+    assert http.allowed_hosts(8765).hosts == own
+    assert http.allowed_hosts(80).hosts == (
         *("127.0.0.1:80", "localhost:80", "[::1]:80"),
         *("127.0.0.1", "localhost", "[::1]"),
     )
-    allowed = http.names(8765, "Memory.example, other.example:8443", "http://a.example,https://b.example:1")
+    allowed = http.allowed_hosts(
+        8765, "Memory.example, other.example:8443", "http://a.example,https://b.example:1"
+    )
     assert allowed.hosts == (*own, "memory.example", "memory.example:8765", "other.example:8443")
     assert allowed.origins == ("http://a.example", "https://b.example:1")
 
@@ -433,7 +435,7 @@ def test_a_server_is_asked_under_its_own_names_and_those_allowed() -> None:
 )
 def test_a_pattern_is_no_name_of_a_host(name: str) -> None:
     with pytest.raises(Refused, match="No server was started: --allow-host"):
-        http.names(1, name)
+        http.allowed_hosts(1, name)
 
 
 @pytest.mark.parametrize(
@@ -441,7 +443,7 @@ def test_a_pattern_is_no_name_of_a_host(name: str) -> None:
 )
 def test_a_pattern_is_no_origin(origin: str) -> None:
     with pytest.raises(Refused, match="No server was started: --allow-origin"):
-        http.names(1, None, origin)
+        http.allowed_hosts(1, None, origin)
 
 
 def test_addresses_are_written_as_in_a_url() -> None:
@@ -482,16 +484,16 @@ def test_servers_that_start_together_have_one_token(tmp_path: Path, memory: str)
 @pytest.mark.parametrize(
     ("content", "mode", "why"),
     [
-        (TOKEN, 0o640, "may be read by others (mode 0640)"),
-        (TOKEN, 0o604, "may be read by others (mode 0604)"),
-        (TOKEN, 0o622, "may be read by others"),
+        (TOKEN, 0o640, "can be read by other users (mode 0640)"),
+        (TOKEN, 0o604, "can be read by other users (mode 0604)"),
+        (TOKEN, 0o622, "can be read by other users"),
         ("", 0o600, "is empty"),
         ("\n \n", 0o600, "is empty"),
-        ("short", 0o600, "holds no token"),
-        ("x" * 513, 0o600, "holds no token"),
-        ("two words that are long enough", 0o600, "holds no token"),
-        ("one-line-of-twenty-letters\nand another", 0o600, "holds no token"),
-        ("ключ-ключ-ключ-ключ-ключ", 0o600, "holds no token"),
+        ("short", 0o600, "does not hold a token"),
+        ("x" * 513, 0o600, "does not hold a token"),
+        ("two words that are long enough", 0o600, "does not hold a token"),
+        ("one-line-of-twenty-letters\nand another", 0o600, "does not hold a token"),
+        ("ключ-ключ-ключ-ключ-ключ", 0o600, "does not hold a token"),
     ],
 )
 def test_a_token_that_is_none_or_not_secret_is_refused(
@@ -518,7 +520,7 @@ def test_a_token_is_a_plain_file(tmp_path: Path, memory: str) -> None:
         ("link", "is a symbolic link"),
         ("nowhere", "is a symbolic link"),
         ("folder", "(Is a directory)"),
-        ("pipe", "is no regular file"),
+        ("pipe", "is not a regular file"),
     ):
         with pytest.raises(Refused) as refused:
             token(str(tmp_path / name), memory)
@@ -532,7 +534,7 @@ def test_somebody_elses_token_is_not_used(
     token(str(tmp_path / "token"), memory)
     me = os.geteuid()
     monkeypatch.setattr(os, "geteuid", lambda: me + 1)
-    with pytest.raises(Refused, match="belongs to somebody else"):
+    with pytest.raises(Refused, match="belongs to another user"):
         token(str(tmp_path / "token"), memory)
 
 
@@ -549,7 +551,7 @@ def test_a_token_is_never_in_the_memory(tmp_path: Path) -> None:
 
 def test_a_place_where_nothing_can_be_made_is_a_sentence(tmp_path: Path, memory: str) -> None:
     (tmp_path / "file").write_text("", encoding="utf-8")
-    with pytest.raises(Refused, match="cannot be read or made"):
+    with pytest.raises(Refused, match="cannot be read or created"):
         token(str(tmp_path / "file" / "token"), memory)
 
 
@@ -587,8 +589,8 @@ def test_a_port_that_is_taken_is_a_sentence(run: Run) -> None:
         port = str(taken.getsockname()[1])
         code, out, err = run("mcp", "--http", "--port", port)
     assert (code, out) == (2, "")
-    assert f"No server was started: 127.0.0.1:{port} cannot be listened on (Address already in use)" in err
-    with pytest.raises(Refused, match="cannot be listened on"):
+    assert f"No server was started: cannot listen on 127.0.0.1:{port} (Address already in use)" in err
+    with pytest.raises(Refused, match="cannot listen on"):
         http.listen("127.0.0.1", 99999)
 
 
@@ -655,7 +657,7 @@ def test_settings_in_the_guide_are_whole_and_start_this_server() -> None:
     assert len(urls) == 3
     for program, *arguments in commands:
         assert program == "looseleaf"
-        assert parse(arguments).run == "serve.mcp"
+        assert parse(arguments).run == "setup.mcp"
     assert {*urls} == {f"http://127.0.0.1:{PORT}{http.PATH}"}
 
 

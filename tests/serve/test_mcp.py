@@ -222,7 +222,7 @@ def test_there_is_nothing_but_the_protocol_on_standard_output(memory: Path, end:
 
     with process:
         say(opening(HANDSHAKES[1]), INITIALIZED, answered=1)
-        process.stdin.write(b"this is no JSON\n\xff\xfe\n")
+        process.stdin.write(b"this is not JSON\n\xff\xfe\n")
         say(
             calling("noise", {}, 1), calling("remember", {"topic": "tea", "content": "烏龍茶"}, 2), answered=4
         )
@@ -303,7 +303,7 @@ def test_a_client_that_asks_and_does_not_read_is_not_read_from(keeper: Keeper) -
     async def session() -> None:
         to, read = anyio.create_memory_object_stream[Any](0)
         write, out = anyio.create_memory_object_stream[Any](0)
-        asked, answered = stdio.paired(read, write)
+        asked, answered = stdio.pair_streams(read, write)
         made = server(keeper)
         async with out, anyio.create_task_group() as both:
             both.start_soon(made.run, asked, answered, made.create_initialization_options())
@@ -366,7 +366,7 @@ def test_without_the_package_a_sentence_says_which(memory: Path) -> None:
     )
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == (
-        "looseleaf: No server was started: the package mcp is not installed, or not new enough. Install it with "
+        "looseleaf: No server was started: the package mcp is missing or too old. Install it with "
         "`pip install 'mcp>=2.3,<3'` (the extra `mcp`).\n"
     )
 
@@ -395,7 +395,7 @@ def test_a_server_that_only_reads_has_no_tool_that_writes(memory: Path, keeper: 
             answer = await client.call_tool(name, arguments)
             assert answer.is_error is not TOOLS[name].reads
             if answer.is_error:
-                assert f"{name} did nothing: this server only reads." in answer.content[0].text
+                assert f"{name} did nothing: this server is read-only." in answer.content[0].text
         return [tool.name for tool in (await client.list_tools()).tools]
 
     assert asked(reading, ask) == [name for name, tool in TOOLS.items() if tool.reads]
@@ -468,7 +468,7 @@ def test_a_fault_of_the_program_is_an_answer_and_the_next_call_is_served(
         raise ZeroDivisionError("the secret of the program")
 
     monkeypatch.setitem(TOOLS, "broken", tool("broken", broken))
-    monkeypatch.setattr(resources, "listed", broken)
+    monkeypatch.setattr(resources, "list_resources_of", broken)
 
     async def ask(client: Client) -> tuple[Any, Any]:
         first = await client.call_tool("broken", {})
@@ -533,11 +533,11 @@ def test_the_loop_is_not_held_up_and_no_two_calls_meet(
                 await anyio.sleep(0)
             calls.start_soon(client.call_tool, "fast", {})
             await client.list_tools()  # is answered while the memory is busy
-            order.append("listed")
+            order.append("list_resources_of")
             go.set()
 
     asked(server(keeper), ask, "legacy")
-    assert order == ["listed", "slow", "fast"]
+    assert order == ["list_resources_of", "slow", "fast"]
     assert len(set(inside)) == 1
     assert inside[0] != threading.get_ident()
 
@@ -698,11 +698,14 @@ def test_every_page_for_models_can_be_read_and_no_other(memory: Path) -> None:
             for uri in {resources.PAGE + path, resources.PAGE + quote(path)}:
                 if path.startswith("review/"):
                     with pytest.raises(Refused, match="waits for a person"):
-                        resources.read(open_memory, uri)
+                        resources.read_resource_at(open_memory, uri)
                 else:
                     expected = resources.JSON if path == "state.json" else resources.MARKDOWN
-                    assert resources.read(open_memory, uri) == (expected, open_memory.pages.read(path).text)
-        listed = [each.uri for each in resources.listed(open_memory)]
+                    assert resources.read_resource_at(open_memory, uri) == (
+                        expected,
+                        open_memory.page(path).text,
+                    )
+        listed = [each.uri for each in resources.list_resources_of(open_memory)]
     assert listed == [
         "looseleaf://index",
         "looseleaf://page/USER.md",
@@ -719,7 +722,7 @@ def test_no_spelling_reads_what_has_no_address(memory: Path, path: str) -> None:
     with Memory(memory) as open_memory:
         for start in (resources.PAGE, resources.TOPIC):
             try:
-                _, said = resources.read(open_memory, start + path)
+                _, said = resources.read_resource_at(open_memory, start + path)
             except Refused as refused:
                 said = str(refused)
             assert "Atlantis" not in said
@@ -734,10 +737,10 @@ def test_a_long_memory_lists_some_and_says_how_many_more(
     monkeypatch.setattr(resources, "_LINES", 5)
     monkeypatch.setattr(resources, "_NAMED", 3)
     with Memory(memory) as open_memory:
-        assert len(resources.listed(open_memory)) == 5
-        _, index = resources.read(open_memory, "looseleaf://index")
+        assert len(resources.list_resources_of(open_memory)) == 5
+        _, index = resources.read_resource_at(open_memory, "looseleaf://index")
         with pytest.raises(Refused) as refused:
-            resources.read(open_memory, "looseleaf://topic/absent")
+            resources.read_resource_at(open_memory, "looseleaf://topic/absent")
     assert "- and 11 more: ask `recall`" in index
     assert str(refused.value).count(", ") == 2
     assert " more." in str(refused.value)
@@ -745,10 +748,10 @@ def test_a_long_memory_lists_some_and_says_how_many_more(
 
 def test_a_memory_with_nothing_in_it_says_so(folder: Path) -> None:
     with Memory(folder) as empty:
-        assert [each.uri for each in resources.listed(empty)] == ["looseleaf://index"]
-        _, index = resources.read(empty, "looseleaf://index")
-        with pytest.raises(Refused, match="There is none yet"):
-            resources.read(empty, "looseleaf://topic/x")
+        assert [each.uri for each in resources.list_resources_of(empty)] == ["looseleaf://index"]
+        _, index = resources.read_resource_at(empty, "looseleaf://index")
+        with pytest.raises(Refused, match="There are none yet"):
+            resources.read_resource_at(empty, "looseleaf://topic/x")
     assert index == "# What this memory holds\n\nNothing yet.\n"
 
 

@@ -193,11 +193,11 @@ def test_a_tar_goes_through_a_pipe_but_not_to_a_terminal(
 
     monkeypatch.setattr(type(sys.stdout), "isatty", lambda _: True)
     code, _, err = run("export", "-")
-    assert (code, "a terminal shows no packed file" in err) == (2, True)
+    assert (code, "a terminal cannot show a packed file" in err) == (2, True)
     code, out, err = run("export", "-", "--json")
-    assert (code, [*json.loads(out)], "a packed file is no JSON" in err) == (2, ["error"], True)
+    assert (code, [*json.loads(out)], "a packed file is not JSON" in err) == (2, ["error"], True)
     code, _, err = run("export", "-", "--as", "folder")
-    assert (code, "a folder has no place in a pipe" in err) == (2, True)
+    assert (code, "a folder does not fit in a pipe" in err) == (2, True)
 
 
 @pytest.mark.parametrize("form", ["tar", "folder", "facts", "messages"])
@@ -253,7 +253,7 @@ def test_what_leads_out_of_the_memory_is_passed_over_and_named(
     with tarfile.open(tmp_path / "m.tar.gz") as file:
         assert {member.type for member in file} == {tarfile.REGTYPE, tarfile.DIRTYPE}
     _, out, _ = run("export", str(tmp_path / "n.tar.gz"))
-    assert "Passed over, because they lead out of the memory or cannot be read: " in out
+    assert "Skipped, because they lead out of the memory or cannot be read: " in out
 
 
 def test_a_log_that_cannot_be_read_refuses_the_whole(filled: Path, run: Run, tmp_path: Path) -> None:
@@ -524,7 +524,7 @@ def test_what_an_export_that_was_killed_left_is_removed_by_the_next_one(
     code, _, err = run("export", "facts.jsonl", "--as", "facts")
     assert (code, sorted(err.splitlines()[:-1])) == (
         0,
-        sorted(f"looseleaf: {each} was removed: an export that was killed left it." for each in (left, old)),
+        sorted(f"looseleaf: {each} was removed: a killed export left it." for each in (left, old)),
     )
     assert not left.exists()
     assert not old.exists()
@@ -702,7 +702,7 @@ def test_facts_go_to_a_file_or_to_standard_output(filled: Path, run: Run, tmp_pa
     assert code == 0
     assert err.startswith(f"Next: `jq -r '.relation + \": \" + .object' {tmp_path}/f.jsonl` lists them; ")
     assert run("export", str(tmp_path / "m.jsonl"), "--as", "messages")[2] == (
-        f"Next: `looseleaf --memory OTHER import {tmp_path}/m.jsonl --as messages` takes it into another memory.\n"
+        f"Next: `looseleaf --memory OTHER import {tmp_path}/m.jsonl --as messages` imports it into another memory.\n"
     )
     assert (tmp_path / "f.jsonl").read_text() == out
     assert stat.S_IMODE((tmp_path / "f.jsonl").stat().st_mode) == 0o600

@@ -20,7 +20,7 @@ def test_a_person_is_told_what_it_is_what_is_new_and_what_to_do_next(run: Run) -
     code, out, err = run("import", str(SAMPLES / "chatgpt"), "--dry-run")
     assert code == 0
     assert told(out) == [
-        "format: chatgpt, by what is in it (ChatGPT's data export: a zip or folder with conversations.json)",
+        "format: chatgpt, detected (ChatGPT's data export: a zip or folder with conversations.json)",
         "conversations: 3 new",
         "documents: 1 new",
         "traces: 13 would be recorded for the agent import, from 2025-01-01 to 2025-01-03",
@@ -30,11 +30,11 @@ def test_a_person_is_told_what_it_is_what_is_new_and_what_to_do_next(run: Run) -
         "  Custom instructions",
     ]
     assert err == (
-        "Next: the same without --dry-run; add --mine if you vouch for it: your words in it count as yours then.\n"
+        "Next: run it without --dry-run; add --mine if you vouch for it: then your words in it count as yours.\n"
     )
     code, out, err = run("import", str(SAMPLES / "chatgpt"))
     assert told(out)[3] == "traces: 13 recorded for the agent import, from 2025-01-01 to 2025-01-03"
-    assert err.startswith('Next: `looseleaf recall "…"` finds any of it. It is data that nobody vouches for')
+    assert err.startswith('Next: `looseleaf recall "…"` finds any of it. It is untrusted data')
     code, out, err = run("import", str(SAMPLES / "chatgpt"))
     assert told(out)[1:] == ["conversations: 3 there already", "documents: 1 there already"]
     assert err == "Next: there is nothing to do: all of it is there already.\n"
@@ -47,7 +47,7 @@ def test_a_person_who_vouches_gets_facts_and_pages(run: Run, folder: Path) -> No
     code, out, err = run("import", str(SAMPLES / "chatgpt"), "--mine")
     assert code == 0
     assert told(out)[4:6] == ["pages: facts/instructions.md written, as yours", "distilled: 3 entries"]
-    assert err.startswith("Next: `looseleaf facts` shows what is known now")
+    assert err.startswith("Next: `looseleaf facts` lists the facts")
     assert "Name: Ada" in run("facts")[1]
     assert (
         (folder / "facts/instructions.md").read_text(encoding="utf-8").startswith("I am a gardener in Lyon.")
@@ -56,13 +56,13 @@ def test_a_person_who_vouches_gets_facts_and_pages(run: Run, folder: Path) -> No
 
 def test_who_looks_and_vouches_already_is_not_told_to_vouch(run: Run) -> None:
     _, _, err = run("import", str(SAMPLES / "chatgpt"), "--mine", "--dry-run")
-    assert err == "Next: the same without --dry-run.\n"
+    assert err == "Next: run it without --dry-run.\n"
 
 
 def test_what_waits_for_a_person_is_said(run: Run) -> None:
     _, out, err = run("import", str(SAMPLES / "mem0.json"))
     assert "review: 4 wait for your yes" in told(out)
-    assert err.startswith("Next: `looseleaf review` shows what waits for you; `looseleaf recall")
+    assert err.startswith("Next: `looseleaf review` shows what waits for your yes; `looseleaf recall")
 
 
 def test_what_an_import_left_undistilled_is_distilled_by_the_next(run: Run, folder: Path) -> None:
@@ -90,7 +90,7 @@ def test_another_format_and_another_agent_may_be_named(run: Run, place: Path) ->
     path = export(place / "anything.json", conversation("c", ("user", "hello")))
     code, out, _ = run("import", str(path), "--as", "chatgpt", "--agent", "old", "--mine")
     assert code == 0
-    assert told(out)[0].startswith("format: chatgpt, as you say")
+    assert told(out)[0].startswith("format: chatgpt, as given")
     assert "recorded for the agent old" in out
     code, _, err = run("import", str(path), "--as", "word")
     assert (code, "there is no format 'word'. Choose one of chatgpt" in err) == (2, True)
@@ -121,7 +121,7 @@ def test_a_changed_page_and_what_was_forgotten_are_said(run: Run, place: Path) -
     note.write_text("One thing. The zebra was here.\n", encoding="utf-8")
     run("import", str(note), "--mine")
     note.write_text("Another thing. The zebra was here.\n", encoding="utf-8")
-    assert "pages of yours that their source has changed" in run("import", str(note))[1]
+    assert "pages of yours whose source has changed" in run("import", str(note))[1]
     run("forget", "--match", "zebra", "--yes")
     other = place / "other.md"
     other.write_text("Third thing. The zebra was here.\n", encoding="utf-8")
@@ -136,16 +136,16 @@ def test_where_nothing_could_be_taken_that_is_said(run: Run, place: Path) -> Non
     (place / "c.json").write_text("[{]", encoding="utf-8")
     code, out, err = run("import", str(place / "c.json"), "--as", "chatgpt")
     assert (code, "passed over: 2" in told(out)) == (1, True)
-    assert err == "Next: nothing was taken: above stands why.\n"
+    assert err == "Next: nothing was imported: see the reasons above.\n"
     (place / "c.json").write_text("[]", encoding="utf-8")
     code, _, err = run("import", str(place / "c.json"), "--as", "chatgpt")
-    assert (code, err) == (1, "Next: nothing was taken: there is nothing in it that can be.\n")
+    assert (code, err) == (1, "Next: nothing was imported: there is nothing in it to import.\n")
     good = json.dumps([conversation("c", ("user", "hello")), 7])
     (place / "c.json").write_text(good, encoding="utf-8")
     run("import", str(place / "c.json"))
     code, _, err = run("import", str(place / "c.json"))
     assert code == 0
-    assert err == "Next: there is nothing to do: what could be read of it is there already.\n"
+    assert err == "Next: there is nothing to do: every readable part is there already.\n"
 
 
 def test_what_is_passed_over_is_counted_and_named_and_steers_no_terminal(run: Run, place: Path) -> None:

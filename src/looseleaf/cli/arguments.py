@@ -1,6 +1,6 @@
-"""The arguments of the command line: the table of `verbs`, read in a few lines; help and mistakes are argparse's.
+"""The arguments of the command line: `parse` reads the table of verbs in a few lines; argparse prints help and errors.
 
-Whatever the few lines accept, argparse reads the same; whatever they do not, it explains.
+Invariant: what `parse` accepts, argparse reads the same; the rest argparse explains.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import re
 import sys
 
 from looseleaf.cli.output import REFUSED, plain, print_json
-from looseleaf.cli.verb_table import SHARED, SHORT, VERBS
+from looseleaf.cli.verb_table import SHARED, SHORT, VERBS, CliOptions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from looseleaf.cli.verb_table import Arguments
 
 
-# Arguments that make no sense: one sentence that says so, and what was meant, perhaps.
+# --- mistakes: one sentence, and perhaps the verb that was meant ------------------------
 
 _UNKNOWN = re.compile(r"argument VERB: invalid choice: (.+?) \(choose from ", re.DOTALL)
 
-_MEANT = {
+MEANT = {
     "add": "remember",
     "ask": "recall",
     "backup": "export",
@@ -54,20 +54,20 @@ _MEANT = {
     "verify": "check",
     "version": "--version",
 }
-"""What other programs call a verb that has another name here."""
+"""Names that other programs have for our verbs."""
 
 
 def nearest(word: str) -> str | None:
-    """The verb that was meant, by its spelling or by its meaning; None where nobody can tell."""
+    """Return the verb that was probably meant, by spelling or by meaning; None if unclear."""
     from difflib import get_close_matches
 
     folded = word.casefold().lstrip("-")
-    near = get_close_matches(folded, [*VERBS, *_MEANT], 1, 0.7)
-    return _MEANT.get(near[0], near[0]) if near else None
+    near = get_close_matches(folded, [*VERBS, *MEANT], 1, 0.7)
+    return MEANT.get(near[0], near[0]) if near else None
 
 
-def mistaken(message: str, arguments: Sequence[str]) -> NoReturn:
-    """End with the sentence; also as JSON, if that was asked for."""
+def end_with_mistake(message: str, arguments: Sequence[str]) -> NoReturn:
+    """Print one sentence, also as JSON if asked for, and end the program."""
     unknown = _UNKNOWN.match(message)
     if unknown is not None:
         word = next((each for each in arguments if repr(each) == unknown[1]), unknown[1])
@@ -86,111 +86,27 @@ def mistaken(message: str, arguments: Sequence[str]) -> NoReturn:
 
 
 ALONE = "status.status"
-"""What is carried out where no verb is given."""
+"""The function that runs without a verb."""
 
 
-class Options:
-    """What was asked for: `run`, and a value for every option and argument of the verb."""
+def parse(arguments: Sequence[str]) -> CliOptions:
+    """Read the arguments by the table.
 
-    run: str
-    memory: str | None
-    agent: str | None
-    json: bool
-    path: str | None
-    page: Any  # text, or None where the verb can do without
-    limit: int
-    as_of: str | None
-    since: str | None
-    role: str
-    text: Any  # as above
-    args: str | None
-    result: str | None
-    call_id: str | None
-    name: Any  # as above
-    error: bool
-    session: str | None
-    turn: str | None
-    model: str | None
-    dry_run: bool
-    entry: str | None
-    topic: str | None
-    mine: bool
-    kind: str | None
-    pending: bool
-    superseded: bool
-    rejected: bool
-    fact: Any  # as above
-    score: str
-    off: bool
-    full: bool
-    pages: bool
-    distiller: str
-    apply: bool
-    act: str | None
-    what: Any  # as above
-    value: Any  # as above
-    why: str | None
-    toon: bool
-    task: str | None
-    budget: int | None
-    explain: bool
-    messages: bool
-    replay: str | None
-    diff: str | None
-    prompt: str | None
-    last: int
-    query: list[str]
-    all: bool
-    k: int | None
-    until: str | None
-    now: str | None
-    raw: bool
-    where: str
-    who: bool
-    http: bool
-    host: str | None
-    port: int | None
-    allow_host: str | None
-    allow_origin: str | None
-    token_file: str | None
-    read_only: bool
-    event: str
-    claude: bool
-    user: bool
-    yes: bool
-    distill_with: str | None
-    no_tools: bool
-    days: int
-    by: Any  # one of costs.WHATS
-    format: str | None
-    origin: str | None
-    match: str | None
-    plain: bool
-    shell: str | None
-    names: str | None
-
-    done = ""
-    """What a command has done, once that is durable: said if the answer cannot be written."""
-
-
-def parse(arguments: Sequence[str]) -> Options:
-    """The table, read in a few lines.
-
-    argparse with all it imports takes a third as long as starting Python; a hook runs a command for every prompt.
+    argparse with its imports takes a third as long as starting Python; a hook runs a command for every prompt.
     """
-    options = Options()
+    options = CliOptions()
     verb = ""
     own: Arguments = {}
     free: list[str] = []
     waiting = iter(arguments)
     for argument in waiting:
         if argument == "--" and verb:
-            rest = list(waiting)  # whatever they look like, these are no options
+            rest = list(waiting)  # after `--` nothing is an option
             if rest and free and _is_many(own[free[0]]):
                 setattr(options, free[0], [*getattr(options, free[0], ()), *rest])
                 break
             if not 0 < len(rest) <= len(free) or not all(
-                _may_be(own[name], each) for name, each in zip(free, rest, strict=False)
+                _is_choice(own[name], each) for name, each in zip(free, rest, strict=False)
             ):
                 return explain(arguments)
             for each in rest:
@@ -203,7 +119,7 @@ def parse(arguments: Sequence[str]) -> Options:
             options.run, _, own, _ = VERBS[verb]
             free = [each for each in own if not each.startswith("-")]
         elif known is None and verb and free and (argument == "-" or not argument.startswith("-")):
-            if not _may_be(own[free[0]], argument):
+            if not _is_choice(own[free[0]], argument):
                 return explain(arguments)
             if _is_many(own[free[0]]):
                 setattr(options, free[0], [*getattr(options, free[0], ()), argument])
@@ -215,7 +131,7 @@ def parse(arguments: Sequence[str]) -> Options:
             setattr(options, _attribute(name, known), True)
         else:
             value = value if equals else next(waiting, "--")
-            if (value.startswith("-") and value != "-") or not _may_be(known, value):
+            if (value.startswith("-") and value != "-") or not _is_choice(known, value):
                 return explain(arguments)
             if "type" in known and not (value.isdecimal() and len(value) < 10):
                 return explain(arguments)
@@ -235,7 +151,7 @@ def _is_many(known: dict[str, Any]) -> bool:
     return known.get("nargs") == "+"
 
 
-def _may_be(known: dict[str, Any], value: str) -> bool:
+def _is_choice(known: dict[str, Any], value: str) -> bool:
     return value in known.get("choices", (value,))
 
 
@@ -243,28 +159,28 @@ def _attribute(name: str, known: dict[str, Any]) -> str:
     return str(known.get("dest") or name.lstrip("-").replace("-", "_"))
 
 
-_EPILOG = "Without a verb it says where the memory is, and how it is."
+_EPILOG = "Without a verb it shows where the memory is, and its state."
 
 
-def _examples(given: str) -> str:
+def _example_lines(given: str) -> str:
     lines = given.split("\n")
     return "\n  ".join([f"example{'s' * (len(lines) > 1)}:", *(f"looseleaf {line}" for line in lines)])
 
 
-def explain(arguments: Sequence[str]) -> Options:
-    """The same table as argparse's: it prints help, or says what is wrong, and ends the program."""
+def explain(arguments: Sequence[str]) -> CliOptions:
+    """Read the same table with argparse, which prints help or an error and ends the program."""
     import argparse  # not at the top, for the reason above
 
     from looseleaf.base.version import VERSION
 
-    class Told(argparse.ArgumentParser):
-        """A mistake gets a sentence."""
+    class Arguments(argparse.ArgumentParser):
+        """A parser whose errors are one sentence."""
 
         def error(self, message: str) -> NoReturn:
-            mistaken(message, arguments)
+            end_with_mistake(message, arguments)
 
-    class Mixed(Told):
-        """Options may stand between arguments, also between one that must be there and one that may be left out."""
+    class Mixed(Arguments):
+        """A parser that takes options between arguments, also between a required and an optional one."""
 
         is_mixing = False
 
@@ -275,7 +191,7 @@ def explain(arguments: Sequence[str]) -> Options:
             return self.parse_known_intermixed_args(args, namespace)
 
     about = "A memory for LLM agents: a folder of Markdown that never loses what was written."
-    parser = Told(prog="looseleaf", description=about, epilog=_EPILOG, allow_abbrev=False)
+    parser = Arguments(prog="looseleaf", description=about, epilog=_EPILOG, allow_abbrev=False)
     parser.set_defaults(run=ALONE)
     parser.add_argument("--version", action="version", version=f"looseleaf {VERSION}")
     verbs = parser.add_subparsers(metavar="VERB", required=False, parser_class=Mixed)
@@ -286,7 +202,7 @@ def explain(arguments: Sequence[str]) -> Options:
             verb,
             help=help,
             description=help,
-            epilog=_examples(example),
+            epilog=_example_lines(example),
             allow_abbrev=False,
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
@@ -295,4 +211,4 @@ def explain(arguments: Sequence[str]) -> Options:
             each.add_argument(name, **shared | {"default": argparse.SUPPRESS})
         for name, option in own.items():
             each.add_argument(name, *(short for short, long in SHORT.items() if long == name), **option)
-    return parser.parse_args(arguments, Options())
+    return parser.parse_args(arguments, CliOptions())

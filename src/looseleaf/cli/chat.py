@@ -1,8 +1,4 @@
-"""The command of chat: a model that has the memory, on a terminal or in a pipe.
-
-On a terminal answers are Markdown, shown while they are written. In a pipe a line is a question, an answer goes to
-standard output whole, and everything else to standard error. Nothing that a model or a tool says can steer a terminal.
-"""
+"""The verb `chat`: a model that has the memory, on a terminal or in a pipe. At its end the talk is distilled."""
 
 from __future__ import annotations
 
@@ -10,34 +6,26 @@ import re
 import sys
 from contextlib import closing
 
-from looseleaf.agent.events import (
-    Answered,
-    Compacted,
-    Done,
-    Failed,
-    Interrupted,
-    Prompted,
-    ToolReturned,
-    UserMessage,
-)
+from looseleaf.agent.events import Answered, Done, Failed, Interrupted, Prompted, UserMessage
 from looseleaf.base.errors import Refused
-from looseleaf.base.replies import Repaired, Retrying, Said
-from looseleaf.cli.output import INTERRUPTED, PROBLEMS, clipped, hung, open_memory, plain
+from looseleaf.cli.chat_commands import Sitting, run_command
+from looseleaf.cli.chat_faces import Pipe
+from looseleaf.cli.output import INTERRUPTED, PROBLEMS, clipped, open_memory
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from types import FrameType
-    from typing import Any, Protocol
+    from typing import Any
 
     from looseleaf.agent.events import Event
     from looseleaf.agent.loop import Agent
     from looseleaf.base.replies import Model
-    from looseleaf.cli.arguments import Options
+    from looseleaf.cli.chat_commands import RunVerb
+    from looseleaf.cli.chat_faces import Face
+    from looseleaf.cli.verb_table import CliOptions
     from looseleaf.memory import Memory
     from looseleaf.place.placer import Placed
-else:
-    Protocol = object
 
 NO_MODEL = (
     "Nothing was asked: no model was found. Set the key of a provider in the environment (ANTHROPIC_API_KEY, "
@@ -47,27 +35,9 @@ NO_MODEL = (
 _COMMAND = re.compile(r"/\s*(?:([A-Za-z]+)(?:\s+(.*))?)?", re.DOTALL)
 
 
-class Face(Protocol):
-    """Where a chat takes place. `is_watched`: somebody sees what happens, and can ask again."""
-
-    is_watched: bool
-
-    def read(self) -> str | None:
-        """What is asked next; None: nothing any more."""
-
-    def ask(self, question: str) -> str | None:
-        """What somebody answers to a question of ours; None where nobody is there to be asked."""
-
-    def hear(self, event: Event) -> None:
-        """Show what happens."""
-
-    def tell(self, text: str) -> None:
-        """Show what is ours to say beside the answers."""
-
-
-def chat(options: Options) -> int:
+def chat(options: CliOptions, run_verb: RunVerb) -> int:
     if options.json:
-        raise Refused("Nothing was asked: a chat is no one document. Leave --json out.")
+        raise Refused("Nothing was asked: a chat is not one document. Leave out --json.")
     from looseleaf.models import choose
 
     with open_memory(options) as memory:
@@ -81,19 +51,22 @@ def chat(options: Options) -> int:
             face: Face = Terminal()
         else:
             face = Pipe()
-        return Chat(memory, model, face, tools=not options.no_tools).run()
+        return Chat(memory, model, face, run_verb, tools=not options.no_tools).run()
 
 
 class Chat:
-    """One sitting. At its end what was said is distilled."""
+    """One sitting. At its end the talk is distilled."""
 
-    def __init__(self, memory: Memory, model: Model, face: Face, *, tools: bool = True) -> None:
+    def __init__(
+        self, memory: Memory, model: Model, face: Face, run_verb: RunVerb, *, tools: bool = True
+    ) -> None:
         from looseleaf.agent.loop import Agent
 
         self.memory = memory
         self.face = face
         self.agent = Agent(memory, model, memory_tools=tools, reflect=False)
         self._model = model
+        self._sitting = Sitting(memory, face, model.name, run_verb)
         self._notes = 0
         self._asked = 0
         self._failed = 0
@@ -102,31 +75,31 @@ class Chat:
         self._is_cut = False
 
     def run(self) -> int:
-        """Until nobody asks any more; the code that the program ends with."""
+        """Answer until no more questions come; return the exit code of the program."""
         name = clipped(self._model.name)
         self.face.tell(f"{name}, with the memory {self.memory.path}. /help lists the commands; /quit ends.")
-        self._get_ready()
+        self._preload_model()
         try:
-            while self._is_going_on and (asked := self._next()) is not None:
-                self._take(asked)
+            while self._is_going_on and (asked := self._read_line()) is not None:
+                self._take_line(asked)
                 self._tell_notes()
         except KeyboardInterrupt:
             self._code, self._is_cut = INTERRUPTED, True
         if self._is_cut:
             self.face.tell(f"Ended. {_LATER}")
             return self._code
-        self._keep()
+        self._distill()
         return 0 if self.face.is_watched else self._code
 
-    def _get_ready(self) -> None:
-        """While somebody types, what the model needs is loaded."""
+    def _preload_model(self) -> None:
+        """Load the model while the person types."""
         ready = getattr(self._model, "ready", None)
         if ready is not None and self.face.is_watched:
             from threading import Thread
 
-            Thread(target=_quietly, args=(ready,), daemon=True).start()
+            Thread(target=_load_quietly, args=(ready,), daemon=True).start()
 
-    def _take(self, asked: str) -> None:
+    def _take_line(self, asked: str) -> None:
         command = _COMMAND.fullmatch(asked.strip())
         name = (command[1] or "help").lower() if command is not None else ""
         if command is None:
@@ -134,11 +107,9 @@ class Chat:
         elif name == "quit":
             self._is_going_on = False
         else:
-            from looseleaf.cli.chat_commands import carry_out
+            run_command(self._sitting, name, (command[2] or "").strip())
 
-            carry_out(self, name, (command[2] or "").strip())
-
-    def _next(self) -> str | None:
+    def _read_line(self) -> str | None:
         while (line := self.face.read()) is not None:
             if line.strip():
                 return line
@@ -162,7 +133,7 @@ class Chat:
                             self.face.tell(_STAYS)
                     elif isinstance(event, Interrupted):
                         self._code = INTERRUPTED
-                        # Who interrupts what he does not see wants no more of it.
+                        # In a pipe nothing is shown meanwhile: an interrupt there ends the chat.
                         self._is_cut = not self.face.is_watched
                         self._is_going_on = not self._is_cut
         except Refused as refused:
@@ -173,32 +144,31 @@ class Chat:
             if status.line:
                 self.face.tell(status.line)
 
-    def _tell_notes(self, *, is_told: bool = False) -> None:
-        """What is new of them; `is_told`: without why no model distilled."""
+    def _tell_notes(self, *, has_told_fallback: bool = False) -> None:
+        """Show new notes; `has_told_fallback`: without the one that says why no model distilled."""
         for note in self.memory.notes[self._notes :]:
-            if not (is_told and _is_fallback(note)):
+            if not (has_told_fallback and _is_fallback(note)):
                 self.face.tell(note)
         self._notes = len(self.memory.notes)
 
-    def _keep(self) -> None:
-        """Distill what was said here. Whatever keeps it from that, nothing is lost: it is in the log. A model that
-        never answered is not asked once more."""
+    def _distill(self) -> None:
+        """Distill the talk. If that fails nothing is lost: it is in the log. A model that never answered is not asked
+        once more."""
         if not self._asked:
             return
         self.face.tell("Making memory of what was said …")
         is_by_rules = self._failed == self._asked
         try:
-            placed = self._by_rules() if is_by_rules else self.agent.reflect()
+            placed = self._distill_by_rules() if is_by_rules else self.agent.reflect()
         except KeyboardInterrupt:
             self.face.tell(f"That was cut short. {_LATER}")
             return
         except Refused as refused:
             self.face.tell(f"{refused} {_LATER}")
             return
-        from looseleaf.cli.verbs.facts import words_of
-        from looseleaf.cli.verbs.views import ACTS
+        from looseleaf.cli.fact_lines import ACTS, words_of
 
-        # Why a model could not be asked was said when it could not.
+        # A failure of the model was shown when it happened.
         new = self.memory.notes[self._notes :]
         is_by_rules = is_by_rules or (self._failed > 0 and any(map(_is_fallback, new)))
         if is_by_rules:
@@ -208,9 +178,9 @@ class Chat:
             self.face.tell(f"{ACTS[outcome.act]}: {words_of(outcome.fact)}  ({outcome.fact.level})")
         if not told:
             self.face.tell("Nothing new.")
-        self._tell_notes(is_told=is_by_rules)
+        self._tell_notes(has_told_fallback=is_by_rules)
 
-    def _by_rules(self) -> list[Placed]:
+    def _distill_by_rules(self) -> list[Placed]:
         from looseleaf.distill.rules import Rules
 
         return self.memory.distill(distiller=Rules())
@@ -219,33 +189,33 @@ class Chat:
 _STAYS = "Your question stays in the conversation, and is sent again with the next one."
 _LATER = "Nothing is lost: `looseleaf distill` makes memory of what was said."
 _NEWS = ("add", "supersede", "end", "review")
-"""What became of a proposal, where a person wants to know."""
+"""Outcomes of proposals that a person wants to see."""
 
 
 def _is_fallback(note: str) -> bool:
     return note.startswith("The rules distilled instead: ") and " raised " in note
 
 
-def _quietly(ready: Callable[[], object]) -> None:
-    """Whatever keeps a model from being ready is told to whoever asks it."""
+def _load_quietly(ready: Callable[[], object]) -> None:
+    """Preload; a failure is reported by the first question instead."""
     from contextlib import suppress
 
-    from looseleaf.cli.verbs.views import STRANGERS_FAULTS
+    from looseleaf.cli.verbs.views import FOREIGN_ERRORS
 
-    with suppress(Refused, *STRANGERS_FAULTS):
+    with suppress(Refused, *FOREIGN_ERRORS):
         ready()
 
 
 class Interrupting:
-    """While a model answers, Ctrl-C ends the answer, and what was said is kept. Pressed again, before that has come
-    about, it ends the program; so does being told to end, and what was said is kept then, too."""
+    """A guard while a model answers: Ctrl-C ends the answer, and its text so far is kept. Pressed again before that
+    takes effect, it ends the program; so do SIGTERM and SIGHUP, and the text is kept then, too."""
 
     def __init__(self, agent: Agent) -> None:
         from queue import SimpleQueue
 
         self._agent = agent
         self._pressed: SimpleQueue[bool] = SimpleQueue()
-        self._is_told = False
+        self._is_pressed = False
         self._before: list[tuple[int, Any]] = []
 
     def __enter__(self) -> None:
@@ -272,10 +242,10 @@ class Interrupting:
         raise SystemExit(128 + number)
 
     def _press(self, number: int, frame: FrameType | None) -> None:
-        if self._is_told:
+        if self._is_pressed:
             raise KeyboardInterrupt
-        self._is_told = True
-        # What was interrupted may hold any lock: another thread waits for those, and here is only what needs none.
+        self._is_pressed = True
+        # The interrupted code may hold any lock: another thread waits for those, and nothing here needs one.
         self._pressed.put(True)
 
     def _wait(self) -> None:
@@ -283,11 +253,11 @@ class Interrupting:
             self._agent.interrupt()
 
 
-# --- what is said of an answer ---------------------------------------------------------
+# --- the status line -------------------------------------------------------------------
 
 
 class Status:
-    """What an answer took, in a line."""
+    """The cost of an answer, in a line."""
 
     def __init__(self, memory: Memory, model: Model) -> None:
         self._memory = memory
@@ -325,98 +295,3 @@ class Status:
 
 def _percent(part: float) -> str:
     return f"{100 * part:.0f} %"
-
-
-_VOID = " What was said so far is void."
-_HASH = re.compile(r"(?<![0-9A-Za-z])([0-9a-f]{12})[0-9a-f]{28,}(?![0-9A-Za-z])")
-
-
-def line_of(event: Event, *, is_said: bool = False) -> str | None:
-    """What a person sees of an event that is no part of an answer, on one line; None: nothing. `is_said`: a part of
-    an answer came before it."""
-    match event:
-        case ToolReturned(call, result, error):
-            came = f"failed: {error}" if error is not None else _text(result)
-            line = f"· {clipped(f'{call.name} {_text(call.arguments)}')} → {clipped(came)}"
-            return _HASH.sub(r"\1…", line)
-        case Retrying(why, seconds, attempt):
-            cause = why.removesuffix(_VOID)
-            void = _VOID if is_said or cause != why else ""
-            return f"Asking again in {seconds:.0f} s (attempt {attempt}): {clipped(cause).rstrip('.')}.{void}"
-        case Repaired(sentence) | Failed(sentence):
-            return sentence
-        case Compacted(loss):
-            return f"The window was compacted.\n  {hung(loss.text, 2)}"
-        case Interrupted(why):
-            return f"Interrupted: {clipped(why)}. What was said is kept."
-        case Done(stop=("steps" | "length" | "refused") as stop):
-            return _ENDS[stop]
-    return None
-
-
-_ENDS = {
-    "steps": "It stopped here: the model was asked as often as agent_steps allows. Ask it to go on.",
-    "length": "The answer ends here: it is as long as max_tokens allows. Ask it to go on.",
-    "refused": "The answer ends here: its provider held the rest back.",
-}
-
-
-def _text(value: Any) -> str:
-    import json
-
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-
-
-# --- a pipe ----------------------------------------------------------------------------
-
-
-class Pipe:
-    """A question a line, an answer when it is whole: what is void after a retry never gets out."""
-
-    is_watched = False
-
-    def __init__(self) -> None:
-        self._said: list[str] = []
-        if hasattr(sys.stdin, "reconfigure"):
-            sys.stdin.reconfigure(
-                errors="replace"
-            )  # a line that is no UTF-8 is asked as far as it can be read
-
-    def read(self) -> str | None:
-        try:
-            line = sys.stdin.readline() if sys.stdin is not None else ""
-        except KeyboardInterrupt:
-            return None
-        return line.removesuffix("\n") if line else None
-
-    def ask(self, question: str) -> str | None:
-        return None
-
-    def hear(self, event: Event) -> None:
-        line = line_of(event, is_said=bool(self._said))
-        match event:
-            case Said(text):
-                self._said.append(text)
-            case Retrying():
-                self._said.clear()
-            case Answered(reply):
-                self._answer(reply.text)
-            case Interrupted() | Failed():
-                self._answer("".join(self._said))
-        if line is not None:
-            self.tell(line)
-
-    def _answer(self, text: str) -> None:
-        self._said.clear()
-        if text.strip():
-            sys.stdout.write(f"{harmless(text.strip())}\n")
-            sys.stdout.flush()
-
-    def tell(self, text: str) -> None:
-        sys.stderr.write(f"{harmless(text)}\n")
-        sys.stderr.flush()
-
-
-def harmless(text: str) -> str:
-    """On the lines that it has, and unable to steer a terminal."""
-    return plain(re.sub("\r(?=\n)", "", text), keep="\n\t")

@@ -1,6 +1,6 @@
-"""The commands of a chat. Most are verbs of the command line, on the same memory; what they do is a person's act.
+"""The commands of a chat. Most are verbs of the command line, on the same memory, and count as a person's acts.
 
-What stands behind a command is text, as it was typed: nothing has to be quoted.
+The text after a command is taken as typed: nothing has to be quoted.
 """
 
 from __future__ import annotations
@@ -10,17 +10,31 @@ import re
 from contextlib import redirect_stderr, redirect_stdout
 
 from looseleaf.base.errors import Refused
-from looseleaf.cli.main import main
+from looseleaf.base.immutable import frozen
 from looseleaf.cli.output import clipped, say
 from looseleaf.log.journal import PERSON
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from looseleaf.base.values import Fact
-    from looseleaf.cli.chat import Chat
+    from looseleaf.cli.chat_faces import Face
     from looseleaf.memory import Memory
+
+    RunVerb = Callable[[list[str]], int]
+    """Runs a command line in this process, and returns its exit code."""
+
+
+@frozen
+class Sitting:
+    """The parts of a chat that its commands act on."""
+
+    memory: Memory
+    face: Face
+    model: str
+    run_verb: RunVerb
+
 
 COMMANDS = {
     "help": ("", "this list"),
@@ -39,38 +53,38 @@ COMMANDS = {
 """By name: what it takes, what it does."""
 
 _SHOWN = 20
-"""Facts that are listed to be forgotten. Who finds more says more."""
+"""Facts that are listed to be forgotten. If there are more, the person gives more words."""
 
 
-def carry_out(chat: Chat, name: str, given: str) -> None:
-    """What comes of it is an answer, and is shown as one."""
+def run_command(chat: Sitting, name: str, given: str) -> None:
+    """Run a command; its result is shown as an answer."""
     try:
         match name:
             case "help":
                 say("\n".join(_help()))
             case "memory":
-                _known(chat)
+                _show_known(chat)
             case "why" if given:
-                _verb(chat, "why", "--", given)
+                _run_verb(chat, "why", "--", given)
             case "forget" if given:
                 _forget(chat, given)
             case "undo":
-                _verb(chat, "undo", *(("--", _unquoted(given)) if given else ()))
+                _run_verb(chat, "undo", *(("--", _unquoted(given)) if given else ()))
             case "state":
-                _verb(chat, "state", *_state(given))
+                _run_verb(chat, "state", *state_arguments(given))
             case "cost":
-                _cost(chat.memory, given)
+                _show_costs(chat.memory, given)
             case "compact":
                 _compact(chat, given)
             case "why" | "forget":
-                say(f"Nothing was done: /{name} wants words. Write them behind it, as in: /{name} Lyon")
+                say(f"Nothing was done: /{name} needs words. Write them after it, as in: /{name} Lyon")
             case _:
                 say(
-                    f"Nothing was done: there is no command /{clipped(name)}. /help lists them; a question that begins "
-                    "with a slash is asked with something before it."
+                    f"Nothing was done: there is no command /{clipped(name)}. /help lists them. To ask a question that "
+                    "begins with a slash, put something before it."
                 )
     except Refused as refused:
-        say(_in_chat(str(refused)))
+        say(chat_spelling(str(refused)))
 
 
 def _help() -> Iterator[str]:
@@ -80,37 +94,37 @@ def _help() -> Iterator[str]:
     yield "A line that ends with \\ goes on on the next; what is pasted is one message."
 
 
-def _known(chat: Chat) -> None:
-    page = chat.memory.pages.read("USER.md")
+def _show_known(chat: Sitting) -> None:
+    page = chat.memory.page("USER.md")
     say(page.text.rstrip("\n") if page.text.strip() else "USER.md says nothing yet.")
     say("")
-    _verb(chat, "index")
+    _run_verb(chat, "index")
 
 
 # --- verbs -----------------------------------------------------------------------------
 
 
-def _verb(chat: Chat, name: str, *arguments: str) -> None:
-    """The command line's own, in this process; where it names a command, that of the chat is named."""
+def _run_verb(chat: Sitting, name: str, *arguments: str) -> None:
+    """Run a verb of the command line in this process; commands that it names become those of the chat."""
     memory = chat.memory
     out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", newline="\n", write_through=True) for _ in "oe")
     with redirect_stdout(out), redirect_stderr(err):
         try:
-            main(["--memory", memory.path, "--agent", memory.agent, name, *arguments])
+            chat.run_verb(["--memory", memory.path, "--agent", memory.agent, name, *arguments])
         except SystemExit:
             raise Refused(
                 f"Nothing was done: /{name} does not take that. /help lists what it takes."
             ) from None
-    if said := _written(out):
-        say(said if name in _OF_OTHERS else _in_chat(said))
-    if told := _written(err):
-        told = re.sub("(?m)^looseleaf: |^Next: .*\n?", "", told)  # the next step is one of the shell's
+    if said := _read_back(out):
+        say(said if name in _OF_OTHERS else chat_spelling(said))
+    if told := _read_back(err):
+        told = re.sub("(?m)^looseleaf: |^Next: .*\n?", "", told)  # the next step is for a shell
         if told.strip():
-            chat.face.tell(_in_chat(told))
+            chat.face.tell(chat_spelling(told))
 
 
 _OF_OTHERS = ("why", "index")
-"""Verbs that show what others said, and name no command."""
+"""Verbs that show the words of others, and name no command."""
 
 _SHELL = re.compile(
     r"`looseleaf (state set (?=goal\b|now\b|conventions\.)|state task add |(?:state|undo|why|compact|cost)\b)"
@@ -118,18 +132,18 @@ _SHELL = re.compile(
 _SHORTER = {"state set ": "state ", "state task add ": "state task "}
 
 
-def _written(file: io.TextIOWrapper) -> str:
+def _read_back(file: io.TextIOWrapper) -> str:
     file.seek(0)
     return file.read().removesuffix("\n")
 
 
-def _in_chat(text: str) -> str:
-    """A sentence for the shell, as one says it here."""
+def chat_spelling(text: str) -> str:
+    """Return a sentence for the shell with the commands as a chat spells them."""
     return _SHELL.sub(lambda found: f"`/{_SHORTER.get(found[1], found[1])}", text)
 
 
 def _unquoted(text: str) -> str:
-    """Without the quotation marks around all of it, which a shell would want."""
+    """Return text without quotation marks around all of it, which only a shell needs."""
     is_quoted = len(text) > 1 and text[0] in "\"'" and text[0] == text[-1] and text.count(text[0]) == 2
     return text[1:-1] if is_quoted else text
 
@@ -139,16 +153,16 @@ _FORMS = {
     "now": "/state now TEXT",
     "set": "/state set FIELD TEXT, where FIELD is goal, now or conventions.NAME",
     "task": "/state task TEXT, or /state task done ID",
-    "decide": "/state decide TEXT, with --why TEXT behind it if you like",
+    "decide": "/state decide TEXT, with --why TEXT after it if you like",
     "block": "/state block TEXT",
     "unblock": "/state unblock TEXT, or its number",
     "restore": "/state restore",
 }
-"""What can be done to the state, and how that is written."""
+"""By act on the state, how to write it."""
 
 
-def _state(given: str) -> list[str]:
-    """The arguments of the verb."""
+def state_arguments(given: str) -> list[str]:
+    """Return the arguments of the verb `state` for the text after /state."""
     act, rest = _first(given)
     act = act if "." in act else act.lower()
     word, behind = _first(rest)
@@ -178,21 +192,21 @@ def _state(given: str) -> list[str]:
     if act in _FORMS:
         raise Refused(f"Nothing was changed: write {_FORMS[act]}.")
     raise Refused(
-        f"Nothing was changed: there is no /state {clipped(act)}. Behind /state stands one of {', '.join(_FORMS)}; as "
+        f"Nothing was changed: there is no /state {clipped(act)}. After /state comes one of {', '.join(_FORMS)}; as "
         "in: /state goal TEXT"
     )
 
 
 def _first(text: str) -> tuple[str, str]:
-    """The first word, and what is behind it."""
+    """Return the first word, and the text after it."""
     word, *rest = text.split(None, 1) or [""]
     return word, rest[0] if rest else ""
 
 
-def _cost(memory: Memory, given: str) -> None:
-    """Of this memory itself: its ledger has what was spent a moment ago."""
+def _show_costs(memory: Memory, given: str) -> None:
+    """Show the costs, from the open memory: its ledger has the latest calls."""
     from looseleaf.cli.arguments import parse
-    from looseleaf.cli.verbs.status import tell
+    from looseleaf.cli.verbs.status import show_costs
     from looseleaf.models.costs import WHATS
 
     asked = {"by": "day", "days": "7"}
@@ -209,28 +223,27 @@ def _cost(memory: Memory, given: str) -> None:
         raise Refused(
             "Nothing was shown: write /cost, /cost by model (or day, purpose, agent), or /cost days 30."
         )
-    tell(memory, parse(["cost", *(f"--{name}={value}" for name, value in asked.items())]))
+    show_costs(memory, parse(["cost", *(f"--{name}={value}" for name, value in asked.items())]))
 
 
-def _compact(chat: Chat, given: str) -> None:
+def _compact(chat: Sitting, given: str) -> None:
     if given not in ("", "--dry-run"):
         raise Refused(
             "Nothing was compacted: write /compact, or /compact --dry-run to see what would be lost."
         )
-    model = chat.agent.model.name
-    if not given and (sizes := _no_gain(chat.memory, model)):
+    if not given and (sizes := _sizes_without_gain(chat.memory, chat.model)):
         before, after = sizes
         say(
-            f"Nothing was compacted, for there is nothing to gain: the window has {before:,} tokens, and would have "
+            f"Nothing was compacted: there is nothing to gain. The window has {before:,} tokens, and would have "
             f"{after:,}."
         )
         return
-    _verb(chat, "compact", *given.split(), "--model", model)
+    _run_verb(chat, "compact", *given.split(), "--model", chat.model)
 
 
-def _no_gain(memory: Memory, model: str) -> tuple[int, int] | None:
-    """The tokens of the window before and after a compaction that would not make it shorter. Only the rules look, so
-    that nothing is paid for it."""
+def _sizes_without_gain(memory: Memory, model: str) -> tuple[int, int] | None:
+    """Return the tokens of the window before and after a compaction that would not shorten it; None: it would. Only the
+    rules are asked, so that it costs nothing."""
     from looseleaf.distill.rules import Rules
     from looseleaf.memory import Memory
 
@@ -245,16 +258,16 @@ def _no_gain(memory: Memory, model: str) -> tuple[int, int] | None:
 # --- forgetting ------------------------------------------------------------------------
 
 
-def _forget(chat: Chat, given: str) -> None:
+def _forget(chat: Sitting, given: str) -> None:
     memory = chat.memory
     if given in memory.pages.list():
         if _is_yes(chat.face.ask(f"Remove the page {given}? [y/N]")):
             receipt = memory.pages.delete(given, reason="removed in a chat", author=PERSON)
             say(f"{given} is removed ({receipt.id}); its history stays. /undo {given} brings it back.")
         return
-    from looseleaf.cli.verbs.facts import line_of
+    from looseleaf.cli.fact_lines import line_of
 
-    found = _found(memory, given)
+    found = _find_facts(memory, given)
     if not found:
         say(f"Nothing was forgotten: no fact says {clipped(given)!r}. /memory shows what is known.")
         return
@@ -264,14 +277,14 @@ def _forget(chat: Chat, given: str) -> None:
         say(f"Nothing was forgotten: {len(found):,} facts say that. Give more of the words.")
         return
     question = "Forget it? [y/N]" if len(found) == 1 else "Forget which? [numbers, all, none]"
-    for fact in _chosen(found, chat.face.ask(question)):
-        gone = memory.review.reject(fact.id or "")
+    for fact in _choose(found, chat.face.ask(question)):
+        gone = memory.reject(fact.id or "")
         say(f"forgotten: {line_of(gone)}; it does not come back by itself. /undo brings it back.")
 
 
 def _is_yes(answer: str | None) -> bool:
     if answer is None:
-        say("Nothing was done: there is nobody to be asked. On a terminal, this asks.")
+        say("Nothing was done: there is no terminal to ask at. On a terminal, this asks.")
     elif answer.strip().lower() not in ("y", "yes"):
         say("Nothing was forgotten.")
     else:
@@ -279,24 +292,18 @@ def _is_yes(answer: str | None) -> bool:
     return False
 
 
-def _found(memory: Memory, given: str) -> list[Fact]:
-    """By name, else by words: a fact that has all of them."""
-    try:
-        return [memory.fact(given)]
-    except Refused:
-        words = given.casefold().split()
-        facts = [*memory.facts(), *memory.facts(status="pending")]
-        return [fact for fact in facts if all(word in _said(fact) for word in words)]
+def _find_facts(memory: Memory, given: str) -> list[Fact]:
+    from looseleaf.facts.naming import matching
+
+    return [
+        fact for status in ("current", "pending") for fact in matching(memory.facts(status=status), given)
+    ]
 
 
-def _said(fact: Fact) -> str:
-    return f"{fact.topic} {fact.relation}: {fact.object}".casefold()
-
-
-def _chosen(found: Sequence[Fact], answer: str | None) -> list[Fact]:
-    """What a person chose: nothing, unless it is clear."""
+def _choose(found: Sequence[Fact], answer: str | None) -> list[Fact]:
+    """Return the facts that a person's answer names; none, unless it is clear."""
     if answer is None:
-        say("Nothing was forgotten: there is nobody to be asked. `looseleaf reject ID` forgets one.")
+        say("Nothing was forgotten: there is no terminal to ask at. `looseleaf reject ID` forgets one.")
         return []
     said = answer.strip().lower().replace(",", " ").split()
     if len(found) == 1 and said in (["y"], ["yes"]):

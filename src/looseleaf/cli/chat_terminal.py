@@ -8,9 +8,9 @@ import time
 from looseleaf.agent.events import Answered, Done, Failed, Interrupted, Prompted, ToolCalled
 from looseleaf.base.immutable import frozen
 from looseleaf.base.replies import Retrying, Said, Thought
-from looseleaf.cli.chat import harmless, line_of
 from looseleaf.cli.chat_commands import COMMANDS
-from looseleaf.cli.output import clipped, plain
+from looseleaf.cli.chat_faces import event_line
+from looseleaf.cli.output import clipped, harmless, plain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,10 +19,6 @@ if TYPE_CHECKING:
 
     from looseleaf.agent.events import Event
 
-
-# Markdown on a terminal while it is still being written: whole blocks, one after the other.
-
-if TYPE_CHECKING:
     Kind = Literal["text", "item", "code", "indented", "fence"]
 
 
@@ -30,17 +26,16 @@ _FENCE = re.compile(r"[ \t]*(`{3,}(?=[^`]*$)|~{3,})")
 _HEADING = re.compile(r" {0,3}#{1,6}(?:[ \t]|$)")
 _ITEM = re.compile(r"( {0,3})(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$)")
 _FIRST_ITEM = re.compile(r" {0,3}(?:[-*+]|1[.)])[ \t]")
-"""What begins a list in the middle of a paragraph: a number other than 1 is more likely the end of a sentence."""
+"""Begins a list in the middle of a paragraph: a number other than 1 is more likely the end of a sentence."""
 
 _CODE = "    "
-"""What stands before a line that is code without a fence, and before every line of code that is shown."""
+"""The indent of code without a fence, and of every line of code that is shown."""
 
 
 @frozen
-class Block:
-    """A finished part of a text: lines of prose, an item of a list with all that belongs to it, a line of code, lines
-    that are code because they are indented, or the line that begins or ends code. `is_apart`: an empty line stands
-    before it."""
+class MarkdownBlock:
+    """A finished part of a text: lines of prose, a list item with all its lines, a line of code, indented code, or the
+    line that begins or ends code. `is_apart`: an empty line stands before it."""
 
     kind: Kind
     text: str
@@ -48,7 +43,7 @@ class Block:
 
 
 class Blocks:
-    """Cuts a text into blocks while it comes."""
+    """A splitter that cuts a text into blocks while it streams."""
 
     def __init__(self) -> None:
         self._line = ""
@@ -57,26 +52,26 @@ class Blocks:
         self._in_list = False
         self._is_apart = False
 
-    def feed(self, text: str) -> Iterator[Block]:
-        """What is finished now."""
+    def feed(self, text: str) -> Iterator[MarkdownBlock]:
+        """Yield the blocks that are finished now."""
         *whole, rest = f"{self._line}{text}".split("\n") if "\n" in text else [self._line + text]
         self._line = rest
         for line in whole:
-            yield from self._take(f"{line}\n")
+            yield from self._take_line(f"{line}\n")
 
-    def end(self) -> Iterator[Block]:
-        """All that is left."""
+    def end(self) -> Iterator[MarkdownBlock]:
+        """Yield the rest."""
         if self._line:
-            yield from self._take(self._line)
+            yield from self._take_line(self._line)
             self._line = ""
         yield from self._flush()
 
     @property
     def waiting(self) -> int:
-        """Characters that came and are in no finished block yet."""
+        """Characters received that are in no finished block yet."""
         return len(self._line) + sum(map(len, self._lines))
 
-    def _take(self, line: str) -> Iterator[Block]:
+    def _take_line(self, line: str) -> Iterator[MarkdownBlock]:
         fence = _FENCE.match(line.rstrip("\n"))
         if self._fence:
             if (
@@ -85,16 +80,16 @@ class Blocks:
                 and len(line.strip()) >= len(self._fence)
             ):
                 self._fence = ""
-                yield self._made("fence", line)
+                yield self._make_block("fence", line)
             else:
-                yield self._made("code", line)
+                yield self._make_block("code", line)
         elif fence:
             yield from self._flush()
             self._fence = fence[1]
-            yield self._made("fence", line)
+            yield self._make_block("fence", line)
         elif not line.strip():
             yield from self._flush(line)
-        elif self._begins(line):
+        elif self._begins_block(line):
             yield from self._flush()
             self._lines = [line]
             if _HEADING.match(line):
@@ -102,8 +97,8 @@ class Blocks:
         else:
             self._lines.append(line)
 
-    def _begins(self, line: str) -> bool:
-        """Whether a line is the first of a block, though no empty one stands before it."""
+    def _begins_block(self, line: str) -> bool:
+        """Return whether a line begins a block without an empty line before it."""
         if not self._lines or _HEADING.match(line):
             return True
         item, of_list = _ITEM.match(line), _ITEM.match(self._lines[0])
@@ -114,8 +109,8 @@ class Blocks:
         is_of_item = self._in_list and self._lines[0].startswith((" ", "\t"))
         return is_of_item or bool(_FIRST_ITEM.match(line))
 
-    def _flush(self, empty: str = "") -> Iterator[Block]:
-        """What waits; with the empty line behind it, which is a block by itself where nothing waits."""
+    def _flush(self, empty: str = "") -> Iterator[MarkdownBlock]:
+        """Yield the waiting lines with the empty line after them, or that line alone."""
         lines, self._lines = self._lines, []
         if lines:
             is_item = bool(_ITEM.match(lines[0]))
@@ -123,20 +118,20 @@ class Blocks:
             self._in_list = is_item or (self._in_list and is_indented)
             is_code = lines[0].startswith((_CODE, "\t")) and not self._in_list
             kind: Kind = "indented" if is_code else "item" if self._in_list else "text"
-            yield self._made(kind, "".join(lines) + empty)
+            yield self._make_block(kind, "".join(lines) + empty)
         elif empty:
-            yield self._made("text", empty)
+            yield self._make_block("text", empty)
         self._is_apart = self._is_apart or bool(empty)
 
-    def _made(self, kind: Kind, text: str) -> Block:
+    def _make_block(self, kind: Kind, text: str) -> MarkdownBlock:
         is_apart, self._is_apart = self._is_apart, False
         if not text.strip() and kind == "text":
             self._is_apart = is_apart
-        return Block(kind, text, is_apart)
+        return MarkdownBlock(kind, text, is_apart)
 
 
-class Shown:
-    """An answer on a terminal, block by block. `before` is called before something is shown."""
+class RenderedBlocks:
+    """An answer on a terminal, block by block. `before` is called before each block is shown."""
 
     def __init__(self, console: Any, before: Callable[[], None] = lambda: None) -> None:
         self._console = console
@@ -145,7 +140,7 @@ class Shown:
         self._last: Kind | None = None
 
     def feed(self, text: str) -> bool:
-        """Whether something was shown."""
+        """Take more text; return whether a block was shown."""
         return self._show(self._blocks.feed(text))
 
     def end(self) -> bool:
@@ -154,40 +149,40 @@ class Shown:
         return is_shown
 
     def drop(self) -> None:
-        """Show no more of this one, and begin anew."""
+        """Discard the rest of this answer, and begin anew."""
         self._blocks, self._last = Blocks(), None
 
     @property
     def waiting(self) -> int:
         return self._blocks.waiting
 
-    def _show(self, blocks: Iterator[Block]) -> bool:
+    def _show(self, blocks: Iterator[MarkdownBlock]) -> bool:
         is_shown = False
         for block in blocks:
             self._before()
             if block.kind == "fence":
-                self._apart(block, is_apart=True)
+                self._print_gap(block, is_apart=True)
                 continue
             if block.kind in ("code", "indented"):
-                self._apart(block, is_apart=False)
-                self._code(block)
+                self._print_gap(block, is_apart=False)
+                self._print_code(block)
             elif block.text.strip():
-                self._apart(block, is_apart=False)
+                self._print_gap(block, is_apart=False)
                 self._console.print(_Harmless(markdown(block.text)))
             else:
                 continue
             is_shown = True
         return is_shown
 
-    def _apart(self, block: Block, *, is_apart: bool) -> None:
-        """An empty line where the text has one, and around code."""
+    def _print_gap(self, block: MarkdownBlock, *, is_apart: bool) -> None:
+        """Print an empty line where the text has one, and around code."""
         if self._last is not None and (is_apart or block.is_apart) and self._last != "fence":
             self._console.print()
         if block.kind != "fence" or self._last is not None:
             self._last = block.kind
 
-    def _code(self, block: Block) -> None:
-        """As it is, and wrapped by the terminal alone: what is copied from there is what was written."""
+    def _print_code(self, block: MarkdownBlock) -> None:
+        """Print code as it is, wrapped by the terminal alone: a copy from there is exact."""
         from rich.text import Text
 
         is_line = block.kind == "code"
@@ -197,7 +192,7 @@ class Shown:
 
 
 def markdown(text: str) -> Any:
-    """Prose for a console. Nothing of it disappears: HTML stays text, and of a link one sees where it leads."""
+    """Render prose for a console. Nothing disappears: HTML stays text, and a link shows its address."""
     from textwrap import dedent
 
     from markdown_it import MarkdownIt
@@ -210,14 +205,14 @@ def markdown(text: str) -> Any:
     shown = Markdown("", hyperlinks=False)
     shown.parsed = parser.parse(plain(dedent(text), keep="\n\t"))
     for token in shown.parsed:
-        if token.tag == "h1":  # which a console puts into the middle
+        if token.tag == "h1":  # a console centers it
             token.tag = "h2"
     return Padding(shown, (0, 0, 0, indent)) if indent else shown
 
 
 class _Harmless:
-    """What a console is told, without empty lines around it, and with every character written out that could steer it:
-    also those that only came about in parsing."""
+    """A renderable without empty lines around it. Every character that could steer a terminal is written out, also
+    those that parsing produced."""
 
     def __init__(self, inner: Any) -> None:
         self._inner = inner
@@ -232,12 +227,12 @@ class _Harmless:
         full = [bool("".join(each.text for each in line).strip()) for line in lines]
         if any(full):
             for line in lines[full.index(True) : len(full) - full[::-1].index(True)]:
-                yield from _without_end(line)
+                yield from _strip_line(line)
                 yield Segment.line()
 
 
-def _without_end(line: list[Any]) -> list[Any]:
-    """A line without the spaces that fill it up."""
+def _strip_line(line: list[Any]) -> list[Any]:
+    """Return a line without its trailing spaces."""
     from rich.segment import Segment
 
     while line and not line[-1].text.strip():
@@ -249,12 +244,12 @@ _PROMPT = "> "
 _MORE = "… "
 _CLEAR = "\r\x1b[2K"
 _SECONDS = 0.1
-"""How often the line that says that something is going on may change: as often as an eye can follow."""
+"""Seconds between two changes of the progress line: as often as an eye can follow."""
 
 
 class Terminal:
-    """What was typed is called back with the arrow keys, and kept nowhere else. A line that ends with a backslash goes
-    on; what is pasted is one message, on as many lines as it has."""
+    """A terminal. Arrow keys call typed lines back; they are kept nowhere else. A line that ends with a backslash goes
+    on; a paste is one message, however many lines it has."""
 
     is_watched = True
 
@@ -262,16 +257,16 @@ class Terminal:
         from rich.console import Console
 
         self._console: Any = Console(highlight=False)
-        self._shown = Shown(self._console, self._stand)
+        self._shown = RenderedBlocks(self._console, self._clear)
         self._is_moving = False
-        self._is_said = False
+        self._has_text = False
         self._moved = 0.0
-        self._readline = _editing()
+        self._readline = _set_up_readline()
 
     # --- reading -----------------------------------------------------------------------
 
     def read(self) -> str | None:
-        """None at Ctrl-D, and at Ctrl-C where nothing was typed; else that takes back what was."""
+        """Read a question; None at Ctrl-D, and at Ctrl-C on an empty line. Elsewhere Ctrl-C clears the line."""
         while True:
             try:
                 line = _input(_PROMPT)
@@ -287,7 +282,7 @@ class Terminal:
                     return None
 
     def ask(self, question: str) -> str | None:
-        """An answer is no question: it is not called back later."""
+        """Ask the person. The answer is not called back later: it is not a question."""
         if self._readline is not None:
             self._readline.set_auto_history(False)
         try:
@@ -302,44 +297,44 @@ class Terminal:
     # --- showing -----------------------------------------------------------------------
 
     def hear(self, event: Event) -> None:
-        line = line_of(event, is_said=self._is_said)
+        line = event_line(event, has_text=self._has_text)
         match event:
             case Said(text):
-                self._is_said = True
+                self._has_text = True
                 if not self._shown.feed(text):
-                    self._move(f"writing, {self._shown.waiting:,} characters")
+                    self._show_progress(f"writing, {self._shown.waiting:,} characters")
             case Thought():
-                self._move("thinking")
+                self._show_progress("thinking")
             case ToolCalled(call):
-                self._end()
-                self._move(clipped(call.name), at_once=True)
+                self._end_answer()
+                self._show_progress(clipped(call.name), at_once=True)
             case Prompted():
-                self._move("asking", at_once=True)
+                self._show_progress("asking", at_once=True)
             case Retrying():
-                self._is_said = False
-                self._stand()
+                self._has_text = False
+                self._clear()
                 self._shown.drop()
             case Answered() | Interrupted() | Failed() | Done():
-                self._end()
+                self._end_answer()
         if line is not None:
-            self._tell(line, "" if isinstance(event, Failed) else "dim")
+            self._print(line, "" if isinstance(event, Failed) else "dim")
 
     def tell(self, text: str) -> None:
-        self._tell(text, "dim")
+        self._print(text, "dim")
 
-    def _tell(self, text: str, style: str) -> None:
+    def _print(self, text: str, style: str) -> None:
         from rich.text import Text
 
-        self._stand()
+        self._clear()
         self._console.print(Text(harmless(text), style), soft_wrap=True)
 
-    def _end(self) -> None:
-        self._is_said = False
-        self._stand()
+    def _end_answer(self) -> None:
+        self._has_text = False
+        self._clear()
         self._shown.end()
 
-    def _move(self, text: str, *, at_once: bool = False) -> None:
-        """Say on the last line that something is going on, and on no terminal that cannot take that back."""
+    def _show_progress(self, text: str, *, at_once: bool = False) -> None:
+        """Show progress on the last line, unless the terminal cannot erase it."""
         now = time.monotonic()
         if self._console.is_dumb_terminal or (now - self._moved < _SECONDS and not at_once):
             return
@@ -347,7 +342,7 @@ class Terminal:
         self._console.file.write(f"{_CLEAR}{plain(text)[: self._console.width - 3]} …")
         self._console.file.flush()
 
-    def _stand(self) -> None:
+    def _clear(self) -> None:
         if self._is_moving:
             self._is_moving = False
             self._console.file.write(_CLEAR)
@@ -355,12 +350,12 @@ class Terminal:
 
 
 def _input(prompt: str) -> str:
-    # Bytes that are no text in the terminal's encoding are replaced: what is asked goes to the log as UTF-8.
+    # Bytes that the terminal's encoding cannot decode are replaced: the log takes UTF-8.
     return input(prompt).encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
-def _editing() -> Any:
-    """Lines that can be edited, where there is readline; what is pasted arrives whole."""
+def _set_up_readline() -> Any:
+    """Set up line editing, where there is readline; a paste arrives whole."""
     try:
         import readline
     except ImportError:  # pragma: no cover - windows

@@ -1,4 +1,4 @@
-"""The memory's folder: which one it is, who may read it, whether it is locked, indexed, sound and kept out of git."""
+"""The checks of `doctor` on the memory's folder, and around it: hooks, extras, models. Each returns a `Finding`."""
 
 from __future__ import annotations
 
@@ -20,16 +20,14 @@ if TYPE_CHECKING:
     from looseleaf.base.policy import Policy
 
 
-# What was found of one thing that was looked at.
-
 if TYPE_CHECKING:
     Verdict = Literal["ok", "look", "broken"]
 
 
 @frozen
 class Finding:
-    """`ok`: nothing is to be done; `look`: it works, and a person should look at it; `broken`: it does not work.
-    `then` says what to do."""
+    """The result of a check. `ok`: nothing to do; `look`: it works, but a person should look at it; `broken`: it does
+    not work. `then` says what to do."""
 
     name: str
     verdict: Verdict
@@ -40,21 +38,18 @@ class Finding:
         return {"name": self.name, "verdict": self.verdict, "says": self.says, "then": self.then}
 
 
-def refused(name: str, verdict: Verdict, error: Refused, asked: str) -> Finding:
-    """Of a thing that was refused: why, and what its last sentence says to do. `asked`: how the refusal begins for
-    whoever asked for more than a look."""
+def finding_of_refusal(name: str, verdict: Verdict, error: Refused, asked: str) -> Finding:
+    """Return the finding of a refusal: why, and its last sentence as the next step. `asked`: the beginning of the
+    refusal to leave out."""
     says, _, then = str(error).removeprefix(asked).rstrip(".").rpartition(". ")
     return Finding(name, verdict, says, f"{then}.")
 
-
-# What stands around a memory: hooks of a coding agent, extras that are installed, models that could be
-# asked.
 
 # --- hooks -----------------------------------------------------------------------------
 
 
 def hooks() -> Finding:
-    """Whether Claude Code calls this program, and would find it."""
+    """Check whether Claude Code runs this program, and would find it."""
     from looseleaf.integrations import claude_settings
 
     calls: list[str] = []
@@ -62,19 +57,19 @@ def hooks() -> Finding:
         try:
             text = claude_settings.read(path)
         except Refused as error:
-            return refused("hooks", "look", error, "The settings were not changed: ")
-        calls += _commands(text)
+            return finding_of_refusal("hooks", "look", error, "The settings were not changed: ")
+        calls += _hook_commands(text)
     if not calls:
         return Finding("hooks", "ok", "not installed; `looseleaf hook install --claude` is for Claude Code")
-    lost = next((each for each in map(_program, calls) if not _is_program(each)), None)
+    lost = next((each for each in map(_program_of, calls) if not _is_program(each)), None)
     if lost is not None:
-        then = "`looseleaf hook install --claude` writes them anew."
-        return Finding("hooks", "broken", f"Claude Code calls {lost}, which is not there", then)
-    return Finding("hooks", "ok", f"Claude Code calls {_program(calls[0])}")
+        then = "`looseleaf hook install --claude` rewrites them."
+        return Finding("hooks", "broken", f"Claude Code runs {lost}, which does not exist", then)
+    return Finding("hooks", "ok", f"Claude Code runs {_program_of(calls[0])}")
 
 
-def _commands(text: str | None) -> list[str]:
-    """Those of our hooks, in the text of a settings file."""
+def _hook_commands(text: str | None) -> list[str]:
+    """Return the commands of our hooks in a settings file."""
     from looseleaf.integrations.claude_settings import EVENTS
 
     if text is None or not text.strip():
@@ -91,8 +86,8 @@ _SETS = re.compile(r"[A-Za-z_]\w*=")
 _APART = frozenset({"&&", "||", ";", "|", "&"})
 
 
-def _program(command: str) -> str:
-    """What a shell would start: not what is set before it, nor what is done before in the same line."""
+def _program_of(command: str) -> str:
+    """Return the program that a shell would start, after assignments and earlier commands on the line."""
     import shlex
 
     try:
@@ -109,7 +104,9 @@ def _is_program(name: str) -> bool:
     from shutil import which
 
     name = os.path.expandvars(os.path.expanduser(name))
-    return "$" in name or which(name) is not None  # what only the coding agent knows cannot be looked for
+    return (
+        "$" in name or which(name) is not None
+    )  # a variable that only the coding agent knows cannot be resolved
 
 
 # --- extras ----------------------------------------------------------------------------
@@ -120,11 +117,11 @@ def extras() -> Finding:
     there = ", ".join(f"{extra} ({found})" for extra, found in has.items() if found)
     missing = [extra for extra, found in has.items() if not found]
     then = "; ".join(f"for {extra}: {hint(extra)}" for extra in missing)
-    return Finding("extras", "ok", there or "none is installed, and none is needed", then)
+    return Finding("extras", "ok", there or "none installed, and none needed", then)
 
 
 def _versions(names: tuple[str, ...]) -> str:
-    """The version of the first, if all of them are installed; nothing is imported for that."""
+    """Return the version of the first package, if all are installed; nothing is imported."""
     from importlib.metadata import PackageNotFoundError, version
 
     try:
@@ -138,14 +135,14 @@ def _versions(names: tuple[str, ...]) -> str:
 
 
 def keys(environ: Mapping[str, str] | None = None) -> Finding:
-    """Names only: what a key is, nobody is told."""
+    """Check the names of keys; their values are never printed."""
     environ = os.environ if environ is None else environ
     known = list(dict.fromkeys(_variables()))
     there = [name for name in known if environ.get(name)]
     empty = [name for name in known if environ.get(name) == ""]
     if empty:
         then = "Give it a value, or unset it."
-        return Finding("keys", "look", f"{', '.join(empty)} is there, and empty", then)
+        return Finding("keys", "look", f"{', '.join(empty)} is set, but empty", then)
     return Finding(
         "keys", "ok", ", ".join(there) if there else "none in the environment; the rules need none"
     )
@@ -165,7 +162,7 @@ _HOST = re.compile(r"[\w.:%-]+")
 
 
 def _is_address(url: str) -> bool:
-    """Whether it names a machine at all."""
+    """Return whether a URL names a host."""
     from urllib.parse import urlsplit
 
     try:
@@ -177,26 +174,26 @@ def _is_address(url: str) -> bool:
 
 
 def ollama(environ: Mapping[str, str] | None = None) -> Finding:
-    """Only on this machine: nothing else is asked."""
+    """Check Ollama on this machine; no other host is asked."""
     from looseleaf.models.choice import LOCAL, first_model
     from looseleaf.models.failures import full, is_loopback, shown
 
     environ = os.environ if environ is None else environ
     at = full(environ.get("OLLAMA_HOST") or LOCAL)
     if not _is_address(at):
-        return Finding("ollama", "look", "OLLAMA_HOST is no address", _LIKE)
+        return Finding("ollama", "look", "OLLAMA_HOST is not an address", _LIKE)
     if not is_loopback(at):
         return Finding(
             "ollama", "ok", f"OLLAMA_HOST names another machine, which was not asked ({shown(at)})"
         )
     first = first_model(at)
     if first is None:
-        return Finding("ollama", "ok", f"none with a model answers at {shown(at)}")
+        return Finding("ollama", "ok", f"no Ollama with a model answers at {shown(at)}")
     return Finding("ollama", "ok", f"answers at {shown(at)}; its first model is {first}")
 
 
 def model(policy: Policy, environ: Mapping[str, str] | None = None) -> Finding:
-    """What a chat, or a distiller that asks a model, would take."""
+    """Check the model that a chat or a distiller would use."""
     from looseleaf.models.choice import ADDRESS, choose_distiller
     from looseleaf.models.failures import full, is_loopback
 
@@ -204,60 +201,59 @@ def model(policy: Policy, environ: Mapping[str, str] | None = None) -> Finding:
     given = {name: full(environ[name]) for name in (ADDRESS, "OLLAMA_HOST") if environ.get(name)}
     lost = [name for name, at in given.items() if not _is_address(at)]
     if lost and policy.model is None:
-        return Finding("model", "look", f"{lost[0]} is no address", _LIKE)
+        return Finding("model", "look", f"{lost[0]} is not an address", _LIKE)
     far = [name for name, at in given.items() if not is_loopback(at)]
     if far and policy.model is None:
-        return Finding(
-            "model", "ok", f"one at {far[0]}, which is another machine and was not asked for its name"
-        )
+        return Finding("model", "ok", f"one at {far[0]}, another machine, which was not asked for its name")
     try:
         chosen: Any = choose_distiller(policy, environ)
-        if hasattr(chosen, "program"):  # no other is asked for by looking
+        if hasattr(chosen, "program"):  # others need no preparation
             chosen.ready()
     except Refused as refused:
         return Finding(
-            "model", "look", str(refused), "Until then the rules distill; `looseleaf chat` needs a model."
+            "model",
+            "look",
+            str(refused),
+            "Until then the rules distill; `looseleaf chat` needs a model.",
         )
     by = "a model" if policy.distiller != "rules" else "the rules"
     if chosen is None:
         then = "Set the key of a provider, or start Ollama, to chat or to distill by a model."
         is_wanted = policy.distiller != "rules"
-        return Finding("model", "look" if is_wanted else "ok", "none is to be had; the rules distill", then)
+        return Finding("model", "look" if is_wanted else "ok", "no model available; the rules distill", then)
     return Finding("model", "ok", f"{chosen.name} would be asked; {by} distill{'s' * (by == 'a model')}")
 
 
 _LOCKED_SECONDS = 1.0
-"""How long a lock must be held to be worth a word: a write takes some milliseconds."""
+"""Seconds that a lock must be held to be reported: a write takes milliseconds."""
 
 _MOST = 3
-"""Problems that are named; `check` names all."""
+"""Problems that are named; `check` lists all."""
 
 _PRIVATE = ("log", "views", "review", "PROJECT.local.md")
 
 
 def where(path: str, named_by: str | None) -> Finding:
-    """`named_by`: the option or variable that names it; None where it was looked for."""
+    """Check where the memory is. `named_by`: the option or variable that names it; None: it was searched for."""
     from looseleaf.pages.folder import JournalLost, is_memory
 
-    why = f"named by {named_by}" if named_by else _found_at(path)
+    why = f"named by {named_by}" if named_by else _place_words(path)
     try:
         is_there = is_memory(path)
     except JournalLost as lost:
         return Finding("memory", "broken", f"{lost.says} ({why})", lost.then)
     except Unreadable as error:
-        return Finding(
-            "memory", "broken", str(error), "See who owns the folder, and what its permissions are."
-        )
+        return Finding("memory", "broken", str(error), "Check the owner and the permissions of the folder.")
     if is_there:
         return Finding("memory", "ok", f"{os.path.abspath(path)} ({why})")
     if named_by:
-        then = f"Make it with `looseleaf init {path}`, or name another one."
+        then = f"Make it with `looseleaf init {path}`, or name another."
         return Finding("memory", "broken", f"there is none at {path} ({why})", then)
     then = "`looseleaf init` makes one here."
     return Finding("memory", "look", "there is none here, above, or at ~/.looseleaf", then)
 
 
-def _found_at(path: str) -> str:
+def _place_words(path: str) -> str:
     is_home = os.path.abspath(path) == os.path.join(os.path.expanduser("~"), ".looseleaf")
     return "the one at home" if is_home else "the nearest one upward from here"
 
@@ -269,37 +265,37 @@ def settings(path: str, agent: str) -> Finding:
     try:
         read(path, agent)
     except Refused as error:
-        return refused("settings", "broken", error, "The memory was not opened: ")
+        return finding_of_refusal("settings", "broken", error, "The memory was not opened: ")
     has = os.path.lexists(os.path.join(path, SETTINGS))
     return Finding("settings", "ok", f"{SETTINGS} can be read" if has else "the defaults")
 
 
 def permissions(path: str) -> Finding:
-    """Others on the machine must not read it. Pages in a folder that only you may enter are safe with any mode."""
+    """Check that other users cannot read the memory. In a folder of yours alone, pages are safe with any mode."""
     if os.name != "posix":  # pragma: no cover - Windows
         return Finding("permissions", "ok", "as the folder's owner set them")
     kept = [path, *(os.path.join(path, name) for name in ("log", "views", "review", "log/key"))]
     found = [(each, os.lstat(each)) for each in kept if os.path.lexists(each)]
     if found[0][1].st_uid not in (os.geteuid(), 0):
-        then = "Take a memory of your own, or make this one yours (chown)."
-        return Finding("permissions", "look", f"{path} belongs to somebody else", then)
+        then = "Use a memory of your own, or take this one over (chown)."
+        return Finding("permissions", "look", f"{path} belongs to another user", then)
     wide = [(each, stat.S_IMODE(of.st_mode)) for each, of in found if stat.S_IMODE(of.st_mode) & 0o077]
     if wide and wide[0][0] == path:
         named = ", ".join(f"{each} ({mode:04o})" for each, mode in wide[:_MOST])
         then = f"Close it with: chmod -R go= {path}"
-        return Finding("permissions", "look", f"others on this machine may look into {named}", then)
+        return Finding("permissions", "look", f"other users may read {named}", then)
     return Finding("permissions", "ok", "only you may enter it (0700)")
 
 
 def lock(path: str) -> Finding:
-    """Free, or held for longer than any write takes."""
+    """Check whether the lock is free, or held longer than any write takes."""
     from looseleaf.store.disk import this_disk
 
     here = this_disk()
     try:
         fd = os.open(os.path.join(path, "log", "lock"), os.O_RDWR | getattr(os, "O_NOFOLLOW", 0))
     except FileNotFoundError:
-        return Finding("lock", "ok", "nobody has written here yet")
+        return Finding("lock", "ok", "nothing was written here yet")
     try:
         until = time.monotonic() + _LOCKED_SECONDS
         while not here.try_lock(fd):
@@ -314,7 +310,7 @@ def lock(path: str) -> Finding:
 
 
 def _holder(fd: int) -> str:
-    """Which process it is, where the system tells."""
+    """Return the process that holds the lock, where the system tells."""
     number = os.fstat(fd).st_ino
     try:
         with open("/proc/locks", encoding="ascii", errors="replace") as file:
@@ -332,14 +328,14 @@ def index(path: str, agent: str) -> Finding:
 
     file = os.path.join(path, *VIEW.split("/"))
     if not os.path.lexists(file):
-        return Finding("index", "ok", "not made yet; the first recall makes it")
+        return Finding("index", "ok", "not built yet; the first recall builds it")
     size = f"{os.lstat(file).st_size / (1 << 20):,.1f} MB"
     with Memory(path, agent=agent) as memory:
-        memory.pages.list()  # what people changed is looked at, as by every command that reads
+        memory.pages()  # takes in changes by people, as every command that reads does
         try:
             is_current = memory.parts.recall.keep.is_current()
         except Damaged as damaged:
-            then = "`looseleaf build --full` makes it again; nothing else is touched by it."
+            then = "`looseleaf build --full` rebuilds it, and touches nothing else."
             return Finding("index", "look", f"{size}, and damaged ({damaged})", then)
     return Finding(
         "index", "ok", f"{size}, {'up to date' if is_current else 'behind; the next recall catches up'}"
@@ -347,7 +343,7 @@ def index(path: str, agent: str) -> Finding:
 
 
 def sound(path: str, agent: str) -> Finding:
-    """Everything re-read and re-hashed, as `check` does."""
+    """Read and hash everything again, as `check` does."""
     from looseleaf.memory import Memory
 
     with Memory(path, agent=agent) as memory:
@@ -356,12 +352,12 @@ def sound(path: str, agent: str) -> Finding:
         return Finding("sound", "ok", "everything was read and hashed again")
     named = "; ".join(str(each) for each in problems[:_MOST])
     more = f"; and {len(problems) - _MOST} more" if len(problems) > _MOST else ""
-    then = "`looseleaf check` names all of it, `looseleaf repair` mends what can be mended."
+    then = "`looseleaf check` lists all, `looseleaf repair` repairs what it can."
     return Finding("sound", "broken", f"{named}{more}", then)
 
 
 def git(path: str) -> Finding:
-    """In a repository, what is private must be ignored."""
+    """Check that a repository ignores the private files."""
     from looseleaf.pages.folder import above
 
     inside = next((each for each in (path, *above(os.path.realpath(path))) if _has_git(each)), None)
@@ -371,7 +367,7 @@ def git(path: str) -> Finding:
     if shown:
         then = f"Add to {os.path.join(path, '.gitignore')}: {' '.join(shown)}"
         return Finding("git", "look", f"{inside} would commit {', '.join(shown)}", then)
-    return Finding("git", "ok", "what is private is ignored")
+    return Finding("git", "ok", "private files are ignored")
 
 
 def _has_git(folder: str) -> bool:
@@ -381,18 +377,18 @@ def _has_git(folder: str) -> bool:
 def _is_ignored(path: str, name: str) -> bool:
     import subprocess
 
-    # Hooks and settings of whoever calls us are no part of the question.
+    # Git settings of the calling process do not matter here.
     own = {each: value for each, value in os.environ.items() if not each.startswith("GIT_")}
     try:
         asked = ["git", "-C", path, "check-ignore", "--quiet", "--no-index", f"{name}"]
         code = subprocess.run(asked, env=own, capture_output=True, timeout=2, check=False).returncode
     except (OSError, subprocess.TimeoutExpired):
         code = -1
-    return code == 0 if code in (0, 1) else _stands_in_ignore(path, name)
+    return code == 0 if code in (0, 1) else _is_in_gitignore(path, name)
 
 
-def _stands_in_ignore(path: str, name: str) -> bool:
-    """As far as one can tell without git."""
+def _is_in_gitignore(path: str, name: str) -> bool:
+    """Return whether .gitignore names it: an estimate without git."""
     try:
         with open(os.path.join(path, ".gitignore"), encoding="utf-8", errors="replace") as file:
             lines = {line.strip().strip("/") for line in file}

@@ -1,6 +1,6 @@
 """The command as a process: arguments in, an exit code out. 0: done, 1: problems found, 2: refused.
 
-`verbs` has the table of all verbs; each is carried out by a module of this folder that is loaded for it.
+`verb_table` lists the verbs; each runs in a module that is loaded for it alone.
 """
 
 from __future__ import annotations
@@ -14,18 +14,16 @@ from looseleaf.cli.output import INTERRUPTED, PROBLEMS, REFUSED, plain, print_js
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from typing import Any
-
-    from looseleaf.cli.arguments import Options
 
 
 def run() -> int:
-    """The command as a process: what it made is let go of with it, not piece by piece. A hook runs one each prompt."""
+    """Run the command and end the process, without freeing memory piece by piece: a hook runs one for each prompt."""
     import gc
 
     gc.disable()
-    # For one question at a time, threads of the linear algebra (extra `semantic`) wait for each other.
+    # For one question at a time, threads of the linear algebra (extra `semantic`) only wait for each other.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     code = main()
     for stream in (sys.stdout, sys.stderr):
@@ -43,19 +41,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise SystemExit(PROBLEMS) from None  # a coding agent takes 2 for a reason to stop
         raise
     for stream in (sys.stdout, sys.stderr):
-        if stream is None:  # closed by whoever started us
+        if stream is None:  # closed by the parent process
             return REFUSED
-        # Pages hold every script; a terminal that has not all of them shows the rest written out.
+        # Pages hold every script; a terminal that lacks one shows its characters written out.
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     try:
-        code = _carrier(options.run)(options)
+        code: int = _load_verb(options.run)(options)
         sys.stdout.flush()
         return code
     except Refused as refused:
         try:
             if options.json:
                 print_json({"error": str(refused)})
-            sys.stdout.flush()  # what the refusal is about stands before it, also where both go to one file
+            sys.stdout.flush()  # the output before a refusal stays before it, also where both go to one file
         except OSError:
             _mute()
         print(f"looseleaf: {plain(str(refused))}", file=sys.stderr)
@@ -65,113 +63,77 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     except KeyboardInterrupt:
         return INTERRUPTED
-    except OSError as error:  # of the output: the memory's own are sentences
+    except OSError as error:  # of the output: the memory raises `Refused`
         _mute()
-        # Whoever gave the command must not give it again for want of an answer.
+        # Without this the caller would repeat a command that was carried out.
         why = f"the answer could not be written ({error.strerror or error})."
         print(f"looseleaf: {options.done}{why}", file=sys.stderr)
         return REFUSED
 
 
 def _mute() -> None:
-    """Whoever read our output has enough (`looseleaf log | head`). Nothing may be flushed to them at exit."""
+    """Discard further output: the reader is gone (`looseleaf log | head`), and a flush at exit would fail."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _carrier(run: str) -> Callable[[Options], int]:
-    """The function that carries out a verb, from a module that is loaded for it alone."""
+def _load_verb(run: str) -> Any:
+    """Return the function of a verb, from a module that is loaded for it alone."""
     unit, _, name = run.partition(".")
-    module: Any
     match unit:
-        case "views":
-            from looseleaf.cli.verbs import views
+        case "everyday":
+            from looseleaf.cli.verbs import everyday
 
-            module = views
-        case "chat":
-            from looseleaf.cli import chat
-
-            module = chat
-        case "completion":
-            from looseleaf.cli.verbs import setup as completion
-
-            module = completion
-        case "cost":
-            from looseleaf.cli.verbs import status as cost
-
-            module = cost
-        case "demo":
-            from looseleaf.cli import demo
-
-            module = demo
-        case "doctor":
-            from looseleaf.cli import doctor
-
-            module = doctor
-        case "exporting":
-            from looseleaf.cli.verbs import transfer as exporting
-
-            module = exporting
+            return getattr(everyday, name)
         case "facts":
             from looseleaf.cli.verbs import facts
 
-            module = facts
-        case "forget":
-            from looseleaf.cli.verbs import review as forget
-
-            module = forget
-        case "hook":
-            from looseleaf.cli.verbs import setup as hook
-
-            module = hook
-        case "importing":
-            from looseleaf.cli.verbs import transfer as importing
-
-            module = importing
+            return getattr(facts, name)
         case "pages":
             from looseleaf.cli.verbs import pages
 
-            module = pages
+            return getattr(pages, name)
         case "prompt":
             from looseleaf.cli.verbs import prompt
 
-            module = prompt
-        case "recall":
-            from looseleaf.cli.verbs import everyday as recall
-
-            module = recall
-        case "record":
-            from looseleaf.cli.verbs import everyday as record
-
-            module = record
-        case "remember":
-            from looseleaf.cli.verbs import everyday as remember
-
-            module = remember
+            return getattr(prompt, name)
         case "review":
             from looseleaf.cli.verbs import review
 
-            module = review
-        case "serve":
-            from looseleaf.cli.verbs import setup as serve
+            return getattr(review, name)
+        case "setup":
+            from looseleaf.cli.verbs import setup
 
-            module = serve
+            return getattr(setup, name)
+        case "completion":
+            from looseleaf.cli.verbs import completion
+
+            return getattr(completion, name)
         case "status":
             from looseleaf.cli.verbs import status
 
-            module = status
-        case "state":
-            from looseleaf.cli.verbs import status as state
+            return getattr(status, name)
+        case "transfer":
+            from looseleaf.cli.verbs import transfer
 
-            module = state
+            return getattr(transfer, name)
+        case "views":
+            from looseleaf.cli.verbs import views
+
+            return getattr(views, name)
         case "window":
             from looseleaf.cli.verbs import window
 
-            module = window
-        case "tools":
-            from looseleaf.cli.verbs import pages as tools
+            return getattr(window, name)
+        case "doctor":
+            from looseleaf.cli.doctor import doctor
 
-            module = tools
-        case _:
-            raise LookupError(run)
-    found: Callable[[Options], int] = getattr(module, name)
-    return found
+            return doctor
+        case "chat":
+            from looseleaf.cli.chat import chat
+
+            return lambda options: chat(options, main)
+        case "demo":
+            from looseleaf.cli.demo import demo
+
+            return lambda options: demo(options, main)
+    raise LookupError(run)

@@ -1,4 +1,7 @@
-"""What all verbs share: opening a memory, and printing what may hold the words of others."""
+"""Shared by all verbs: opening a memory, reading input, and printing text that may hold the words of others.
+
+Invariant: no text of a memory can steer a terminal.
+"""
 
 from __future__ import annotations
 
@@ -17,31 +20,30 @@ if TYPE_CHECKING:
     from typing import Any
 
     from looseleaf.base.values import Edit
-    from looseleaf.cli.arguments import Options
+    from looseleaf.cli.verb_table import CliOptions
     from looseleaf.memory import Memory
 
 
-# How far something is: a bar on a terminal, of what takes longer than a moment.
+# --- progress --------------------------------------------------------------------------
 
 PATIENCE = 1.0
-"""Seconds before it is shown how far something is."""
+"""Seconds before progress is shown."""
 
 OFTEN = 0.1
 """Seconds between two drawings: as often as an eye can follow."""
 
 _LONGEST, _SHORTEST = 40, 10
-"""Columns of the bar. Where there is no room for the shortest, there is none."""
+"""Columns of the bar. Without room for the shortest, none is drawn."""
 
 
 def progress(what: str, unit: str = "") -> Progress:
-    """`with progress("importing", unit="conversations") as step:` and in it `step(done, total)`; a total that nobody
-    knows is 0."""
+    """Show progress: `with progress("importing", unit="conversations") as step:` and in it `step(done, total)`; an
+    unknown total is 0."""
     return Progress(what, unit)
 
 
 class Progress:
-    """Called with how much is done, and of how much. What never calls it is shown to be going on all the same, with
-    the seconds that it took so far."""
+    """A progress line, called with how much is done, and of how much. Without calls it shows the seconds so far."""
 
     def __init__(self, what: str, unit: str = "") -> None:
         self._what, self._unit = what, unit
@@ -78,7 +80,7 @@ class Progress:
         self._write("")
 
     def _watch(self) -> None:
-        """In a thread of its own: what is waited for may say nothing for a long time."""
+        """Draw in a thread of its own: the work may call nothing for a long time."""
         wait = PATIENCE
         while not self._ended.wait(wait):
             self._draw()
@@ -87,16 +89,16 @@ class Progress:
     def _draw(self) -> None:
         with self._drawing:
             self._drawn = time.monotonic()
-            self._write(self._line(_columns()))
+            self._write(self._line(_stderr_columns()))
 
     def _write(self, line: str) -> None:
-        """Over what stood there, with spaces: every terminal can do that."""
+        """Overwrite the line with spaces: every terminal can do that."""
         wiped = f"\r{' ' * self._shown}\r" if len(line) < self._shown else "\r" if line else ""
         self._shown = len(line)
         try:
             sys.stderr.write(f"{wiped}{line}")
             sys.stderr.flush()
-        except (OSError, ValueError):  # nobody looks any more; what is done goes on
+        except (OSError, ValueError):  # the terminal is gone; the work goes on
             self._ended.set()
 
     def _line(self, width: int) -> str:
@@ -113,7 +115,7 @@ class Progress:
         return f"{self._what} [{'#' * filled}{' ' * (room - filled)}] {count}"
 
 
-def _columns() -> int:
+def _stderr_columns() -> int:
     try:
         return os.get_terminal_size(sys.stderr.fileno()).columns or 80
     except (OSError, ValueError):
@@ -125,13 +127,13 @@ REFUSED = 2
 INTERRUPTED = 130
 
 _LISTED = 20
-"""How many pages are named to a person who asked for one that is not there."""
+"""Pages that a refusal names."""
 
 _CLIPPED = 160
-"""Characters of what somebody said, in a list: two lines of a terminal."""
+"""Characters of a text in a list: two lines of a terminal."""
 
-# What can move a terminal's cursor, colour it, or turn the order of what it shows. Spaces of other scripts and
-# the joiners inside an emoji are text.
+# Characters that move a terminal's cursor, color it, or turn its text around. Spaces of other scripts and the joiners
+# inside an emoji are text.
 _STEERING = (
     "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069"
     "\ud800-\udfff\U000e0000-\U000e007f]"
@@ -142,8 +144,8 @@ _LINE_END = "\r(?=\n)"
 # --- opening ---------------------------------------------------------------------------
 
 
-def open_memory(options: Options, session: str | None = None) -> Memory:
-    """A command looks at a memory that is there; only `init` makes one."""
+def open_memory(options: CliOptions, session: str | None = None) -> Memory:
+    """Open a memory that exists; only `init` makes one."""
     from looseleaf.memory import Memory
     from looseleaf.pages.folder import find, is_memory
 
@@ -152,21 +154,21 @@ def open_memory(options: Options, session: str | None = None) -> Memory:
         is_named = options.memory is not None or os.environ.get("LOOSELEAF_HOME")
         if not is_named and not os.path.lexists(path):
             raise Refused(
-                "Nothing was done: there is no memory here, above, or at ~/.looseleaf: `looseleaf init` makes one "
+                "Nothing was done: there is no memory here, above, or at ~/.looseleaf. `looseleaf init` makes one "
                 "here; or name one with --memory PATH."
             )
         raise Refused(
-            f"Nothing was done: there is no memory at {path}. Name another with --memory PATH, or make this one "
-            f"(of the pages that are there, if any) with: looseleaf init {path}"
+            f"Nothing was done: there is no memory at {path}. Name another with --memory PATH, or make one there "
+            f"(existing pages stay) with: looseleaf init {path}"
         )
     return Memory(path, agent=options.agent or "main", session=session)
 
 
 def first_path(*paths: str | None) -> str:
-    """The first path that was given. One that is empty was meant to be something: `--memory "$UNSET"`."""
+    """Return the first given path. An empty one is a mistake: `--memory "$UNSET"`."""
     path = next((path for path in paths if path is not None), None)
     if path == "":
-        raise Refused("Nothing was done: the path of the memory is empty. Give a folder, or leave it out.")
+        raise Refused("The memory path is empty. Give a folder, or leave it out.")
     return path or ""
 
 
@@ -174,6 +176,35 @@ def at_least_one(limit: int, default: int) -> None:
     if limit < 1:
         why = f"--limit must be at least 1. Without it, the last {default} are shown."
         raise Refused(f"Nothing was shown: {why}")
+
+
+# --- reading ---------------------------------------------------------------------------
+
+STDIN = "-"
+
+
+def read_input(path: str | None, done: str = "recorded") -> bytes:
+    """Read a file, or standard input. `done`: what the verb does, for a refusal."""
+    name = "standard input" if path in (None, STDIN) else str(path)
+    try:
+        if path not in (None, STDIN):
+            with open(name, "rb") as file:
+                return file.read()
+        if sys.stdin is not None:
+            return sys.stdin.buffer.read()
+        why = "it is closed"
+    except (OSError, ValueError) as error:  # ValueError: a name with a NUL
+        why = getattr(error, "strerror", None) or str(error)
+    raise Refused(f"Nothing was {done}: {name} could not be read ({why}). Give the text another way.")
+
+
+def decode(data: bytes, what: str, done: str = "recorded") -> str:
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        raise Refused(
+            f"Nothing was {done}: {what} is not UTF-8 text (at byte {error.start + 1}). Convert it first."
+        ) from error
 
 
 # --- printing --------------------------------------------------------------------------
@@ -198,7 +229,7 @@ def when(ts: float) -> str:
     try:
         return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(ts))
     except (OverflowError, ValueError, OSError):
-        return f"{ts:g}"  # no time of this world; the rest of the log is shown all the same
+        return f"{ts:g}"  # out of range; the rest of the log is shown all the same
 
 
 def edit_line(edit: Edit) -> str:
@@ -220,7 +251,7 @@ def print_json(value: Any) -> None:
 
 
 def print_bytes(data: bytes) -> None:
-    """To a pipe or a file the bytes as they are; to a terminal as text that cannot steer it."""
+    """Print bytes as they are to a pipe or file; to a terminal as text that cannot steer it."""
     if sys.stdout.isatty():
         sys.stdout.write(plain(re.sub(_LINE_END, "", data.decode("utf-8", "backslashreplace")), keep="\n\t"))
     else:
@@ -229,17 +260,22 @@ def print_bytes(data: bytes) -> None:
 
 
 def say(text: str) -> None:
-    """Print what may hold the words of others, on the lines that it has."""
-    print(plain(re.sub(_LINE_END, "", text) if "\r" in text else text, keep="\n\t"))
+    """Print text that may hold the words of others, on the lines that it has."""
+    print(harmless(text))
+
+
+def harmless(text: str) -> str:
+    """Return text on the lines that it has, unable to steer a terminal."""
+    return plain(re.sub(_LINE_END, "", text) if "\r" in text else text, keep="\n\t")
 
 
 def hung(text: str, indent: int) -> str:
-    """Further lines stand to the right, so that none can pass for a line of ours."""
+    """Indent further lines, so that none can pass for a line of the program."""
     return f"\n{' ' * indent}".join(text.split("\n"))
 
 
 def clipped(text: str) -> str:
-    """On one line, its beginning if it is long."""
+    """Return text on one line, cut if it is long."""
     line = " ".join(text[: 8 * _CLIPPED].split())
     if len(line) <= _CLIPPED and len(text) <= 8 * _CLIPPED:
         return line
@@ -251,31 +287,31 @@ def print_notes(memory: Memory) -> None:
         print(f"looseleaf: {plain(note)}", file=sys.stderr)
 
 
-def next_step(options: Options, text: str) -> None:
-    """What a person does next, on a line of its own; whoever asked for JSON is none."""
+def next_step(options: CliOptions, text: str) -> None:
+    """Print the next step for a person on standard error; none for JSON."""
     if not options.json:
         sys.stdout.flush()
         print(f"Next: {plain(text)}", file=sys.stderr)
 
 
 def plain(text: str, keep: str = "") -> str:
-    """Text for a terminal: what a page or a name holds must not steer it."""
+    """Return text for a terminal, with characters that could steer it written out."""
     if text.isascii() and "".join(text.split("\n") if "\n" in keep else (text,)).isprintable():
-        return text  # most is; no pattern is made for it
-    return re.sub(_STEERING, lambda match: match[0] if match[0] in keep else _written_out(match[0]), text)
+        return text  # most text; no pattern is compiled for it
+    return re.sub(_STEERING, lambda match: match[0] if match[0] in keep else _escape_of(match[0]), text)
 
 
-def _written_out(character: str) -> str:
+def _escape_of(character: str) -> str:
     code = ord(character)
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
-# A question to the person at the terminal, before something that is not done unasked.
+# --- asking ----------------------------------------------------------------------------
 
 
 def ask(question: str, *, nobody: str, no: str) -> None:
-    """Return if the answer is yes. `nobody`: the sentence where there is no terminal to ask at; `no`: for any other
-    answer."""
+    """Return if the answer is yes; else refuse. `nobody`: the sentence where there is no terminal to ask at; `no`: for
+    any other answer."""
     if sys.stdin is None or not sys.stdin.isatty():
         raise Refused(nobody)
     sys.stderr.write(f"{plain(question)} [y/N] ")
@@ -284,15 +320,26 @@ def ask(question: str, *, nobody: str, no: str) -> None:
         raise Refused(no)
 
 
-# Texts in columns of a terminal: how wide one is, cut to a width, filled up to one.
+def ask_which(most: int) -> int | None:
+    """Ask for a number from 1 to `most`; None where there is no terminal to ask at, or for any other answer."""
+    if sys.stdin is None or not sys.stdin.isatty():
+        return None
+    sys.stderr.write(f"Which one? [1-{most}] ")
+    sys.stderr.flush()
+    answer = sys.stdin.readline().strip()
+    is_number = answer.isascii() and answer.isdecimal() and len(answer) < 10
+    return int(answer) if is_number and 1 <= int(answer) <= most else None
+
+
+# --- columns ---------------------------------------------------------------------------
 
 WIDTH = 100
-"""Columns where nothing says how wide the terminal is."""
+"""Columns where the width of the terminal is unknown."""
 _NARROW, _WIDE = 60, 160
 
 
 def columns(text: str) -> int:
-    """The columns that a text takes: letters of East Asia take two, marks over a letter none."""
+    """Return the columns that a text takes: East Asian letters take two, combining marks none."""
     if text.isascii():
         return len(text)
     from unicodedata import combining, east_asian_width
@@ -301,7 +348,7 @@ def columns(text: str) -> int:
 
 
 def cell(text: str, width: int) -> str:
-    """A text on one line, and in at most so many columns; it cannot steer the terminal."""
+    """Return a text on one line in at most `width` columns, unable to steer the terminal."""
     line = plain(" ".join(text[: 8 * width].split()))
     if columns(line) <= width and len(text) <= 8 * width:
         return line
@@ -318,32 +365,32 @@ def filled(text: str, width: int) -> str:
 
 
 def terminal_width() -> int:
-    """Of a table that is made for it: one that is narrower or wider than these would not be read."""
+    """Return the width for a table, within the limits that a person can read."""
     from shutil import get_terminal_size
 
     return min(max(get_terminal_size((WIDTH, 24)).columns, _NARROW), _WIDE)
 
 
 def bar(part: int, whole: int, width: int = 24) -> str:
-    """As long as a share: something that is there at all is seen."""
+    """Return a bar as long as a share; a share above zero is never invisible."""
     return "━" * max(int(part > 0), round(width * part / whole)) if whole else ""
 
 
-# Tables: rich on a terminal, aligned plain text in a pipe.
+# --- tables: rich on a terminal, aligned plain text in a pipe ---------------------------
 
 _ID = 26
-"""Columns up to which a cell stands on one line: an id is as long."""
+"""Columns up to which a cell stays on one line: the length of an id."""
 
 _LEAST = 24
-"""Columns that words need; with fewer, they stand under the rest of their row."""
+"""Columns that words need; with fewer, they go under the rest of their row."""
 
 _GAP = 2
 
 _STYLES = {"share": "cyan"}
-"""Columns that have a colour, by their heads."""
+"""By head, the color of a column."""
 
 MARKS = {"ok": "green", "look": "yellow", "broken": "red"}
-"""Words that have a colour where a row begins with them."""
+"""By first word, the color of a row's first cell."""
 
 
 def on_terminal() -> bool:
@@ -357,18 +404,18 @@ def table(
     right: Collection[str] = (),
     lines: Iterable[str] | None = None,
 ) -> None:
-    """Print rows under their heads. `right`: heads of columns that are set to the right. `lines`: what a pipe is given
-    instead of columns, where other programs read that already."""
+    """Print rows under their heads. `right`: heads of right-aligned columns. `lines`: the output in a pipe instead of
+    columns, where other programs already read that form."""
     cells = [tuple(map(str, row)) for row in rows]
     if on_terminal():
         _print_rich(heads, cells, right)
     elif lines is not None:
         say("\n".join(lines))
     else:
-        say("\n".join(_aligned([tuple(heads), *cells], [head in right for head in heads])))
+        say("\n".join(_align_rows([tuple(heads), *cells], [head in right for head in heads])))
 
 
-def _aligned(rows: Sequence[Sequence[str]], is_right: Sequence[bool]) -> Iterable[str]:
+def _align_rows(rows: Sequence[Sequence[str]], is_right: Sequence[bool]) -> Iterable[str]:
     cleaned = [[plain(" ".join(cell.split("\n"))) for cell in row] for row in rows]
     widths = [max(map(columns, column)) for column in zip(*cleaned, strict=True)]
     for row in cleaned:
@@ -379,16 +426,13 @@ def _aligned(rows: Sequence[Sequence[str]], is_right: Sequence[bool]) -> Iterabl
         yield (" " * _GAP).join(placed).rstrip()
 
 
-# --- on a terminal -----------------------------------------------------------------------
-
-
 def console() -> Any:
-    """rich's, without anything that reads meaning into a text: no markup, no emoji, no highlighting."""
+    """Return rich's console without markup, emoji or highlighting."""
     import os
 
     from rich.console import Console
 
-    # NO_COLOR asks for no colours; bold and dim are left out with them.
+    # NO_COLOR turns off colors; bold and dim go with them.
     without: Any = {"color_system": None} if os.environ.get("NO_COLOR") else {}
     return Console(markup=False, emoji=False, highlight=False, **without)
 
@@ -434,7 +478,7 @@ def _print_table(
 
 
 def _print_stacked(out: Any, rows: Sequence[Sequence[str]]) -> None:
-    """For a narrow terminal: a row on one line as far as it goes, and its words under that."""
+    """Print for a narrow terminal: the cells of a row on one line, and its words under them."""
     from rich.padding import Padding
     from rich.text import Text
 

@@ -1,4 +1,4 @@
-"""The table of verbs: what each does, its arguments, an example. `parse` reads it, `main` carries it out."""
+"""The table of verbs: help, arguments, an example. `arguments.parse` reads it, `main` runs it."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ if TYPE_CHECKING:
     from typing import Any
 
     Arguments = dict[str, dict[str, Any]]
-    """By name, what argparse is told of each; those that begin with `-` are options."""
+    """By name, the keywords for argparse; names that begin with `-` are options."""
 
 LAST = 20
-"""How many turns and sessions are listed to a person who gives no number."""
+"""Turns and sessions that are listed without a given number."""
 
 SHARED: Arguments = {
     "--memory": {"metavar": "PATH", "help": "the folder of the memory"},
-    "--agent": {"metavar": "NAME", "help": "whose memory (main)"},
+    "--agent": {"metavar": "NAME", "help": "the agent whose memory it is (main)"},
     "--json": {"action": "store_true", "help": "print one JSON document"},
 }
-"""Options that may stand before and after the verb."""
+"""Options that go before or after the verb."""
 
 SHORT = {"-n": "--limit", "-k": "--k"}
 
@@ -30,11 +30,11 @@ _EXPORTS = ("tar", "folder", "facts", "messages")
 _SHELLS = ("bash", "zsh", "fish")
 _NAMED = ("pages", "topics", "facts", "sessions", "agents")
 _STATE_ACTS = ("set", "task", "decide", "block", "unblock", "restore")
-_LAST = {"metavar": "N", "type": int, "default": LAST, "help": f"at most so many ({LAST})"}
-_MODEL = {"metavar": "NAME", "help": "for the context of this model (else the one in the settings)"}
+_LAST = {"metavar": "N", "type": int, "default": LAST, "help": f"at most this many ({LAST})"}
+_MODEL = {"metavar": "NAME", "help": "for the context window of this model (else the one in the settings)"}
 _AS_OF = {"metavar": "DATE", "help": "as it was on a day, or at a time"}
 _PAGE = {"help": "its path, such as USER.md or facts/garden.md"}
-_FACT = {"metavar": "FACT", "help": "its id, a unique beginning of that, or `page.md:line`"}
+_FACT = {"metavar": "FACT", "help": "its relation, words of it, its id, or `page.md:line`"}
 
 
 def _switch(help: str) -> dict[str, Any]:
@@ -44,73 +44,75 @@ def _switch(help: str) -> dict[str, Any]:
 VERBS: dict[str, tuple[str, str, Arguments, str]] = {
     "init": (
         "pages.init",
-        "make a memory of a folder",
+        "make a folder a memory",
         {"path": {"nargs": "?", "help": "the folder (else --memory, else ./.looseleaf)"}},
         "init notes",
     ),
     "remember": (
-        "remember.remember",
+        "everyday.remember",
         "remember something in your own words, now",
         {
-            "text": {"nargs": "+", "help": "what is to be remembered"},
-            "--topic": {"metavar": "TOPIC", "help": "the topic that it is about (else what the words say)"},
+            "text": {"nargs": "+", "help": "the words to remember"},
+            "--topic": {"metavar": "TOPIC", "help": "its topic (else found in the words)"},
         },
         'remember "I prefer green tea."',
     ),
     "log": (
         "pages.log",
-        "show what was changed, by whom and why, newest first",
+        "show edits, who made them and why, newest first",
         {
             "page": {"nargs": "?", "help": "only this page"},
-            "--limit": {"metavar": "N", "type": int, "default": 50, "help": "at most so many (50)"},
+            "--limit": {"metavar": "N", "type": int, "default": 50, "help": "at most this many (50)"},
         },
         "log USER.md -n 5",
     ),
     "show": (
         "pages.show",
-        "show a page",
+        "show a page, or a fact",
         {
-            "page": _PAGE,
+            "page": {
+                "help": "its path, such as USER.md or facts/garden.md; or a fact, by its relation or words"
+            },
             "--as-of": _AS_OF,
-            "--who": _switch("say of each line who wrote it, when, its level, and when it was last said"),
+            "--who": _switch("for each line: who wrote it, when, its level, when it was last said"),
         },
         "show USER.md --as-of 2026-02-24",
     ),
     "diff": (
         "pages.diff",
         "show what the last edit of a page changed",
-        {"page": _PAGE, "--since": {"metavar": "DATE", "help": "what changed since a day or time instead"}},
+        {"page": _PAGE, "--since": {"metavar": "DATE", "help": "show changes since a day or time instead"}},
         "diff USER.md --since 2026-02-24",
     ),
     "undo": (
         "pages.undo",
-        "take back the last edit; again, the one before it",
+        "undo the last edit; again, the one before it",
         {"page": {"nargs": "?", "help": "the last edit of this page"}},
         "undo USER.md",
     ),
     "record": (
-        "record.record",
-        "record what was said or done",
+        "everyday.record",
+        "record a message, a tool call or its result",
         {
-            "role": {"choices": _ROLES, "help": "whose words; jsonl: many at once, one JSON object a line"},
+            "role": {"choices": _ROLES, "help": "whose words; jsonl: many at once, one JSON object per line"},
             "text": {"nargs": "?", "help": "the words, the tool's name or its result; else standard input"},
             "--args": {"metavar": "JSON", "help": "the arguments of a tool call"},
-            "--result": {"metavar": "JSON", "help": "a tool's result that is more than text"},
-            "--call-id": {"metavar": "ID", "help": "the id of a tool call, for it and its result"},
-            "--name": {"metavar": "TOOL", "help": "the tool of a result, where there is no call's id"},
+            "--result": {"metavar": "JSON", "help": "a tool's result that is not plain text"},
+            "--call-id": {"metavar": "ID", "help": "the id of a tool call, for the call and its result"},
+            "--name": {"metavar": "TOOL", "help": "the tool of a result without a call id"},
             "--error": _switch("the call failed; the text says why"),
-            "--session": {"metavar": "ID", "help": "in this session (else the last, if it is not long ago)"},
+            "--session": {"metavar": "ID", "help": "in this session (else the last one, if it is recent)"},
             "--turn": {"metavar": "ID", "help": "in this turn (else the current one)"},
         },
         'record user "I live in Lyon now."',
     ),
     "turns": (
         "window.turns",
-        "show what was said last, or one turn whole",
+        "show the last turns, or one turn whole",
         {
-            "turn": {"nargs": "?", "help": "this one, whole"},
+            "turn": {"nargs": "?", "help": "this turn, whole"},
             "--limit": _LAST,
-            "--session": {"metavar": "ID", "help": "only of this session"},
+            "--session": {"metavar": "ID", "help": "only this session"},
         },
         "turns 17",
     ),
@@ -124,22 +126,25 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
         {
             "--model": {
                 "metavar": "PROVIDER/NAME",
-                "help": "this one (else as the settings say, else of a provider that the environment names: "
+                "help": "this model (else the one in the settings, else of a provider that the environment names: "
                 "ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY, OPENROUTER_API_KEY, DEEPSEEK_API_KEY, OLLAMA_HOST; "
                 "OPENAI_BASE_URL, or LOOSELEAF_BASE_URL with LOOSELEAF_API_KEY, is the address of another)",
             },
-            "--no-tools": _switch("the model reads the memory in its prompt, and writes nothing"),
+            "--no-tools": _switch("the model only reads the memory in its prompt"),
         },
         "chat --model ollama/qwen3",
     ),
     "prompt": (
         "prompt.prompt",
-        "make the prompt for a task, within a budget, or show an old one; with the reason for each part",
+        "build the prompt for a task within a budget, or show an old one; with the reason for each part",
         {
-            "task": {"nargs": "?", "help": "the request (-: standard input); after --diff ID the other one"},
-            "--budget": {"metavar": "N", "type": int, "help": "at most so many tokens (else the model's)"},
+            "task": {
+                "nargs": "?",
+                "help": "the request (-: standard input); with --diff ID, the other prompt",
+            },
+            "--budget": {"metavar": "N", "type": int, "help": "at most this many tokens (else the model's)"},
             "--model": _MODEL,
-            "--explain": _switch("show what is in it, what each part costs, what is left out (or --json)"),
+            "--explain": _switch("show its parts, their tokens, and what was left out (or --json)"),
             "--dry-run": _switch("compact and log nothing"),
             "--messages": _switch("print the messages as JSON, without --explain (--json: both)"),
             "--replay": {"metavar": "ID", "help": "an old prompt, byte for byte (last: the last one)"},
@@ -149,112 +154,112 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
     ),
     "analyze": (
         "prompt.analyze",
-        "show what a prompt costs now, what it would cost otherwise, and what the last ones cost",
-        {"--last": {"metavar": "N", "type": int, "default": LAST, "help": f"so many prompts ({LAST})"}},
+        "show the tokens of a prompt now, with other choices, and of the last prompts",
+        {"--last": {"metavar": "N", "type": int, "default": LAST, "help": f"this many prompts ({LAST})"}},
         "analyze --last 5",
     ),
     "window": (
         "window.window",
-        "show what a model is told now, and what it costs",
+        "show the messages a model sees now, and their tokens",
         {"--model": _MODEL},
         "window --model gpt-4o",
     ),
     "compact": (
         "window.compact",
-        "make the window shorter, and say what it lost",
-        {"--dry-run": _switch("only say"), "--model": _MODEL},
+        "shorten the window, and report what it lost",
+        {"--dry-run": _switch("only report"), "--model": _MODEL},
         "compact --dry-run",
     ),
     "expand": (
         "window.expand",
-        "list what left the window, or show one of it again, whole",
-        {"entry": {"nargs": "?", "help": "an entry, a turn or a trace, by its id (else: the entries)"}},
+        "list what left the window, or show one item of it whole",
+        {"entry": {"nargs": "?", "help": "an entry, a turn or a trace, by its id (else: list the entries)"}},
         "expand turn_0003",
     ),
     "recall": (
-        "recall.recall",
-        "find what bears on a question, among all that was said and written, or say that nothing does",
+        "everyday.recall",
+        "find answers to a question in all that was said and written, or report that there are none",
         {
-            "query": {"nargs": "+", "help": "the question, or some words of what you look for"},
+            "query": {"nargs": "+", "help": "the question, or words to look for"},
             "--k": {
                 "metavar": "N",
                 "type": int,
-                "help": "at most so many (10; with a budget, what it has room for)",
+                "help": "at most this many (10; with a budget, as many as fit)",
             },
             "--budget": {
                 "metavar": "N",
                 "type": int,
-                "help": "at most so many tokens, about; texts are shortened",
+                "help": "at most about this many tokens; texts are shortened",
             },
-            "--topic": {"metavar": "TOPIC", "help": "only what pages and entries of this topic say"},
+            "--topic": {"metavar": "TOPIC", "help": "only pages and entries of this topic"},
             "--kind": {"metavar": "KIND", "choices": FOUND, "help": f"only of this kind: {', '.join(FOUND)}"},
-            "--as-of": {"metavar": "DATE", "help": "what was true and said on a day, or at a time"},
-            "--since": {"metavar": "DATE", "help": "only what is from this day on"},
-            "--until": {"metavar": "DATE", "help": "only what is from this day or before"},
-            "--now": {"metavar": "DATE", "help": 'the day from which "last week" is counted (today)'},
-            "--all": _switch("also what is not sure enough to be an answer"),
-            "--raw": _switch("only what was said and done, each whole"),
-            "--explain": _switch("show what each score is made of"),
+            "--as-of": {"metavar": "DATE", "help": "as known on a day, or at a time"},
+            "--since": {"metavar": "DATE", "help": "only from this day on"},
+            "--until": {"metavar": "DATE", "help": "only up to this day"},
+            "--now": {"metavar": "DATE", "help": 'the day that "last week" counts from (today)'},
+            "--all": _switch("also hits that are not sure enough to be an answer"),
+            "--raw": _switch("only messages and tool calls, each whole"),
+            "--explain": _switch("show the parts of each score"),
         },
         'recall "which language for code?" --budget 800',
     ),
     "open": (
-        "recall.open_hit",
-        "show what a hit of recall stands in: the talk, the page, the entry",
+        "everyday.open_hit",
+        "show the context of a hit of recall: the talk, the page, the entry",
         {"where": {"metavar": "HIT", "help": "as recall names it: an id, an entry, `page.md#5-9`"}},
         "open facts/garden.md#3-3",
     ),
     "test": (
-        "recall.test",
-        "run your own recall tests (recall.tests.toml): what must be found, what must not",
+        "everyday.test",
+        "run your own recall tests (recall.tests.toml): what recall must find, and must not",
         {"path": {"nargs": "?", "help": "the file (else recall.tests.toml of the memory)"}},
         "test",
     ),
     "tool": (
-        "tools.tool",
+        "pages.tool",
         "call a memory tool as a model would, or list the tools with their schemas",
         {
-            "name": {"nargs": "?", "help": "the tool (else: all of them are listed)"},
+            "name": {"nargs": "?", "help": "the tool (else: list all)"},
             "args": {"nargs": "?", "metavar": "JSON", "help": "its arguments (-: from standard input)"},
         },
         'tool memory_read \'{"path": "USER.md"}\'',
     ),
     "receipts": (
-        "tools.receipts",
-        "list what was written, by whom; of a turn also what was promised and not written",
+        "pages.receipts",
+        "list what agents wrote; for a turn, also what was promised and not written",
         {
-            "turn": {"nargs": "?", "help": "a turn, or `last`: what it wrote, and what it only said"},
+            "turn": {"nargs": "?", "help": "a turn, or `last`: what it wrote, and what it only promised"},
             "--limit": _LAST,
         },
         "receipts last",
     ),
     "mcp": (
-        "serve.mcp",
+        "setup.mcp",
         "serve the memory to any MCP client, over standard input and output or over HTTP",
         {
             "--http": _switch("over HTTP, on this machine only"),
             "--host": {"metavar": "HOST", "help": "the address to listen on (127.0.0.1)"},
             "--port": {"metavar": "N", "type": int, "help": "the port (8765; 0: any)"},
-            "--allow-host": {"metavar": "NAMES", "help": "further names of this server, with commas between"},
+            "--allow-host": {"metavar": "NAMES", "help": "more names of this server, separated by commas"},
             "--allow-origin": {
                 "metavar": "ORIGINS",
-                "help": "programs that send an Origin of their own, with commas between",
+                "help": "origins that programs may send, separated by commas",
             },
             "--token-file": {"metavar": "PATH", "help": "the file of the token (made if missing)"},
-            "--read-only": _switch("serve only what changes nothing"),
+            "--read-only": _switch("serve only tools that change nothing"),
         },
         "mcp",
     ),
     "hook": (
-        "hook.hook",
-        "what a coding agent calls at its events (JSON on standard input); install and remove write its settings",
+        "setup.hook",
+        "run by a coding agent at its events (JSON on standard input); install and remove write its settings",
         {
             "event": {
                 "choices": _HOOKS,
-                "help": "the event; distill: what they start in the background; or install, or remove",
+                "help": "the event; distill: started by them in the background; or install, or remove",
             },
             "--claude": _switch("for Claude Code"),
-            "--user": _switch("in the settings of the user, not of this project"),
+            "--user": _switch("in your own settings, not those of this project"),
             "--yes": _switch("write the settings without asking"),
             "--distill-with": {
                 "metavar": "MODEL",
@@ -266,8 +271,8 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
     ),
     "distill": (
         "views.distill",
-        "make facts of what was said since the last time, and say what became of each",
-        {"--topic": {"metavar": "TOPIC", "help": "the topic that it was about"}},
+        "make facts of what was said since the last time, and report each",
+        {"--topic": {"metavar": "TOPIC", "help": "its topic"}},
         "distill",
     ),
     "write": (
@@ -275,35 +280,35 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
         "make facts of a text; they wait in review, unless the words are yours",
         {
             "path": {"nargs": "?", "help": "a file (else, or for -: standard input)"},
-            "--topic": {"metavar": "TOPIC", "help": "the topic that it is about"},
+            "--topic": {"metavar": "TOPIC", "help": "its topic"},
             "--mine": _switch("these are my own words"),
         },
         "write notes.txt --topic garden --mine",
     ),
     "facts": (
         "facts.facts",
-        "list what is known, topic by topic",
+        "list the facts, topic by topic",
         {
-            "--topic": {"metavar": "TOPIC", "help": "only of this topic"},
+            "--topic": {"metavar": "TOPIC", "help": "only this topic"},
             "--kind": {"metavar": "KIND", "choices": KINDS, "help": f"only of this kind: {', '.join(KINDS)}"},
-            "--pending": _switch("what waits for your yes instead"),
-            "--superseded": _switch("what is no longer true instead"),
-            "--rejected": _switch("what you said no to instead"),
-            "--as-of": {"metavar": "DATE", "help": "what was true on a day, or at a time"},
+            "--pending": _switch("instead, facts that wait for your yes"),
+            "--superseded": _switch("instead, facts that are no longer true"),
+            "--rejected": _switch("instead, facts that you rejected"),
+            "--as-of": {"metavar": "DATE", "help": "as true on a day, or at a time"},
         },
         "facts --topic user --as-of 2026-02-24",
     ),
     "score": (
         "facts.score",
-        "say how much a fact matters; that outranks every rule",
+        "set how much a fact matters; that outranks every rule",
         {"fact": _FACT, "score": {"metavar": "SCORE", "help": "from 0 to 10"}},
-        "score USER.md:5 9",
+        "score Home 9",
     ),
     "correct": (
         "facts.correct",
-        "say what is right; the old value stays in the history",
+        "correct a fact; the old value stays in the history",
         {"fact": _FACT, "text": {"metavar": "TEXT", "help": "the value, or `Relation: value`"}},
-        'correct USER.md:5 "Lyon"',
+        'correct Home "Lyon"',
     ),
     "review": (
         "review.review",
@@ -313,27 +318,27 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
     ),
     "reject": (
         "facts.reject",
-        "say no to a fact: it goes, and does not come back by itself",
+        "reject a fact: it goes, and does not come back by itself",
         {"fact": _FACT},
         "reject f_1f2e3d4c",
     ),
     "approve": (
         "facts.approve",
-        "say yes to a fact: what waits in review goes to its page",
+        "approve a fact: one that waits in review goes to its page",
         {"fact": _FACT},
         "approve f_1f2e3d4c",
     ),
     "pin": (
         "facts.pin",
-        "keep a fact among what must not be forgotten",
-        {"fact": _FACT, "--off": _switch("not any more")},
+        "keep a fact among those that prompts must not leave out",
+        {"fact": _FACT, "--off": _switch("unpin it")},
         "pin USER.md:5",
     ),
     "history": (
         "facts.history",
         "show every value that a fact ever had, and whose words each rests on",
         {"fact": _FACT},
-        "history USER.md:5",
+        "history Home",
     ),
     "why": (
         "facts.why",
@@ -353,7 +358,7 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
     ),
     "global": (
         "views.whole",
-        "show the active topics, and what must not be forgotten",
+        "show the active topics, and the essential facts",
         {"--as-of": _AS_OF},
         "global --as-of 2026-02-24",
     ),
@@ -361,14 +366,14 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
         "views.build",
         "bring the views of topics up to date",
         {
-            "--full": _switch("make all of them again, also from entries that another program left"),
-            "--pages": _switch("first make pages again that are gone from the folder"),
+            "--full": _switch("rebuild all of them, also from entries that another program left"),
+            "--pages": _switch("first restore pages that are gone from the folder"),
         },
         "build --full",
     ),
     "redistill": (
         "views.redistill",
-        "show what another distiller would make of the same words, or switch to it",
+        "show what another distiller makes of the same words, or switch to it",
         {
             "--with": {
                 "metavar": "DISTILLER",
@@ -383,13 +388,13 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
     ),
     "tidy": (
         "views.tidy",
-        "move less essential facts from USER.md to facts/user.md, if it is too long for every prompt",
+        "move less essential facts from USER.md to facts/user.md, if it is too long for a prompt",
         {"--dry-run": _switch("only show what would move")},
         "tidy --dry-run",
     ),
-    "index": ("views.index", "list pages in a line each, as a prompt does", {}, "index"),
+    "index": ("views.index", "list the pages, one per line, as a prompt does", {}, "index"),
     "state": (
-        "state.state",
+        "status.state",
         "show the goal, tasks and decisions of the work, or change them",
         {
             "act": {
@@ -399,37 +404,37 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
                 "restore (else: show)",
             },
             "what": {"nargs": "?", "help": "goal, now or conventions.NAME; add or done; the title or text"},
-            "value": {"nargs": "?", "help": "the value (empty: none any more), the task's title or id"},
+            "value": {"nargs": "?", "help": "the value (empty: remove it), the task's title or id"},
             "--why": {"metavar": "TEXT", "help": "why it was decided"},
             "--toon": _switch("show it as a prompt carries it"),
         },
         'state task add "Write the importer"',
     ),
     "cost": (
-        "cost.cost",
-        "show what models took: calls, tokens, US dollars (--agent: of one agent); and what may still be spent today",
+        "status.cost",
+        "show the use of models: calls, tokens, US dollars (--agent: of one agent); and what is left today",
         {
-            "--days": {"metavar": "N", "type": int, "default": 7, "help": "the last so many days (7)"},
-            "--by": {"choices": _SPENT_BY, "default": "day", "help": "what they are told apart by (day)"},
+            "--days": {"metavar": "N", "type": int, "default": 7, "help": "the last N days (7)"},
+            "--by": {"choices": _SPENT_BY, "default": "day", "help": "group by this (day)"},
         },
         "cost --days 30 --by model",
     ),
     "import": (
-        "importing.import_",
-        "take in a history from elsewhere: conversations, notes, other memories; what is there already is passed over",
+        "transfer.import_",
+        "import a history: conversations, notes, other memories; known parts are skipped",
         {
             "path": {"help": "a file, a folder, a zip or a tar"},
-            "--as": {"metavar": "FORMAT", "dest": "format", "help": "what it is (else it is looked at)"},
-            "--dry-run": _switch("only say what would be taken in"),
+            "--as": {"metavar": "FORMAT", "dest": "format", "help": "its format (else detected)"},
+            "--dry-run": _switch("only report what would be imported"),
             "--mine": _switch("I vouch for it: my words in it count as mine, pages become pages"),
         },
         "import chatgpt-export.zip --dry-run",
     ),
     "export": (
-        "exporting.export",
+        "transfer.export",
         "write the memory to one file or folder, its facts with their history, or what was said as messages",
         {
-            "path": {"nargs": "?", "help": "where to (else a name with the day in it; -: standard output)"},
+            "path": {"nargs": "?", "help": "the target (else a name with the date; -: standard output)"},
             "--as": {
                 "dest": "format",
                 "choices": _EXPORTS,
@@ -440,37 +445,40 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
         "export facts.jsonl --as facts",
     ),
     "forget": (
-        "forget.forget",
+        "review.forget",
         "remove something from everywhere, its history too, and prove that it is gone",
         {
-            "--fact": {
+            "what": {
+                "nargs": "?",
                 "metavar": "FACT",
-                "help": "this fact: its line, its quotes, all that was made of them",
+                "help": "this fact (its relation, words of it, its id, or `page.md:line`): its line, its quotes, all "
+                "that was made of them",
             },
-            "--topic": {"metavar": "TOPIC", "help": "all that is known of a topic, and its page"},
-            "--session": {"metavar": "ID", "help": "all that was said in a session"},
+            "--fact": {"metavar": "FACT", "help": "the same"},
+            "--topic": {"metavar": "TOPIC", "help": "everything known of a topic, and its page"},
+            "--session": {"metavar": "ID", "help": "everything said in a session"},
             "--origin": {
                 "metavar": "ORIGIN",
-                "help": "all that came from there: tool, import, import:chatgpt, document",
+                "help": "everything from there: tool, import, import:chatgpt, document",
             },
             "--match": {"metavar": "TEXT", "help": "every sentence and line with these words"},
             "--dry-run": _switch("only show what would go"),
             "--yes": _switch("without asking"),
         },
-        'forget --match "Project Nightingale" --dry-run',
+        'forget soil --dry-run\nforget --match "Project Nightingale" --dry-run',
     ),
     "demo": (
         "demo.demo",
-        "see all of it work on a story of three sessions; no key, no network, some seconds",
+        "see it work on a story of three sessions; no key, no network, a few seconds",
         {
             "path": {"nargs": "?", "help": "the folder to leave behind (./looseleaf-demo)"},
-            "--plain": _switch("no colours, no pauses"),
+            "--plain": _switch("no colors, no pauses"),
         },
         "demo",
     ),
     "doctor": (
         "doctor.doctor",
-        "look at the machine, the memory, hooks and models, and say what to do",
+        "check the machine, the memory, hooks and models, and say what to do",
         {},
         "doctor",
     ),
@@ -483,7 +491,7 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
                 "metavar": "WHAT",
                 "dest": "names",
                 "choices": _NAMED,
-                "help": f"names in the memory instead, one on a line: {', '.join(_NAMED)}",
+                "help": f"names in the memory instead, one per line: {', '.join(_NAMED)}",
             },
         },
         "completion bash\ncompletion --list pages",
@@ -491,9 +499,93 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
     "check": ("pages.check", "re-read and re-hash everything", {}, "check"),
     "repair": (
         "pages.repair",
-        "mend what check found, keeping a copy of every byte that is moved",
+        "repair what check found, keeping a copy of every byte that is moved",
         {},
         "repair",
     ),
 }
-"""Of each verb: the function that carries it out, what it does, its arguments, an example."""
+"""Of each verb: the function that carries it out, its help, its arguments, an example."""
+
+
+class CliOptions:
+    """The parsed arguments: `run`, and a value for every option and argument of the verb."""
+
+    run: str
+    memory: str | None
+    agent: str | None
+    json: bool
+    path: str | None
+    page: Any  # text, or None where it is optional
+    limit: int
+    as_of: str | None
+    since: str | None
+    role: str
+    text: Any  # as page
+    args: str | None
+    result: str | None
+    call_id: str | None
+    name: Any  # as page
+    error: bool
+    session: str | None
+    turn: str | None
+    model: str | None
+    dry_run: bool
+    entry: str | None
+    topic: str | None
+    mine: bool
+    kind: str | None
+    pending: bool
+    superseded: bool
+    rejected: bool
+    fact: Any  # as page
+    score: str
+    off: bool
+    full: bool
+    pages: bool
+    distiller: str
+    apply: bool
+    act: str | None
+    what: Any  # as page
+    value: Any  # as page
+    why: str | None
+    toon: bool
+    task: str | None
+    budget: int | None
+    explain: bool
+    messages: bool
+    replay: str | None
+    diff: str | None
+    prompt: str | None
+    last: int
+    query: list[str]
+    all: bool
+    k: int | None
+    until: str | None
+    now: str | None
+    raw: bool
+    where: str
+    who: bool
+    http: bool
+    host: str | None
+    port: int | None
+    allow_host: str | None
+    allow_origin: str | None
+    token_file: str | None
+    read_only: bool
+    event: str
+    claude: bool
+    user: bool
+    yes: bool
+    distill_with: str | None
+    no_tools: bool
+    days: int
+    by: Any  # one of costs.WHATS
+    format: str | None
+    origin: str | None
+    match: str | None
+    plain: bool
+    shell: str | None
+    names: str | None
+
+    done = ""
+    """What the command did, once that is durable: printed if the answer cannot be written."""

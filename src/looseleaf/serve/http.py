@@ -1,8 +1,8 @@
-"""Serving over HTTP: one address, one token, and a list of names under which the server may be asked.
+"""Serving over HTTP: one address, one token, and a list of allowed host names.
 
-A web page that a person visits can make their browser send requests to their own machine, also under a name that it
-turned to 127.0.0.1. So each of these walls stands alone: the token, the Host that was asked, the Origin of a page, the
-type of the content. Invariant: what does not pass all of them is answered before a byte of its body is read.
+A web page can make a person's browser send requests to their own machine, also under a host name that it pointed at
+127.0.0.1. So each of these checks stands alone: the token, the Host header, the Origin header, the content type.
+Invariant: a request that fails one is answered before a byte of its body is read.
 """
 
 from __future__ import annotations
@@ -28,21 +28,21 @@ if TYPE_CHECKING:
     from mcp.server import Server
 
 
-# A connection to the HTTP server: it has only so long to say what it wants, and there are only so many.
+# --- connections: limited in number, and in time ---------------------------------------
 
 SECONDS = 10.0
-"""For the head of a request; and again for its body."""
+"""Time for the head of a request; and again for its body."""
 MOST = 256
-"""Connections at once, where the process may have that many files open: more than sessions need."""
+"""Open connections, if the process may open that many files: more than sessions need."""
 AT_A_TIME = 16
-"""Connections that are let in before those that are too many are seen."""
+"""Connections accepted before the count is checked."""
 
-_SAID = 5
-_SAID_SECONDS = 60.0
+_LOGGED = 5
+_LOGGED_SECONDS = 60.0
 
 
-def most() -> int:
-    """At most half of what the process may have open: the memory's own files are not counted here."""
+def connection_limit() -> int:
+    """Return the limit: half of the files that the process may open, as the memory needs files too."""
     try:
         from resource import RLIM_INFINITY, RLIMIT_NOFILE, getrlimit
     except ModuleNotFoundError:  # pragma: no cover - Windows
@@ -51,7 +51,7 @@ def most() -> int:
     return MOST if soft == RLIM_INFINITY else max(1, min(MOST, soft // 2))
 
 
-class Connection(H11Protocol):  # type: ignore[misc]  # it is not typed for us
+class Connection(H11Protocol):  # type: ignore[misc]  # untyped
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)
         self._timer: TimerHandle | None = None
@@ -63,8 +63,8 @@ class Connection(H11Protocol):  # type: ignore[misc]  # it is not typed for us
         self._since = self.loop.time()
         self._wait_for(h11.IDLE)
         there: list[Any] = [each for each in self.connections if not each.transport.is_closing()]
-        if len(there) > most():
-            # The one that has waited longest; this one, at least, has said nothing yet.
+        if len(there) > connection_limit():
+            # Drop the one that has waited longest; the new one, at least, has sent nothing yet.
             min((each for each in there if each.is_waiting), key=lambda each: each._since)._drop()
 
     def data_received(self, data: bytes) -> None:
@@ -77,7 +77,7 @@ class Connection(H11Protocol):  # type: ignore[misc]  # it is not typed for us
     def on_response_complete(self) -> None:
         self._since = self.loop.time()
         super().on_response_complete()
-        # Between two requests, the HTTP server has its own patience.
+        # Between two requests, the timeout of the HTTP server applies.
         self._wait_for(h11.SEND_BODY if self.conn.their_state is h11.SEND_BODY else None)
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -86,11 +86,11 @@ class Connection(H11Protocol):  # type: ignore[misc]  # it is not typed for us
 
     @property
     def is_waiting(self) -> bool:
-        """Whether nothing of it is being answered."""
+        """True while no answer is under way."""
         return self.cycle is None or self.cycle.response_complete
 
     def _wait_for(self, part: object) -> None:
-        """From now on for another part of a request, or for none; not longer because a byte more of it came."""
+        """Start the time for another part of a request, or stop it; more bytes of the same part do not extend it."""
         if part is self._awaited:
             return
         if self._timer is not None:
@@ -104,7 +104,7 @@ class Connection(H11Protocol):  # type: ignore[misc]  # it is not typed for us
 
 
 class Seldom(logging.Filter):
-    """Lets some messages a minute pass. What others can cause as often as they like does not fill a disk."""
+    """A filter that passes a few messages a minute: clients cannot fill the disk with log lines."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -113,10 +113,10 @@ class Seldom(logging.Filter):
 
     def filter(self, record: logging.LogRecord) -> bool:
         now = time.monotonic()
-        if now - self._since >= _SAID_SECONDS:
+        if now - self._since >= _LOGGED_SECONDS:
             self._since, self._number = now, 0
         self._number += 1
-        return self._number <= _SAID
+        return self._number <= _LOGGED
 
 
 if TYPE_CHECKING:
@@ -129,16 +129,16 @@ if TYPE_CHECKING:
 PATH = "/mcp"
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _OWN_NAMES = ("127.0.0.1", "localhost", "[::1]")
-_UNSAID = 80
-"""The port that clients leave out of the name."""
+_DEFAULT_PORT = 80
+"""The port that clients leave out of the Host header."""
 METHODS = ("GET", "POST", "DELETE")
 BODY_BYTES = 4 << 20
-"""Of a request: more than any page may have."""
+"""The limit for a request body: more than any page may have."""
 SESSIONS = 100
-"""Open at once, by the handshake of older clients; idle ones end after half an hour."""
+"""Open sessions of older clients; idle ones end after half an hour."""
 _QUEUE = 512
 _GRACE_SECONDS = 3
-"""For answers under way when the server is told to end."""
+"""Time for answers under way when the server is stopped."""
 
 _JSON = re.compile(rb'application/json(?:[ \t]*;[ \t]*charset="?utf-8"?)?', re.IGNORECASE)
 _NAME = re.compile(r"(?:[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?|\[[0-9a-fA-F:]+\])(?::[0-9]{1,5})?")
@@ -146,46 +146,46 @@ _ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://" + _NAME.pattern)
 
 
 @frozen
-class Names:
-    """Under which names the server may be asked, and which pages may ask; exactly as the headers say them."""
+class AllowedHosts:
+    """Allowed Host and Origin headers, exactly as clients send them."""
 
     hosts: tuple[str, ...]
     origins: tuple[str, ...] = ()
 
 
-def names(port: int, hosts: str | None = None, origins: str | None = None) -> Names:
-    """Those of this machine at this port, and what a person allowed besides."""
+def allowed_hosts(port: int, hosts: str | None = None, origins: str | None = None) -> AllowedHosts:
+    """Return the names of this machine at this port, and those that the user allowed."""
     own = [f"{name}:{port}" for name in _OWN_NAMES]
-    if port == _UNSAID:
+    if port == _DEFAULT_PORT:
         own += _OWN_NAMES
-    for name in _parts(hosts):
+    for name in _split_names(hosts):
         if not _NAME.fullmatch(name):
             raise Refused(
-                f"No server was started: --allow-host {name!r} is no name of a host. Give it as clients will ask for "
-                "it, such as memory.example or memory.example:8443; a pattern is not understood."
+                f"No server was started: --allow-host {name!r} is not a host name. Give it as clients send it, such as "
+                "memory.example or memory.example:8443; patterns are not supported."
             )
         has_port = re.search(r":[0-9]+$", name) is not None
         own += [name.lower()] if has_port else [name.lower(), f"{name.lower()}:{port}"]
-    pages = _parts(origins)
+    pages = _split_names(origins)
     for origin in pages:
         if not _ORIGIN.fullmatch(origin):
             raise Refused(
-                f"No server was started: --allow-origin {origin!r} is no origin. Give it as a browser sends it, such "
-                "as http://localhost:3000, without a path; `null` and patterns are not understood."
+                f"No server was started: --allow-origin {origin!r} is not an origin. Give it as a browser sends it, "
+                "such as http://localhost:3000, without a path; `null` and patterns are not supported."
             )
-    return Names(tuple(own), tuple(pages))
+    return AllowedHosts(tuple(own), tuple(pages))
 
 
-def _parts(text: str | None) -> list[str]:
+def _split_names(text: str | None) -> list[str]:
     return [part.strip() for part in (text or "").split(",") if part.strip()]
 
 
-# --- the walls -------------------------------------------------------------------------
+# --- checks ----------------------------------------------------------------------------
 
 
 @frozen
 class Fault:
-    """Why a request did not pass."""
+    """The reason why a request is refused."""
 
     status: int
     sentence: str
@@ -194,20 +194,20 @@ class Fault:
 
 _NO_TOKEN = Fault(
     401,
-    "Nothing was done: the token is missing or wrong. Send `Authorization: Bearer <token>`; the server said at its "
-    "start in which file the token is.",
+    "Nothing was done: the token is missing or wrong. Send `Authorization: Bearer <token>`; the server named the "
+    "token file when it started.",
     ((b"www-authenticate", b'Bearer realm="looseleaf"'),),
 )
 _WRONG_HOST = Fault(
     421,
-    "Nothing was done: this server is not asked under that name. Use 127.0.0.1 or localhost with the port of the "
-    "server, or start it with --allow-host NAME.",
+    "Nothing was done: this host name is not allowed. Use 127.0.0.1 or localhost with the port of the server, or "
+    "start it with --allow-host NAME.",
 )
 _WRONG_ORIGIN = Fault(
     403,
-    "Nothing was done: web pages may not ask here. To allow one, start the server with --allow-origin ORIGIN.",
+    "Nothing was done: web pages are not allowed here. To allow one, start the server with --allow-origin ORIGIN.",
 )
-_WRONG_PATH = Fault(404, f"Nothing was done: there is only {PATH} here.")
+_WRONG_PATH = Fault(404, f"Nothing was done: the only path is {PATH}.")
 _WRONG_METHOD = Fault(
     405,
     f"Nothing was done: the methods are {', '.join(METHODS)}.",
@@ -217,9 +217,9 @@ _WRONG_TYPE = Fault(415, "Nothing was done: the content must be JSON. Send `Cont
 
 
 class Gate:
-    """What a request must pass before the server sees it."""
+    """A gate that checks each request before the server sees it."""
 
-    def __init__(self, app: App, token: str, allowed: Names) -> None:
+    def __init__(self, app: App, token: str, allowed: AllowedHosts) -> None:
         self._app = app
         self._token = token.encode()
         self._hosts = frozenset(name.encode() for name in allowed.hosts)
@@ -246,12 +246,12 @@ class Gate:
 
     def _fault(self, scope: Scope) -> Fault | None:
         headers: list[tuple[bytes, bytes]] = list(scope["headers"])
-        if not self._is_known(_values(headers, b"authorization")):
+        if not self._is_known(_header_values(headers, b"authorization")):
             return _NO_TOKEN
-        host = _values(headers, b"host")
+        host = _header_values(headers, b"host")
         if len(host) != 1 or host[0] not in self._hosts:
             return _WRONG_HOST
-        origin = _values(headers, b"origin")
+        origin = _header_values(headers, b"origin")
         if len(origin) > 1 or not self._origins.issuperset(origin):
             return _WRONG_ORIGIN
         if scope["path"] != PATH or scope.get("raw_path", PATH.encode()) != PATH.encode():
@@ -259,13 +259,13 @@ class Gate:
         if scope["method"] not in METHODS:
             return _WRONG_METHOD
         if scope["method"] == "POST":
-            kind = _values(headers, b"content-type")
+            kind = _header_values(headers, b"content-type")
             if len(kind) != 1 or not _JSON.fullmatch(kind[0].strip()):
                 return _WRONG_TYPE
         return None
 
     def _is_known(self, given: Sequence[bytes]) -> bool:
-        """Compared in a time that does not tell how much of it was right."""
+        """Compare the token in constant time."""
         if len(given) != 1:
             return False
         scheme, _, word = given[0].partition(b" ")
@@ -273,23 +273,23 @@ class Gate:
         return is_same and scheme.lower() == b"bearer"
 
 
-def _values(headers: Iterable[tuple[bytes, bytes]], wanted: bytes) -> list[bytes]:
+def _header_values(headers: Iterable[tuple[bytes, bytes]], wanted: bytes) -> list[bytes]:
     return [value for name, value in headers if name.lower() == wanted]
 
 
 # --- serving ---------------------------------------------------------------------------
 
 
-def app(server: Server[Any], token: str, allowed: Names) -> Gate:
-    """The server as an application, behind its walls."""
+def app(server: Server[Any], token: str, allowed: AllowedHosts) -> Gate:
+    """Return the server as an application behind the gate."""
     from mcp.server.transport_security import TransportSecuritySettings
 
     inner = server.streamable_http_app(
         streamable_http_path=PATH,
-        json_response=True,  # an answer is one object: nothing is ever streamed
+        json_response=True,  # an answer is one object: nothing is streamed
         max_request_body_size=BODY_BYTES,
         max_sessions=SESSIONS,
-        transport_security=TransportSecuritySettings(  # a second time, by the SDK
+        transport_security=TransportSecuritySettings(  # the SDK checks a second time
             enable_dns_rebinding_protection=True,
             allowed_hosts=list(allowed.hosts),
             allowed_origins=list(allowed.origins),
@@ -299,16 +299,16 @@ def app(server: Server[Any], token: str, allowed: Names) -> Gate:
 
 
 class Listening(socket.socket):
-    """Many may wait to be let in, however few are let in at a time; to the loop, both are one number."""
+    """A socket whose queue is longer than the number accepted at a time; the event loop has one number for both."""
 
     def listen(self, _: int = 0) -> None:
         super().listen(_QUEUE)
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A socket at the address, or a sentence."""
+    """Return a listening socket at the address, or refuse."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # The protocol is said, though it is the only one: the loop turns off delays only of sockets that say it.
+    # The protocol is given explicitly: the event loop sets TCP_NODELAY only on such sockets.
     sock = Listening(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         if hasattr(socket, "SO_EXCLUSIVEADDRUSE"):  # pragma: no cover - Windows
@@ -321,8 +321,8 @@ def listen(host: str, port: int) -> socket.socket:
         sock.close()
         why = getattr(error, "strerror", None) or error
         raise Refused(
-            f"No server was started: {address(host, port)} cannot be listened on ({why}). Another server may be there "
-            "already: name another port with --port N, or any free one with --port 0."
+            f"No server was started: cannot listen on {address(host, port)} ({why}). Another server may use it: name "
+            "another port with --port N, or any free one with --port 0."
         ) from None
     return sock
 
@@ -332,11 +332,11 @@ def address(host: str, port: int) -> str:
 
 
 def serve(gate: Gate, sock: socket.socket) -> None:
-    """Until the process is told to end (SIGINT, SIGTERM)."""
+    """Serve until SIGINT or SIGTERM."""
     import logging
 
-    # The HTTP server ends when it has seen these, and then raises them again: by then there is nothing left to end.
-    before = {each: signal.signal(each, _pass) for each in (signal.SIGTERM, signal.SIGINT)}
+    # The HTTP server ends on these signals and raises them again: by then there is nothing left to end.
+    before = {each: signal.signal(each, _ignore_signal) for each in (signal.SIGTERM, signal.SIGINT)}
     log, seldom = logging.getLogger("asyncio"), Seldom()
     log.addFilter(seldom)
     try:
@@ -347,11 +347,11 @@ def serve(gate: Gate, sock: socket.socket) -> None:
             signal.signal(each, handler)
 
 
-def _pass(*_: object) -> None: ...
+def _ignore_signal(*_: object) -> None: ...
 
 
 def runner(gate: Gate) -> Any:
-    """The HTTP server, which has nothing to say of its own and believes no proxy."""
+    """Return the HTTP server: no log of its own, no trust in proxy headers."""
     import uvicorn
 
     return uvicorn.Server(
@@ -362,7 +362,7 @@ def runner(gate: Gate) -> Any:
             ws="none",
             lifespan="on",
             log_config=None,
-            log_level="error",  # a page that knocks all day does not fill a log
+            log_level="error",  # a client that retries all day does not fill a log
             access_log=False,
             proxy_headers=False,
             server_header=False,

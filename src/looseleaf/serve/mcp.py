@@ -1,9 +1,9 @@
 """A memory as an MCP server: its tools, resources and prompts, for any transport (stdio.py, http.py).
 
-Nothing is defined here: tools are those of `tools/`, told in the protocol's words. Both eras of the protocol are the
-SDK's: the handshake (to 2025-11-25) and the envelope in each request (2026-07-28). Invariant: whatever a client asks,
-it gets an answer with a sentence, and the server lives on. The one thing that is not answered is a request whose id is
-neither a text nor a whole number: the SDK takes it for a notification, and it is not done.
+Tools are those of `tools/`, in the protocol's words. The SDK speaks both eras of the protocol: the handshake (to
+2025-11-25) and the envelope in each request (2026-07-28). Invariant: every request gets an answer with a sentence, and
+the server lives on. The one exception is a request whose id is neither a text nor a whole number: the SDK takes it for
+a notification, and it is not run.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from looseleaf.views.page_index import IndexLine
 
 
-# What a client can read by address: the listing, pages, topics; as text, without tools.
+# --- resources: what a client reads by address, without tools ---------------------------
 
 INDEX = "looseleaf://index"
 PAGE = "looseleaf://page/"
@@ -35,10 +35,10 @@ MARKDOWN = "text/markdown"
 JSON = "application/json"
 
 LISTED = 200
-"""Resources in a list: clients show all of them to a person. The index has the others."""
+"""Resources in a list: clients show all of them to a person. The index has the rest."""
 _MONTHS = 24
 _LINES = 2000
-"""Of the index. Whoever has more pages than that asks `recall`."""
+"""Lines of the index. With more pages, `recall` finds them."""
 _NAMED = 20
 _LONG = 1000
 _UNSEEN = "review/"
@@ -47,7 +47,7 @@ _ESCAPE = re.compile("%[0-9a-fA-F]{2}")
 
 @frozen
 class Resource:
-    """One of the list. `size` in bytes, where it is known without making it."""
+    """A resource in the list. `size` in bytes, where it is known without building the text."""
 
     uri: str
     name: str
@@ -56,8 +56,8 @@ class Resource:
     size: int | None = None
 
 
-def listed(memory: Memory) -> list[Resource]:
-    """The index, who the user is, the last months, and topics' pages."""
+def list_resources_of(memory: Memory) -> list[Resource]:
+    """Return the index, the user's profile, the last months, and topic pages."""
     found = [Resource(INDEX, "index", "What this memory holds, a line for each page")]
     profile = memory.pages.read(PROFILE)
     if profile.exists:
@@ -73,58 +73,58 @@ def listed(memory: Memory) -> list[Resource]:
     ]
 
 
-def read(memory: Memory, uri: str) -> tuple[str, str]:
-    """The media type and the text of what stands at an address."""
+def read_resource_at(memory: Memory, uri: str) -> tuple[str, str]:
+    """Return the media type and the text at an address."""
     if uri.rstrip("/") == INDEX:
-        return MARKDOWN, _index(memory)
+        return MARKDOWN, _index_text(memory)
     if uri.startswith(PAGE):
-        return _page(memory, _decoded(uri, PAGE))
+        return _read_page(memory, _decode_name(uri, PAGE))
     if uri.startswith(TOPIC):
-        return _topic(memory, _decoded(uri, TOPIC))
+        return _read_topic(memory, _decode_name(uri, TOPIC))
     raise Refused(
-        f"Nothing was read: {_shown(uri)} is no address of this memory. There are {INDEX}, {PAGE}<path> (such as "
-        f"{PAGE}{PROFILE}) and {TOPIC}<name>."
+        f"Nothing was read: {_quote_short(uri)} is not an address of this memory. There are {INDEX}, "
+        f"{PAGE}<path> (such as {PAGE}{PROFILE}) and {TOPIC}<name>."
     )
 
 
-def _decoded(uri: str, start: str) -> str:
-    """The path or name in an address: plain, or with `%` exactly where a URI must have it."""
+def _decode_name(uri: str, start: str) -> str:
+    """Return the path or name in an address: plain, or with `%` exactly where a URI needs it."""
     given = uri[len(start) :]
     if "%" not in given:
         return given
     name = unquote(given, errors="replace")
     if quote(name) != _ESCAPE.sub(lambda match: match[0].upper(), given):
         raise Refused(
-            f"Nothing was read: {_shown(uri)} writes with `%` what is written plainly, or is not UTF-8. Letters, "
-            "digits, `.`, `-`, `_` and `/` stand as they are; list the resources for the right spelling."
+            f"Nothing was read: {_quote_short(uri)} escapes characters that need no `%`, or is not UTF-8. "
+            "Letters, digits, `.`, `-`, `_` and `/` are written as they are; list the resources for the right spelling."
         )
     return name
 
 
-def _page(memory: Memory, given: str) -> tuple[str, str]:
+def _read_page(memory: Memory, given: str) -> tuple[str, str]:
     path = page_path(given)
     if path.startswith(_UNSEEN):
         raise Refused(
-            f"Nothing was read: {path} waits for a person, and no model reads it before. Ask the user to look at it."
+            f"Nothing was read: {path} waits for a person; models cannot read it. Ask the user to look at it."
         )
     page = memory.pages.read(path)
     if not page.exists:
-        raise Refused(f"Nothing was read: there is no page {path}. {INDEX} lists those that are there.")
+        raise Refused(f"Nothing was read: there is no page {path}. {INDEX} lists the pages.")
     return (JSON if path == STATE else MARKDOWN), page.text
 
 
-def _topic(memory: Memory, name: str) -> tuple[str, str]:
+def _read_topic(memory: Memory, name: str) -> tuple[str, str]:
     from looseleaf.views.topic_memory import topic_md
 
     names = memory.views.topics()
     if name not in names:
         more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-        there = f"There are: {', '.join(names[:_NAMED])}{more}." if names else "There is none yet."
-        raise Refused(f"Nothing was read: there is no topic {_shown(name)}. {there}")
-    return MARKDOWN, topic_md(memory.views.topic(name))
+        there = f"There are: {', '.join(names[:_NAMED])}{more}." if names else "There are none yet."
+        raise Refused(f"Nothing was read: there is no topic {_quote_short(name)}. {there}")
+    return MARKDOWN, topic_md(memory.topic(name))
 
 
-def _index(memory: Memory) -> str:
+def _index_text(memory: Memory) -> str:
     from looseleaf.text.lines import escape
 
     def line(path: str, size: int, summary: str) -> str:
@@ -139,7 +139,7 @@ def _index(memory: Memory) -> str:
     return "\n".join(("# What this memory holds", "", *(told or ["Nothing yet."]), ""))
 
 
-def _shown(text: str) -> str:
+def _quote_short(text: str) -> str:
     return repr(text) if len(text) <= _LONG else f"{text[:_LONG]!r}…"
 
 
@@ -147,9 +147,9 @@ try:
     import mcp_types as types
     from mcp.server import Server
     from mcp.shared.exceptions import MCPError
-except ImportError:  # also where there is an older one
+except ImportError:  # also for an older version
     raise Refused(
-        f"No server was started: the package mcp is not installed, or not new enough. Install it with {to_get('mcp')}."
+        f"No server was started: the package mcp is missing or too old. Install it with {to_get('mcp')}."
     ) from None
 
 
@@ -175,33 +175,33 @@ Before you answer what may depend on earlier work, look: `recall` searches every
 
 
 def server(keeper: Keeper, *, read_only: bool = False) -> Server[Any]:
-    """The server of a memory. `read_only`: with the tools that change nothing."""
+    """Return the server of a memory. `read_only`: only with tools that change nothing."""
     from looseleaf.base.version import VERSION
     from looseleaf.tools.toolset import TOOLS
 
     tools = {name: tool for name, tool in TOOLS.items() if tool.reads or not read_only}
 
     async def list_tools(_: Any, __: Any) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=[_tool(tool) for tool in tools.values()])
+        return types.ListToolsResult(tools=[_tool_type(tool) for tool in tools.values()])
 
     async def call_tool(_: Any, asked: types.CallToolRequestParams) -> types.CallToolResult:
         if asked.name in TOOLS and asked.name not in tools:
-            return _refusal(
-                f"{asked.name} did nothing: this server only reads. Ask the user to write it down, or to start the "
-                "server without --read-only."
+            return _error_result(
+                f"{asked.name} did nothing: this server is read-only. Ask the user to write it down, or to start "
+                "the server without --read-only."
             )
         if asked.name not in tools:
-            return _refusal(
+            return _error_result(
                 f"Nothing was done: there is no tool {asked.name[:80]!r}. There are: {', '.join(tools)}."
             )
         try:
-            answer = await keeper(lambda memory: _called(memory, asked.name, asked.arguments or {}))
-            return _result(tools.get(asked.name), answer)
+            answer = await keeper(lambda memory: _call_tool(memory, asked.name, asked.arguments or {}))
+            return _tool_result(tools.get(asked.name), answer)
         except Refused as refused:
-            return _refusal(str(refused))
+            return _error_result(str(refused))
 
     async def list_resources(_: Any, __: Any) -> types.ListResourcesResult:
-        found = await _asked(keeper, listed)
+        found = await _run_act(keeper, list_resources_of)
         return types.ListResourcesResult(
             resources=[
                 types.Resource(
@@ -212,20 +212,20 @@ def server(keeper: Keeper, *, read_only: bool = False) -> Server[Any]:
         )
 
     async def list_templates(_: Any, __: Any) -> types.ListResourceTemplatesResult:
-        return types.ListResourceTemplatesResult(resource_templates=_templates())
+        return types.ListResourceTemplatesResult(resource_templates=_resource_templates())
 
     async def read_resource(_: Any, asked: types.ReadResourceRequestParams) -> types.ReadResourceResult:
-        mime, text = await _asked(keeper, lambda memory: read(memory, asked.uri))
+        mime, text = await _run_act(keeper, lambda memory: read_resource_at(memory, asked.uri))
         return types.ReadResourceResult(
             contents=[types.TextResourceContents(uri=asked.uri, mime_type=mime, text=text)]
         )
 
     async def list_prompts(_: Any, __: Any) -> types.ListPromptsResult:
-        return types.ListPromptsResult(prompts=_prompts())
+        return types.ListPromptsResult(prompts=_prompt_list())
 
     async def get_prompt(_: Any, asked: types.GetPromptRequestParams) -> types.GetPromptResult:
         given = asked.arguments or {}
-        text = await _asked(keeper, lambda memory: _prompt(memory, asked.name, given))
+        text = await _run_act(keeper, lambda memory: _prompt_text(memory, asked.name, given))
         content = types.TextContent(type="text", text=text)
         return types.GetPromptResult(messages=[types.PromptMessage(role="user", content=content)])
 
@@ -245,8 +245,8 @@ def server(keeper: Keeper, *, read_only: bool = False) -> Server[Any]:
     )
 
 
-async def _asked(keeper: Keeper, act: Callable[[Memory], _T]) -> _T:
-    """What is no tool has no answer that says `error`: the protocol's own error carries the sentence."""
+async def _run_act(keeper: Keeper, act: Callable[[Memory], _T]) -> _T:
+    """Run an act that is no tool call: a refusal becomes an error of the protocol."""
     try:
         return await keeper(act)
     except Refused as refused:
@@ -256,7 +256,7 @@ async def _asked(keeper: Keeper, act: Callable[[Memory], _T]) -> _T:
 # --- tools -----------------------------------------------------------------------------
 
 
-def _tool(tool: Tool) -> types.Tool:
+def _tool_type(tool: Tool) -> types.Tool:
     return types.Tool(
         name=tool.name,
         title=tool.title,
@@ -273,14 +273,14 @@ def _tool(tool: Tool) -> types.Tool:
     )
 
 
-def _called(memory: Memory, name: str, arguments: dict[str, Any]) -> Answer:
+def _call_tool(memory: Memory, name: str, arguments: dict[str, Any]) -> Answer:
     from looseleaf.tools.toolset import call
 
     return call(memory, name, arguments)
 
 
-def _result(tool: Tool | None, answer: Answer) -> types.CallToolResult:
-    """Structured, where the shape is the tool's: what a tool that reads could not do is told by its sentence alone."""
+def _tool_result(tool: Tool | None, answer: Answer) -> types.CallToolResult:
+    """Return the result, structured where it fits the tool's schema: a failed read has its sentence alone."""
     is_shaped = tool is not None and (not answer.is_error or _is_shaped(tool, answer))
     return types.CallToolResult(
         content=[types.TextContent(type="text", text=answer.text)],
@@ -295,17 +295,17 @@ def _is_shaped(tool: Tool, answer: Answer) -> bool:
     return Draft202012Validator(tool.returns).is_valid(answer.data)
 
 
-def _refusal(sentence: str) -> types.CallToolResult:
+def _error_result(sentence: str) -> types.CallToolResult:
     return types.CallToolResult(content=[types.TextContent(type="text", text=sentence)], is_error=True)
 
 
 # --- resources and prompts -------------------------------------------------------------
 
 
-def _templates() -> list[types.ResourceTemplate]:
+def _resource_templates() -> list[types.ResourceTemplate]:
     return [
         types.ResourceTemplate(
-            uri_template=f"{PAGE}{{+path}}",  # with the plus, a slash in the path stays one
+            uri_template=f"{PAGE}{{+path}}",  # with the plus, a slash in the path stays a slash
             name="page",
             title="A page of the memory",
             description="Such as USER.md, facts/<topic>.md, episodes/<yyyy-mm>.md, days/<yyyy-mm-dd>.md.",
@@ -320,7 +320,7 @@ def _templates() -> list[types.ResourceTemplate]:
     ]
 
 
-def _prompts() -> list[types.Prompt]:
+def _prompt_list() -> list[types.Prompt]:
     task = "What this session is about; it is put below the memory."
     query = "What you want to know, in your own words."
     return [
@@ -339,7 +339,7 @@ def _prompts() -> list[types.Prompt]:
     ]
 
 
-def _prompt(memory: Memory, name: str, given: dict[str, str]) -> str:
+def _prompt_text(memory: Memory, name: str, given: dict[str, str]) -> str:
     if name == "start":
         task = given.get("task", "").strip()
         text = memory.views.snapshot().text
@@ -350,5 +350,5 @@ def _prompt(memory: Memory, name: str, given: dict[str, str]) -> str:
             raise Refused(
                 "Nothing was searched: the prompt `recall` needs a query. Give it what you want to know."
             )
-        return _called(memory, "recall", {"query": query}).text
+        return _call_tool(memory, "recall", {"query": query}).text
     raise Refused(f"Nothing was made: there is no prompt {name!r}. There are `start` and `recall`.")

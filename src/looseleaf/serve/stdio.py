@@ -1,8 +1,8 @@
 """Serving one client over standard input and output.
 
-Invariant: nothing but the protocol is on standard output, as UTF-8 whatever the platform's habit. While the server
-runs, the descriptor that others (libraries, warnings, `print`) take for standard output leads to standard error. No
-more than so many requests are under way: a client that asks and does not read is not read from either.
+Invariant: only the protocol is on standard output, as UTF-8 on every platform. While the server runs, libraries,
+warnings and `print` write to standard error instead. The number of requests under way is limited: a client that does
+not read answers is not read from either.
 """
 
 from __future__ import annotations
@@ -27,25 +27,25 @@ if TYPE_CHECKING:
     from looseleaf.memory.thread import Keeper
 
 _GRACE_SECONDS = 5
-"""For what is being written when the process is told to end. What is cut off after that is whole or absent."""
+"""Time for writes under way when the process is stopped. A write that is cut off then is whole or absent."""
 _PATIENCE_SECONDS = 30
-"""For the answers to what a client asked before it closed its end."""
+"""Time for answers to a client that closed its end."""
 UNDER_WAY = 64
-"""Requests without an answer, and answers that are not taken yet: more than any client has open."""
+"""Requests without an answer, and answers not yet read: more than any client has open."""
 
 
 def serve(server: Server[Any], keeper: Keeper) -> None:
-    """Until the client closes its end, or the process is told to end (SIGINT, SIGTERM)."""
+    """Serve until the client closes its end, or until SIGINT or SIGTERM."""
     try:
         anyio.run(_serve, server, keeper)
     except* (BrokenPipeError, ConnectionResetError):
-        pass  # the client is gone, and nobody is left to be told
+        pass  # the client is gone
 
 
 async def _serve(server: Server[Any], keeper: Keeper) -> None:
     def end(*_: object) -> None:
-        # From here, and not by winding up the loop: a thread waits for the client's next line, which cannot be
-        # called off and may never come.
+        # Exit here instead of closing the loop: a thread waits for the client's next line, which may never come and
+        # cannot be cancelled.
         keeper.close(_GRACE_SECONDS)
         os._exit(0)
 
@@ -55,20 +55,20 @@ async def _serve(server: Server[Any], keeper: Keeper) -> None:
         else:  # pragma: no cover - Windows
             signal.signal(each, end)
     async with stdio_server() as (read, write):
-        await server.run(*paired(read, write), server.create_initialization_options())
+        await server.run(*pair_streams(read, write), server.create_initialization_options())
 
 
-# --- a script that writes its requests and closes has its answers ----------------------
+# --- a client that writes its requests and closes still gets its answers ----------------
 
 
-def paired(read: Any, write: Any) -> tuple[Asked, Answered]:
-    """Both ends of a client, which know of each other what is under way."""
-    asked = Asked(read, write)
-    return asked, Answered(write, asked)
+def pair_streams(read: Any, write: Any) -> tuple[StdioCalls, StdioReplies]:
+    """Return both ends of a client, which share the requests under way."""
+    asked = StdioCalls(read, write)
+    return asked, StdioReplies(write, asked)
 
 
-class Stream:
-    """A stream of the SDK's, with something done on the way."""
+class WrappedStream:
+    """A wrapper of an SDK stream."""
 
     def __init__(self, inner: Any) -> None:
         self._inner = inner
@@ -83,27 +83,27 @@ class Stream:
         await self.aclose()
 
 
-class Asked(Stream):
-    """What the client says. Its end comes when what it asked before is answered: at the end, the SDK drops the rest."""
+class StdioCalls(WrappedStream):
+    """The requests of a client. Their end comes after the last answer: at the end, the SDK drops open requests."""
 
     def __init__(self, inner: Any, answers: Any) -> None:
         super().__init__(inner)
         self._answers = answers
         self._open: dict[str, int] = {}
-        """How often each id was asked with and not answered. The same one may be given twice."""
+        """By id, the number of open requests: a client may use an id twice."""
         self._leaving = 0
         self._is_answered = anyio.Event()
 
     async def receive(self) -> Any:
-        await self._fewer_than(UNDER_WAY)
+        await self._wait_for_fewer(UNDER_WAY)
         try:
             item = await self._inner.receive()
         except anyio.EndOfStream:
             with anyio.move_on_after(_PATIENCE_SECONDS):
-                await self._fewer_than(1)
+                await self._wait_for_fewer(1)
             raise
         if isinstance(item, Exception):
-            await self._no_message(item)
+            await self._answer_bad_line(item)
             return item
         message: Any = item.message
         method, name = getattr(message, "method", None), getattr(message, "id", None)
@@ -113,28 +113,28 @@ class Asked(Stream):
             self._close(str((message.params or {}).get("requestId")))
         return item
 
-    async def _fewer_than(self, number: int) -> None:
+    async def _wait_for_fewer(self, number: int) -> None:
         while sum(self._open.values()) + self._leaving >= number:
             self._is_answered = anyio.Event()
             await self._is_answered.wait()
 
-    async def _no_message(self, error: Exception) -> None:
-        """A line that is no message is answered here, without an id: the SDK passes over it."""
+    async def _answer_bad_line(self, error: Exception) -> None:
+        """Answer a line that is not a message, without an id: the SDK ignores it."""
         [first, *_] = error.errors() if isinstance(error, ValidationError) else [{}]
         given = first.get("input")
         if isinstance(given, str) and not given.strip():
-            return  # an empty line asks for nothing
+            return  # an empty line is no request
         if first.get("type") == "json_invalid":
-            fault = types.ErrorData(code=types.PARSE_ERROR, message="Nothing was done: a line was no JSON.")
+            fault = types.ErrorData(code=types.PARSE_ERROR, message="Nothing was done: a line was not JSON.")
         else:
-            sentence = "Nothing was done: a line was JSON, but no message of JSON-RPC 2.0."
+            sentence = "Nothing was done: a line was JSON, but not a JSON-RPC 2.0 message."
             fault = types.ErrorData(code=types.INVALID_REQUEST, message=sentence)
         answer = SessionMessage(types.JSONRPCError(jsonrpc="2.0", id=None, error=fault))
-        with suppress(anyio.BrokenResourceError):  # the client is gone, and the writer says so
+        with suppress(anyio.BrokenResourceError):  # the client is gone; the writer reports it
             await self._answers.send(answer)
 
     def leaves(self, name: int | str | None) -> None:
-        """An answer is on its way to the client, who may not read."""
+        """Count an answer on its way to the client, which may not read it."""
         self._leaving += 1
         if name is not None:
             self._close(str(name))
@@ -149,7 +149,7 @@ class Asked(Stream):
             self._open[name] = number - 1
         self._is_answered.set()
 
-    def __aiter__(self) -> Asked:
+    def __aiter__(self) -> StdioCalls:
         return self
 
     async def __anext__(self) -> Any:
@@ -159,10 +159,10 @@ class Asked(Stream):
             raise StopAsyncIteration from None
 
 
-class Answered(Stream):
-    """What the client is told."""
+class StdioReplies(WrappedStream):
+    """The answers to a client."""
 
-    def __init__(self, inner: Any, asked: Asked) -> None:
+    def __init__(self, inner: Any, asked: StdioCalls) -> None:
         super().__init__(inner)
         self._asked = asked
 

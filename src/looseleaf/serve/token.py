@@ -1,7 +1,7 @@
-"""The token of a server: a file that only its owner can read holds it, and whoever can read the file may ask.
+"""The token of a server, in a file that only its owner can read. A client that can read the file may use the server.
 
 It is never in the memory's folder: that folder is copied, synced and committed, and the token would go along.
-Invariant: a token that others may have read, or that somebody else wrote, is not used.
+Invariant: a token that other users may have read or written is not used.
 """
 
 from __future__ import annotations
@@ -12,26 +12,26 @@ import stat
 from looseleaf.base.errors import Refused
 
 _BYTES = 32
-"""Of chance, in a token of ours."""
+"""Random bytes in a generated token."""
 _SHORTEST = 20
-"""Characters. A person's own token must not be one that can be tried."""
+"""Characters. A token must not be guessable."""
 _LONGEST = 512
 _VISIBLE = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~+/=")
-"""What may stand behind `Bearer` in a header (RFC 6750)."""
+"""Characters allowed after `Bearer` in a header (RFC 6750)."""
 
-_NEXT = "Name another file with --token-file PATH; if there is none, it is made."
+_NEXT = "Name another file with --token-file PATH; a missing one is created."
 
 
 def default_path() -> str:
-    """Where settings of a person's programs are, outside of any memory."""
+    """Return the default path: in the user's settings folder, outside of any memory."""
     home = os.environ.get("XDG_CONFIG_HOME") or ""
-    if not os.path.isabs(home):  # a relative one is to be ignored, says the specification of these folders
+    if not os.path.isabs(home):  # the XDG specification ignores a relative path
         home = os.path.join(os.path.expanduser("~"), ".config")
     return os.path.join(home, "looseleaf", "token")
 
 
 def token(path: str, memory: str) -> str:
-    """The token in a file, which is made if it is missing."""
+    """Return the token in a file, which is created if missing."""
     place = os.path.join(os.path.realpath(os.path.dirname(os.path.abspath(path))), os.path.basename(path))
     inside = os.path.normcase(os.path.join(os.path.realpath(memory), ""))
     if os.path.normcase(place).startswith(inside):
@@ -41,17 +41,17 @@ def token(path: str, memory: str) -> str:
         )
     try:
         if not os.path.lexists(place):
-            _make(place)
-        return _read(path, place)
+            _create_file(place)
+        return _read_file(path, place)
     except OSError as error:
         why = error.strerror or error
         raise Refused(
-            f"No server was started: the token file {path} cannot be read or made ({why}). {_NEXT}"
+            f"No server was started: the token file {path} cannot be read or created ({why}). {_NEXT}"
         ) from None
 
 
-def _make(place: str) -> None:
-    """All of it appears at once, or nothing does; if two servers start together, both read the same."""
+def _create_file(place: str) -> None:
+    """Create the file in one step; if two servers start together, both read the same token."""
     import secrets
 
     folder = os.path.dirname(place)
@@ -64,39 +64,39 @@ def _make(place: str) -> None:
             file.flush()
             os.fsync(file.fileno())
         try:
-            os.link(draft, place)  # unlike a rename, never over somebody else's
+            os.link(draft, place)  # unlike a rename, never overwrites another file
         except FileExistsError:
             pass
     finally:
         os.unlink(draft)
 
 
-def _read(path: str, place: str) -> str:
+def _read_file(path: str, place: str) -> str:
     def refused(why: str, then: str = _NEXT) -> Refused:
         return Refused(f"No server was started: the token file {path} {why}. {then}")
 
     if os.path.islink(place):
-        raise refused("is a symbolic link, and where it leads may change")
-    # Neither a link that came in between nor a pipe that nobody writes to is waited for.
+        raise refused("is a symbolic link, whose target may change")
+    # Neither follows a link created meanwhile nor waits on a pipe without a writer.
     handle = os.open(place, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
     with os.fdopen(handle, "rb") as file:
         found = os.fstat(handle)
         if not stat.S_ISREG(found.st_mode):
-            raise refused("is no regular file")
+            raise refused("is not a regular file")
         if os.name == "posix":
             if found.st_uid != os.geteuid():
-                raise refused("belongs to somebody else")
+                raise refused("belongs to another user")
             if found.st_mode & 0o077:
                 raise refused(
-                    f"may be read by others (mode {found.st_mode & 0o777:04o})",
-                    f"Who has seen it can use it: delete it, and it is made again; or `chmod 600 {path}`.",
+                    f"can be read by other users (mode {found.st_mode & 0o777:04o})",
+                    f"Delete it, and a new one is created; or, if no one has read it, `chmod 600 {path}`.",
                 )
         text = file.read(_LONGEST + 2).decode("ascii", "replace").strip()
     if not text:
-        raise refused("is empty", "Delete it, and it is made again.")
+        raise refused("is empty", "Delete it, and a new one is created.")
     if not _SHORTEST <= len(text) <= _LONGEST or not _VISIBLE.issuperset(text):
         raise refused(
-            f"holds no token: that is one word of {_SHORTEST} to {_LONGEST} letters, digits and -._~+/=",
-            "Delete it, and it is made again.",
+            f"does not hold a token: one word of {_SHORTEST} to {_LONGEST} letters, digits and -._~+/=",
+            "Delete it, and a new one is created.",
         )
     return text

@@ -1,4 +1,4 @@
-"""everyday."""
+"""The everyday verbs: record, remember, recall, open, test. Arguments and printing only."""
 
 from __future__ import annotations
 
@@ -7,14 +7,18 @@ import sys
 from contextlib import contextmanager
 
 from looseleaf.base.errors import Refused
+from looseleaf.cli.fact_lines import outcome_line
 from looseleaf.cli.output import (
     PROBLEMS,
+    STDIN,
     clipped,
+    decode,
     hung,
     next_step,
     open_memory,
     print_json,
     print_notes,
+    read_input,
     say,
     table,
 )
@@ -24,16 +28,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from looseleaf.cli.arguments import Options
+    from looseleaf.cli.verb_table import CliOptions
     from looseleaf.facts.placement import Outcome
     from looseleaf.memory import Memory
     from looseleaf.place.remember import Remembered
     from looseleaf.recall.hits import Hit
 
 
-# The command `record`: what was said or done, from arguments, a file or standard input.
-
-STDIN = "-"
+# --- record ----------------------------------------------------------------------------
 
 _FOR = {
     "args": ("tool_call",),
@@ -42,17 +44,17 @@ _FOR = {
     "name": ("tool_result",),
     "error": ("tool_result",),
 }
-"""Options of `record` that go with some of its roles only."""
+"""By option of `record`, the roles that it goes with."""
 
 
-def record(options: Options) -> int:
+def record(options: CliOptions) -> int:
     for name, roles in _FOR.items():
         if getattr(options, name) not in (None, False) and options.role not in roles:
             option = f"--{name.replace('_', '-')}"
             raise Refused(f"Nothing was recorded: {option} goes with {' or '.join(roles)}. Leave it out.")
     with open_memory(options, options.session) as memory:
         many = options.role == "jsonl"
-        asked = _read_lines(options) if many else [_asked(options)]
+        asked = _read_lines(options) if many else [_record_request(options)]
         if options.session is None:
             memory.talk.resume()
         with memory.batch() as batch:
@@ -71,47 +73,49 @@ def record(options: Options) -> int:
     return 0
 
 
-def _asked(options: Options) -> dict[str, Any]:
-    """The arguments of `Memory.record`, of the options of one command."""
+def _record_request(options: CliOptions) -> dict[str, Any]:
+    """Return the arguments of `Memory.record` for the options of one command."""
     asked: dict[str, Any] = {"turn_id": options.turn} if options.turn is not None else {}
     given = {"tool_call_id": options.call_id, "tool_name": options.name}
     asked |= {name: value for name, value in given.items() if value is not None}
     if options.role == "tool_call":
-        asked["tool_call"] = _text(options, options.args).strip()
+        asked["tool_call"] = _read_text(options, options.args).strip()
         if options.args is not None:
-            asked["tool_args"] = _value("--args", options.args)
+            asked["tool_args"] = _read_json_option("--args", options.args)
     elif options.role == "tool_result":
         if options.error:
-            asked["tool_error"] = _text(options, options.result)
+            asked["tool_error"] = _read_text(options, options.result)
         elif options.result is None:
-            asked["tool_result"] = _text(options)
+            asked["tool_result"] = _read_text(options)
         elif options.text is not None:
             raise Refused(
-                "Nothing was recorded: the result was given twice, as text and by --result. Leave one of them out."
+                "Nothing was recorded: the result was given twice, as text and by --result. Leave one out."
             )
         if options.result is not None:
-            asked["tool_result"] = _value("--result", options.result)
+            asked["tool_result"] = _read_json_option("--result", options.result)
     else:
-        asked[options.role] = _text(options)
+        asked[options.role] = _read_text(options)
         if not asked[options.role] and options.text != "":
             raise Refused(
-                "Nothing was recorded: there was nothing on standard input. Give the text there, or as an argument."
+                "Nothing was recorded: standard input was empty. Give the text there, or as an argument."
             )
     return asked
 
 
-def _read_lines(options: Options) -> list[dict[str, Any]]:
-    """The arguments of `Memory.record`, one time a line. Every line is looked at before the first is recorded."""
+def _read_lines(options: CliOptions) -> list[dict[str, Any]]:
+    """Return the arguments of `Memory.record` for each line. Every line is checked before the first is recorded."""
     from looseleaf.log.record_request import ask
 
     found: list[dict[str, Any]] = []
-    for number, line in enumerate(given_bytes(options.text).split(b"\n"), 1):
+    for number, line in enumerate(read_input(options.text).split(b"\n"), 1):
         if not line.strip():
             continue
         try:
-            members = _loaded(decoded(line, "it"), "it")
+            members = _load_json(decode(line, "it"), "it")
             if not isinstance(members, dict):
-                raise Refused('Nothing was recorded: it is no object. Write one such as {"user": "hello"}.')
+                raise Refused(
+                    'Nothing was recorded: it is not an object. Write one such as {"user": "hello"}.'
+                )
             if options.turn is not None:
                 members.setdefault("turn_id", options.turn)
             ask(**members)
@@ -122,103 +126,76 @@ def _read_lines(options: Options) -> list[dict[str, Any]]:
     return found
 
 
-def _text(options: Options, other: str | None = None) -> str:
-    """The text that was given. `other` is a second thing that may be asked to come from standard input."""
+def _read_text(options: CliOptions, other: str | None = None) -> str:
+    """Return the given text. `other`: a second argument that may ask for standard input."""
     if options.text not in (None, STDIN):
         return str(options.text)
     if other == STDIN:
         raise Refused(
-            "Nothing was recorded: two things at once cannot come from standard input. Give one as an argument."
+            "Nothing was recorded: two texts cannot both come from standard input. Give one as an argument."
         )
-    text = decoded(given_bytes(STDIN), "standard input")
-    # The line end that `echo` and the like put behind everything was not said.
+    text = decode(read_input(STDIN), "standard input")
+    # `echo` and the like add a line end that is not part of the text.
     return text[:-2] if text.endswith("\r\n") else text.removesuffix("\n")
 
 
-def _value(option: str, given: str) -> Any:
-    return _loaded(decoded(given_bytes(STDIN), option) if given == STDIN else given, option)
+def _read_json_option(option: str, given: str) -> Any:
+    return _load_json(decode(read_input(STDIN), option) if given == STDIN else given, option)
 
 
-def given_bytes(path: str | None, done: str = "recorded") -> bytes:
-    """Of a file; or of standard input. `done`: what was not, if it cannot be read."""
-    name = "standard input" if path in (None, STDIN) else str(path)
+def _load_json(text: str, what: str) -> Any:
     try:
-        if path not in (None, STDIN):
-            with open(name, "rb") as file:
-                return file.read()
-        if sys.stdin is not None:
-            return sys.stdin.buffer.read()
-        why = "it is closed"
-    except (OSError, ValueError) as error:  # ValueError: a name with a NUL
-        why = getattr(error, "strerror", None) or str(error)
-    raise Refused(
-        f"Nothing was {done}: {name} could not be read ({why}). Give what is to be {done} another way."
-    )
-
-
-def decoded(data: bytes, what: str, done: str = "recorded") -> str:
-    try:
-        return data.decode()
-    except UnicodeDecodeError as error:
-        raise Refused(
-            f"Nothing was {done}: {what} is no UTF-8 text (at byte {error.start + 1}). Convert it first."
-        ) from error
-
-
-def _loaded(text: str, what: str) -> Any:
-    try:
-        return json.loads(text, parse_constant=_no_constant)
+        return json.loads(text, parse_constant=_refuse_constant)
     except json.JSONDecodeError as error:
         why = f"{error.msg[:1].lower()}{error.msg[1:]} at character {error.pos + 1}"
     except RecursionError:
         why = "it nests too deep"
     except ValueError as error:
         why = str(error)
-    raise Refused(
-        f"Nothing was recorded: {what} is no JSON ({why}). Write texts, names too, in double quotes."
-    )
+    raise Refused(f"Nothing was recorded: {what} is not JSON ({why}). Put texts and names in double quotes.")
 
 
-def _no_constant(name: str) -> Any:
-    raise ValueError(f"{name} is no number")
+def _refuse_constant(name: str) -> Any:
+    raise ValueError(f"{name} is not a number")
 
 
-# The command `remember`: a person's own words become memory now.
+# --- remember --------------------------------------------------------------------------
 
 
-def remember(options: Options) -> int:
+def remember(options: CliOptions) -> int:
     with open_memory(options) as memory:
         done = memory.remember(_read_words(options), topic=options.topic)
         options.done = "it was remembered; "
         if options.json:
             print_json(done.to_dict())
         else:
-            _tell(done)
+            _print_remembered(done)
         print_notes(memory)
         next_step(options, _next_step(done))
     return 0
 
 
 def _next_step(done: Remembered) -> str:
-    if done.noted is not None and not done.noted.changed and not _told(done):
+    if done.noted is not None and not done.noted.changed and not _outcomes_to_print(done):
         return f"`looseleaf show {done.noted.path}` shows it."
-    if done.noted is None and all(each.act in ("restate", "drop") for each in _told(done)):
-        return (
-            "`looseleaf facts` lists what is known; `looseleaf why` with some of the words says since when."
-        )
-    undo = "`looseleaf undo`, twice," if _told(done) and done.noted is not None else "`looseleaf undo`"
-    return f"`looseleaf recall` with some of the words finds it; {undo} takes it back."
+    if done.noted is None and all(each.act in ("restate", "drop") for each in _outcomes_to_print(done)):
+        return "`looseleaf facts` lists the facts; `looseleaf why` with some of the words shows since when."
+    undo = (
+        "`looseleaf undo`, twice,"
+        if _outcomes_to_print(done) and done.noted is not None
+        else "`looseleaf undo`"
+    )
+    return f"`looseleaf recall` with some of the words finds it; {undo} undoes it."
 
 
-def _read_words(options: Options) -> str:
-
+def _read_words(options: CliOptions) -> str:
     if options.text != [STDIN]:
         return " ".join(options.text)
-    return decoded(given_bytes(STDIN, "remembered"), "standard input", "remembered")
+    return decode(read_input(STDIN, "remembered"), "standard input", "remembered")
 
 
-def _tell(done: Remembered) -> None:
-    for outcome in _told(done):
+def _print_remembered(done: Remembered) -> None:
+    for outcome in _outcomes_to_print(done):
         say(_outcome_line(outcome))
     if done.noted is not None:
         path, is_new = clipped(done.noted.path), done.noted.changed
@@ -235,17 +212,16 @@ def _tell(done: Remembered) -> None:
     for words in done.passed_over:
         say(f"passed over: {clipped(words)}")
     if done.redacted:
-        say("What looks like a secret was taken out before anything was written: it is kept nowhere.")
+        say("A secret was removed before anything was written: it is kept nowhere.")
 
 
-def _told(done: Remembered) -> tuple[Outcome, ...]:
-    """Where all of it was dropped, it was noted instead."""
+def _outcomes_to_print(done: Remembered) -> tuple[Outcome, ...]:
+    """Return the outcomes to print; none where all were dropped: the text was noted instead."""
     outcomes = done.placed.outcomes if done.placed is not None else ()
     return outcomes if any(each.act != "drop" for each in outcomes) else ()
 
 
 def _outcome_line(outcome: Outcome) -> str:
-    from looseleaf.cli.verbs.views import outcome_line
     from looseleaf.text.lines import NOTE
 
     line = outcome_line(outcome)
@@ -254,19 +230,17 @@ def _outcome_line(outcome: Outcome) -> str:
     return line.replace("added", "noted", 1).rpartition(": ")[0] + ": as you said it"
 
 
-# The commands of recall: find, open what was found, run the tests a person wrote.
+# --- recall ----------------------------------------------------------------------------
 
 _CLIP = 40
-"""Tokens of each hit in a list: two or three lines of a terminal, around what was asked for."""
+"""Tokens of each hit in a list: two or three lines of a terminal around the match."""
 
 
-def recall(options: Options) -> int:
+def recall(options: CliOptions) -> int:
     if options.raw and options.kind is not None:
-        raise Refused(
-            "Nothing was looked for: --raw is what was said and done, and --kind something else. Leave one out."
-        )
+        raise Refused("Nothing was searched: --raw and --kind exclude each other. Leave one out.")
     with open_memory(options) as memory:
-        with _watched(memory):
+        with _index_progress(memory):
             found = memory.recall(
                 " ".join(options.query),
                 options.k,
@@ -289,29 +263,29 @@ def recall(options: Options) -> int:
         else:
             numbered, explain = list(enumerate(found, 1)), options.explain
             lines = ("\n".join(_hit_lines(number, hit, is_explained=explain)) for number, hit in numbered)
-            rows = (_row(number, hit, is_explained=explain) for number, hit in numbered)
+            rows = (_hit_row(number, hit, is_explained=explain) for number, hit in numbered)
             table(("", "where", "what"), rows, lines=lines)
         print_notes(memory)
-        next_step(options, _what_became(found[0]) if found else _OTHERWISE)
+        next_step(options, _step_after_hit(found[0]) if found else _OTHERWISE)
     return 0 if found else PROBLEMS
 
 
-_OTHERWISE = "other words; or --all, for what is not sure enough to be an answer."
+_OTHERWISE = "try other words, or --all for hits that are not sure enough to be an answer."
 
 
 def _hit_lines(number: int, hit: Hit, *, is_explained: bool) -> Iterator[str]:
-    """What is ours to say of a hit stands on lines of its own, which no text of a hit can look like."""
+    """Yield the lines of a hit. The program's words have lines of their own, which no text of a hit can imitate."""
     yield f"{number}. {hung(_hit_words(hit), 3)}"
     place = f"{hit.where}  {hit.path}" if hit.kind == "fact" and hit.path else hit.where
-    yield f"   └ {'  '.join((*_said(hit), *_over(hit)))}  {place}"
+    yield f"   └ {'  '.join((*_hit_facts(hit), *_hit_status(hit)))}  {place}"
     if is_explained:
-        yield f"     {_parts(hit)}"
+        yield f"     {_score_parts(hit)}"
 
 
-def _row(number: int, hit: Hit, *, is_explained: bool) -> tuple[str, str, str]:
-    """The same for a terminal: what is ours to say stands in a column of its own."""
-    about = [hit.where, *([hit.path] if hit.kind == "fact" and hit.path else []), " ".join(_said(hit))]
-    about += [*_over(hit), *([_parts(hit)] if is_explained else [])]
+def _hit_row(number: int, hit: Hit, *, is_explained: bool) -> tuple[str, str, str]:
+    """Return the same for a terminal: the program's words have a column of their own."""
+    about = [hit.where, *([hit.path] if hit.kind == "fact" and hit.path else []), " ".join(_hit_facts(hit))]
+    about += [*_hit_status(hit), *([_score_parts(hit)] if is_explained else [])]
     return f"{number}.", "\n".join(about), _hit_words(hit)
 
 
@@ -320,31 +294,31 @@ def _hit_words(hit: Hit) -> str:
     return f"{about}{hit.text}"
 
 
-def _said(hit: Hit) -> list[str]:
-    """When, by whom or of what kind, how far it is believed, how sure."""
+def _hit_facts(hit: Hit) -> list[str]:
+    """Return the date, the speaker or kind, the level, the score."""
     said = (hit.date, hit.speaker if hit.kind == "trace" else hit.kind, hit.level or "", f"{hit.score:.2f}")
     return [each for each in said if each]
 
 
-def _over(hit: Hit) -> Iterator[str]:
+def _hit_status(hit: Hit) -> Iterator[str]:
     if hit.is_over:
-        so = "no longer so" if hit.status.endswith("superseded") else "a person said no to it"
+        so = "no longer so" if hit.status.endswith("superseded") else "rejected by a person"
         so = f"in part {so}" if hit.status.startswith("partly") else so
         yield f"{so}; now: {clipped(hit.now)}" if hit.now else so
 
 
-def _parts(hit: Hit) -> str:
+def _score_parts(hit: Hit) -> str:
     return ", ".join(f"{name} {value:.2f}" for name, value in hit.parts.items() if value)
 
 
-def _what_became(hit: Hit) -> str:
+def _step_after_hit(hit: Hit) -> str:
     name = hit.where if " " not in hit.where else "…"
     if hit.kind == "fact":
-        return f"`looseleaf why {name}` says why it is believed; `looseleaf open {name}` shows what it stands in."
-    return f"`looseleaf open {name}` shows what it stands in."
+        return f"`looseleaf why {name}` shows why it is believed; `looseleaf open {name}` shows its context."
+    return f"`looseleaf open {name}` shows its context."
 
 
-def open_hit(options: Options) -> int:
+def open_hit(options: CliOptions) -> int:
     with open_memory(options) as memory:
         opened = memory.open(options.where)
         if options.json:
@@ -355,12 +329,12 @@ def open_hit(options: Options) -> int:
     return 0
 
 
-def test(options: Options) -> int:
+def test(options: CliOptions) -> int:
     from looseleaf.recall.recall_tests import report, run
 
     with open_memory(options) as memory:
-        with _watched(memory):
-            outcomes = run(memory.parts, options.path)
+        with _index_progress(memory):
+            outcomes = run(memory, options.path)
         has_failed = any(not outcome.passed for outcome in outcomes)
         if options.json:
             print_json([outcome.to_dict() for outcome in outcomes])
@@ -371,8 +345,8 @@ def test(options: Options) -> int:
 
 
 @contextmanager
-def _watched(memory: Memory) -> Iterator[None]:
-    """While the index is made, a terminal is shown how far that is; a pipe loads nothing for it."""
+def _index_progress(memory: Memory) -> Iterator[None]:
+    """Show progress on a terminal while the index is built; a pipe loads nothing for it."""
     if not sys.stderr.isatty():
         yield
         return

@@ -1,13 +1,21 @@
-"""The commands of facts: list them, say what is right, see what each was before and why it is believed.
+"""The verbs of facts: list, correct, score, pin, approve, reject; their history, and why each is believed.
 
-Arguments and printing only. A fact stands on one line, and what is ours to say of it (its level, its page) comes last
-there: no text of a fact can claim another level or place.
+Arguments and printing only.
 """
 
 from __future__ import annotations
 
 from looseleaf.base.errors import Refused
-from looseleaf.base.paths import REVIEW
+from looseleaf.cli.fact_lines import (
+    SHORT_ID,
+    choose_fact,
+    dates_of,
+    line_of,
+    marks_of,
+    place_of,
+    span_of,
+    words_of,
+)
 from looseleaf.cli.output import (
     clipped,
     edit_dict,
@@ -28,25 +36,21 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from looseleaf.base.values import Fact, Record
-    from looseleaf.cli.arguments import Options
+    from looseleaf.cli.verb_table import CliOptions
     from looseleaf.memory import Memory
     from looseleaf.place.notebook import Source
 
-SHORT_ID = 10
-"""Characters of an id in a list: among ten thousand facts, one in a million shares them with another."""
-
 _PAST = ("pending", "superseded", "rejected")
-_MARKS = ("pinned", "unverified", "doubtful")
 
 
 # --- listing ---------------------------------------------------------------------------
 
 
-def facts(options: Options) -> int:
+def facts(options: CliOptions) -> int:
     wanted = [status for status in _PAST if getattr(options, status)]
     if options.as_of is not None and wanted:
         raise Refused(
-            f"Nothing was shown: --as-of lists what was true then, and --{wanted[0]} something else. Leave one out."
+            f"Nothing was shown: --as-of lists facts that were true then, and --{wanted[0]} others. Leave one out."
         )
     with open_memory(options) as memory:
         found = [
@@ -63,22 +67,22 @@ def facts(options: Options) -> int:
         if options.json:
             print_json([fact.to_dict() for fact in found])
         else:
-            _print_facts(found) if found else say(_nothing(options, wanted))
+            _print_facts(found) if found else say(_empty_line(options, wanted))
         print_notes(memory)
         if found:
             next_step(options, _THEN.get(wanted[0] if wanted else "", _PUT_RIGHT))
     return 0
 
 
-_PUT_RIGHT = "`looseleaf why ID` says why one is believed; `looseleaf correct ID TEXT` says what is right."
+_PUT_RIGHT = "`looseleaf why ID` shows why one is believed; `looseleaf correct ID TEXT` corrects one."
 _THEN = {
-    "pending": "`looseleaf review` goes through what waits for your yes.",
-    "superseded": "`looseleaf history ID` shows what took its place, and whose words it rests on.",
-    "rejected": "`looseleaf history ID` shows what took its place, and whose words it rests on.",
+    "pending": "`looseleaf review` goes through the facts that wait for your yes.",
+    "superseded": "`looseleaf history ID` shows what replaced it, and whose words it rests on.",
+    "rejected": "`looseleaf history ID` shows what replaced it, and whose words it rests on.",
 }
 
 
-def _nothing(options: Options, wanted: Sequence[str]) -> str:
+def _empty_line(options: CliOptions, wanted: Sequence[str]) -> str:
     if wanted:
         return f"Nothing is {' or '.join(wanted)}{' of this kind' if options.kind else ''}."
     known = "Nothing of this kind is known" if options.kind else "Nothing is known"
@@ -90,19 +94,19 @@ def _nothing(options: Options, wanted: Sequence[str]) -> str:
 def _print_facts(found: Sequence[Fact]) -> None:
     rows = (
         (clipped(topic) if fact is facts[0] else "", *_cells(fact))
-        for topic, facts in _by_topic(found)
+        for topic, facts in _group_by_topic(found)
         for fact in facts
     )
-    table(("topic", "id", "level", "dates", "where", "fact"), rows, lines=_listed(found))
+    table(("topic", "id", "level", "dates", "where", "fact"), rows, lines=fact_list(found))
 
 
-def _listed(found: Sequence[Fact]) -> Iterator[str]:
-    for topic, facts in _by_topic(found):
+def fact_list(found: Sequence[Fact]) -> Iterator[str]:
+    for topic, facts in _group_by_topic(found):
         yield clipped(topic)
         yield from (f"  {line_of(fact, *dates_of(fact))}" for fact in facts)
 
 
-def _by_topic(found: Sequence[Fact]) -> list[tuple[str, list[Fact]]]:
+def _group_by_topic(found: Sequence[Fact]) -> list[tuple[str, list[Fact]]]:
     topics: dict[str, list[Fact]] = {}
     for fact in found:
         topics.setdefault(fact.topic, []).append(fact)
@@ -110,90 +114,37 @@ def _by_topic(found: Sequence[Fact]) -> list[tuple[str, list[Fact]]]:
 
 
 def _cells(fact: Fact) -> tuple[str, str, str, str, str]:
-    marks, dates = ", ".join(_marks(fact)), ", ".join(dates_of(fact))
-    return (fact.id or "")[:SHORT_ID], marks, dates, _place(fact), words_of(fact)
+    marks, dates = ", ".join(marks_of(fact)), ", ".join(dates_of(fact))
+    return (fact.id or "")[:SHORT_ID], marks, dates, place_of(fact), words_of(fact)
 
 
-def line_of(fact: Fact, *more: str) -> str:
-    """A fact on one line, with more marks of it."""
-    name = (fact.id or "")[:SHORT_ID]
-    at = _place(fact)
-    return f"{name}  {words_of(fact)}  ({', '.join((*_marks(fact), *more))}){f'  {at}' if at else ''}"
+# --- changing --------------------------------------------------------------------------
 
 
-def dates_of(fact: Fact) -> Iterator[str]:
-    """Since which day a fact holds, and when it was last said again. What is over has its times as a mark."""
-    if fact.status == "superseded" or fact.valid_to is not None:
-        return
-    noted = fact.entry_ts or fact.recorded_at
-    if since := _at(fact.valid_from) if fact.valid_from else when(noted) if noted else "":
-        yield f"since {since[:10]}"
-    if fact.said_at:
-        yield f"again {when(fact.said_at)[:10]}"
-
-
-def words_of(fact: Fact) -> str:
-    return clipped(f"{fact.relation}: {fact.object}")
-
-
-def _marks(fact: Fact) -> Iterator[str]:
-    if fact.status != "current":
-        yield fact.status
-    yield fact.level or "unknown"
-    if fact.user_fact_score is not None:
-        yield f"score {fact.user_fact_score:g}"
-    yield from (mark for mark in _MARKS if mark in fact.tags)
-    if fact.status == "superseded" or fact.valid_to is not None:
-        yield _held(fact)
-
-
-def _place(fact: Fact) -> str:
-    if fact.status == "pending":
-        return REVIEW
-    return f"{fact.path}:{fact.line}" if fact.path and fact.line else ""
-
-
-def _held(fact: Fact) -> str:
-    since = _at(fact.valid_from) if fact.valid_from else when(fact.recorded_at) if fact.recorded_at else ""
-    until = f"until {_at(fact.valid_to)}" if fact.valid_to else ""
-    return (
-        " ".join(each for each in (f"since {since}" if since else "", until) if each) or "nobody knows when"
-    )
-
-
-def _at(text: str) -> str:
-    """A time that a fact holds from or to, by the clock here; a date stays one."""
-    from looseleaf.text.times import moment
-
-    ts = moment(text) if "T" in text else None
-    return when(ts) if ts is not None else text
-
-
-# --- saying what is right --------------------------------------------------------------
-
-
-def score(options: Options) -> int:
+def score(options: CliOptions) -> int:
     try:
         given = float(options.score)
     except ValueError:
         raise Refused(
-            f"Nothing was scored: {options.score!r} is no score. Give a number from 0 to 10."
+            f"Nothing was scored: {options.score!r} is not a score. Give a number from 0 to 10."
         ) from None
-    return _say(options, "scored", lambda memory: memory.review.score(options.fact, given))
+    return _change_fact(options, "scored", lambda memory, fact: memory.score(fact, given))
 
 
-def correct(options: Options) -> int:
-    return _say(options, "corrected", lambda memory: memory.review.correct(options.fact, options.text))
+def correct(options: CliOptions) -> int:
+    return _change_fact(options, "corrected", lambda memory, fact: memory.correct(fact, options.text))
 
 
-def reject(options: Options) -> int:
-    return _say(options, "rejected", lambda memory: memory.review.reject(options.fact))
+def reject(options: CliOptions) -> int:
+    return _change_fact(options, "rejected", lambda memory, fact: memory.reject(fact))
 
 
-def approve(options: Options) -> int:
+def approve(options: CliOptions) -> int:
+    first = ("pending", "current", "superseded", "rejected")
     with open_memory(options) as memory:
         before = {fact.id for fact in memory.facts()}
-        fact = memory.review.approve(options.fact)
+        named = choose_fact(memory, options, options.fact, done="approved", first=first)
+        fact = memory.approve(named.id or "")
         options.done = "it was approved; "
         if options.json:
             print_json(fact.to_dict())
@@ -206,14 +157,15 @@ def approve(options: Options) -> int:
     return 0
 
 
-def pin(options: Options) -> int:
+def pin(options: CliOptions) -> int:
     done = "unpinned" if options.off else "pinned"
-    return _say(options, done, lambda memory: memory.review.pin(options.fact, pinned=not options.off))
+    return _change_fact(options, done, lambda memory, fact: memory.pin(fact, pinned=not options.off))
 
 
-def _say(options: Options, done: str, change: Callable[[Memory], Fact]) -> int:
+def _change_fact(options: CliOptions, done: str, change: Callable[[Memory, str], Fact]) -> int:
     with open_memory(options) as memory:
-        fact = change(memory)
+        named = choose_fact(memory, options, options.fact, done=done)
+        fact = change(memory, named.id or "")
         options.done = f"it was {done}; "
         if options.json:
             print_json(fact.to_dict())
@@ -223,35 +175,45 @@ def _say(options: Options, done: str, change: Callable[[Memory], Fact]) -> int:
     return 0
 
 
+def show_fact(memory: Memory, options: CliOptions) -> None:
+    """Print one fact: `show` with the name of a fact."""
+    fact = choose_fact(memory, options, options.page, done="shown")
+    if options.json:
+        print_json(fact.to_dict())
+    else:
+        say("\n  ".join([hung(f"{fact.relation}: {fact.object}", 4), *fact_details(fact)]))
+
+
 # --- history ---------------------------------------------------------------------------
 
 
-def history(options: Options) -> int:
+def history(options: CliOptions) -> int:
     with open_memory(options) as memory:
-        values = [(fact, memory.explain.sources(fact)) for fact in memory.history.fact(options.fact)]
+        named = choose_fact(memory, options, options.fact, done="shown")
+        values = [(fact, memory.sources(fact)) for fact in memory.fact_history(named.id or "")]
         if options.json:
             print_json(
                 [fact.to_dict() | {"words": [each.to_dict() for each in said]} for fact, said in values]
             )
         else:
             for fact, said in values:
-                say("\n".join((line_of(fact), *(f"  {line}" for line in _past(fact, said)))))
+                say("\n".join((line_of(fact), *(f"  {line}" for line in history_lines(fact, said)))))
         print_notes(memory)
     return 0
 
 
-def _past(fact: Fact, said: Sequence[Source]) -> Iterator[str]:
-    yield f"{'waits' if fact.status == 'pending' else 'held'}: {_held(fact)}"
+def history_lines(fact: Fact, said: Sequence[Source]) -> Iterator[str]:
+    yield f"{'waits' if fact.status == 'pending' else 'held'}: {span_of(fact)}"
     if fact.superseded_by:
         yield f"replaced by: {fact.superseded_by}"
     if fact.quote:
         yield f"quote: “{clipped(fact.quote)}”"
     for each in said:
-        yield f"{_source(each)}: {clipped(each.text)}"
+        yield f"{source_line(each)}: {clipped(each.text)}"
 
 
-def _source(source: Source) -> str:
-    """Where words stand, and whose they are; the words are to follow."""
+def source_line(source: Source) -> str:
+    """Return where words are and whose they are; the words follow."""
     if source.ts is None:
         return f"source: {clipped(source.source)}, which is not in the log"
     return f"source: {clipped(source.source)}, {clipped(source.origin)}, {when(source.ts)}"
@@ -260,32 +222,37 @@ def _source(source: Source) -> str:
 # --- why -------------------------------------------------------------------------------
 
 
-def why(options: Options) -> int:
-    """Of a fact by its name; anything else is looked for in a prompt."""
+def why(options: CliOptions) -> int:
+    """Explain a fact by its id or place; other words are looked up in a prompt."""
     with open_memory(options) as memory:
-        fact = _named(memory, options.what)
+        fact = _find_exact(memory, options.what)
         if fact is None:
             from looseleaf.cli.verbs.prompt import why_in_prompt
 
             return why_in_prompt(memory, options)
-        said, made = memory.explain.sources(fact), _made_by(memory, fact)
-        entry, distiller = _entry(memory, fact)
+        said, made = memory.sources(fact), _journal_of(memory, fact)
+        entry, distiller = _entry_of(memory, fact)
         if options.json:
-            about = {"fact": fact.to_dict(), "why": _because(fact), "entry": entry, "distiller": distiller}
+            about = {
+                "fact": fact.to_dict(),
+                "why": reason_of_level(fact),
+                "entry": entry,
+                "distiller": distiller,
+            }
             print_json(
                 about | {"words": [each.to_dict() for each in said], "made_by": [each for each, _ in made]}
             )
         else:
-            lines = [f"{hung(f'{fact.relation}: {fact.object}', 4)}", *_about(fact)]
-            lines += [f"{_source(each)}:\n    {hung(each.text, 4)}" for each in said]
+            lines = [f"{hung(f'{fact.relation}: {fact.object}', 4)}", *fact_details(fact)]
+            lines += [f"{source_line(each)}:\n    {hung(each.text, 4)}" for each in said]
             if entry is not None:
                 lines += [f"entry: log/entries/{clipped(entry)}"]
                 lines += [f"distiller: {clipped(distiller or 'not known')}"]
             lines += [f"journal: {line}" for _, line in made]
             say("\n  ".join(lines))
         print_notes(memory)
-        before = f"`looseleaf history {fact.id}` shows what it was before"
-        next_step(options, f"{before}; `looseleaf correct {fact.id} TEXT` says what is right.")
+        before = f"`looseleaf history {fact.id}` shows its earlier values"
+        next_step(options, f"{before}; `looseleaf correct {fact.id} TEXT` corrects it.")
     return 0
 
 
@@ -293,13 +260,13 @@ _NAME = lazy(r"f_[0-9a-z]*|[^\n]+\.md:[0-9]{1,7}")
 _MAY_BE_ID = lazy("[0-9a-f]{4,12}")
 
 
-def _named(memory: Memory, what: str) -> Fact | None:
-    """The fact that an id or place names. A word may look like the beginning of an id, and be none."""
+def _find_exact(memory: Memory, what: str) -> Fact | None:
+    """Return the fact of an id or place; None: other words, also those that only look like an id."""
     if _NAME.fullmatch(what):
         try:
             return memory.fact(what)
         except Refused:
-            if what.rpartition(":")[0] in memory.pages.list():  # a line that is no fact
+            if what.rpartition(":")[0] in memory.pages():  # a line that is not a fact
                 return None
             raise
     try:
@@ -308,14 +275,14 @@ def _named(memory: Memory, what: str) -> Fact | None:
         return None
 
 
-def _about(fact: Fact) -> Iterator[str]:
+def fact_details(fact: Fact) -> Iterator[str]:
     yield f"id: {fact.id}"
     yield f"topic: {clipped(fact.topic)}"
     yield f"kind: {fact.kind or 'not known'}{f', {fact.time_span}' if fact.time_span else ''}"
-    at = _place(fact)
+    at = place_of(fact)
     again = f", again {when(fact.said_at)}" if fact.said_at else ""
-    yield f"status: {fact.status}, {_held(fact)}{again}{f', on {at}' if at else ''}"
-    yield f"level: {fact.level}: {_because(fact)}"
+    yield f"status: {fact.status}, {span_of(fact)}{again}{f', on {at}' if at else ''}"
+    yield f"level: {fact.level}: {reason_of_level(fact)}"
     for name, value in (("confidence", fact.confidence), ("salience", fact.salience)):
         if value is not None:
             yield f"{name}: {value:g}"
@@ -328,26 +295,26 @@ def _about(fact: Fact) -> Iterator[str]:
 
 
 _ORIGINS = {"document": "a document", "tool": "a tool", "import": "an import", "external": "an edit on disk"}
-"""How the origin of a fact is told."""
+"""By origin, its name for people."""
 
 
-def _because(fact: Fact) -> str:
-    """Why it has its level, in a sentence."""
+def reason_of_level(fact: Fact) -> str:
+    """Return why a fact has its level."""
     match fact.level:
         case "confirmed":
-            return "a person wrote it, or said yes to it"
+            return "a person wrote or approved it"
         case "said":
             return "the user said it, and the words are in the log"
         case "inferred" if "unverified" in fact.tags:
-            return "the words it was made of do not say quite this"
+            return "the words it was made of do not quite say this"
         case "inferred":
-            return "an assistant concluded or wrote it; nobody said it"
+            return "an assistant concluded or wrote it; the user did not say it"
     origin = fact.origin or "elsewhere"
-    return f"it comes from {clipped(_ORIGINS.get(origin, origin))}, for which nobody vouches"
+    return f"it comes from {clipped(_ORIGINS.get(origin, origin))}, which no person vouches for"
 
 
-def _entry(memory: Memory, fact: Fact) -> tuple[str | None, str | None]:
-    """The entry that a fact was placed from, and which distiller made that."""
+def _entry_of(memory: Memory, fact: Fact) -> tuple[str | None, str | None]:
+    """Return the entry that a fact was placed from, and its distiller."""
     if fact.entry_id is None:
         return None, None
     try:
@@ -358,8 +325,8 @@ def _entry(memory: Memory, fact: Fact) -> tuple[str | None, str | None]:
     return entry.reference, str(entry.meta.get("distiller"))
 
 
-def _made_by(memory: Memory, fact: Fact) -> list[tuple[Record, str]]:
-    """What the journal has on a fact, oldest first: edits that wrote or ended it, and what a person said of it."""
+def _journal_of(memory: Memory, fact: Fact) -> list[tuple[Record, str]]:
+    """Return the journal on a fact, oldest first: edits that wrote or ended it, and a person's acts on it."""
     own = {source.partition("@")[2] for source in fact.sources if "@" in source}
     found: list[tuple[float, Record, str]] = [
         (edit.ts, edit_dict(edit), edit_line(edit).strip())
@@ -368,11 +335,11 @@ def _made_by(memory: Memory, fact: Fact) -> list[tuple[Record, str]]:
         or any(told.get("id") == fact.id for told in edit.facts)
         or any(ended[0] == fact.id for ended in edit.ended)
     ]
-    found += [(float(word["ts"]), word, _word_line(word)) for word in _words_on(memory, fact)]
+    found += [(float(word["ts"]), word, _act_line(word)) for word in _acts_on(memory, fact)]
     return [(record, line) for _, record, line in sorted(found, key=lambda each: each[0])]
 
 
-def _words_on(memory: Memory, fact: Fact) -> Iterator[Record]:
+def _acts_on(memory: Memory, fact: Fact) -> Iterator[Record]:
     names = ("id", "ts", "fact", "author", "reason", "set", "was", "undoes")
     for line in memory.parts.context.store.read("journal"):
         record = line.record
@@ -380,7 +347,7 @@ def _words_on(memory: Memory, fact: Fact) -> Iterator[Record]:
             yield {name: record.get(name) for name in names}
 
 
-def _word_line(word: Record) -> str:
+def _act_line(word: Record) -> str:
     new = ", ".join(f"{name} = {value}" for name, value in word["set"].items())
     about = clipped(f"{word['author']}: {word['reason']} ({new})")
     return f"{when(word['ts'])}  {word['id']}  {about}"

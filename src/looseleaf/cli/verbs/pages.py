@@ -1,4 +1,7 @@
-"""The verbs of pages: making a memory, the log, showing, comparing, undoing, checking, repairing."""
+"""The verbs of pages: init, log, show, diff, undo, check, repair; and of agents' writes: tool, receipts.
+
+Arguments and printing only.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +12,10 @@ from itertools import islice, takewhile
 from looseleaf.base.errors import Refused
 from looseleaf.cli.output import (
     PROBLEMS,
+    STDIN,
     at_least_one,
     clipped,
+    decode,
     edit_dict,
     edit_line,
     edit_size,
@@ -22,12 +27,12 @@ from looseleaf.cli.output import (
     print_bytes,
     print_json,
     print_notes,
+    read_input,
     say,
     table,
     when,
 )
 from looseleaf.cli.verb_table import LAST
-from looseleaf.cli.verbs.everyday import STDIN, decoded, given_bytes
 from looseleaf.log.journal import PERSON
 
 TYPE_CHECKING = False
@@ -36,24 +41,21 @@ if TYPE_CHECKING:
     from typing import Any
 
     from looseleaf.base.values import Edit, Fact
-    from looseleaf.cli.arguments import Options
+    from looseleaf.cli.verb_table import CliOptions
     from looseleaf.explain import Reconciled, Signed, Written
     from looseleaf.tools.tool import Tool
 
 
-# The commands `tool` and `receipts`, and what `show --who` prints: the memory as a model uses it, and
-# what came of it.
-
 # --- tool ------------------------------------------------------------------------------
 
 
-def tool(options: Options) -> int:
-    """One call, in the agent's last session: what the user said there is what a model may write."""
+def tool(options: CliOptions) -> int:
+    """Call a tool in the agent's last session: the user's words there decide what a model may write."""
     from looseleaf.tools.toolset import TOOLS, call
 
     if options.name is None:
-        return _list(options, list(TOOLS.values()))
-    given = _arguments(options.args)
+        return _list_tools(options, list(TOOLS.values()))
+    given = _read_arguments(options.args)
     with open_memory(options) as memory:
         memory.talk.resume()
         answer = call(memory, options.name, given)
@@ -67,7 +69,7 @@ def tool(options: Options) -> int:
     return PROBLEMS if answer.is_error else 0
 
 
-def _list(options: Options, tools: Sequence[Tool]) -> int:
+def _list_tools(options: CliOptions, tools: Sequence[Tool]) -> int:
     if options.json:
         print_json([each.to_dict() for each in tools])
         return 0
@@ -78,16 +80,16 @@ def _list(options: Options, tools: Sequence[Tool]) -> int:
     return 0
 
 
-def _arguments(text: str | None) -> dict[str, Any]:
+def _read_arguments(text: str | None) -> dict[str, Any]:
     if text == STDIN:
-        text = decoded(given_bytes(STDIN, "done"), "standard input", "done")
+        text = decode(read_input(STDIN, "done"), "standard input", "done")
     try:
         given = json.loads(text) if text is not None else {}
     except RecursionError:
         raise Refused("Nothing was done: the arguments nest too deep. Give one flat JSON object.") from None
     except ValueError as error:
         raise Refused(
-            f"Nothing was done: the arguments are no JSON ({error}). Write one object, such as "
+            f"Nothing was done: the arguments are not JSON ({error}). Write one object, such as "
             '\'{"path": "USER.md"}\', with texts and names in double quotes.'
         ) from None
     if not isinstance(given, dict):
@@ -101,7 +103,7 @@ def _arguments(text: str | None) -> dict[str, Any]:
 # --- receipts --------------------------------------------------------------------------
 
 
-def receipts(options: Options) -> int:
+def receipts(options: CliOptions) -> int:
     at_least_one(options.limit, LAST)
     with open_memory(options) as memory:
         if options.turn is not None:
@@ -109,7 +111,7 @@ def receipts(options: Options) -> int:
             if options.json:
                 print_json(found.to_dict())
             else:
-                say("\n".join(_reconciled(found, options.limit)))
+                say("\n".join(_reconciled_lines(found, options.limit)))
             code = PROBLEMS if found.flagged else 0
         else:
             written = memory.explain.receipts(options.limit + 1)
@@ -119,7 +121,7 @@ def receipts(options: Options) -> int:
                 if written:
                     _print_receipts(written[: options.limit])
                 else:
-                    say("Nothing was written by an agent yet. `looseleaf log` shows all edits.")
+                    say("No agent has written anything yet. `looseleaf log` shows all edits.")
                 if len(written) > options.limit:
                     say("There are more; -n shows them.")
             code = 0
@@ -127,20 +129,20 @@ def receipts(options: Options) -> int:
     return code
 
 
-def _reconciled(found: Reconciled, limit: int) -> Iterator[str]:
+def _reconciled_lines(found: Reconciled, limit: int) -> Iterator[str]:
     if not found.receipts:
         yield f"Nothing was written in {found.turn_id}."
     elif len(found.receipts) > limit:
         yield f"… {len(found.receipts) - limit} earlier ones; -n shows them."
-    yield from (_line(each) for each in found.receipts[-limit:])
+    yield from (_receipt_line(each) for each in found.receipts[-limit:])
     for promise in (*found.requests, *found.claims):
         if promise.kept != "nothing":
             by = f" by {promise.receipt}" if promise.receipt else ""
-            yield f"{_KEPT[promise.kept]}{by}: {clipped(promise.text)}"
+            yield f"{_PROMISE_WORDS[promise.kept]}{by}: {clipped(promise.text)}"
     yield from (f"not kept: {flag.why}" for flag in found.flagged)
 
 
-_KEPT = {"written": "kept", "waits": "waits in review", "known": "known already"}
+_PROMISE_WORDS = {"written": "kept", "waits": "waits in review", "known": "known already"}
 
 
 def _print_receipts(written: Sequence[Written]) -> None:
@@ -149,10 +151,10 @@ def _print_receipts(written: Sequence[Written]) -> None:
         for each in written
     )
     heads = ("time", "receipt", "lines", "page", "who", "why")
-    table(heads, rows, right=("lines",), lines=map(_line, written))
+    table(heads, rows, right=("lines",), lines=map(_receipt_line, written))
 
 
-def _line(each: Written) -> str:
+def _receipt_line(each: Written) -> str:
     about = f"{plain(each.path)}  {plain(each.author)}{_marks(each)}: {clipped(each.reason)}"
     return f"{when(each.ts):>19}  {plain(each.id)}  {_size(each):>8}  {about}"
 
@@ -170,10 +172,10 @@ def _marks(each: Written) -> str:
 # --- who -------------------------------------------------------------------------------
 
 
-def show_who(options: Options) -> int:
+def show_who(options: CliOptions) -> int:
     if options.as_of is not None:
         raise Refused(
-            "Nothing was shown: --who says who wrote the page as it is now, and --as-of shows another. Leave one out; "
+            "Nothing was shown: --who is about the page as it is now, and --as-of about the past. Leave one out; "
             "`looseleaf log` with the page shows who changed it, and when."
         )
     with open_memory(options) as memory:
@@ -191,13 +193,13 @@ def show_who(options: Options) -> int:
 
 
 def print_who(lines: Sequence[Signed], facts: Mapping[int | None, Fact] | None = None) -> None:
-    """Columns: who, level, day, what else the fact on it says of its time, if there is any; the line itself."""
+    """Print columns: who, level, day, other times of the fact if any line has some; the line itself."""
     rows = [
         (
             plain(each.author or "not known"),
             each.level or "",
             _day(each.ts),
-            _times((facts or {}).get(each.line), _day(each.ts)),
+            fact_times((facts or {}).get(each.line), _day(each.ts)),
             plain(each.text, keep="\t"),
         )
         for each in lines
@@ -209,9 +211,9 @@ def print_who(lines: Sequence[Signed], facts: Mapping[int | None, Fact] | None =
         say(f"{marks}  {row[4]}".rstrip())
 
 
-def _times(fact: Fact | None, written: str) -> str:
-    """When a fact began, unless that is when its line was written; when it was said again; and that it is doubtful."""
-    from looseleaf.cli.verbs.facts import dates_of
+def fact_times(fact: Fact | None, written: str) -> str:
+    """Return when a fact began, unless its line was written then; when it was repeated; and whether it is doubtful."""
+    from looseleaf.cli.fact_lines import dates_of
     from looseleaf.text.lines import DOUBTFUL
 
     if fact is None:
@@ -224,7 +226,7 @@ def _day(ts: float | None) -> str:
     return when(ts)[:10] if ts is not None else ""
 
 
-def init(options: Options) -> int:
+def init(options: CliOptions) -> int:
     from looseleaf.pages.folder import init as make
 
     path = first_path(options.path, options.memory, os.environ.get("LOOSELEAF_HOME") or ".looseleaf")
@@ -234,33 +236,33 @@ def init(options: Options) -> int:
         print_json({"path": path, "made": made})
     elif made:
         print(
-            f"{plain(path)} is a memory now. Its pages are Markdown, for any editor: SOUL.md says who the agent is,\n"
+            f"{plain(path)} is a memory now. Its pages are Markdown, for any editor: SOUL.md describes the agent,\n"
             "PROJECT.md the rules of the work; USER.md and facts/<topic>.md hold facts such as `- Name: Zhang San`.\n"
-            ".gitignore there keeps log/, views/ and review/ out of git; the pages, with what you said, go in.\n"
-            f"To keep all of it out: {plain(_hiding(path))}"
+            ".gitignore there keeps log/, views/ and review/ out of git; the pages, with your words, go in.\n"
+            f"To keep all of it out: {plain(_gitignore_command(path))}"
         )
-        next_step(options, _BEGIN.format(_naming(path)))
+        next_step(options, _BEGIN.format(_memory_option(path)))
     else:
         print(f"{plain(path)} is a memory already; nothing was changed.")
-        next_step(options, f"`looseleaf{_naming(path)}` says what it holds.")
+        next_step(options, f"`looseleaf{_memory_option(path)}` shows its contents.")
     return 0
 
 
 _BEGIN = (
-    '`looseleaf{0} remember "I prefer green tea."` tells it something; `looseleaf hook install --claude` has a coding '
-    "agent use it."
+    '`looseleaf{0} remember "I prefer green tea."` adds a fact; `looseleaf hook install --claude` connects a '
+    "coding agent."
 )
 
 
-def _hiding(path: str) -> str:
-    """What a shell is told to keep a whole memory out of git."""
+def _gitignore_command(path: str) -> str:
+    """Return the shell command that keeps a whole memory out of git."""
     from shlex import quote
 
     return f"echo '*' > {quote(os.path.join(path, '.gitignore'))}"
 
 
-def _naming(path: str) -> str:
-    """How the memory is named to a command, where it is not found by itself."""
+def _memory_option(path: str) -> str:
+    """Return the option that names the memory, where it is not found by itself."""
     from looseleaf.pages.folder import find
 
     if os.path.realpath(path) == os.path.realpath(find()):
@@ -270,7 +272,7 @@ def _naming(path: str) -> str:
     return f" --memory {quote(path)}"
 
 
-def log(options: Options) -> int:
+def log(options: CliOptions) -> int:
     at_least_one(options.limit, 50)
     with open_memory(options) as memory:
         edits = list(islice(memory.history.edits(options.page), options.limit + 1))
@@ -302,16 +304,28 @@ def _print_log(edits: Sequence[Edit]) -> None:
     table(heads, rows, right=("lines",), lines=map(edit_line, edits))
 
 
-def show(options: Options) -> int:
+def show(options: CliOptions) -> int:
     if options.who:
         return show_who(options)
     with open_memory(options) as memory:
-        if options.as_of is None:
-            page = memory.pages.read(options.page)
-        else:
-            page = memory.history.page_at(options.page, options.as_of)
-        if not page.exists:
-            raise no_page(memory, page.path, options.as_of)
+        try:
+            page = (
+                memory.page(options.page)
+                if options.as_of is None
+                else memory.page_as_of(options.page, options.as_of)
+            )
+            if not page.exists:
+                raise no_page(memory, page.path, options.as_of)
+        except Refused:
+            from looseleaf.cli.fact_lines import named_facts
+
+            if options.as_of is not None or not named_facts(memory, options.page):
+                raise
+            from looseleaf.cli.verbs.facts import show_fact
+
+            show_fact(memory, options)
+            print_notes(memory)
+            return 0
         if options.json:
             print_json({"path": page.path, "sha256": page.sha256, "as_of": options.as_of, "text": page.text})
         else:
@@ -320,7 +334,7 @@ def show(options: Options) -> int:
     return 0
 
 
-def diff(options: Options) -> int:
+def diff(options: CliOptions) -> int:
     from looseleaf.text.diff import unified
     from looseleaf.text.times import parse_when
 
@@ -339,7 +353,7 @@ def diff(options: Options) -> int:
                 raise no_page(memory, now.path)
             path, old, new = now.path, before.data, now.data
             labels = (f"{path} {options.since}", f"{path} now")
-        # One character for each byte that is no UTF-8, and back: `patch` gets the page's own bytes.
+        # One character for each byte that is not UTF-8, and back: `patch` gets the page's own bytes.
         text = unified(
             old.decode("utf-8", "surrogateescape"), new.decode("utf-8", "surrogateescape"), *labels
         )
@@ -353,19 +367,19 @@ def diff(options: Options) -> int:
     return 0
 
 
-def undo(options: Options) -> int:
+def undo(options: CliOptions) -> int:
     with open_memory(options) as memory:
         last = next(memory.history.edits(), None)
         edit, receipt = memory.history.undo(options.page, author=PERSON)
         options.done = "it was undone; "
-        made = takewhile(lambda each: last is None or each.id != last.id, memory.history.edits())
-        changes = _changes(each for each in made if each.undoes is not None)
+        made = takewhile(lambda each: last is None or each.id != last.id, memory.log())
+        changes = _undone_changes(each for each in made if each.undoes is not None)
         if options.json:
             print_json(
                 {"undone": edit_dict(edit), "receipt": receipt.to_dict(), "changes": [*map(vars, changes)]}
             )
             return 0
-        # A word on a fact, and an entry, are no edit of one page: they have no text before or after them.
+        # An act on a fact, and an entry, are not edits of one page: they have no text before or after.
         is_word = receipt.base is None and receipt.new is None
         what = "" if is_word else f" (edit {edit.id})"
         if is_word and edit.path.startswith("f_"):
@@ -378,8 +392,8 @@ def undo(options: Options) -> int:
     return 0
 
 
-class _Change:
-    """What undoing made of a page: which lines are back on it, which are gone."""
+class _UndoneChange:
+    """The effect of an undo on a page: the lines that are back, and those that are gone."""
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -388,11 +402,11 @@ class _Change:
         self.gone: list[str] = []
 
     def take(self, edit: Edit) -> None:
-        """One more edit of it, a later one."""
+        """Add a later edit."""
         self.is_gone = edit.new is None
         for hunk in edit.hunks if self.path.endswith(".md") else ():
-            self.gone += _said(hunk.removed)
-            for line in _said(hunk.added):
+            self.gone += _text_lines(hunk.removed)
+            for line in _text_lines(hunk.added):
                 self.gone.remove(line) if line in self.gone else self.back.append(line)
 
     def lines(self) -> Iterator[str]:
@@ -408,24 +422,24 @@ class _Change:
 
 
 _SHOWN = 5
-"""Lines of a page that are named; beyond them, they are counted."""
+"""Lines of a page that are named; more are counted."""
 
 
-def _changes(newest_first: Iterable[Edit]) -> list[_Change]:
-    """Page by page; that a day lost its line is no news where something else did."""
-    made: dict[str, _Change] = {}
+def _undone_changes(newest_first: Iterable[Edit]) -> list[_UndoneChange]:
+    """Return the changes page by page; those of daily pages only where there are no others."""
+    made: dict[str, _UndoneChange] = {}
     for edit in reversed([*newest_first]):
-        made.setdefault(edit.path, _Change(edit.path)).take(edit)
+        made.setdefault(edit.path, _UndoneChange(edit.path)).take(edit)
     return [each for path, each in made.items() if not path.startswith("days/")] or [*made.values()]
 
 
-def _said(lines: Iterable[str]) -> list[str]:
-    """What lines of a page say; its summary and date are the program's."""
+def _text_lines(lines: Iterable[str]) -> list[str]:
+    """Return the text of page lines, without the program's own: summary and date."""
     some = (line.strip() for line in lines if not line.startswith(("# ", "> Summary:", "- Updated:")))
     return [line.removeprefix("- ") for line in some if line]
 
 
-def check(options: Options) -> int:
+def check(options: CliOptions) -> int:
     from looseleaf.cli.output import progress
 
     with open_memory(options) as memory, progress("checking"):
@@ -439,24 +453,24 @@ def check(options: Options) -> int:
         print(f"{errors} problem{'s' * (errors != 1)}")
         if errors:
             next_step(
-                options, "`looseleaf repair` mends what can be mended; a copy of every byte it moves is kept."
+                options, "`looseleaf repair` repairs what it can; it keeps a copy of every byte it moves."
             )
     return PROBLEMS if errors else 0
 
 
-def repair(options: Options) -> int:
+def repair(options: CliOptions) -> int:
     from looseleaf.cli.output import progress
     from looseleaf.pages.folder import begin_again, find
 
     begun = begin_again(first_path(options.memory) or find())
-    with open_memory(options) as memory, progress("mending"):
+    with open_memory(options) as memory, progress("repairing"):
         done = [*begun, *memory.repair()]
         left = [problem for problem in memory.check() if problem.severity == "error"]
     if options.json:
         print_json({"done": done, "left": [problem.to_dict() for problem in left]})
     else:
-        for each in done or ["Nothing had to be mended." if not left else "Nothing could be mended."]:
+        for each in done or ["Nothing to repair." if not left else "Nothing could be repaired."]:
             print(plain(each))
         for problem in left:
-            print(f"not mended: {plain(str(problem))}")
+            print(f"not repaired: {plain(str(problem))}")
     return PROBLEMS if left else 0

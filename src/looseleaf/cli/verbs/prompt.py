@@ -1,8 +1,7 @@
-"""The commands around the prompt: make one, explain it, show an old one again, hold two against each other; why words
-are in one; what prompts cost. Arguments and printing only.
+"""The verbs of prompts: build one, explain it, show an old one, compare two; why words are in one; what prompts cost.
 
-In tables the words of others are clipped to their column, and what steers a terminal is written out first: no text can
-break a line of ours or pass for one.
+Arguments and printing only. In tables the words of others are cut to their column, after characters that steer a
+terminal are written out: no text can break a line of the program or pass for one.
 """
 
 from __future__ import annotations
@@ -10,9 +9,11 @@ from __future__ import annotations
 from looseleaf.base.errors import Refused
 from looseleaf.cli.output import (
     PROBLEMS,
+    STDIN,
     bar,
     cell,
     columns,
+    decode,
     filled,
     on_terminal,
     open_memory,
@@ -20,33 +21,33 @@ from looseleaf.cli.output import (
     print_bytes,
     print_json,
     print_notes,
+    read_input,
     say,
     table,
     terminal_width,
 )
-from looseleaf.cli.verbs.everyday import STDIN, decoded, given_bytes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from looseleaf.base.values import Record
-    from looseleaf.cli.arguments import Options
+    from looseleaf.cli.verb_table import CliOptions
     from looseleaf.explain.prompt_costs import Analysis, Compared
     from looseleaf.explain.why import Answer
     from looseleaf.memory import Memory
     from looseleaf.prompt.manifest import Manifest, Omitted, Prompt
 
 _LINES = 12
-"""Lines of one change that are shown; more are counted."""
+"""Lines shown of one change; more are counted."""
 
 
 # --- prompt ----------------------------------------------------------------------------
 
 
-def prompt(options: Options) -> int:
+def prompt(options: CliOptions) -> int:
     _refuse_mixed(options)
-    task = _task(options)
+    task = _read_task(options)
     with open_memory(options) as memory:
         if options.diff is not None:
             _print_compared(memory, options)
@@ -63,38 +64,35 @@ def prompt(options: Options) -> int:
     return 0
 
 
-def _refuse_mixed(options: Options) -> None:
-    """An old prompt is as it was: what it is made for cannot be said any more."""
+def _refuse_mixed(options: CliOptions) -> None:
+    """Refuse options that do not go together. An old prompt cannot be given another task or budget."""
     if options.explain and options.messages:
         raise Refused(
-            "No prompt was shown: --explain and --messages are two ways to show it. Leave one out, or both for --json, "
-            "which has both."
+            "No prompt was shown: --explain and --messages exclude each other. Leave one out; --json has both."
         )
     old = "--replay" if options.replay is not None else "--diff" if options.diff is not None else None
     if old is None:
         return
     if options.replay is not None and options.diff is not None:
-        raise Refused(
-            "No prompt was shown: --replay and --diff are two ways to look at old ones. Leave one out."
-        )
+        raise Refused("No prompt was shown: --replay and --diff exclude each other. Leave one out.")
     given = {"--budget": options.budget is not None, "--model": options.model is not None}
     given |= {"--dry-run": options.dry_run, "a task": old == "--replay" and options.task is not None}
     if old == "--diff":
         given |= {"--explain": options.explain, "--messages": options.messages}
     wrong = next((name for name, is_given in given.items() if is_given), None)
     if wrong is not None:
-        raise Refused(f"No prompt was shown: {wrong} does not go with {old}. Leave one of them out.")
+        raise Refused(f"No prompt was shown: {wrong} does not go with {old}. Leave one out.")
 
 
-def _task(options: Options) -> str | None:
+def _read_task(options: CliOptions) -> str | None:
     if options.task != STDIN or options.diff is not None:
         return options.task
-    text = decoded(given_bytes(STDIN, "asked"), "standard input", "asked")
-    # The line end that `echo` and the like put behind everything was not asked.
+    text = decode(read_input(STDIN, "asked"), "standard input", "asked")
+    # `echo` and the like add a line end that is not part of the task.
     return text[:-2] if text.endswith("\r\n") else text.removesuffix("\n")
 
 
-def _print_prompt(made: Prompt, options: Options) -> None:
+def _print_prompt(made: Prompt, options: CliOptions) -> None:
     if options.explain:
         if options.json:
             print_json(made.manifest.to_dict())
@@ -111,16 +109,18 @@ def _print_prompt(made: Prompt, options: Options) -> None:
 # --- explaining ------------------------------------------------------------------------
 
 
-_EMPTY = "The prompt is empty: there is nothing to tell, and no task."
+_EMPTY = "The prompt is empty: the memory is empty, and there is no task."
 
 
 def _print_explained(manifest: Manifest, *, is_logged: bool) -> None:
     width = terminal_width()
     if not on_terminal():
-        say("\n".join(_explained(manifest, width, is_logged=is_logged)))
+        say("\n".join(explained_lines(manifest, width, is_logged=is_logged)))
         return
     total = manifest.total_tokens
-    rows = [(slot, name, f"{cost:,}", bar(cost, total), why) for slot, name, cost, why in _items(manifest)]
+    rows = [
+        (slot, name, f"{cost:,}", bar(cost, total), why) for slot, name, cost, why in _item_rows(manifest)
+    ]
     if rows:
         table(("slot", "item", "tokens", "share", "reason"), rows, right=("tokens",))
     else:
@@ -128,39 +128,41 @@ def _print_explained(manifest: Manifest, *, is_logged: bool) -> None:
     if manifest.omitted:
         say("")
         table(
-            ("slot", "left out", "why"), [(each.slot, _left(each), _why(each)) for each in manifest.omitted]
+            ("slot", "left out", "why"),
+            [(each.slot, omitted_words(each), _omitted_reason(each)) for each in manifest.omitted],
         )
-    say("\n".join(_totals(manifest, width, is_logged=is_logged)))
+    say("\n".join(_total_lines(manifest, width, is_logged=is_logged)))
 
 
-def _items(manifest: Manifest) -> list[tuple[str, str, int, str]]:
+def _item_rows(manifest: Manifest) -> list[tuple[str, str, int, str]]:
     return [
-        (item.slot, _short(item.id), item.tokens, f"{item.reason} ({item.format})") for item in manifest.items
+        (item.slot, _short_id(item.id), item.tokens, f"{item.reason} ({item.format})")
+        for item in manifest.items
     ]
 
 
-def _why(omitted: Omitted) -> str:
+def _omitted_reason(omitted: Omitted) -> str:
     from looseleaf.explain.why_not import WHY
 
     return f"{omitted.reason}: {WHY.get(omitted.reason, 'no reason is known')}"
 
 
-def _explained(manifest: Manifest, width: int, *, is_logged: bool = True) -> Iterator[str]:
-    rows = _items(manifest)
-    yield from _bars(("slot", "item", "tokens", "reason"), rows, manifest.total_tokens, width)
+def explained_lines(manifest: Manifest, width: int, *, is_logged: bool = True) -> Iterator[str]:
+    rows = _item_rows(manifest)
+    yield from _bar_table(("slot", "item", "tokens", "reason"), rows, manifest.total_tokens, width)
     if not rows:
         yield _EMPTY
     if manifest.omitted:
         yield ""
         yield "left out:"
-        names = [cell(_left(each), width // 3) for each in manifest.omitted]
+        names = [cell(omitted_words(each), width // 3) for each in manifest.omitted]
         wide = max(map(columns, names))
         for each, name in zip(manifest.omitted, names, strict=True):
-            yield f"  {filled(each.slot, 10)}  {filled(name, wide)}  {cell(_why(each), width - wide - 16)}"
-    yield from _totals(manifest, width, is_logged=is_logged)
+            yield f"  {filled(each.slot, 10)}  {filled(name, wide)}  {cell(_omitted_reason(each), width - wide - 16)}"
+    yield from _total_lines(manifest, width, is_logged=is_logged)
 
 
-def _totals(manifest: Manifest, width: int, *, is_logged: bool) -> Iterator[str]:
+def _total_lines(manifest: Manifest, width: int, *, is_logged: bool) -> Iterator[str]:
     total = manifest.total_tokens
     known = _percent(manifest.prefix_tokens, total)
     beginning = f"its beginning: {_EPOCHS.get(manifest.epoch, manifest.epoch)}"
@@ -169,7 +171,7 @@ def _totals(manifest: Manifest, width: int, *, is_logged: bool) -> Iterator[str]
     yield ""
     yield f"{total:,} of {manifest.budget_tokens:,} tokens ({_percent(total, manifest.budget_tokens)})"
     yield f"{manifest.prefix_tokens:,} of them as the prompt before had them ({known})"
-    yield from _cuts(manifest.cuts, width)
+    yield from cut_lines(manifest.cuts, width)
     yield cell(beginning, width)
     yield cell(counted, width)
     yield f"prompt {plain(manifest.id)}" if is_logged else "dry run: nothing was logged"
@@ -183,7 +185,7 @@ _EPOCHS = {
     "crowded": "since the old one left too little room for talk",
     "no_room": "for this prompt only, there is less room",
 }
-"""Since when charter and memory have been as they are: a manifest's `epoch` in words."""
+"""A manifest's `epoch` in words: since when its beginning is unchanged."""
 
 _LEFT = {
     ("essentials", "profile"): "{} fact{s} said above",
@@ -205,10 +207,10 @@ _LEFT = {
     ("window", "earlier turns"): "earlier turns",
     ("window", "what is too long"): "{} long text{s}",
 }
-"""What a manifest calls what was left out, in words."""
+"""By slot and id in a manifest, the words for an omitted part."""
 
 
-def _left(omitted: Omitted) -> str:
+def omitted_words(omitted: Omitted) -> str:
     number = len(omitted.of)
     told = _LEFT.get((omitted.slot, omitted.id))
     if told is None or ("{}" in told and (not number or omitted.of == (omitted.id,))):
@@ -216,14 +218,14 @@ def _left(omitted: Omitted) -> str:
     return told.format(f"{number:,}", s="s" * (number != 1), v="s" * (number == 1))
 
 
-def _short(name: str) -> str:
-    """A message of changes by how its id ends: the beginning is the time, and much the same in all."""
+def _short_id(name: str) -> str:
+    """Return a short id: for a message of changes its end, as the beginning is the time."""
     kind, _, drawn = name.partition("/")
     return f"changes …{drawn[-4:]}" if kind == "changes" and len(drawn) > 8 else name
 
 
-def _cuts(cuts: Sequence[str], width: int) -> Iterator[str]:
-    """All of them, on as many lines as they take."""
+def cut_lines(cuts: Sequence[str], width: int) -> Iterator[str]:
+    """Yield all cuts, on as many lines as they take."""
     line = "cuts: "
     for number, each in enumerate(cuts or ("none",)):
         part = cell(each, width - 8) + ("; " if number + 1 < len(cuts) else "")
@@ -234,10 +236,10 @@ def _cuts(cuts: Sequence[str], width: int) -> Iterator[str]:
     yield line.rstrip()
 
 
-def _bars(
+def _bar_table(
     titles: Sequence[str], rows: Sequence[tuple[str, str, int, str]], total: int, width: int
 ) -> Iterator[str]:
-    """A table: two names, tokens, a bar as long as their share, and a reason."""
+    """Yield a table: two names, tokens, a bar as long as their share, and a reason."""
     if not rows:
         return
     slots, names = (
@@ -271,15 +273,15 @@ def _percent(part: int, whole: int) -> str:
 # --- two prompts -----------------------------------------------------------------------
 
 
-def _print_compared(memory: Memory, options: Options) -> None:
-    compared = memory.explain.compare(options.diff or "", options.task or "last")
+def _print_compared(memory: Memory, options: CliOptions) -> None:
+    compared = memory.compare(options.diff or "", options.task or "last")
     if options.json:
         print_json(compared.to_dict())
     else:
-        say("\n".join(_compared(compared, terminal_width())))
+        say("\n".join(compared_lines(compared, terminal_width())))
 
 
-def _compared(compared: Compared, width: int) -> Iterator[str]:
+def compared_lines(compared: Compared, width: int) -> Iterator[str]:
     yield f"from {plain(compared.old)} to {plain(compared.new)}"
     same = f"{compared.messages} message{'s' * (compared.messages != 1)}, {compared.tokens:,} tokens"
     yield f"the same at the beginning: {same}"
@@ -287,20 +289,22 @@ def _compared(compared: Compared, width: int) -> Iterator[str]:
         for item in items:
             yield cell(f"{word}: {item['slot']} {item['id']}, {item['tokens']:,} tokens", width)
             sign = "+" if word == "came" else "-"
-            yield from _some([f"{sign}{line}" for line in item["text"].splitlines() if line.strip()], width)
+            yield from _first_lines(
+                [f"{sign}{line}" for line in item["text"].splitlines() if line.strip()], width
+            )
     for item in compared.changed:
-        yield from _changed(item, width)
+        yield from _changed_lines(item, width)
     if not (compared.came or compared.went or compared.changed):
         yield "Nothing came, went or changed."
 
 
-def _changed(item: Record, width: int) -> Iterator[str]:
+def _changed_lines(item: Record, width: int) -> Iterator[str]:
     old, new = item["tokens"]
     yield cell(f"changed: {item['slot']} {item['id']}, {old:,} to {new:,} tokens", width)
-    yield from _some(item["lines"], width)
+    yield from _first_lines(item["lines"], width)
 
 
-def _some(lines: Sequence[str], width: int) -> Iterator[str]:
+def _first_lines(lines: Sequence[str], width: int) -> Iterator[str]:
     yield from (f"  {cell(line, width - 2)}" for line in lines[:_LINES])
     if len(lines) > _LINES:
         yield f"  … and {len(lines) - _LINES:,} more lines"
@@ -309,18 +313,18 @@ def _some(lines: Sequence[str], width: int) -> Iterator[str]:
 # --- why -------------------------------------------------------------------------------
 
 
-def why_in_prompt(memory: Memory, options: Options) -> int:
-    """0: the words are in the prompt; 1: they are not, and here is why."""
-    answer = memory.explain.why(options.what, options.prompt or "last")
+def why_in_prompt(memory: Memory, options: CliOptions) -> int:
+    """Print why words are in a prompt or not. 0: they are in it; 1: they are not."""
+    answer = memory.why(options.what, options.prompt or "last")
     if options.json:
         print_json(answer.to_dict())
     else:
-        say("\n".join(_answered(answer)))
+        say("\n".join(answer_lines(answer)))
     print_notes(memory)
     return 0 if answer.is_in else PROBLEMS
 
 
-def _answered(answer: Answer) -> Iterator[str]:
+def answer_lines(answer: Answer) -> Iterator[str]:
     first, *_ = answer.chains[0].steps
     is_in = "in" if answer.is_in else "not in"
     yield f"“{cell(answer.text, 80)}” is {is_in} the prompt {plain(first.where)} ({plain(first.text)})."
@@ -337,7 +341,7 @@ def _answered(answer: Answer) -> Iterator[str]:
 # --- analyze ---------------------------------------------------------------------------
 
 
-def analyze(options: Options) -> int:
+def analyze(options: CliOptions) -> int:
     with open_memory(options) as memory:
         memory.talk.resume()
         analysis = memory.explain.costs(options.last)
@@ -352,16 +356,16 @@ def analyze(options: Options) -> int:
 def _print_analysis(analysis: Analysis) -> None:
     width, total = terminal_width(), analysis.total_tokens
     if not on_terminal():
-        say("\n".join(_analyzed(analysis, width)))
+        say("\n".join(analysis_lines(analysis, width)))
         return
-    say(_now(analysis))
+    say(_now_line(analysis))
     rows = [
         (slot, f"{tokens:,}", _percent(tokens, total), bar(tokens, total))
         for slot, tokens in analysis.slots.items()
     ]
     if rows:
         table(("slot", "tokens", "", "share"), rows, right=("tokens", ""))
-    say("\n".join(_otherwise(analysis)))
+    say("\n".join(_alternative_lines(analysis)))
     if not analysis.prompts:
         say(_NONE_YET)
         return
@@ -373,38 +377,38 @@ def _print_analysis(analysis: Analysis) -> None:
             f"{row.total_tokens:,}",
             f"{row.budget_tokens:,}",
             _percent(row.prefix_tokens, row.total_tokens),
-            "\n".join((_EPOCHS.get(row.epoch, row.epoch), *(_cuts(row.cuts, width) if row.cuts else ()))),
+            "\n".join((_EPOCHS.get(row.epoch, row.epoch), *(cut_lines(row.cuts, width) if row.cuts else ()))),
         )
         for row in reversed(analysis.prompts)
     ]
     figures = ("tokens", "budget", "known")
     table(("prompt", "time", *figures, "beginning"), shown, right=figures)
-    say(f"\n{_shares(analysis)}")
+    say(f"\n{_shares_line(analysis)}")
 
 
-_NONE_YET = "No prompt was made yet: looseleaf prompt."
+_NONE_YET = "There are no prompts yet. `looseleaf prompt` makes one."
 _LAST_PROMPTS = (
-    "The last prompts, newest first. known: what the one before had at the same places, so that a cache may\n"
-    "know it; beginning: since when charter and memory have been as they are."
+    "The last prompts, newest first. known: the part that the prompt before had at the same place, which a cache\n"
+    "may have; beginning: since when charter and memory are unchanged."
 )
 
 
-def _now(analysis: Analysis) -> str:
+def _now_line(analysis: Analysis) -> str:
     return f"A prompt now, without a task: {analysis.total_tokens:,} of {analysis.budget_tokens:,} tokens"
 
 
-def _shares(analysis: Analysis) -> str:
+def _shares_line(analysis: Analysis) -> str:
     known = f"{100 * analysis.prefix_share:.0f} % stood in the prompt before at the same places"
     cached = f"{100 * analysis.cached_share:.0f} % a cache of five minutes would have known"
     return f"Of {analysis.input_tokens:,} input tokens, {known}; {cached}."
 
 
-def _analyzed(analysis: Analysis, width: int) -> Iterator[str]:
+def analysis_lines(analysis: Analysis, width: int) -> Iterator[str]:
     total = analysis.total_tokens
-    yield _now(analysis)
+    yield _now_line(analysis)
     rows = [(slot, _percent(tokens, total), tokens, "") for slot, tokens in analysis.slots.items()]
-    yield from _bars(("slot", "share", "tokens", ""), rows, total, width)
-    yield from _otherwise(analysis)
+    yield from _bar_table(("slot", "share", "tokens", ""), rows, total, width)
+    yield from _alternative_lines(analysis)
     if not analysis.prompts:
         yield _NONE_YET
         return
@@ -416,12 +420,12 @@ def _analyzed(analysis: Analysis, width: int) -> Iterator[str]:
         numbers = f"{row.total_tokens:>9,}  {row.budget_tokens:>9,}  {share:>5}"
         yield f"{name}  {then}  {numbers}  {cell(_EPOCHS.get(row.epoch, row.epoch), 60)}"
         if row.cuts:
-            yield from (f"  {line}" for line in _cuts(row.cuts, width - 2))
+            yield from (f"  {line}" for line in cut_lines(row.cuts, width - 2))
     yield ""
-    yield _shares(analysis)
+    yield _shares_line(analysis)
 
 
-def _otherwise(analysis: Analysis) -> Iterator[str]:
+def _alternative_lines(analysis: Analysis) -> Iterator[str]:
     yield ""
     yield f"Its memory: {analysis.memory_tokens:,} tokens, all but the talk. The same memory otherwise:"
     parts = ", ".join(f"{cell(name, 40)} {tokens:,}" for name, tokens in analysis.before.items())

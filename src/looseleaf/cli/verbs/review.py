@@ -1,4 +1,7 @@
-"""The command of review: what waits for a yes, one by one; on a terminal it asks. Arguments and printing only."""
+"""The verbs `review` and `forget`. Arguments and printing only.
+
+`forget` shows what would go, asks, removes it, and reports what a search of every byte finds afterwards.
+"""
 
 from __future__ import annotations
 
@@ -12,85 +15,103 @@ from looseleaf.text.lines import worded
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from looseleaf.base.values import Fact
-    from looseleaf.cli.arguments import Options
+    from looseleaf.cli.verb_table import CliOptions
     from looseleaf.forget.forget import Forgotten
     from looseleaf.memory import Memory
 
 
-# The command that forgets: it shows what would go, asks, does it, and says what reading every byte found
-# then.
+# --- forget ----------------------------------------------------------------------------
 
 _KINDS = {
-    "traces": ("thing that was said or done", "things that were said or done"),
+    "traces": ("message or tool call", "messages and tool calls"),
     "entries": ("entry", "entries"),
     "facts": ("fact", "facts"),
     "lines": ("line of pages, now or in their history", "lines of pages, now or in their history"),
     "prompts": ("prompt in the log", "prompts in the log"),
     "others": (
-        "file that holds it elsewhere: in a reason, a damaged line, or what was put aside",
-        "files that hold it elsewhere: in a reason, a damaged line, or what was put aside",
+        "file that holds it elsewhere: in a reason, a damaged line, or a copy",
+        "files that hold it elsewhere: in a reason, a damaged line, or a copy",
     ),
 }
 _SHOWN = 3
-"""Places that are named; `--json` has all."""
+"""Places that are named; `--json` lists all."""
 
 _LISTED = 100
-"""Facts that are listed before one is asked; `--json` has all."""
+"""Lines that are listed before asking; `--json` has all."""
 
-_PATIENCE = "Copies, backups, the history of a git repository and the blocks of the disk are not looked at."
+_NOT_SEARCHED = (
+    "Copies, backups, the history of a git repository and the blocks of the disk are not searched."
+)
 
 
-def forget(options: Options) -> int:
+def forget(options: CliOptions) -> int:
+    if options.what is not None and options.fact is not None:
+        raise Refused("Nothing was forgotten: the fact was given twice. Leave out --fact.")
     given = {
-        "fact": options.fact,
+        "fact": options.fact if options.what is None else options.what,
         "topic": options.topic,
         "session": options.session,
         "origin": options.origin,
         "match": options.match,
     }
     with open_memory(options) as memory:
-        if options.fact and not (options.yes or options.dry_run):
-            # What was shown is what goes: by the time of the answer another line may stand at that place.
-            try:
-                given["fact"] = memory.fact(options.fact).id
-            except Refused:
-                pass  # nothing is there, or it was forgotten before: that is said below
+        if given["fact"]:
+            given["fact"] = _resolve_fact(memory, options, given["fact"])
         told = memory.forget(**given, agent=options.agent, dry_run=True)
         if options.dry_run or (told.is_nothing and told.probe is not None):
-            print_json(told.to_dict()) if options.json else _print(told)
+            print_json(told.to_dict()) if options.json else _print_forgotten(told)
             print_notes(memory)
             if options.dry_run and not told.is_nothing:
-                next_step(
-                    options, "nothing has changed. The same with `--yes` in place of `--dry-run` does it."
-                )
-            return _code(told)
+                next_step(options, "nothing has changed. Replace `--dry-run` with `--yes` to do it.")
+            return _exit_code(told)
         if not options.yes:
             from looseleaf.cli.output import ask
 
             if not options.json:
-                _print(told)
+                _print_forgotten(told)
             ask(
                 "Forget all of this? It cannot be undone.",
-                nobody="Nothing was forgotten: there is nobody to be asked. `--dry-run` shows what would go, `--yes` "
-                "does it without asking.",
+                nobody="Nothing was forgotten: there is no terminal to ask at. `--dry-run` shows what would go, "
+                "`--yes` does it without asking.",
                 no="Nothing was forgotten.",
             )
         from looseleaf.cli.output import progress
 
         with progress("forgetting"):
             done = memory.forget(**given, agent=options.agent)
-        print_json(done.to_dict()) if options.json else _print(done)
+        print_json(done.to_dict()) if options.json else _print_forgotten(done)
         print_notes(memory)
         if not done.probe or not done.probe.hits:
-            next_step(options, "`looseleaf check` looks through what is left; nothing brings back what went.")
-    return _code(done)
+            next_step(options, "`looseleaf check` checks the rest; a forgotten text cannot be restored.")
+    return _exit_code(done)
 
 
-def _code(told: Forgotten) -> int:
+def _resolve_fact(memory: Memory, options: CliOptions, words: str) -> str:
+    """Return the id of the fact that words name: the line that is shown is the one that goes.
+
+    An id or place stays as it is where nothing is asked: `Memory.forget` knows what was forgotten there before.
+    """
+    from looseleaf.cli.fact_lines import choose_fact, named_facts
+    from looseleaf.facts.naming import is_exact
+
+    found = named_facts(memory, words)
+    if is_exact(words) and (options.yes or options.dry_run or not found):
+        return words
+    if not found:
+        from shlex import quote
+
+        raise Refused(
+            f"Nothing was forgotten: no fact fits {clipped(words)!r}. `looseleaf forget --match {quote(words)}` "
+            "removes every sentence and line with these words."
+        )
+    return choose_fact(memory, options, words, done="forgotten").id or ""
+
+
+def _exit_code(told: Forgotten) -> int:
     return 1 if told.probe is not None and told.probe.hits else 0
 
 
-def _print(told: Forgotten) -> None:
+def _print_forgotten(told: Forgotten) -> None:
     if told.is_nothing:
         say(f"Nothing of the {told.by} is here: it was forgotten before.")
     else:
@@ -111,72 +132,78 @@ def _print(told: Forgotten) -> None:
         say(
             f"Its value is also named in {count:,} other {'place' if count == 1 else 'places'}, which "
             f"{'stays' if count == 1 else 'stay'}: {', '.join(told.mentions[:_SHOWN])}{more}. "
-            "`forget --match` with the value takes these too."
+            "`forget --match` with the value removes these too."
         )
     if told.probe is not None:
         read = f"{told.probe.files:,} files, {told.probe.bytes:,} bytes"
-        say(f"Every byte was read ({read}): {_found(told)}")
+        say(f"Every byte was read ({read}): {_probe_result(told)}")
         if told.probe.theirs:
-            say(f"These are yours, and still hold it: {', '.join(told.probe.theirs)}")
+            say(f"These files of yours still hold it: {', '.join(told.probe.theirs)}")
         if told.id:
-            say(f"{_PATIENCE} Receipt {told.id}.")
+            say(f"{_NOT_SEARCHED} Receipt {told.id}.")
 
 
-def _found(told: Forgotten) -> str:
+def _probe_result(told: Forgotten) -> str:
     assert told.probe is not None
     if not told.probe.hits:
-        return "0 hits." if not told.mentions else "0 hits. What was looked for is what went, not what stays."
+        return "0 hits." if not told.mentions else "0 hits, not counting the places that stay."
     hits = told.probe.hits
     more = f" and {len(hits) - _SHOWN:,} more files" if len(hits) > _SHOWN else ""
     where = f"it still stands in {', '.join(hits[:_SHOWN])}{more}."
     if told.names:
         return f"{where} It is a name there, of {'; '.join(told.names)}, and names stay."
-    return f"{where} Somebody wrote there meanwhile, or the log is damaged: run this again."
+    return f"{where} A file was written meanwhile, or the log is damaged: run this again."
 
 
-_ASKED = "yes, no, later or quit? [y/n/l/q] "
-_HOW = "`looseleaf approve ID` says yes, `looseleaf reject ID` no; or tick and delete lines in {}."
+_QUESTION = "yes, no, later or quit? [y/n/l/q] "
+_HOW = "`looseleaf approve ID` or `looseleaf reject ID` decides; or tick and delete lines in {}."
 
 
-def review(options: Options) -> int:
+def review(options: CliOptions) -> int:
     with open_memory(options) as memory:
         waiting = memory.facts(status="pending")
         reasons = under(memory.pages.read(PATH).text)
         if options.json:
             print_json([fact.to_dict() | {"why": reasons.get(fact.id or "", "")} for fact in waiting])
         elif not waiting:
-            say("Nothing waits for you.")
-            next_step(options, "`looseleaf facts` lists what is known.")
+            say("Nothing waits for review.")
+            next_step(options, "`looseleaf facts` lists the facts.")
         elif sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty():
-            _ask(memory, waiting, reasons, options)
+            _ask_each(memory, waiting, reasons, options)
         else:
             rows = (
-                (str(number), fact.id or "", fact.level or "", reasons.get(fact.id or "", ""), _worded(fact))
+                (
+                    str(number),
+                    fact.id or "",
+                    fact.level or "",
+                    reasons.get(fact.id or "", ""),
+                    _words_of(fact),
+                )
                 for number, fact in enumerate(waiting, 1)
             )
-            lines = (_shown(number, fact, reasons) for number, fact in enumerate(waiting, 1))
+            lines = (_fact_lines(number, fact, reasons) for number, fact in enumerate(waiting, 1))
             table(("", "id", "level", "why it waits", "fact"), rows, lines=lines)
             next_step(options, _HOW.format(PATH))
         print_notes(memory)
     return 0
 
 
-def _shown(number: int, fact: Fact, reasons: dict[str, str]) -> str:
-    """The words of others come first on a line, and what is ours to say under them."""
+def _fact_lines(number: int, fact: Fact, reasons: dict[str, str]) -> str:
+    """Return a fact with the program's words on the line below, so that its own words cannot imitate them."""
     mark = " (tainted)" if fact.level == "tainted" else ""
     why = reasons.get(fact.id or "", "")
-    return f"{number}. {plain(_worded(fact))}\n   └ {fact.id}{mark}  {plain(why)}"
+    return f"{number}. {plain(_words_of(fact))}\n   └ {fact.id}{mark}  {plain(why)}"
 
 
-def _worded(fact: Fact) -> str:
+def _words_of(fact: Fact) -> str:
     return worded(fact.relation, fact.object)
 
 
-def _ask(memory: Memory, waiting: list[Fact], reasons: dict[str, str], options: Options) -> None:
+def _ask_each(memory: Memory, waiting: list[Fact], reasons: dict[str, str], options: CliOptions) -> None:
     done = {"y": 0, "n": 0}
     for number, fact in enumerate(waiting, 1):
-        say(_shown(number, fact, reasons))
-        answer = _answer()
+        say(_fact_lines(number, fact, reasons))
+        answer = _read_answer()
         if answer == "q":
             break
         if answer in done:
@@ -187,14 +214,14 @@ def _ask(memory: Memory, waiting: list[Fact], reasons: dict[str, str], options: 
             except Refused as refused:
                 say(f"   {refused}")
     left = len(waiting) - done["y"] - done["n"]
-    back = " `looseleaf undo` takes the last one back." if done["y"] + done["n"] else ""
+    back = " `looseleaf undo` undoes the last one." if done["y"] + done["n"] else ""
     say(f"{done['y']} approved, {done['n']} rejected, {left} left.{back}")
 
 
-def _answer() -> str:
-    """The first letter of what was typed; the end of the input ends the asking."""
+def _read_answer() -> str:
+    """Return the first letter of the answer; `q` at the end of the input."""
     while True:
-        sys.stdout.write(f"   {_ASKED}")
+        sys.stdout.write(f"   {_QUESTION}")
         sys.stdout.flush()
         line = sys.stdin.readline()
         letter = line.strip()[:1].lower()

@@ -1,4 +1,4 @@
-"""setup."""
+"""The verbs that connect a memory: `hook` for coding agents and their settings, `mcp` for MCP clients."""
 
 from __future__ import annotations
 
@@ -10,35 +10,32 @@ from looseleaf.base.errors import Busy, Refused
 from looseleaf.base.immutable import frozen
 from looseleaf.base.values import INSIDE
 from looseleaf.cli.output import open_memory, plain, print_json
-from looseleaf.cli.verb_table import SHARED, SHORT, VERBS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from typing import Any
 
     from looseleaf.base.policy import Policy
-    from looseleaf.cli.arguments import Options
+    from looseleaf.cli.verb_table import CliOptions
     from looseleaf.integrations.claude_code import Given, Told
-    from looseleaf.memory import Memory
 
 
-# The command `hook`: what a coding agent calls at its events, and what writes that into its settings.
+# --- hook ------------------------------------------------------------------------------
 
 PATIENCE = 2.0
-"""Seconds that a hook waits for the memory's lock: somebody sits before the agent. What it could not record, the next
-one finds in the transcript."""
+"""Seconds that a hook waits for the memory's lock: a person waits for the agent. What it could not record, the next
+hook finds in the transcript."""
 
 
 _LEFT = 2.0
-"""Seconds that a model which took too long has to be ended."""
+"""Seconds to end a model that took too long."""
 
 
-def hook(options: Options) -> int:
+def hook(options: CliOptions) -> int:
     if options.event in ("install", "remove"):
-        return _change(options)
+        return _change_settings(options)
     if os.environ.get(INSIDE):
-        return 0  # a coding agent that is asked as a model: nobody speaks there
+        return 0  # a coding agent that runs as a model: no user speaks there
     if options.event == "distill":
         return _distill(options)
     from looseleaf.integrations.claude_code import HELD_UP, PRE_TOOL, Told, given_in
@@ -46,20 +43,20 @@ def hook(options: Options) -> int:
     given: Given | None = None
     told = Told()
     try:
-        data = _stdin()
-        path = _memory(options)
+        data = _read_stdin()
+        path = _find_memory(options)
         if path is not None:
             given = given_in(data)
-            told = _answer(options, path, given)
+            told = _run_event(options, path, given)
     except Refused as refused:
         told = Told(message=f"looseleaf: {refused}")
         if isinstance(refused, Busy) and options.event == PRE_TOOL:
             told = Told(denied=HELD_UP)
-    _print(told, is_plain=given is not None and given.is_plain, is_always=options.json)
+    _print_reply(told, is_plain=given is not None and given.is_plain, is_always=options.json)
     return 0
 
 
-def _answer(options: Options, path: str, given: Given) -> Told:
+def _run_event(options: CliOptions, path: str, given: Given) -> Told:
     from looseleaf.integrations.claude_code import happened
     from looseleaf.memory import Memory
     from looseleaf.pages.folder import settings
@@ -70,48 +67,48 @@ def _answer(options: Options, path: str, given: Given) -> Told:
         return happened(memory, options.event, given)
 
 
-def _distill(options: Options) -> int:
-    """The process in the background. What it has to say the next hook says."""
+def _distill(options: CliOptions) -> int:
+    """Run the background process. The next hook reports its messages."""
     import threading
 
     from looseleaf.integrations.detached import work
     from looseleaf.memory import Memory
     from looseleaf.pages.folder import settings
 
-    path = _memory(options)
+    path = _find_memory(options)
     if path is not None:
         agent = options.agent or "main"
         with Memory(path, agent=agent, policy=patient(settings(path, agent))) as memory:
             work(memory)
     for thread in threading.enumerate():
         if thread is not threading.main_thread():
-            thread.join(_LEFT)  # one that was not waited for ends its program now
+            thread.join(_LEFT)  # a thread that was abandoned ends its program now
     return 0
 
 
 def hurried(policy: Policy) -> Policy:
-    return _but(policy, lock_seconds=min(policy.lock_seconds, PATIENCE))
+    return _changed_policy(policy, lock_seconds=min(policy.lock_seconds, PATIENCE))
 
 
 def patient(policy: Policy) -> Policy:
-    """In the background a model has all the time that a call of it may take: nobody waits."""
-    return _but(policy, distill_seconds=max(policy.distill_seconds, policy.model_seconds))
+    """Give a model in the background the full time of a call: no one waits for it."""
+    return _changed_policy(policy, distill_seconds=max(policy.distill_seconds, policy.model_seconds))
 
 
-def _but(policy: Policy, **changed: Any) -> Policy:
+def _changed_policy(policy: Policy, **changed: Any) -> Policy:
     from looseleaf.base.policy import Policy
 
     own = {name: getattr(policy, name) for name in Policy.__match_args__}
     return Policy(**own | changed)
 
 
-def _stdin() -> bytes:
+def _read_stdin() -> bytes:
     from looseleaf.integrations.claude_code import LONGEST
 
     if sys.stdin is None or sys.stdin.isatty():
         raise Refused(
-            "The hook did nothing: a coding agent calls it, with JSON on standard input. "
-            "`looseleaf hook install --claude` has it called."
+            "The hook did nothing: a coding agent runs it, with JSON on standard input. "
+            "`looseleaf hook install --claude` sets that up."
         )
     try:
         return sys.stdin.buffer.read(LONGEST + 1)
@@ -119,8 +116,8 @@ def _stdin() -> bytes:
         raise Refused(f"The hook did nothing: standard input could not be read ({error}).") from error
 
 
-def _memory(options: Options) -> str | None:
-    """The memory that was named, or the nearest; None where there is none: then a hook has nothing to do."""
+def _find_memory(options: CliOptions) -> str | None:
+    """Return the named memory, or the nearest; None where there is none: then a hook has nothing to do."""
     from looseleaf.pages.folder import find, is_memory
 
     path = options.memory if options.memory is not None else find()
@@ -129,38 +126,38 @@ def _memory(options: Options) -> str | None:
     if options.memory is None and not os.environ.get("LOOSELEAF_HOME"):
         return None
     raise Refused(
-        f"The hook did nothing: there is no memory at {path!r}. Make it with `looseleaf init`, or name another one in "
-        "the settings that call this hook."
+        f"The hook did nothing: there is no memory at {path!r}. Make it with `looseleaf init`, or name another in the "
+        "settings that run this hook."
     )
 
 
-def _print(told: Told, *, is_plain: bool, is_always: bool = False) -> None:
+def _print_reply(told: Told, *, is_plain: bool, is_always: bool = False) -> None:
     answer = told.to_dict(is_plain=is_plain)
     try:
         if answer or is_plain or is_always:
             sys.stdout.write(f"{json.dumps(answer)}\n")
         sys.stdout.flush()
-    except (OSError, ValueError):  # whoever asked does not listen any more
+    except (OSError, ValueError):  # the caller is gone
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - it is written to until the end
 
 
 # --- settings --------------------------------------------------------------------------
 
 
-def _change(options: Options) -> int:
-    """Show what would be changed, ask, and write it: the agent's settings, and who distills in ours."""
-    from looseleaf.cli.output import print_json, say
+def _change_settings(options: CliOptions) -> int:
+    """Show the changes, ask, and write them: the agent's settings, and the distiller in ours."""
+    from looseleaf.cli.output import say
 
     if not options.claude and (options.distill_with is None or options.event == "remove"):
         raise Refused(
-            "The settings were not changed: say whose. --claude: Claude Code's, of this project; with --user, yours."
+            "The settings were not changed: say which. --claude: of Claude Code in this project; with --user, your own."
         )
-    wanted = _distiller(options) if options.distill_with is not None else None
-    changed = [_of_claude(options)] if options.claude else []
+    wanted = _distiller_change(options) if options.distill_with is not None else None
+    changed = [_claude_change(options)] if options.claude else []
     changed += [wanted] if wanted is not None else []
     if wanted is not None and not options.json:
-        say(_what_is_sent(options))  # before anybody says yes to it
-    written = [_write(options, each) for each in changed]
+        say(_privacy_notice(options))  # before the person agrees to it
+    written = [_write_change(options, each) for each in changed]
     if options.json:
         told = [
             {"path": each.path, "event": options.event, "written": is_written and each.new is not None}
@@ -168,14 +165,14 @@ def _change(options: Options) -> int:
         ]
         print_json(told[0] if len(told) == 1 else {"settings": told})
     elif options.event == "install" and options.claude and written[0]:
-        _say_what_else(options)
+        _print_hints(options)
     return 0
 
 
 @frozen
 class _Settings:
-    """A file of settings: as it is, as it is to be (None: no file), and what is said where that is the same.
-    `is_read_once`: when a session begins, and not again."""
+    """A settings file: its text now and wanted (None: no file), and the message if both are the same.
+    `is_read_once`: the agent reads it only when a session begins."""
 
     path: str
     old: str | None
@@ -184,14 +181,14 @@ class _Settings:
     is_read_once: bool = False
 
 
-def _of_claude(options: Options) -> _Settings:
+def _claude_change(options: CliOptions) -> _Settings:
     from looseleaf.integrations import claude_settings
 
     path = claude_settings.path_of(user=options.user)
     old = claude_settings.read(path)
     new = old
     if options.event == "install":
-        new = claude_settings.installed(old or "", command(options))
+        new = claude_settings.installed(old or "", command_line(options))
     elif old is not None and old.strip():
         left = claude_settings.removed(old)
         new = left if left == old or json.loads(left) else None
@@ -199,8 +196,8 @@ def _of_claude(options: Options) -> _Settings:
     return _Settings(path, old, new, has, is_read_once=True)
 
 
-def _distiller(options: Options) -> _Settings:
-    """Who distills. Refused where there is no memory yet, and for a name that nobody has."""
+def _distiller_change(options: CliOptions) -> _Settings:
+    """Return the settings with the wanted distiller. Refused without a memory, and for an unknown name."""
     from looseleaf.base.policy import COMMAND_LINES, is_distiller
     from looseleaf.integrations import claude_settings as own_settings
     from looseleaf.integrations.claude_settings import read_text
@@ -211,11 +208,10 @@ def _distiller(options: Options) -> _Settings:
             f"The settings were not changed: --distill-with {name!r} does not name a distiller. With `hook install` "
             f"give {', '.join(COMMAND_LINES)}, a model as in `ollama/llama3.2`, `model`, or `rules`."
         )
-    memory = _memory(options)
+    memory = _find_memory(options)
     if memory is None:
         raise Refused(
-            "The settings were not changed: there is no memory here whose settings could say who distills. Make one "
-            "with `looseleaf init`."
+            "The settings were not changed: there is no memory here. Make one with `looseleaf init`."
         )
     path = own_settings.path_in(memory)
     old = read_text(path)
@@ -223,8 +219,8 @@ def _distiller(options: Options) -> _Settings:
     return _Settings(path, old, new if new or old is not None else None, f"says so already ({name} distills)")
 
 
-def _write(options: Options, changed: _Settings) -> bool:
-    """Whether anything was written."""
+def _write_change(options: CliOptions, changed: _Settings) -> bool:
+    """Ask, and write a settings file; return whether it was written."""
     from looseleaf.cli.output import ask, say
     from looseleaf.integrations import claude_settings
     from looseleaf.text.diff import unified
@@ -239,40 +235,36 @@ def _write(options: Options, changed: _Settings) -> bool:
     if not options.yes:
         ask(
             f"Write {path}?",
-            nobody=f"The settings were not changed: nobody could be asked whether {path} may be. "
-            "Give --yes if it may.",
-            no=f"The settings were not changed: {path} is as it was. Answer `y` to have it written.",
+            nobody=f"The settings were not changed: there is no terminal to ask whether to write {path}. "
+            "Give --yes to write it.",
+            no=f"The settings were not changed: {path} is as it was. Answer `y` to write it.",
         )
     claude_settings.write(path, old, new)
     options.done = "the settings are written; "
     if not options.json:
-        what = "written" if new is not None else "removed: nothing was left in it"
-        then = (
-            " A session that is open goes on as it was until it is begun anew."
-            if changed.is_read_once
-            else ""
-        )
+        what = "written" if new is not None else "removed: it was empty"
+        then = " Restart open sessions to apply it." if changed.is_read_once else ""
         say(f"{path} is {what}.{then}")
     return True
 
 
-def _what_is_sent(options: Options) -> str:
-    """Who reads what is said from now on, and what that takes."""
+def _privacy_notice(options: CliOptions) -> str:
+    """Return who will read the talk, and what that costs."""
     name = str(options.distill_with)
     if name == "rules":
-        return "The rules distill: nothing that is said leaves this machine by that."
-    what = "your prompts, the agent's answers, and the beginning of what its tools said"
+        return "The rules distill: nothing leaves this machine."
+    what = "your prompts, the agent's answers, and the beginnings of tool results"
     after = f"After each answer, what is new ({what}) is sent"
-    off = "`looseleaf hook install --distill-with rules` ends that."
+    off = "`looseleaf hook install --distill-with rules` stops that."
     from looseleaf.models.choice import COMMAND_LINES
 
     provider, _, _ = name.partition("/")
     if provider not in COMMAND_LINES:
-        to = "the model that the settings and the environment name" if name == "model" else name
+        to = "the model of the settings and the environment" if name == "model" else name
         return f"{after} to {to}. {off}"
-    from looseleaf.models.providers import command_line
+    from looseleaf.models.providers import command_line as programs
 
-    kind = getattr(command_line, COMMAND_LINES[provider])
+    kind = getattr(programs, COMMAND_LINES[provider])
     said = (
         f"{after} to {kind.sends_to} through `{kind.program}` on this machine, with the login that {kind.title} has; "
         f"it counts as use of that subscription or key. {off}"
@@ -284,24 +276,26 @@ def _what_is_sent(options: Options) -> str:
     return said
 
 
-def _say_what_else(options: Options) -> None:
+def _print_hints(options: CliOptions) -> None:
     from looseleaf.cli.output import say
 
     try:
-        has_memory = _memory(options) is not None
+        has_memory = _find_memory(options) is not None
     except Refused:
         has_memory = False
     if not has_memory:
         say("There is no memory here yet, so the hooks do nothing. `looseleaf init` makes one.")
     from looseleaf.base.errors import is_there, to_get
 
-    say(f"The model itself reads and writes it through: claude mcp add looseleaf -- {command(options)} mcp")
+    say(
+        f"The model itself reads and writes it through: claude mcp add looseleaf -- {command_line(options)} mcp"
+    )
     if not is_there("mcp"):
-        say(f"For that the package mcp is needed, which is not installed: {to_get('mcp')}.")
+        say(f"That needs the package mcp, which is not installed: {to_get('mcp')}.")
 
 
-def command(options: Options) -> str:
-    """How the program is called from any folder: by its absolute path, with the memory if one was named."""
+def command_line(options: CliOptions) -> str:
+    """Return the command line that runs this program from any folder, with the memory if one was named."""
     from shlex import quote
     from shutil import which
 
@@ -314,25 +308,23 @@ def command(options: Options) -> str:
     return made + (f" --agent {quote(options.agent)}" if options.agent else "")
 
 
-# The verb `mcp`: what is asked for, and where the server then is.
+# --- mcp -------------------------------------------------------------------------------
 
 PORT = 8765
-"""Where nothing else is known to listen."""
+"""A port that no known program uses."""
 
 
-def mcp(options: Options) -> int:
-    """Serve until the client closes its end, or the process is told to end."""
+def mcp(options: CliOptions) -> int:
+    """Serve until the client closes its end, or a signal ends the process."""
     import gc
     import logging
 
     if os.environ.get(INSIDE):
         raise Refused(
-            f"No server was started: this is inside a coding agent that is asked as a model ({INSIDE} is set)."
+            f"No server was started: this is a coding agent that runs as a model ({INSIDE} is set)."
         )
     if options.json:
-        raise Refused(
-            "No server was started: --json is for one answer, and a server gives many. Leave it out."
-        )
+        raise Refused("No server was started: a server has no JSON output. Leave out --json.")
     only_http = {
         "--host": options.host,
         "--port": options.port,
@@ -343,14 +335,14 @@ def mcp(options: Options) -> int:
     stray = [name for name, value in only_http.items() if value is not None]
     if stray and not options.http:
         raise Refused(f"No server was started: {stray[0]} is for HTTP. Add --http, or leave it out.")
-    gc.enable()  # other commands end before they have litter; a server lives long
+    gc.enable()  # other commands end before they make garbage; a server lives long
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="looseleaf: %(message)s")
 
     from looseleaf.memory.thread import Keeper
     from looseleaf.serve.mcp import server
 
     if options.http:
-        return _http(options)
+        return _serve_http(options)
     from looseleaf.serve import stdio
 
     if sys.stdin is None:
@@ -362,7 +354,7 @@ def mcp(options: Options) -> int:
     return 0
 
 
-def _http(options: Options) -> int:
+def _serve_http(options: CliOptions) -> int:
     from looseleaf.memory.thread import Keeper
     from looseleaf.serve import http
     from looseleaf.serve.mcp import server
@@ -371,16 +363,16 @@ def _http(options: Options) -> int:
     host = "127.0.0.1" if options.host in (None, "localhost") else str(options.host)
     if host not in http.LOOPBACK and not (options.token_file and options.allow_host):
         raise Refused(
-            f"No server was started: {host} can be reached from other machines. If that is wanted, name the file of "
-            "its token with --token-file PATH and the names it will be asked under with --allow-host NAMES; and put it "
-            "behind something that speaks HTTPS, or the token is readable on the way."
+            f"No server was started: {host} can be reached from other machines. If you want that, name its token file "
+            "with --token-file PATH and its host names with --allow-host NAMES; and put it behind an HTTPS proxy, or "
+            "the token can be read on the way."
         )
     with Keeper(lambda: open_memory(options)) as keeper:
         path = options.token_file or default_path()
         secret = token(path, keeper.path)
         with http.listen(host, PORT if options.port is None else options.port) as sock:
             port = sock.getsockname()[1]
-            allowed = http.names(port, options.allow_host, options.allow_origin)
+            allowed = http.allowed_hosts(port, options.allow_host, options.allow_origin)
             gate = http.app(server(keeper, read_only=options.read_only), secret, allowed)
             sys.stderr.write(
                 f"looseleaf: serving {plain(keeper.path)} at http://{http.address(host, port)}{http.PATH}\n"
@@ -389,407 +381,3 @@ def _http(options: Options) -> int:
             sys.stderr.flush()
             http.serve(gate, sock)
     return 0
-
-
-# The script for bash, to be filled with verbs and options: which words stand on the line, and what is
-# offered for one.
-
-SCRIPT = r"""# Completion of looseleaf for bash. Put it where bash reads it:
-#   looseleaf completion bash > ~/.local/share/bash-completion/completions/looseleaf
-_looseleaf_bare() {
-    # A word without quotes and escapes, in bare; the quote that is still open, in open. Nothing is expanded.
-    local text=$1 at char
-    bare= open=
-    for ((at = 0; at < ${#text}; at++)); do
-        char=${text:at:1}
-        if [[ $char == "$open" ]]; then
-            open=
-        elif [[ -z $open && $char == [\"\'] ]]; then
-            open=$char
-        elif [[ $char == \\ && (-z $open || ($open == \" && ${text:at+1:1} == [\"\\\$\`])) ]]; then
-            ((at++))
-            bare+=${text:at:1}
-        else
-            bare+=$char
-        fi
-    done
-}
-
-_looseleaf_list() {
-    # Names are words of others: they are compared and quoted, and never expanded.
-    local name quoted
-    while IFS= read -r name; do
-        [[ $name == "$cur"* ]] || continue
-        case $open in
-            \') quoted=${name//\'/\'\\\'\'} ;;
-            \")
-                [[ $name != *!* ]] || continue # an earlier command would be put in its place
-                quoted=${name//\\/\\\\}
-                quoted=${quoted//\"/\\\"}
-                quoted=${quoted//\$/\\\$}
-                quoted=${quoted//\`/\\\`}
-                ;;
-            *) printf -v quoted %%q "$name" ;;
-        esac
-        COMPREPLY+=("$quoted")
-    done < <("$program" "${memory[@]}" completion --list "$1" 2>/dev/null)
-}
-
-_looseleaf_offer() {
-    case $prev in
-        --memory) compopt -o filenames 2>/dev/null; mapfile -t COMPREPLY < <(compgen -d -- "$cur"); return ;;
-        --agent) _looseleaf_list agents; return ;;
-    esac
-    if [[ -z $verb ]]; then
-        mapfile -t COMPREPLY < <(compgen -W "%(verbs)s %(shared)s --help --version" -- "$cur")
-        return
-    fi
-%(cases)s        return
-    fi
-    case $verb in
-%(firsts)s
-    esac
-}
-
-_looseleaf() {
-    local program=$1 cur= prev= verb= before= word at bare open memory=() words=()
-    for ((at = 1; at <= COMP_CWORD; at++)); do
-        word=${COMP_WORDS[at]}
-        if [[ $word == = && $prev == --* ]]; then # bash takes --memory=x for three words
-            if ((at == COMP_CWORD)); then words+=(""); fi
-        elif [[ $word == --*=* ]]; then
-            words+=("${word%%%%=*}" "${word#*=}")
-            if ((at == COMP_CWORD)); then before=${word%%%%=*}=; fi
-        else
-            words+=("$word")
-        fi
-        prev=$word
-    done
-    for ((at = 0; at < ${#words[@]} - 1; at++)); do
-        case ${words[at]} in
-            --memory)
-                ((at++))
-                _looseleaf_bare "${words[at]}"
-                if [[ ${words[at]} == "~/"* ]]; then bare=$HOME${bare#"~"}; fi
-                memory=(--memory "$bare")
-                ;;
-            --agent) ((at++)) ;;
-            -*) ;;
-            *) if [[ -z $verb ]]; then verb=${words[at]}; fi ;;
-        esac
-    done
-    prev=
-    if ((${#words[@]} > 1)); then prev=${words[${#words[@]} - 2]}; fi
-    word=${words[${#words[@]} - 1]}
-    _looseleaf_bare "$word"
-    cur=$bare
-    COMPREPLY=()
-    if [[ -n $open && $word != "$open"* ]]; then return; fi # what is put in stands behind the quote
-    _looseleaf_offer
-    COMPREPLY=("${COMPREPLY[@]/#/"$before"}")
-}
-complete -F _looseleaf looseleaf"""
-
-OFFER = {
-    "words": 'mapfile -t COMPREPLY < <(compgen -W "{}" -- "$cur")',
-    "list": "_looseleaf_list {}",
-    "files": 'compopt -o filenames 2>/dev/null; mapfile -t COMPREPLY < <(compgen -f -- "$cur")',
-    "folders": 'compopt -o filenames 2>/dev/null; mapfile -t COMPREPLY < <(compgen -d -- "$cur")',
-    "nothing": ":",
-}
-
-
-# The command `completion`: a script by which a shell completes verbs, options and their values.
-
-_LISTED = {
-    "page": "pages",
-    "--topic": "topics",
-    "--session": "sessions",
-    "fact": "facts",
-    "--fact": "facts",
-    "--agent": "agents",
-}
-"""Arguments whose values are names in a memory."""
-
-_FILES = ("path", "--token-file")
-_FOLDERS = ("--memory",)
-
-_SESSIONS = 50
-"""Sessions that are offered: the last ones."""
-
-
-def completion(options: Options) -> int:
-    if options.names is not None:
-        return _list(options)
-    if options.shell is None:
-        raise Refused("Nothing was printed: say for which shell: `looseleaf completion bash`, zsh or fish.")
-    script = "\n".join({"bash": _bash, "zsh": _zsh, "fish": _fish}[options.shell]())
-    if options.json:
-        print_json({"shell": options.shell, "script": script})
-    else:
-        print(script)
-    return 0
-
-
-def _list(options: Options) -> int:
-    with open_memory(options) as memory:
-        names = [name for name in _names(memory, str(options.names)) if plain(name) == name]
-        if options.json:
-            print_json(names)
-        else:
-            print("\n".join(names))
-    return 0
-
-
-def _names(memory: Memory, what: str) -> list[str]:
-    match what:
-        case "pages":
-            return memory.pages.list()
-        case "topics":
-            return memory.views.topics()
-        case "sessions":
-            return [each.session_id for each in memory.talk.sessions(_SESSIONS)]
-        case "agents":
-            return sorted({*memory.talk.agents(), memory.agent})
-        case _:
-            return [fact.id or "" for fact in (*memory.facts(), *memory.facts(status="pending"))]
-
-
-# --- what there is to complete ---------------------------------------------------------
-
-
-def _options(verb: str) -> list[str]:
-    own = [name for name in VERBS[verb][2] if name.startswith("-")]
-    return [*own, *(short for short, long in SHORT.items() if long in own), *SHARED, "--help"]
-
-
-def _with_values(verb: str) -> dict[str, dict[str, Any]]:
-    """The options that want a value."""
-    return {name: known for name, known in (VERBS[verb][2] | SHARED).items() if _is_valued(name, known)}
-
-
-def _is_valued(name: str, known: dict[str, Any]) -> bool:
-    return name.startswith("-") and "action" not in known
-
-
-def _first(verb: str) -> tuple[str, dict[str, Any]] | None:
-    """The argument that a verb begins with."""
-    return next(((name, known) for name, known in VERBS[verb][2].items() if not name.startswith("-")), None)
-
-
-def _kind(verb: str, name: str, known: dict[str, Any]) -> tuple[str, str]:
-    """(words, …), (list, what), (files, ""), (folders, "") or (nothing, "")."""
-    if known.get("choices"):
-        return "words", " ".join(known["choices"])
-    if verb == "tool" and name == "name":
-        from looseleaf.base.origins import NAMES
-
-        return "words", " ".join(NAMES)
-    if verb == "import" and name == "--as":
-        from looseleaf.transfer.formats import FORMATS
-
-        return "words", " ".join(FORMATS)
-    if verb == "topic" and name == "name":
-        return "list", "topics"
-    if name in _LISTED:
-        return "list", _LISTED[name]
-    if name in _FOLDERS or (verb == "init" and name == "path"):
-        return "folders", ""
-    return ("files", "") if name in _FILES else ("nothing", "")
-
-
-def _about(text: str) -> str:
-    """What a verb or option does, in one line without anything that a shell reads."""
-    return " ".join(text.split()).replace("'", "’").replace("`", "").replace("\\", "").replace("$", "")
-
-
-def _offers(verb: str) -> Iterator[tuple[str, tuple[str, str]]]:
-    """Per option with a value, and for the first argument (""), what is offered."""
-    yield from ((name, _kind(verb, name, known)) for name, known in _with_values(verb).items())
-    first = _first(verb)
-    if first is not None:
-        yield "", _kind(verb, *first)
-
-
-# --- bash ------------------------------------------------------------------------------
-
-_CASES = """    case "$verb $prev" in
-%(values)s
-    esac
-    if [[ $cur == -* ]]; then
-        case $verb in
-%(options)s
-        esac
-"""
-"""What both shells ask in the same words: the values of an option, then the options of a verb."""
-
-
-def _bash() -> Iterator[str]:
-    values, options, firsts = [], [], []
-    for verb in VERBS:
-        for name, (kind, what) in _offers(verb):
-            offer = OFFER[kind].format(what)
-            if name and name not in SHARED:
-                values.append(f'        "{verb} {name}") {offer}; return ;;')
-            elif not name and kind != "nothing":
-                firsts.append(f"        {verb}) {offer} ;;")
-        words = " ".join(_options(verb))
-        options.append(f'            {verb}) mapfile -t COMPREPLY < <(compgen -W "{words}" -- "$cur") ;;')
-    yield SCRIPT % {
-        "verbs": " ".join(VERBS),
-        "shared": " ".join(SHARED),
-        "cases": _CASES % {"values": "\n".join(values), "options": "\n".join(options)},
-        "firsts": "\n".join(firsts),
-    }
-
-
-# --- zsh -------------------------------------------------------------------------------
-
-_ZSH = """#compdef looseleaf
-# Completion of looseleaf for zsh. Put it into a folder of $fpath, as _looseleaf:
-#   looseleaf completion zsh > ~/.zfunc/_looseleaf
-_looseleaf_list() {
-    local -a names
-    names=("${(@f)$("$program" "${memory[@]}" completion --list "$1" 2>/dev/null)}")
-    compadd -a names
-}
-
-_looseleaf() {
-    local program=${words[1]} prev=${words[CURRENT-1]} cur=${words[CURRENT]} verb= at
-    local -a memory verbs options
-    for ((at = 2; at < CURRENT; at++)); do
-        case ${words[at]} in
-            (--memory) memory=(--memory "${(Q)words[at+1]}"); ((at++)) ;;
-            (--memory=*) memory=(--memory "${(Q)words[at]#*=}") ;;
-            (--agent) ((at++)) ;;
-            (-*) ;;
-            (*) [[ -z $verb ]] && verb=${words[at]} ;;
-        esac
-    done
-    if [[ $cur == --*=* ]]; then
-        prev=${cur%%%%=*} cur=${cur#*=}
-        compset -P '*='
-    fi
-    case $prev in
-        (--memory) _files -/; return ;;
-        (--agent) _looseleaf_list agents; return ;;
-    esac
-    if [[ -z $verb ]]; then
-        verbs=(
-%(verbs)s
-        )
-        options=(%(shared)s --help --version)
-        if [[ $cur == -* ]]; then compadd -a options; else _describe -t verbs verb verbs; fi
-        return
-    fi
-%(cases)s        _describe -o option options
-        return
-    fi
-    case $verb in
-%(firsts)s
-    esac
-}
-if [[ $funcstack[1] == _looseleaf ]]; then _looseleaf "$@"; else compdef _looseleaf looseleaf; fi"""
-
-_ZSH_OFFER = {
-    "words": "compadd -- {}",
-    "list": "_looseleaf_list {}",
-    "files": "_files",
-    "folders": "_files -/",
-    "nothing": ":",
-}
-
-
-def _zsh() -> Iterator[str]:
-    values, options, firsts = [], [], []
-    for verb in VERBS:
-        for name, (kind, what) in _offers(verb):
-            offer = _ZSH_OFFER[kind].format(what)
-            if name and name not in SHARED:
-                values.append(f'        ("{verb} {name}") {offer}; return ;;')
-            elif not name and kind != "nothing":
-                firsts.append(f"        ({verb}) {offer} ;;")
-        own = " ".join(f"'{name}{_told(verb, name)}'" for name in _options(verb))
-        options.append(f"            ({verb}) options=({own}) ;;")
-    described = (f"            '{verb}:{_about(row[1]).replace(':', ';')}'" for verb, row in VERBS.items())
-    yield _ZSH % {
-        "verbs": "\n".join(described),
-        "shared": " ".join(SHARED),
-        "cases": _CASES % {"values": "\n".join(values), "options": "\n".join(options)},
-        "firsts": "\n".join(firsts),
-    }
-
-
-def _told(verb: str, name: str) -> str:
-    help = (VERBS[verb][2] | SHARED).get(SHORT.get(name, name), {}).get("help", "say what it takes")
-    return f":{_about(help).replace(':', ';')}"
-
-
-# --- fish ------------------------------------------------------------------------------
-
-_FISH = """# Completion of looseleaf for fish. Put it where fish reads it:
-#   looseleaf completion fish > ~/.config/fish/completions/looseleaf.fish
-function __looseleaf_verb
-    set -l words (commandline -opc)
-    set -l is_value 1
-    for word in $words[2..-1]
-        if test $is_value -eq 0
-            set is_value 1
-            continue
-        end
-        switch $word
-            case --memory --agent
-                set is_value 0
-            case '-*'
-            case '*'
-                echo $word
-                return 0
-        end
-    end
-    return 1
-end
-
-function __looseleaf_list
-    set -l words (commandline -opc)
-    set -l memory (string match -- '--memory=*' $words)[-1]
-    if set -l at (contains -i -- --memory $words)
-        set memory --memory $words[(math $at + 1)]
-    end
-    command $words[1] $memory completion --list $argv[1] 2>/dev/null
-end
-
-complete -c looseleaf -f
-complete -c looseleaf -l memory -r -a '(__fish_complete_directories)' -d '%(memory)s'
-complete -c looseleaf -l agent -x -a '(__looseleaf_list agents)' -d '%(agent)s'
-complete -c looseleaf -l json -d '%(json)s'
-complete -c looseleaf -l help -d 'say what it takes'
-complete -c looseleaf -n 'not __looseleaf_verb >/dev/null' -l version -d 'the version'"""
-
-_FISH_OFFER = {
-    "words": "-x -a '{}'",
-    "list": "-x -a '(__looseleaf_list {})'",
-    "files": "-r -F",
-    "folders": "-x -a '(__fish_complete_directories)'",
-    "nothing": "-x",
-}
-
-
-def _fish() -> Iterator[str]:
-    yield _FISH % {name.lstrip("-"): _about(known["help"]) for name, known in SHARED.items()}
-    for verb, (_, about, own, _) in VERBS.items():
-        yield f"complete -c looseleaf -n 'not __looseleaf_verb >/dev/null' -a {verb} -d '{_about(about)}'"
-        here = f"complete -c looseleaf -n 'string match -q -- {verb} (__looseleaf_verb)'"
-        for name, (kind, what) in _offers(verb):
-            offer = _FISH_OFFER[kind].format(what)
-            if name and name not in SHARED:
-                yield f"{here}{_named(name)} {offer} -d '{_about(own[name]['help'])}'"
-            elif not name and kind != "nothing":
-                yield f"{here} {offer.removeprefix('-x ').removeprefix('-r ')}"
-        for name, known in own.items():
-            if name.startswith("-") and "action" in known:
-                yield f"{here}{_named(name)} -d '{_about(known['help'])}'"
-
-
-def _named(name: str) -> str:
-    short = next((short for short, long in SHORT.items() if long == name), None)
-    return f" -l {name.lstrip('-')}" + (f" -s {short.lstrip('-')}" if short else "")

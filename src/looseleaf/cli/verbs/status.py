@@ -1,4 +1,4 @@
-"""What `looseleaf` alone says: where the memory is and how it is, or what this program does and how one begins."""
+"""The state of the work, the costs of models, and `looseleaf` without a verb. Arguments and printing only."""
 
 from __future__ import annotations
 
@@ -27,33 +27,33 @@ if TYPE_CHECKING:
     from typing import Any
 
     from looseleaf.base.values import Receipt
-    from looseleaf.cli.arguments import Options
+    from looseleaf.cli.verb_table import CliOptions
     from looseleaf.memory import Memory
     from looseleaf.models.costs import Ceiling, Share, Spent
 
 
-# The commands of the state: show it, set a goal, take on tasks, decide.
+# --- state -----------------------------------------------------------------------------
 
 _FIELDS = ("goal", "now")
 _CONVENTION = "conventions."
 
 
-def state(options: Options) -> int:
+def state(options: CliOptions) -> int:
     if options.act is None:
         return _show(options)
     if options.toon:
-        raise Refused(
-            "Nothing was changed: --toon shows the state, and here something is to be changed. Leave it out."
-        )
+        raise Refused("Nothing was changed: --toon only shows the state. Leave it out.")
     if options.why is not None and options.act != "decide":
-        raise Refused(f"Nothing was changed: --why belongs to a decision, and not to `{options.act}`.")
+        raise Refused(
+            f"Nothing was changed: --why goes with `decide`, not with `{options.act}`. Leave it out."
+        )
     with open_memory(options) as memory:
-        receipt = _change(memory, options)
+        receipt = _change_state(memory, options)
         options.done = "it was done; "
         if options.json:
             print_json(receipt.to_dict())
         else:
-            say(_said(memory, options, receipt))
+            say(_change_line(memory, options, receipt))
         print_notes(memory)
     return 0
 
@@ -61,11 +61,11 @@ def state(options: Options) -> int:
 # --- showing ---------------------------------------------------------------------------
 
 
-def _show(options: Options) -> int:
+def _show(options: CliOptions) -> int:
     from looseleaf.state.file import carried
 
     if options.json and options.toon:
-        raise Refused("Nothing was shown: --json and --toon are two ways to show the same. Give one of them.")
+        raise Refused("Nothing was shown: --json and --toon exclude each other. Leave one out.")
     with open_memory(options) as memory:
         if options.json:
             print_json(memory.state.to_dict())
@@ -74,38 +74,38 @@ def _show(options: Options) -> int:
             if text:
                 say(text)
         else:
-            say("\n".join(_listed(memory.state.file.now())) or _NOTHING)
+            say("\n".join(_state_lines(memory.state.file.now())) or _NOTHING)
         print_notes(memory)
     return 0
 
 
-_NOTHING = "The state says nothing yet. `looseleaf state set goal TEXT` begins it."
+_NOTHING = "The state is empty. `looseleaf state set goal TEXT` begins it."
 
 
-def _listed(state: dict[str, Any]) -> Iterator[str]:
-    """What a prompt carries, and beyond that why something was decided."""
+def _state_lines(state: dict[str, Any]) -> Iterator[str]:
+    """Yield the state as a prompt carries it, and the reasons for decisions."""
     told = for_prompt(state)
     rows = (each for each in items_of(state, "decisions_recent") if title_of(each))
     whys = [each["why"] if isinstance(each.get("why"), str) else "" for each in rows]
     for name in _FIELDS:
         if name in told:
             yield f"{f'{name}:':<6}{clipped(told[name])}"
-    yield from _table(
+    yield from _rows_of(
         "decisions",
         ((each["id"], each["ts"], each["title"]) for each in told.get("decisions_recent", ())),
         whys,
     )
-    yield from _table(
+    yield from _rows_of(
         "tasks", ((each["id"], each["status"], each["title"]) for each in told.get("tasks_open", ()))
     )
-    yield from _table(
+    yield from _rows_of(
         "conventions", ((name, str(value)) for name, value in told.get("conventions", {}).items())
     )
-    yield from _table("blockers", ((str(at), text) for at, text in enumerate(told.get("blockers", ()), 1)))
+    yield from _rows_of("blockers", ((str(at), text) for at, text in enumerate(told.get("blockers", ()), 1)))
 
 
-def _table(title: str, rows: Iterator[tuple[str, ...]], whys: Sequence[str] = ()) -> Iterator[str]:
-    """The words of others come last on a line: they cannot pass for another column of ours."""
+def _rows_of(title: str, rows: Iterator[tuple[str, ...]], whys: Sequence[str] = ()) -> Iterator[str]:
+    """Yield rows. The words of others come last on a line: they cannot pass for another column."""
     cells = [tuple(map(clipped, row)) for row in rows]
     if cells:
         yield f"{title}:"
@@ -121,13 +121,13 @@ def _table(title: str, rows: Iterator[tuple[str, ...]], whys: Sequence[str] = ()
 # --- changing --------------------------------------------------------------------------
 
 
-def _change(memory: Memory, options: Options) -> Receipt:
+def _change_state(memory: Memory, options: CliOptions) -> Receipt:
     state, what, value = memory.state, options.what, options.value
     match options.act, what:
         case "restore", None:
             return state.restore(author=PERSON)
         case "set", str() if value is not None:
-            return _set(memory, what, value)
+            return _set_field(memory, what, value)
         case "task", "add" if value is not None:
             return state.add_task(value, author=PERSON)
         case "task", "done" if value is not None:
@@ -151,7 +151,7 @@ _USAGE = {
 }
 
 
-def _set(memory: Memory, field: str, value: str) -> Receipt:
+def _set_field(memory: Memory, field: str, value: str) -> Receipt:
     if field == "goal":
         return memory.state.update(goal=value, author=PERSON)
     if field == "now":
@@ -159,14 +159,14 @@ def _set(memory: Memory, field: str, value: str) -> Receipt:
     if field.startswith(_CONVENTION):
         return memory.state.update(conventions={field.removeprefix(_CONVENTION): value}, author=PERSON)
     raise Refused(
-        f"Nothing was changed: {clipped(field)!r} is no field to set. Use goal, now or conventions.NAME; tasks, "
+        f"Nothing was changed: {clipped(field)!r} is not a field to set. Use goal, now or conventions.NAME; tasks, "
         "decisions and blockers have commands of their own."
     )
 
 
-def _said(memory: Memory, options: Options, receipt: Receipt) -> str:
+def _change_line(memory: Memory, options: CliOptions, receipt: Receipt) -> str:
     if not receipt.changed:
-        return "Nothing was changed: it says that already."
+        return "Nothing was changed: the state says that already."
     match options.act, options.what:
         case "task", "add":
             return f"{_id(memory.state.tasks_open, options.value)} is open: {clipped(options.value)}"
@@ -180,27 +180,27 @@ def _said(memory: Memory, options: Options, receipt: Receipt) -> str:
 
 
 def _id(items: list[Any], title: str) -> str:
-    """Of the newest: a title may have been cut, or a secret taken out of it."""
+    """Return the id of the newest: its title may have been cut, or a secret removed."""
     same = [each for each in items if title_of(each).casefold() == title.strip().casefold()]
     return str((same or items)[-1].get("id") or "It") if items else "It"
 
 
-# The command of costs: what models took, day by day or otherwise told apart, and what may still be spent.
+# --- cost ------------------------------------------------------------------------------
 
-_NO_CALLS = "No model was asked{by} in the last {days}. What models take is written down here, call by call."
+_NO_CALLS = "No model was called{by} in the last {days}. Each call is listed here with its cost."
 
 
-def cost(options: Options) -> int:
+def cost(options: CliOptions) -> int:
     if options.days < 1:
         raise Refused("Nothing was shown: --days must be at least 1. Without it, the last 7 days are shown.")
     with open_memory(options) as memory:
-        tell(memory, options)
+        show_costs(memory, options)
         print_notes(memory)
     return 0
 
 
-def tell(memory: Memory, options: Options) -> None:
-    """What everybody spent, or the agent that is named; the ceiling is that of all together."""
+def show_costs(memory: Memory, options: CliOptions) -> None:
+    """Print the costs of all agents, or of the named one; the ceiling holds for all together."""
     agent, costs = options.agent, memory.costs
     since = costs.since(options.days)
     shares, total = costs.by(options.by, since, agent=agent), costs.total(since, agent=agent)
@@ -230,11 +230,15 @@ def tell(memory: Memory, options: Options) -> None:
             _print_shares(options.by, shares, total, f"all{by}")
         else:
             say(nothing)
-        say("\n".join([*_doubts(total), *_left(ceiling, "" if agent is None else " by all agents")]))
+        say(
+            "\n".join(
+                [*_doubt_lines(total), *_ceiling_lines(ceiling, "" if agent is None else " by all agents")]
+            )
+        )
 
 
 def _print_shares(by: str, shares: Sequence[Share], total: Spent, all_of: str) -> None:
-    """Numbers first: the words of others come last on a line."""
+    """Print numbers first: the words of others come last on a line."""
     heads = ("calls", "read", "cached", "written", "price", by)
     table(
         heads,
@@ -248,19 +252,19 @@ def _row(spent: Spent, name: str) -> tuple[str, ...]:
     return *(f"{count:,}" for count in counts), dollars(spent), name
 
 
-def _doubts(total: Spent) -> Iterator[str]:
+def _doubt_lines(total: Spent) -> Iterator[str]:
     if total.unpriced:
         calls = "1 call" if total.unpriced == 1 else f"{total.unpriced:,} calls"
         yield (
-            f"The price of {calls} is not known: price_input, price_cached and price_output in looseleaf.toml say it, "
-            "in US dollars for a million tokens."
+            f"The price of {calls} is not known: price_input, price_cached and price_output in looseleaf.toml set it, "
+            "in US dollars per million tokens."
         )
     if total.estimated:
         calls = "1 call" if total.estimated == 1 else f"{total.estimated:,} calls"
         yield f"The tokens of {calls} are estimated: the provider did not report all of them."
 
 
-def _left(ceiling: Ceiling, whose: str) -> Iterator[str]:
+def _ceiling_lines(ceiling: Ceiling, whose: str) -> Iterator[str]:
     spent = ceiling.spent
     if ceiling.tokens is not None:
         left = f"{ceiling.tokens_left:,} left" if ceiling.tokens_left else "nothing left; the rules distill"
@@ -277,12 +281,12 @@ _ABOUT = (
     "with you.\nThere is no memory here, above, or at ~/.looseleaf."
 )
 _BEGIN = (
-    "`looseleaf init` makes a memory here; `looseleaf demo` shows all of it work in some seconds; "
+    "`looseleaf init` makes a memory here; `looseleaf demo` shows it work in a few seconds; "
     "`looseleaf --help` lists the verbs."
 )
 
 
-def status(options: Options) -> int:
+def status(options: CliOptions) -> int:
     if options.memory is None and not os.environ.get("LOOSELEAF_HOME") and _is_nowhere():
         if options.json:
             print_json({"memory": None, "next": _BEGIN})
@@ -291,11 +295,11 @@ def status(options: Options) -> int:
             next_step(options, _BEGIN)
         return 0
     with open_memory(options) as memory:
-        found = _found(memory)
+        found = _read_status(memory)
         if options.json:
             print_json(found)
         else:
-            say("\n".join(_lines(found)))
+            say("\n".join(_status_lines(found)))
         print_notes(memory)
         next_step(options, found["next"])
     return 0
@@ -307,10 +311,10 @@ def _is_nowhere() -> bool:
     return not os.path.lexists(find())
 
 
-def _found(memory: Memory) -> dict[str, Any]:
-    topics = memory.views.topics()
-    known = memory.parts.known.topics
-    last = next(iter(memory.talk.sessions(1)), None)
+def _read_status(memory: Memory) -> dict[str, Any]:
+    topics = memory.topics()
+    known = memory._book.known.topics
+    last = next(iter(memory.sessions(1)), None)
     found: dict[str, Any] = {
         "memory": os.path.abspath(memory.path),
         "agent": memory.agent,
@@ -321,12 +325,12 @@ def _found(memory: Memory) -> dict[str, Any]:
         "session": last.to_dict() if last is not None else None,
         "others": [name for name in memory.talk.agents() if name != memory.agent],
     }
-    return found | {"next": _next(found)}
+    return found | {"next": _next_step(found)}
 
 
-def _next(found: dict[str, Any]) -> str:
+def _next_step(found: dict[str, Any]) -> str:
     if found["waiting"]:
-        return "`looseleaf review` goes through what waits for your yes."
+        return "`looseleaf review` goes through the facts that wait for your yes."
     if found["session"] and not found["facts"]:
         return "`looseleaf distill` makes facts of what was said."
     if not found["facts"] and found["others"]:
@@ -335,11 +339,11 @@ def _next(found: dict[str, Any]) -> str:
         agent = quote(found["others"][0])
         return f"`looseleaf recall` finds what was said; `looseleaf sessions --agent {agent}` lists it."
     if not found["facts"]:
-        return '`looseleaf remember "I prefer green tea."` tells it something; `looseleaf doctor` looks at all of it.'
+        return '`looseleaf remember "I prefer green tea."` adds a fact; `looseleaf doctor` checks the setup.'
     return '`looseleaf recall "…"` finds; `looseleaf prompt "…"` makes a prompt of it; `looseleaf facts` lists it.'
 
 
-def _lines(found: dict[str, Any]) -> Iterator[str]:
+def _status_lines(found: dict[str, Any]) -> Iterator[str]:
     yield plain(found["memory"])
     pages, session = found["pages"], found["session"]
     named = f": {', '.join(pages[:4])}{', …' if len(pages) > 4 else ''}" if pages else ""
@@ -354,4 +358,4 @@ def _lines(found: dict[str, Any]) -> Iterator[str]:
     if found["others"]:
         yield f"  others   {plain(', '.join(found['others']))}"
     waiting = f"{found['waiting']:,}" if found["waiting"] else "nothing"
-    yield f"  review   {waiting} waits for your yes"
+    yield f"  review   {waiting} waiting for your yes"

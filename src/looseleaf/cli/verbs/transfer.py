@@ -1,4 +1,4 @@
-"""transfer."""
+"""The verbs `import` and `export`. Arguments and printing only."""
 
 from __future__ import annotations
 
@@ -24,18 +24,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from looseleaf.cli.arguments import Options
+    from looseleaf.cli.verb_table import CliOptions
     from looseleaf.memory import Memory
     from looseleaf.transfer.export_folder import Whole
     from looseleaf.transfer.import_ledger import Counts, Imported
 
 
-# The command `import`: a history from elsewhere.
+# --- import ----------------------------------------------------------------------------
 
 
-def import_(options: Options) -> int:
+def import_(options: CliOptions) -> int:
     from looseleaf.base.paths import IMPORTER
-    from looseleaf.cli.output import progress
     from looseleaf.transfer.formats import detect, named
     from looseleaf.transfer.import_run import run
     from looseleaf.transfer.source import Source
@@ -44,12 +43,12 @@ def import_(options: Options) -> int:
     with Source(options.path or "") as source, open_memory(options) as memory:
         format_ = named(options.format) if options.format is not None else detect(source).format
         if not options.json:
-            by = "as you say" if options.format is not None else "by what is in it"
+            by = "as given" if options.format is not None else "detected"
             say(f"format: {format_.NAME}, {by} ({format_.ABOUT})")
         with progress("looking" if options.dry_run else "importing", unit="items") as step:
             done = run(memory, source, format_, mine=options.mine, dry_run=options.dry_run, step=step)
         placed = 0
-        if options.mine and not options.dry_run:  # also what an import left that was broken off
+        if options.mine and not options.dry_run:  # also the leftovers of an interrupted import
             with progress("distilling"):
                 placed = len(memory.distill())
         if not options.dry_run and not done.is_nothing:
@@ -60,7 +59,7 @@ def import_(options: Options) -> int:
             print_json(done.to_dict() | {"entries": placed})
         else:
             _print_import(done, placed)
-            next_step(options, _next(done))
+            next_step(options, _step_after_import(done))
         print_notes(memory)
     return 1 if done.is_useless else 0
 
@@ -75,7 +74,7 @@ def _print_import(done: Imported, placed: int) -> None:
         if any(counts.to_dict().values()):
             say(f"{name}: {_count_line(counts)}")
     if done.traces:
-        say(f"traces: {done.traces:,} {said}recorded for the agent {done.agent}{_times(done)}")
+        say(f"traces: {done.traces:,} {said}recorded for the agent {done.agent}{_time_range(done)}")
     if done.pages:
         more = f" and {len(done.pages) - 10} more" if len(done.pages) > 10 else ""
         say(f"pages: {', '.join(map(clipped, done.pages[:10]))}{more} {said}written, as yours")
@@ -86,11 +85,11 @@ def _print_import(done: Imported, placed: int) -> None:
     for title in done.titles:
         say(f"  {clipped(title)}")
     if done.copies:
-        _tell_copies(done)
+        _print_copies(done)
     if done.outdated:
         say(
-            f"{done.outdated:,} of these are pages of yours that their source has changed: the new text was taken as "
-            "data beside them. With --mine the pages follow."
+            f"{done.outdated:,} of these are pages of yours whose source has changed: the new text was added as data "
+            "beside them. With --mine the pages follow."
         )
     if done.forgotten:
         parts = (
@@ -103,7 +102,7 @@ def _print_import(done: Imported, placed: int) -> None:
             say(f"  {clipped(note)}")
 
 
-def _tell_copies(done: Imported) -> None:
+def _print_copies(done: Imported) -> None:
     said = "would be recorded" if done.is_dry else "are recorded"
     remove = f"--session {done.copies[0]}" if len(done.copies) == 1 else f"--origin import:{done.format}"
     say(
@@ -119,11 +118,11 @@ def _count_line(counts: Counts) -> str:
         "known": "there already",
         "forgotten": "forgotten, and stay so",
     }
-    words |= {"bad": "that could not be taken"}
+    words |= {"bad": "that could not be imported"}
     return ", ".join(f"{count:,} {words[name]}" for name, count in counts.to_dict().items() if count)
 
 
-def _times(done: Imported) -> str:
+def _time_range(done: Imported) -> str:
     from looseleaf.text.times import day
 
     if done.since is None or done.until is None:
@@ -131,45 +130,45 @@ def _times(done: Imported) -> str:
     return f", from {day(done.since)} to {day(done.until)}"
 
 
-def _next(done: Imported) -> str:
+def _step_after_import(done: Imported) -> str:
     if done.is_useless:
-        why = "above stands why" if done.passed_over else "there is nothing in it that can be"
-        return f"nothing was taken: {why}."
-    review = "`looseleaf review` shows what waits for you; " if done.waiting else ""
+        why = "see the reasons above" if done.passed_over else "there is nothing in it to import"
+        return f"nothing was imported: {why}."
+    review = "`looseleaf review` shows what waits for your yes; " if done.waiting else ""
     if done.is_nothing and not review:
-        much = "what could be read of it" if done.passed_over else "all of it"
+        much = "every readable part" if done.passed_over else "all of it"
         kinds = (done.talks, done.documents, done.claims)
         gone = ", or was forgotten" if any(each.forgotten for each in kinds) else ""
         return f"there is nothing to do: {much} is there already{gone}."
     if done.is_dry:
-        vouch = "; add --mine if you vouch for it: your words in it count as yours then"
-        return f"the same without --dry-run{'' if done.is_mine else vouch}."
+        vouch = "; add --mine if you vouch for it: then your words in it count as yours"
+        return f"run it without --dry-run{'' if done.is_mine else vouch}."
     if done.is_mine:
-        return '`looseleaf facts` shows what is known now, `looseleaf recall "…"` finds any of it.'
+        return '`looseleaf facts` lists the facts, `looseleaf recall "…"` finds any of it.'
     return (
-        f'{review}`looseleaf recall "…"` finds any of it. It is data that nobody vouches for: nothing of it is in '
-        "a prompt or was distilled."
+        f'{review}`looseleaf recall "…"` finds any of it. It is untrusted data: nothing of it is in a prompt '
+        "or was distilled."
     )
 
 
-# The command `export`: the whole memory as one file or a copy, its facts, or what was said as messages.
+# --- export ----------------------------------------------------------------------------
 
 STDOUT = "-"
 _USES = {
-    "facts": "`jq -r '.relation + \": \" + .object' {}` lists them; a line holds all that is known of one.",
-    "messages": "`looseleaf --memory OTHER import {} --as messages` takes it into another memory.",
+    "facts": "`jq -r '.relation + \": \" + .object' {}` lists them; each line is a whole fact.",
+    "messages": "`looseleaf --memory OTHER import {} --as messages` imports it into another memory.",
 }
-"""What is done with a file of lines."""
+"""By format, the next step with a file of lines."""
 LISTED = 5
-"""Files that were passed over and are named."""
+"""Skipped files that are named."""
 
 
-def export(options: Options) -> int:
+def export(options: CliOptions) -> int:
     with open_memory(options) as memory:
         if options.format in ("tar", "folder"):
-            told = _whole(memory, options)
+            told = _export_whole(memory, options)
         else:
-            told = _lines(memory, options)
+            told = _export_lines(memory, options)
         print_notes(memory)
     if told is not None:
         if options.json:
@@ -186,26 +185,26 @@ def export(options: Options) -> int:
 # --- the whole memory ------------------------------------------------------------------
 
 
-def _whole(memory: Memory, options: Options) -> dict[str, Any] | None:
+def _export_whole(memory: Memory, options: CliOptions) -> dict[str, Any] | None:
     from looseleaf.transfer.export_folder import Copy, Tar, export_whole
 
     name = os.path.basename(memory.path).lstrip(".") or "memory"
     if options.format == "tar" and options.path == STDOUT:
         if options.json:
             raise Refused(
-                "Nothing was exported: a packed file is no JSON. Leave out --json, or name a file to be told of it."
+                "Nothing was exported: a packed file is not JSON. Leave out --json, or name a file."
             )
-        _piped(memory, name)
+        _pipe_tar(memory, name)
         return None
     if options.path == STDOUT:
         raise Refused(
-            "Nothing was exported: a folder has no place in a pipe. Name a new folder, or use --as tar."
+            "Nothing was exported: a folder does not fit in a pipe. Name a new folder, or use --as tar."
         )
     day = time.strftime("%Y-%m-%d")
     path = options.path if options.path is not None else f"{name}-{day}"
     if options.path is None and options.format == "tar":
         path += ".tar.gz"
-    with _new(path, memory) as new, progress("exporting", unit="bytes") as step:
+    with _new_target(path, memory) as new, progress("exporting", unit="bytes") as step:
         if options.format == "folder":
             new.refuse_nesting()
             taken = export_whole(memory, Copy(new.draft), step)
@@ -216,11 +215,11 @@ def _whole(memory: Memory, options: Options) -> dict[str, Any] | None:
                 os.fsync(file.fileno())
     size = os.path.getsize(new.path) if options.format == "tar" else taken.bytes
     options.done = f"{new.path} was written, but "
-    return _told(new.path, str(options.format), size) | _what(taken)
+    return _result_of(new.path, str(options.format), size) | _what(taken)
 
 
-def _piped(memory: Memory, name: str) -> None:
-    """What is begun anew cannot be taken back out of a pipe: so it goes there when it is whole."""
+def _pipe_tar(memory: Memory, name: str) -> None:
+    """Pack to a temporary file first: an export that starts over cannot take bytes back from a pipe."""
     from shutil import copyfileobj
     from tempfile import TemporaryFile
 
@@ -228,7 +227,7 @@ def _piped(memory: Memory, name: str) -> None:
 
     if sys.stdout.isatty():
         raise Refused(
-            "Nothing was exported: a terminal shows no packed file. Name a file, or give it to a program."
+            "Nothing was exported: a terminal cannot show a packed file. Name a file, or pipe it to a program."
         )
     with TemporaryFile() as file:
         export_whole(memory, Tar(file, name))
@@ -244,13 +243,13 @@ def _what(taken: Whole) -> dict[str, Any]:
 # --- lines -----------------------------------------------------------------------------
 
 
-def _lines(memory: Memory, options: Options) -> dict[str, Any] | None:
-    lines = _made(memory, options)
+def _export_lines(memory: Memory, options: CliOptions) -> dict[str, Any] | None:
+    lines = _lines_of(memory, options)
     if options.path in (None, STDOUT):
-        _print(_array(lines) if options.json else lines)
+        _print_lines(_json_array(lines) if options.json else lines)
         return None
     count = size = 0
-    with _new(str(options.path), memory) as new, os.fdopen(private(new.draft), "wb") as file:
+    with _new_target(str(options.path), memory) as new, os.fdopen(private(new.draft), "wb") as file:
         for piece in lines:
             file.write(piece)
             size += len(piece)
@@ -258,10 +257,10 @@ def _lines(memory: Memory, options: Options) -> dict[str, Any] | None:
         file.flush()
         os.fsync(file.fileno())
     options.done = f"{new.path} was written, but "
-    return _told(new.path, str(options.format), size) | {"lines": count}
+    return _result_of(new.path, str(options.format), size) | {"lines": count}
 
 
-def _made(memory: Memory, options: Options) -> Iterator[bytes]:
+def _lines_of(memory: Memory, options: CliOptions) -> Iterator[bytes]:
     if options.format == "facts":
         from looseleaf.transfer.export_rows import fact_lines
 
@@ -271,8 +270,8 @@ def _made(memory: Memory, options: Options) -> Iterator[bytes]:
     return message_lines(memory, options.agent)
 
 
-def _array(lines: Iterator[bytes]) -> Iterator[bytes]:
-    """The same as one JSON document; never more of it at once than one piece."""
+def _json_array(lines: Iterator[bytes]) -> Iterator[bytes]:
+    """Yield the lines as one JSON array, a piece at a time."""
     before = b"["
     for piece in lines:
         yield before + piece.removesuffix(b"\n")
@@ -280,7 +279,7 @@ def _array(lines: Iterator[bytes]) -> Iterator[bytes]:
     yield b"]\n" if before != b"[" else b"[]\n"
 
 
-def _print(lines: Iterator[bytes]) -> None:
+def _print_lines(lines: Iterator[bytes]) -> None:
     is_terminal = sys.stdout.isatty()
     sys.stdout.flush()
     for piece in lines:
@@ -290,17 +289,17 @@ def _print(lines: Iterator[bytes]) -> None:
             sys.stdout.buffer.write(piece)
 
 
-# --- telling ---------------------------------------------------------------------------
+# --- reporting -------------------------------------------------------------------------
 
 
-def _new(path: str, memory: Memory) -> New:
+def _new_target(path: str, memory: Memory) -> New:
     new = New(path, memory.path)
     for each in new.removed:
-        print(f"looseleaf: {plain(each)} was removed: an export that was killed left it.", file=sys.stderr)
+        print(f"looseleaf: {plain(each)} was removed: a killed export left it.", file=sys.stderr)
     return new
 
 
-def _told(path: str, form: str, size: int) -> dict[str, Any]:
+def _result_of(path: str, form: str, size: int) -> dict[str, Any]:
     return {"path": path, "format": form, "bytes": size}
 
 
@@ -321,7 +320,7 @@ def _print_export(told: dict[str, Any]) -> None:
         names = ", ".join(told["left_out"][:LISTED])
         more = len(told["left_out"]) - LISTED
         rest = f" and {more} more" if more > 0 else ""
-        say(f"Passed over, because they lead out of the memory or cannot be read: {names}{rest}.")
+        say(f"Skipped, because they lead out of the memory or cannot be read: {names}{rest}.")
     if told["format"] == "tar":
         name = quote(os.path.basename(told["path"]))
         say(f"To use it elsewhere: tar -xzf {name}, then looseleaf --memory FOLDER check")

@@ -1,19 +1,22 @@
-"""The commands that make memory of what was said, and that show it topic by topic. Arguments and printing only."""
+"""The verbs that make facts of the talk, and show them by topic. Arguments and printing only."""
 
 from __future__ import annotations
 
 import sys
 
 from looseleaf.base.errors import Refused
+from looseleaf.cli.fact_lines import ACTS, SHORT_ID, outcome_line, words_of
 from looseleaf.cli.output import (
     PROBLEMS,
     ask,
     clipped,
+    decode,
     next_step,
     open_memory,
     print_json,
     print_notes,
     progress,
+    read_input,
     say,
     table,
 )
@@ -24,31 +27,19 @@ if TYPE_CHECKING:
     from typing import Any
 
     from looseleaf.base.messages import Distiller
-    from looseleaf.cli.arguments import Options
-    from looseleaf.facts.placement import Outcome
+    from looseleaf.cli.verb_table import CliOptions
     from looseleaf.memory import Memory
     from looseleaf.place.placer import Placed
     from looseleaf.place.redistill import Change, Difference
 
-ACTS = {
-    "add": "added",
-    "supersede": "replaced",
-    "end": "ended",
-    "restate": "known already",
-    "older": "kept as past",
-    "review": "waits in review",
-    "drop": "dropped",
-}
-"""What became of a proposal, for people."""
-
 _NAMED = 20
-"""Topics that are named to a person; beyond them, they are counted."""
+"""Topics that are named; more are counted."""
 
 
 # --- making memory ---------------------------------------------------------------------
 
 
-def distill(options: Options) -> int:
+def distill(options: CliOptions) -> int:
     with open_memory(options) as memory:
         with progress("distilling"):
             placed = memory.distill(topic=options.topic)
@@ -56,73 +47,61 @@ def distill(options: Options) -> int:
         if options.json:
             print_json([each.to_dict() for each in placed])
         else:
-            _tell(placed, "There was nothing new to distill.")
+            _print_placed(placed, "There was nothing new to distill.")
         print_notes(memory)
-        next_step(options, _then(placed))
+        next_step(options, _next_step(placed))
     return 0
 
 
-def _then(placed: Sequence[Placed]) -> str:
+def _next_step(placed: Sequence[Placed]) -> str:
     if any(outcome.act == "review" for each in placed for outcome in each.outcomes):
-        return "`looseleaf review` goes through what waits for your yes."
+        return "`looseleaf review` goes through the facts that wait for your yes."
     if not placed:
-        return '`looseleaf record user "…"` records what is said; `looseleaf facts` lists what is known.'
-    return "`looseleaf facts` lists what is known; `looseleaf why` with an id of these says why."
+        return '`looseleaf record user "…"` records a message; `looseleaf facts` lists the facts.'
+    return "`looseleaf facts` lists the facts; `looseleaf why` with an id of these shows why."
 
 
-def write(options: Options) -> int:
-    from looseleaf.cli.verbs.everyday import decoded, given_bytes
-
+def write(options: CliOptions) -> int:
     with open_memory(options) as memory:
-        text = decoded(given_bytes(options.path, "written"), options.path or "standard input", "written")
+        text = decode(read_input(options.path, "written"), options.path or "standard input", "written")
         with progress("distilling"):
             placed = memory.distill(text, topic=options.topic, author="person" if options.mine else None)[0]
         options.done = "it was written; "
         if options.json:
             print_json(placed.to_dict())
         else:
-            _tell([placed], "")
+            _print_placed([placed], "")
         print_notes(memory)
-        next_step(options, _then([placed]) if placed.outcomes else _NO_FACTS)
+        next_step(options, _next_step([placed]) if placed.outcomes else _NO_FACTS)
     return 0
 
 
 _NO_FACTS = (
     "`looseleaf recall WORDS` finds the text; "
-    '`looseleaf remember "I prefer green tea."` keeps one thing that you say.'
+    '`looseleaf remember "I prefer green tea."` keeps a fact in your words.'
 )
 
 
-def _counted(act: str, count: int) -> str:
+def _act_words(act: str, count: int) -> str:
     return "wait in review" if act == "review" and count > 1 else ACTS[act]
 
 
-def _tell(placed: Sequence[Placed], nothing: str) -> None:
-    """What became of each proposal, a line each, and all of it in one."""
+def _print_placed(placed: Sequence[Placed], nothing: str) -> None:
+    """Print the outcome of each proposal, and a summary."""
     outcomes = [outcome for each in placed for outcome in each.outcomes]
     for outcome in outcomes:
         say(outcome_line(outcome))
     counts = {act: sum(outcome.act == act for outcome in outcomes) for act in ACTS}
-    told = ", ".join(f"{count} {_counted(act, count)}" for act, count in counts.items() if count)
+    told = ", ".join(f"{count} {_act_words(act, count)}" for act, count in counts.items() if count)
     entries = f"{len(placed)} {'entry' if len(placed) == 1 else 'entries'}"
-    hint = " `looseleaf facts --pending` lists what waits for your yes." if counts["review"] else ""
+    hint = " `looseleaf facts --pending` lists those that wait for your yes." if counts["review"] else ""
     say(f"{entries}: {told or 'no facts'}.{hint}" if placed else nothing)
-
-
-def outcome_line(outcome: Outcome) -> str:
-    from looseleaf.cli.verbs.facts import SHORT_ID, words_of
-
-    fact = outcome.fact
-    # What was known already, or is over, keeps the id that it has.
-    name = (fact.id or "")[:SHORT_ID] if outcome.act in ("add", "supersede", "review") else ""
-    what = ACTS.get(outcome.act, outcome.act)
-    return f"{what:<15}  {name:<{SHORT_ID}}  {words_of(fact)}  ({fact.level}): {clipped(outcome.why)}"
 
 
 # --- topics ----------------------------------------------------------------------------
 
 
-def topics(options: Options) -> int:
+def topics(options: CliOptions) -> int:
     with open_memory(options) as memory:
         names = memory.views.topics()
         known = memory.parts.known.topics
@@ -139,7 +118,7 @@ def topics(options: Options) -> int:
     return 0
 
 
-def topic(options: Options) -> int:
+def topic(options: CliOptions) -> int:
     with open_memory(options) as memory:
         found = memory.views.topic(options.name, as_of=options.as_of)
         if options.json:
@@ -152,8 +131,8 @@ def topic(options: Options) -> int:
     return 0
 
 
-def whole(options: Options) -> int:
-    """The verb `global`."""
+def whole(options: CliOptions) -> int:
+    """Run the verb `global`."""
     with open_memory(options) as memory:
         found: Mapping[str, Any] = memory.views.overview(as_of=options.as_of)
         if options.json:
@@ -170,14 +149,14 @@ def _show(markdown: str) -> None:
     say(markdown.removesuffix("\n"))
 
 
-def index(options: Options) -> int:
+def index(options: CliOptions) -> int:
     with open_memory(options) as memory:
         found = memory.pages.index()
         if options.json:
             print_json([{"path": each.path, "size": each.size, "summary": each.summary} for each in found])
         else:
             lines = (f"{each.path}  {each.size:,} bytes  {clipped(each.summary)}".rstrip() for each in found)
-            say("\n".join(lines) or "There is no page in facts/ or episodes/ yet.")
+            say("\n".join(lines) or "There are no pages in facts/ or episodes/ yet.")
         print_notes(memory)
     return 0
 
@@ -185,10 +164,10 @@ def index(options: Options) -> int:
 # --- building --------------------------------------------------------------------------
 
 
-def build(options: Options) -> int:
+def build(options: CliOptions) -> int:
     with open_memory(options) as memory:
-        # Before anything reads: a reader takes a page that is gone for one that a person removed.
-        restored = memory.history.restore() if options.pages else []
+        # Before anything reads: a reader takes a missing page for one that a person removed.
+        restored = memory.restore_pages() if options.pages else []
         with progress("building", "topics") as step:
             built = memory.views.build(full=options.full, progress=step)
         with progress("indexing", "bytes") as step:
@@ -199,10 +178,10 @@ def build(options: Options) -> int:
             print_json(again | {"made": list(built.made), "topics": built.topics, "vectors": vectors})
         else:
             for path in restored:
-                say(f"{path} is there again")
+                say(f"{path} is restored")
             if options.pages and not restored:
                 say(
-                    "No page was missing. One that was removed before another command ran counts as removed by you: "
+                    "No page was missing. A page that was gone when another command ran counts as removed by you: "
                     "`looseleaf undo PAGE` brings it back."
                 )
             named = ", ".join(built.made[:_NAMED])
@@ -217,9 +196,7 @@ def build(options: Options) -> int:
 # --- tidying -----------------------------------------------------------------------------
 
 
-def tidy(options: Options) -> int:
-    from looseleaf.cli.verbs.facts import SHORT_ID, words_of
-
+def tidy(options: CliOptions) -> int:
     with open_memory(options) as memory:
         with progress("tidying"):
             found = memory.review.tidy(dry_run=options.dry_run)
@@ -245,11 +222,11 @@ def tidy(options: Options) -> int:
 # --- another distiller -----------------------------------------------------------------
 
 
-def redistill(options: Options) -> int:
+def redistill(options: CliOptions) -> int:
     with open_memory(options) as memory:
-        distiller = _distiller(memory, options.distiller)
+        distiller = _load_distiller(memory, options.distiller)
         if options.distiller == "model" and distiller is not None and not options.yes:
-            _ask(memory, distiller)
+            _ask_to_send(memory, distiller)
         with progress("distilling again", "entries") as step:
             found = memory.review.redistill(distiller, apply=options.apply, progress=step)
         options.done = "it was redistilled; " if options.apply else ""
@@ -257,17 +234,17 @@ def redistill(options: Options) -> int:
             print_json(found.to_dict() | {"applied": options.apply})
         else:
             for change in found.changes:
-                say(_change(change))
+                say(_change_line(change))
             for failure in found.failures:
                 say(f"failed: {clipped(failure)}")
-            say(_difference(found, options))
+            say(_difference_line(found, options))
         print_notes(memory)
     return PROBLEMS if found.failures else 0
 
 
-def _ask(memory: Memory, distiller: Distiller) -> None:
-    """Before words go to a model, and are paid for, a person is asked."""
-    count = _others(memory, distiller.name)
+def _ask_to_send(memory: Memory, distiller: Distiller) -> None:
+    """Ask a person before words go to a model and cost money."""
+    count = _count_foreign_entries(memory, distiller.name)
     if not count:
         return
     entries = "1 entry" if count == 1 else f"up to {count:,} entries"
@@ -275,13 +252,13 @@ def _ask(memory: Memory, distiller: Distiller) -> None:
     what = f"the sources of {entries} to {model}"
     ask(
         f"Send {what}?",
-        nobody=f"Nothing was distilled: nobody could be asked whether to send {what}. Give --yes to send them.",
+        nobody=f"Nothing was distilled: there is no terminal to ask whether to send {what}. Give --yes to send them.",
         no=f"Nothing was distilled: nothing was sent to {model}. Answer `y` to have it sent.",
     )
 
 
-def _others(memory: Memory, name: str) -> int:
-    """How many entries are another distiller's."""
+def _count_foreign_entries(memory: Memory, name: str) -> int:
+    """Return how many entries another distiller made."""
     from looseleaf.log.entries import read_entry
 
     count = 0
@@ -294,12 +271,12 @@ def _others(memory: Memory, name: str) -> int:
     return count
 
 
-def _change(change: Change) -> str:
+def _change_line(change: Change) -> str:
     was = f"{clipped(change.was)} → " if change.was is not None else ""
     return f"{change.what:<7}  {clipped(change.topic)}  {clipped(change.relation)}: {was}{clipped(change.object)}"
 
 
-def _difference(found: Difference, options: Options) -> str:
+def _difference_line(found: Difference, options: CliOptions) -> str:
     counts = [
         f"{sum(each.what == what for each in found.changes)} {what}" for what in ("gained", "lost", "changed")
     ]
@@ -311,7 +288,7 @@ def _difference(found: Difference, options: Options) -> str:
             if found.entries == 1
             else f"it failed on all {found.entries:,} entries"
         )
-        return f"{clipped(found.distiller)}: {failed}, so that nothing was compared. Nothing was changed."
+        return f"{clipped(found.distiller)}: {failed}, so nothing was compared. Nothing was changed."
     read = f"the sources of {found.read:,} of {found.entries:,} entries were read"
     done = "It is applied." if options.apply else "Nothing was changed."
     if found.changes and not options.apply:
@@ -320,7 +297,7 @@ def _difference(found: Difference, options: Options) -> str:
     return f"{clipped(found.distiller)}: {', '.join(counts)}; {read}{failed}. {done}"
 
 
-STRANGERS_FAULTS = (
+FOREIGN_ERRORS = (
     ArithmeticError,
     AssertionError,
     AttributeError,
@@ -332,11 +309,11 @@ STRANGERS_FAULTS = (
     TypeError,
     ValueError,
 )
-"""What loading code that somebody else wrote may raise."""
+"""Errors that loading foreign code may raise."""
 
 
-def _distiller(memory: Memory, name: str) -> Distiller | None:
-    """The rules (None), a model, or what a name in a module stands for: a distiller, or its class."""
+def _load_distiller(memory: Memory, name: str) -> Distiller | None:
+    """Return the distiller of a name: the rules (None), a model, or a distiller or its class in a module."""
     if name == "rules":
         return None
     if name == "model":
@@ -346,16 +323,16 @@ def _distiller(memory: Memory, name: str) -> Distiller | None:
 
     if not all(part.isidentifier() for part in name.replace(":", ".", 1).split(".")):
         raise Refused(
-            f"Nothing was distilled: there is no distiller {name!r}. Give rules, model (which one, `provider` and "
-            "`model` in looseleaf.toml say), or package.module:attribute."
+            f"Nothing was distilled: there is no distiller {name!r}. Give rules, model (set by `provider` "
+            "and `model` in looseleaf.toml), or package.module:attribute."
         )
     try:
-        # Behind everything that is installed: a module of the project may be named, and shadows nothing.
+        # Last on the path: a module of the project can be named, and shadows nothing.
         sys.path.append(os.getcwd())
         found: Any = pkgutil.resolve_name(name)
         found = found() if isinstance(found, type) else found
         is_one = isinstance(getattr(found, "name", None), str) and callable(getattr(found, "distill", None))
-    except STRANGERS_FAULTS as error:
+    except FOREIGN_ERRORS as error:
         why = f"it could not be loaded ({type(error).__name__}: {error})"
     else:
         if is_one:

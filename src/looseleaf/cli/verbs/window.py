@@ -1,7 +1,7 @@
-"""The commands of the conversation, once recorded: read it back, see what a model is told, compact it, open it again.
+"""The verbs of the recorded talk: turns, sessions, window, compact, expand.
 
-Arguments and printing only. All text goes out through `say`, and further lines of what somebody said stand to the
-right of the labels: nothing that was said can steer a terminal, or pass for what another said.
+Arguments and printing only. All text goes out through `say`, and further lines of a message are indented past the
+labels: no message can steer a terminal, or pass for another speaker's.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
     from typing import Any
 
     from looseleaf.base.messages import Message, Session, Trace, Turn
-    from looseleaf.cli.arguments import Options
+    from looseleaf.cli.verb_table import CliOptions
     from looseleaf.memory import Memory
 
 _REMARKS = ("no_call", "second_result", "interrupted")
-_NOTHING = "Nothing was said yet."
-_TO_RECORD = '`looseleaf record user "…"` records what is said; `looseleaf import PATH` takes in a history.'
-_TO_READ = "`looseleaf turns --session ID` shows what was said in one."
+_NOTHING = "There are no messages yet."
+_TO_RECORD = '`looseleaf record user "…"` records a message; `looseleaf import PATH` imports a history.'
+_TO_READ = "`looseleaf turns --session ID` shows one."
 _TO_FIND = "`looseleaf recall WORDS` finds it again; `looseleaf import PATH --mine` vouches for it."
 _TO_LEARN = "`looseleaf distill` makes facts of what was said; `looseleaf recall WORDS` finds it again."
 
@@ -43,7 +43,7 @@ _TO_LEARN = "`looseleaf distill` makes facts of what was said; `looseleaf recall
 # --- reading ---------------------------------------------------------------------------
 
 
-def turns(options: Options) -> int:
+def turns(options: CliOptions) -> int:
     at_least_one(options.limit, LAST)
     with open_memory(options) as memory:
         if options.turn is not None:
@@ -60,20 +60,20 @@ def turns(options: Options) -> int:
             told = [_turn_dict(turn) for turn in found]
             print_json(told[0] if options.turn is not None else told)
         else:
-            shown = [_turn(turn, whole=options.turn is not None) for turn in found]
+            shown = [turn_text(turn, whole=options.turn is not None) for turn in found]
             if options.turn is None and found and on_terminal():
                 table(("turn", "time", "who", "what"), _turn_rows(found))
             else:
-                say("\n\n".join(shown) or _elsewhere(memory) or _NOTHING)
+                say("\n\n".join(shown) or _other_agents(memory) or _NOTHING)
         print_notes(memory)
         if options.turn is None:
-            _tell_next(
+            _print_next(
                 options, memory, (_TO_LEARN if memory.agent != IMPORTER else _TO_FIND) if found else ""
             )
     return 0
 
 
-def sessions(options: Options) -> int:
+def sessions(options: CliOptions) -> int:
     at_least_one(options.limit, LAST)
     with open_memory(options) as memory:
         found = memory.talk.sessions(options.limit)
@@ -93,9 +93,9 @@ def sessions(options: Options) -> int:
             heads = ("session", "from", "to", "turns", "began with")
             table(heads, rows, right=("turns",), lines=map(_session_line, found))
         else:
-            say(_elsewhere(memory) or _NOTHING)
+            say(_other_agents(memory) or _NOTHING)
         print_notes(memory)
-        _tell_next(options, memory, _TO_READ if found else "")
+        _print_next(options, memory, _TO_READ if found else "")
     return 0
 
 
@@ -104,21 +104,21 @@ def _session_line(each: Session) -> str:
     return f"{each.session_id}  {when(each.first_ts)} to {when(each.last_ts)}  {count:>9}  {each.opening}"
 
 
-def _tell_next(options: Options, memory: Memory, there: str) -> None:
-    """What is done with what is there; where nothing is, not even of another agent, how something comes to be."""
-    if there or not _elsewhere(memory):
+def _print_next(options: CliOptions, memory: Memory, there: str) -> None:
+    """Print the next step; where no agent has said anything, how to record."""
+    if there or not _other_agents(memory):
         next_step(options, there or _TO_RECORD)
 
 
-def _elsewhere(memory: Memory) -> str:
-    """Who has said something, where this agent has not: perhaps another is meant."""
-    others = [name for name in memory.talk.agents() if name != memory.agent]
+def _other_agents(memory: Memory) -> str:
+    """Return which other agents have spoken, where this one has not; perhaps another is meant."""
+    others = [name for name in memory.agents() if name != memory.agent]
     there = f"there are traces of: {', '.join(others)} (--agent {others[0]})" if others else ""
     return f"{memory.agent} has said nothing here; {there}" if there else ""
 
 
 def _turn_id(text: str) -> str:
-    """A turn may be named by its number, with or without zeros in front."""
+    """Return the id of a turn, given as an id or a number, with or without leading zeros."""
     number = text.removeprefix("turn_")
     return f"turn_{number:0>4}" if number.isascii() and number.isdecimal() and len(number) <= 12 else text
 
@@ -126,7 +126,7 @@ def _turn_id(text: str) -> str:
 # --- what left the window --------------------------------------------------------------
 
 
-def expand(options: Options) -> int:
+def expand(options: CliOptions) -> int:
     from looseleaf.log.turns import turns_of
 
     with open_memory(options) as memory:
@@ -138,14 +138,14 @@ def expand(options: Options) -> int:
             if options.json:
                 print_json([trace.to_record() for trace in traces])
             else:
-                shown = (_turn(turn, whole=True) for turn in turns_of(traces))
-                say("\n\n".join([*_about(memory, name), *shown]))
+                shown = (turn_text(turn, whole=True) for turn in turns_of(traces))
+                say("\n\n".join([*_entry_lines(memory, name), *shown]))
         print_notes(memory)
     return 0
 
 
-def _list_entries(memory: Memory, options: Options) -> None:
-    found = sorted(_entries(memory), key=lambda meta: meta["ts"])
+def _list_entries(memory: Memory, options: CliOptions) -> None:
+    found = sorted(_read_entries(memory), key=lambda meta: meta["ts"])
     if options.json:
         print_json(found)
     for each in found if not options.json else ():
@@ -155,9 +155,9 @@ def _list_entries(memory: Memory, options: Options) -> None:
         say(f"No turn has left the window of {memory.agent} yet: there is no entry.")
 
 
-def _entries(memory: Memory) -> Iterator[dict[str, Any]]:
-    """The entries that compactions of this agent made. What is damaged is named by `check`."""
-    for name in memory.parts.context.store.folders("log/entries/sessions"):
+def _read_entries(memory: Memory) -> Iterator[dict[str, Any]]:
+    """Yield the entries of this agent's compactions. `check` names damaged ones."""
+    for name in memory.store.folders("log/entries/sessions"):
         try:
             meta = memory.talk.entry(f"sessions/{name}").meta
             if meta["agent"] == memory.agent and not _is_distilled(meta):
@@ -170,12 +170,12 @@ def _entries(memory: Memory) -> Iterator[dict[str, Any]]:
 
 
 def _is_distilled(meta: dict[str, Any]) -> bool:
-    """Whether facts were made of it and nothing left the window: there is no loss to report."""
+    """Return whether an entry only made facts and nothing left the window: there is no loss to report."""
     return "loss" not in meta and ("trust" in meta or "instead" in meta)
 
 
-def _about(memory: Memory, name: str) -> Iterator[str]:
-    """An entry in a line, and what its compaction lost; nothing for a turn or a trace."""
+def _entry_lines(memory: Memory, name: str) -> Iterator[str]:
+    """Yield an entry in a line, and the loss of its compaction; nothing for a turn or a trace."""
     from looseleaf.window.compaction_plan import Loss
 
     try:
@@ -188,7 +188,7 @@ def _about(memory: Memory, name: str) -> Iterator[str]:
         if _is_distilled(meta):
             yield clipped(head)
             return
-        # Where it is to be found again is known: it follows.
+        # The place to find it again is left out: its text follows.
         report = Loss.from_dict(meta["loss"] | {"entry": None})
         yield f"{clipped(head)}\n  {hung(report.text, 2)}"
     except (KeyError, TypeError, ValueError, IndexError):
@@ -198,7 +198,7 @@ def _about(memory: Memory, name: str) -> Iterator[str]:
 # --- the window ------------------------------------------------------------------------
 
 
-def window(options: Options) -> int:
+def window(options: CliOptions) -> int:
     with open_memory(options) as memory:
         messages, figures = memory.window.read().messages, _figures(memory, options.model)
         name = options.model or memory.policy.model
@@ -210,9 +210,9 @@ def window(options: Options) -> int:
                 size = memory.window.budget(name).max_context_tokens
                 unknown = f"the model {name!r} is not known: {size:,} tokens are assumed; set context_tokens"
                 parts[:0] = [unknown]
-            if not messages and not figures["mark"] and _elsewhere(memory):
-                parts.append(_elsewhere(memory))
-            say("\n\n".join([*parts, *("\n".join(_message(message)) for message in messages)]))
+            if not messages and not figures["mark"] and _other_agents(memory):
+                parts.append(_other_agents(memory))
+            say("\n\n".join([*parts, *("\n".join(message_lines(message)) for message in messages)]))
         print_notes(memory)
     return 0
 
@@ -220,9 +220,9 @@ def window(options: Options) -> int:
 def _figures(memory: Memory, name: str | None) -> dict[str, Any]:
     from looseleaf.models.model_table import MODELS, UNKNOWN, model
 
-    now = memory.window.read()
-    tokens, budget = memory.window.tokens(model=name), memory.window.budget(name)
-    # What is counted here may be more elsewhere: the same margin as when messages are made for a call.
+    now = memory.window()
+    tokens, budget = memory.window_tokens(model=name), memory.budget(name)
+    # Providers may count more tokens: the same margin as for messages of a call.
     row = model(name or memory.policy.model)
     room = int(budget.input / row.count_margin)
     return {
@@ -249,7 +249,7 @@ def _figures_line(messages: int, figures: dict[str, Any]) -> str:
     return f"{messages} {many}, {figures['tokens']:,} of {figures['budget']:,} tokens, {since}; {due}"
 
 
-def compact(options: Options) -> int:
+def compact(options: CliOptions) -> int:
     from looseleaf.cli.output import progress
 
     with open_memory(options) as memory:
@@ -259,11 +259,11 @@ def compact(options: Options) -> int:
         if options.json:
             print_json(loss.to_dict() if loss else None)
         elif loss is None:
-            say("There was nothing to compact: the window holds no more than its last turns, which stay.")
+            say("There was nothing to compact: the window holds only its last turns, which stay.")
         else:
             if options.dry_run:
                 say("A dry run: nothing was written. A compaction would leave this:")
-            # The last line says where it is to be found again; after a dry run it is where it was.
+            # The last line says where to find it again; after a dry run it has not moved.
             is_found = options.dry_run and loss.expand
             say(loss.text.rpartition("\n")[0] if is_found else loss.text)
         print_notes(memory)
@@ -282,27 +282,28 @@ def _turn_dict(turn: Turn) -> dict[str, Any]:
     }
 
 
-def _turn(turn: Turn, *, whole: bool) -> str:
+def turn_text(turn: Turn, *, whole: bool) -> str:
     lines = [f"{clipped(turn.turn_id)}  {when(turn.ts)}  session {clipped(turn.session_id)}"]
     for trace in turn.traces:
         lines += [
-            f"  {label}: {hung(text if whole else clipped(text), 4)}" for label, text in _said(trace, whole)
+            f"  {label}: {hung(text if whole else clipped(text), 4)}"
+            for label, text in trace_parts(trace, whole)
         ]
     return "\n".join(lines)
 
 
 def _turn_rows(found: Sequence[Turn]) -> Iterator[tuple[str, str, str, str]]:
-    """What was said, a row each; a turn is named once."""
+    """Yield a row for each message; a turn is named once."""
     for turn in found:
         name, then = clipped(turn.turn_id), when(turn.ts)
         for trace in turn.traces:
-            for label, text in _said(trace, whole=False):
+            for label, text in trace_parts(trace, whole=False):
                 yield name, then, label, clipped(text)
                 name = then = ""
 
 
-def _said(trace: Trace, whole: bool) -> Iterator[tuple[str, str]]:
-    """Labels and texts: what was said, and (of the whole) what came with it."""
+def trace_parts(trace: Trace, whole: bool) -> Iterator[tuple[str, str]]:
+    """Yield labels and texts of a trace; `whole`: also its reasoning, media and files."""
     from looseleaf.log.trace_messages import said
 
     if whole and trace.reasoning:
@@ -318,13 +319,13 @@ def _said(trace: Trace, whole: bool) -> Iterator[tuple[str, str]]:
             yield "Kept in", trace.tool_result_ref
 
 
-def _message(message: Message) -> Iterator[str]:
-    """A message as a model is told it, in lines; each part with its label."""
-    for label, text in _parts(message):
+def message_lines(message: Message) -> Iterator[str]:
+    """Yield a message as a model sees it; each part with its label."""
+    for label, text in message_parts(message):
         yield f"{label}: {hung(text, 2)}"
 
 
-def _parts(message: Message) -> Iterator[tuple[str, str]]:
+def message_parts(message: Message) -> Iterator[tuple[str, str]]:
     from looseleaf.base.messages import ToolCallPayload
     from looseleaf.log.trace_messages import as_text
 

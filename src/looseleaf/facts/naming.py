@@ -1,0 +1,87 @@
+"""Which facts a person means by an id, a place, a relation or words.
+
+Pure. `matching` never chooses between equals: it returns every fact that fits, and the caller asks.
+"""
+
+from __future__ import annotations
+
+import re
+
+from looseleaf.language.words import fold, is_eastern
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from looseleaf.base.values import Fact
+
+STATUSES = ("current", "pending", "superseded", "rejected")
+"""In the order in which words name facts."""
+
+_LEAST_PREFIX = 4
+"""Characters of an id that name a fact without its `f_`: fewer may well be a word."""
+
+_ID = re.compile(r"f_[0-9a-z]*")
+_HEX = re.compile(rf"[0-9a-f]{{{_LEAST_PREFIX},}}")
+_PLACE = re.compile(r"[^\n]+\.md:[0-9]{1,7}")
+
+
+def is_exact(words: str) -> bool:
+    """Return whether words can only be an id or a place (`USER.md:5`)."""
+    return bool(_ID.fullmatch(words) or _PLACE.fullmatch(words))
+
+
+def matching(facts: Iterable[Fact], words: str, first: Sequence[str] = STATUSES) -> list[Fact]:
+    """Return the facts that words name, in the order given.
+
+    The first of these that fits any fact decides: the id, how an id begins, the place (`USER.md:5`); then, for one
+    status after the other, as `first` lists them, the relation, and words that all stand on the line of the fact
+    (`topic relation: value`), each at the start of a word.
+    """
+    every = list(facts)
+    wanted = words.strip()
+    for fits in (_has_id(wanted), _begins_with(wanted), _stands_at(wanted)):
+        if found := [fact for fact in every if fits(fact)]:
+            return found
+    folded = fold(wanted)
+    if not folded or is_exact(wanted):
+        return []
+    ways = (_has_relation(folded), _has_words(folded))
+    for status in first:
+        group = [fact for fact in every if fact.status == status]
+        for fits in ways:
+            if found := [fact for fact in group if fits(fact)]:
+                return found
+    return []
+
+
+def _has_id(wanted: str) -> Callable[[Fact], bool]:
+    return lambda fact: fact.id is not None and fact.id in (wanted, f"f_{wanted}")
+
+
+def _begins_with(wanted: str) -> Callable[[Fact], bool]:
+    prefix = f"f_{wanted}" if _HEX.fullmatch(wanted) else wanted
+    is_prefix = len(prefix) > 2 and _ID.fullmatch(prefix) is not None
+    return lambda fact: is_prefix and (fact.id or "").startswith(prefix)
+
+
+def _stands_at(wanted: str) -> Callable[[Fact], bool]:
+    return lambda fact: fact.path is not None and f"{fact.path}:{fact.line}" == wanted
+
+
+def _has_relation(folded: str) -> Callable[[Fact], bool]:
+    return lambda fact: fold(fact.relation) == folded
+
+
+def _has_words(folded: str) -> Callable[[Fact], bool]:
+    # Scripts of East Asia put no space between words.
+    starts = [
+        re.compile(re.escape(word) if is_eastern(word) else rf"(?<!\w){re.escape(word)}")
+        for word in folded.split()
+    ]
+
+    def fits(fact: Fact) -> bool:
+        line = fold(f"{fact.topic} {fact.relation}: {fact.object}")
+        return all(start.search(line) for start in starts)
+
+    return fits
