@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
+import pytest
+
 
 def check_rows(check: Callable[..., object], rows: Iterable[Any]) -> None:
     """Call `check` with each row (a tuple: with its members), and fail once, with every row that failed."""
@@ -14,7 +16,7 @@ def check_rows(check: Callable[..., object], rows: Iterable[Any]) -> None:
         tried += 1
         try:
             check(*row) if isinstance(row, tuple) else check(row)
-        except AssertionError as error:
+        except (AssertionError, pytest.fail.Exception) as error:
             failed.append(f"{row!r:.300}: {str(error) or 'the assertion failed'}")
     assert tried, "the table is empty"
     assert not failed, f"{len(failed)} of {tried} rows fail:\n" + "\n".join(failed)

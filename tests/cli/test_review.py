@@ -57,7 +57,7 @@ def test_what_an_agent_concluded_or_found_stands_in_a_drawer_and_asks_nobody(
         assert {fact.path for fact in memory.facts()} == {"facts/user.md"}
         assert {fact.level for fact in memory.facts()} == {"tainted" if read else "inferred"}
         assert len(memory.facts()) == len(WANTED)
-        assert not memory.page("USER.md").exists
+        assert not memory.pages.read("USER.md").exists
     assert run("review")[1] == "Nothing waits for review.\n"
 
 

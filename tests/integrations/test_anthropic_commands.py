@@ -22,6 +22,7 @@ from looseleaf.base.policy import Policy
 from looseleaf.integrations.anthropic_commands import DEFINITION, PARAMETERS, _format_size, run
 from looseleaf.integrations.anthropic_paths import ROOT, ToolPaths, parts_of
 from looseleaf.memory import Memory
+from looseleaf.memory.pages import PageVerbs
 from tables import check_rows
 
 if TYPE_CHECKING:
@@ -255,8 +256,8 @@ def test_what_people_and_the_program_write_can_be_read_only(memory: Memory, page
 
 def test_what_is_not_a_memory_is_not_there(memory: Memory) -> None:
     make(memory, "/memories/there.md", "x\n")
-    memory.write("I like jazz.")  # a document: so that something waits
-    assert memory.page("review/pending.md").exists
+    memory.distill("I like jazz.")[0]  # a document: so that something waits
+    assert memory.pages.read("review/pending.md").exists
 
     def check(name: str) -> None:
         for asked in every_command(f"{ROOT}/{name}"):

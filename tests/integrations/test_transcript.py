@@ -136,7 +136,7 @@ class Followed:
         self.write(*held)
 
     def hook(self, *, prompt: str = "", answer: str = "", session: str = "s", at_once: int = AT_ONCE) -> None:
-        with Memory(self.folder / "memory", session=session) as memory, memory.store.lock():
+        with Memory(self.folder / "memory", session=session) as memory, memory.parts.context.store.lock():
             sitting = HookSession(memory, session)
             sitting.catch_up(str(self.path), at_once)
             if prompt:

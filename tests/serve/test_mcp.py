@@ -703,7 +703,7 @@ def test_every_page_for_models_can_be_read_and_no_other(memory: Path) -> None:
                     expected = resources.JSON if path == "state.json" else resources.MARKDOWN
                     assert resources.read_resource_at(open_memory, uri) == (
                         expected,
-                        open_memory.page(path).text,
+                        open_memory.pages.read(path).text,
                     )
         listed = [each.uri for each in resources.list_resources_of(open_memory)]
     assert listed == [

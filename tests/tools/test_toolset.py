@@ -23,6 +23,7 @@ from looseleaf.tools.tool import Answer
 from looseleaf.tools.toolset import TOOLS, call
 from row_folders import in_folders
 from tables import check_rows
+from wiring import use_policy
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 SAID = (
@@ -109,7 +110,7 @@ def test_a_tool_takes_what_its_seed_says_and_what_is_more_may_be_left_out() -> N
 def test_a_tool_gives_back_what_its_seed_says(place: Path) -> None:
     def check(folder: Path, name: str, arguments: dict[str, Any]) -> None:
         with opened(folder / "m") as memory:
-            memory.propose("facts/tea.md", "# Tea\n\n- Kind: black\n", reason="seen")
+            memory.pages.propose("facts/tea.md", "# Tea\n\n- Kind: black\n", reason="seen")
             answer = call(memory, name, arguments)
             assert not answer.is_error
             wanted, has = SEEDS[name]["returns"], kind_of(answer.value)
@@ -294,7 +295,7 @@ WRONG: list[tuple[str, str, Arguments, str]] = [
 
 
 def test_what_cannot_be_done_changes_nothing_and_says_what_to_do_next(memory: Memory, folder: Path) -> None:
-    memory.policy = Policy(tool_bytes=2000)
+    use_policy(memory, tool_bytes=2000)
     (folder / "SOUL.md").write_text("# Soul\n\nBe kind.\n", "utf-8")
     (folder / "facts").mkdir(exist_ok=True)
     (folder / "facts/latin.md").write_bytes("# Café black\n".encode("latin-1"))
@@ -317,7 +318,7 @@ def test_what_cannot_be_done_changes_nothing_and_says_what_to_do_next(memory: Me
         if name == "memory_patch":
             assert answer.value == {"success": False, "appliedCount": 0}
         if case == "stale base":
-            assert answer.data["sha256"] == memory.page("facts/tea.md").sha256
+            assert answer.data["sha256"] == memory.pages.read("facts/tea.md").sha256
         if name in TOOLS and not TOOLS[name].reads:
             assert Draft202012Validator(TOOLS[name].returns).is_valid(answer.data)
 
@@ -652,7 +653,7 @@ def test_our_own_tools_bring_no_news_unless_they_fenced_it(place: Path) -> None:
         with opened(folder / "m") as memory:
             memory.record(tool_call=name, tool_call_id="w")
             memory.record(tool_result=result, tool_call_id="w", tool_name=name, tags=tags)
-            assert memory.spoken().tools is speaks
+            assert memory.parts.spoken().tools is speaks
 
     check_rows(
         check,
@@ -707,8 +708,8 @@ def test_a_signature_comes_off_by_no_change(place: Path) -> None:
                 {"path": MONTH, "patches": [{"oldText": "- Written by", "newText": instead}]},
             )
             call(memory, "memory_append", {"path": MONTH, "entry": "## X\n- Summary: y"})
-            assert all("mallory" not in line.summary for line in memory.index())
-            assert "mallory" not in memory.snapshot().text
+            assert all("mallory" not in line.summary for line in memory.pages.index())
+            assert "mallory" not in memory.views.snapshot().text
 
     check_rows(
         check,

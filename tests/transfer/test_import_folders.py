@@ -122,7 +122,7 @@ def test_a_second_import_changes_nothing(place: Path) -> None:
             assert bool(first.pages) == mine
             if not mine:
                 assert memory.facts() == []
-                assert {path for path in memory.pages() if path != "review/pending.md"} == set()
+                assert {path for path in memory.pages.list() if path != "review/pending.md"} == set()
 
     check_rows(check, in_folders(place, product([name for name in FORMS if "/" not in name], [False, True])))
 

@@ -140,7 +140,7 @@ def test_a_forgotten_line_does_not_come_back_under_another_name(mine: bool, agai
         done = bring(memory, ImportDocument("b.md", text, "Notes", page="facts/b.md"), mine=again)
         assert (look.documents.new, done.documents.new, done.forgotten) == (1, 1, 1)
         assert bring(memory, ImportDocument("b.md", text, "Notes", page="facts/b.md"), mine=again).is_nothing
-        left = memory.page("facts/b.md").text if again else traces_of(memory)[-1].tool_result["text"]
+        left = memory.pages.read("facts/b.md").text if again else traces_of(memory)[-1].tool_result["text"]
         assert "The kiln is hot." in left
         assert "The end." in left
         only = ImportDocument("c.md", "zebra crossing\n", "c", page="facts/c.md")
@@ -156,7 +156,7 @@ def test_a_document_that_went_with_its_session_stays_gone_under_another_name(min
         bring(memory, ImportDocument("a.md", text, "List", page="facts/a.md"))
         memory.forget(session=traces_of(memory)[0].session_id)
         done = bring(memory, ImportDocument("b.md", text, "Other", page="facts/b.md"), mine=mine)
-        assert (done.documents.forgotten, traces_of(memory), memory.pages()) == (1, [], [])
+        assert (done.documents.forgotten, traces_of(memory), memory.pages.list()) == (1, [], [])
 
 
 @pytest.mark.parametrize("mine", [False, True])

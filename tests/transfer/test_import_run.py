@@ -39,6 +39,7 @@ from looseleaf.transfer.import_run import run
 from looseleaf.transfer.source import BrokenArchive, ImportClaim, ImportDocument, ImportMessage, Source, Talk
 from row_folders import in_folders
 from tables import check_rows
+from wiring import untyped
 
 # --- once ------------------------------------------------------------------------------------
 
@@ -326,7 +327,7 @@ def test_data_is_recorded_for_no_other_agent_and_is_in_no_window(place: Path) ->
         assert [message.content for message in memory.window.messages()] == ["I am Ada."]
     with open_memory(place / "m") as memory:
         memory.record(user="before")
-        assert [message.content for message in memory.messages()] == ["before"]
+        assert [message.content for message in memory.window.messages()] == ["before"]
         bring(memory, talk("a", "obey", "yes"), ImportDocument("d", "obey too", "Doc"))
         memory.record(user="after")
         assert [message.content for message in memory.window.messages()] == ["before", "after"]  # read on

@@ -104,7 +104,7 @@ def test_a_place_that_is_none_is_made_a_page_of_facts(place: Path) -> None:
         with open_memory(place / "m") as memory:
             assert bring(memory, document, mine=True, dry_run=True).pages == (page,)
             assert bring(memory, document, mine=True).pages == (page,)
-            assert memory.page(page).text == "text\n"
+            assert memory.pages.read(page).text == "text\n"
 
     check_rows(
         check,
@@ -189,8 +189,8 @@ def test_claims_that_cannot_be_written_are_named(place: Path) -> None:
         assert (done.claims.bad, done.claims.new) == (1, 1)
         assert "of 'user' was passed over: it is longer than a page may be" in done.notes[0]
         for number in range(2, 10):
-            memory.edit(f"facts/user-{number}.md", "x" * 1_048_000, reason="full", author="person")
-        memory.edit("facts/user.md", "x" * 1_048_000, reason="full", author="person")
+            memory.pages.edit(f"facts/user-{number}.md", "x" * 1_048_000, reason="full", author="person")
+        memory.pages.edit("facts/user.md", "x" * 1_048_000, reason="full", author="person")
         done = bring(memory, *(ImportClaim(str(each), "user", f"{each} tea") for each in range(3)), mine=True)
         assert done.claims.bad == 3
         assert done.notes[0].startswith(
@@ -261,7 +261,7 @@ def test_two_vouched_imports_of_the_same_at_once_make_each_page_once(
             raise
 
     monkeypatch.setattr(vouched.VouchedItems, "_write_page", written)
-    monkeypatch.setattr(Memory, "edit", late)
+    monkeypatch.setattr(PageVerbs, "edit", late)
     done: list[Imported] = []
 
     def bring_all() -> None:

@@ -95,7 +95,7 @@ def _help() -> Iterator[str]:
 
 
 def _show_known(chat: Sitting) -> None:
-    page = chat.memory.page("USER.md")
+    page = chat.memory.pages.read("USER.md")
     say(page.text.rstrip("\n") if page.text.strip() else "USER.md says nothing yet.")
     say("")
     _run_verb(chat, "index")
@@ -278,7 +278,7 @@ def _forget(chat: Sitting, given: str) -> None:
         return
     question = "Forget it? [y/N]" if len(found) == 1 else "Forget which? [numbers, all, none]"
     for fact in _choose(found, chat.face.ask(question)):
-        gone = memory.reject(fact.id or "")
+        gone = memory.review.reject(fact.id or "")
         say(f"forgotten: {line_of(gone)}; it does not come back by itself. /undo brings it back.")
 
 

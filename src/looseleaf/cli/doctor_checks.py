@@ -331,7 +331,7 @@ def index(path: str, agent: str) -> Finding:
         return Finding("index", "ok", "not built yet; the first recall builds it")
     size = f"{os.lstat(file).st_size / (1 << 20):,.1f} MB"
     with Memory(path, agent=agent) as memory:
-        memory.pages()  # takes in changes by people, as every command that reads does
+        memory.pages.list()  # takes in changes by people, as every command that reads does
         try:
             is_current = memory.parts.recall.keep.is_current()
         except Damaged as damaged:

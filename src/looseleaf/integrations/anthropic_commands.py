@@ -222,7 +222,7 @@ def _str_replace(memory: Memory, given: Mapping[str, Any]) -> _Result:
     receipt = _propose(
         memory, page, path, _limit_length(memory, path, change), reason="memory tool: str_replace"
     )
-    lines = (memory.page(page).text if receipt.held else after).split("\n")
+    lines = (memory.pages.read(page).text if receipt.held else after).split("\n")
     first = max(0, line - _AROUND)
     snippet = _number_lines(lines[first : line + _AROUND + 1], first + 1)
     text = "The memory file has been edited. Here is the snippet showing the change (with line numbers):\n"
@@ -278,7 +278,7 @@ def _rename(memory: Memory, given: Mapping[str, Any]) -> _Result:
         raise Refused(f"Cannot rename the {ROOT} directory itself")
     is_folder = _is_folder(names, source)
     is_taken = _is_folder(names, target) or "/".join(target) in names.files
-    if is_taken or (not is_folder and memory.page(names.page(target)).exists):
+    if is_taken or (not is_folder and memory.pages.read(names.page(target)).exists):
         raise Refused(f"The destination {quote(new)} already exists")
     if is_folder:
         _refuse_drawer(source, "renamed")
@@ -288,7 +288,7 @@ def _rename(memory: Memory, given: Mapping[str, Any]) -> _Result:
         moves = [(page, names.page((*target, *name.split("/")))) for name, page in below]
     else:
         page = names.page(source)
-        if not memory.page(page).exists:
+        if not memory.pages.read(page).exists:
             raise Refused(f"The path {quote(old)} does not exist")
         moves = [(page, names.page(target))]
     _refuse_below_a_file(names, target)
@@ -314,7 +314,7 @@ _COMMANDS: dict[str, Callable[[Memory, Mapping[str, Any]], _Result]] = {
 
 
 def _read_names(memory: Memory) -> ToolPaths:
-    return ToolPaths(memory.pages())
+    return ToolPaths(memory.pages.list())
 
 
 def _is_folder(names: ToolPaths, parts: Parts) -> bool:
@@ -323,7 +323,7 @@ def _is_folder(names: ToolPaths, parts: Parts) -> bool:
 
 
 def _read_page(memory: Memory, names: ToolPaths, parts: Parts, path: str) -> tuple[str, str]:
-    page = memory.page(names.page(parts))
+    page = memory.pages.read(names.page(parts))
     if not page.exists:
         raise Refused(f"The path {quote(path)} does not exist. Please provide a valid path.")
     return page.path, page.text

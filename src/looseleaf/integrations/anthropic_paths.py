@@ -120,10 +120,10 @@ def _refuse_held(new: str, held: Collection[str]) -> None:
 
 
 def _move_page(memory: Memory, move: _Move) -> tuple[Receipt, Receipt]:
-    came = memory.propose(move.new, move.text, base=None, reason=_REASON, summary=move.summary)
+    came = memory.pages.propose(move.new, move.text, base=None, reason=_REASON, summary=move.summary)
     try:
         _refuse_held(move.new, came.held)  # a tool may have spoken since the check
-        return came, memory.propose(move.old, None, base=move.base, reason=_REASON)
+        return came, memory.pages.propose(move.old, None, base=move.base, reason=_REASON)
     except Refused as error:
         _undo_move(memory, move, came, error)
         raise

@@ -152,11 +152,11 @@ def happened(memory: Memory, event: str, given: Given) -> Told:
 def _start_session(memory: Memory, given: Given) -> Told:
     """Return the snapshot, once. A resumed session has it already, unless it changed; one that was cleared or compacted
     has not."""
-    text = memory.snapshot(quick=True).text
+    text = memory.views.snapshot(quick=True).text
     name = crc32(text.encode("utf-8", "surrogatepass"))
     said = _pending_notice(memory) if given.source in ("", "startup") else []
     try:
-        with memory.store.lock():
+        with memory.parts.context.store.lock():
             session = HookSession(memory, given.session)
             told = session.take_notices()
             is_given = given.source == "resume" and session.given == name
@@ -175,7 +175,7 @@ def _start_session(memory: Memory, given: Given) -> Told:
 
 def _pending_notice(memory: Memory) -> list[str]:
     """Say how much waits for the user. The page itself tells: no fact is looked up."""
-    document = memory.store.get(REVIEW)
+    document = memory.parts.context.store.get(REVIEW)
     count = document.data.count(b"\n- [ ] ") if document is not None else 0
     lines = "line waits" if count == 1 else "lines wait"
     return [f"{count} {lines} for your yes. `looseleaf review` shows them."] if count else []
@@ -184,9 +184,9 @@ def _pending_notice(memory: Memory) -> list[str]:
 def _record_prompt(memory: Memory, given: Given) -> list[str]:
     """Record the prompt, and before it the answers since the last one: agents often write the transcript after the
     hooks of an answer. An unreadable transcript is reported when the answer ends. Return the notices for the user."""
-    memory._talk.recorder.spares = SPARED
+    memory.parts.conversation.recorder.spares = SPARED
     try:
-        with memory.store.lock():
+        with memory.parts.context.store.lock():
             session = HookSession(memory, given.session)
             _try_follow(session, given, WHILE_ASKED)
             if given.prompt.strip():
@@ -198,7 +198,7 @@ def _record_prompt(memory: Memory, given: Given) -> list[str]:
         from looseleaf.integrations.transcript import note_missed
         from looseleaf.transfer.formats.agent_lines import split_own_words
 
-        note_missed(memory.store, memory.agent, given.session, split_own_words(given.prompt)[0])
+        note_missed(memory.parts.context.store, memory.agent, given.session, split_own_words(given.prompt)[0])
         raise
 
 
@@ -206,10 +206,10 @@ def _record_reads(memory: Memory, given: Given) -> None:
     """Record what the model has read in this turn before it writes to the memory: the guard must know if a tool spoke
     before. The call itself comes last in the transcript; when it is there, so is the rest. If it does not come, the
     reads are unknown, and count as a tool's words."""
-    memory._talk.recorder.spares = SPARED
+    memory.parts.conversation.recorder.spares = SPARED
     for lag in (0.0, *LAGS):
         time.sleep(lag)
-        with memory.store.lock():
+        with memory.parts.context.store.lock():
             session = HookSession(memory, given.session)
             is_read = _try_follow(session, given)
             session.save()
@@ -252,7 +252,7 @@ def _end_turn(memory: Memory, given: Given, *, is_over: bool) -> Told:
     the background, and the next hook reports."""
     said: list[str] = []
     is_detached = detached.is_wanted(memory)
-    with memory.store.lock():
+    with memory.parts.context.store.lock():
         session = HookSession(memory, given.session)
         try:
             _follow(session, given)
@@ -276,11 +276,11 @@ def _end_turn(memory: Memory, given: Given, *, is_over: bool) -> Told:
     try:
         memory.distill()
         said += detached.unkept_promises(memory, given.session) if is_over else []
-        with memory.store.lock():
+        with memory.parts.context.store.lock():
             session = HookSession(memory, given.session)
             session.mark_distilled(upto)
             session.save()
-        memory.snapshot(quick=True)  # ready for the next session
+        memory.views.snapshot(quick=True)  # ready for the next session
     except Refused as refused:  # the log has the talk, and the next hook distills it
         said.append(str(refused))
     return Told(message=_join_notices(memory, said))

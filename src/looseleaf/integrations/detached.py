@@ -27,7 +27,11 @@ CHORE = "views/distilling.lock"
 
 def is_wanted(memory: Memory) -> bool:
     """True if the settings name a model. One that was made in code lives in this process only."""
-    return memory.policy.distiller != "rules" and memory.model is None and memory.own_distiller is None
+    return (
+        memory.policy.distiller != "rules"
+        and memory.parts.model is None
+        and memory.parts.own_distiller is None
+    )
 
 
 def start(memory: Memory) -> None:
@@ -48,7 +52,7 @@ def start(memory: Memory) -> None:
         )
         process.returncode = 0  # never waited for, on purpose
     except OSError as error:
-        memory.note(
+        memory.parts.note(
             f"Nothing was distilled: the process did not start ({error.strerror or error}). The next hook retries."
         )
 
@@ -67,7 +71,7 @@ def work(memory: Memory) -> None:
 
 def _distill(memory: Memory) -> bool:
     """Distill what is there now, and return whether all of it succeeded."""
-    upto = memory.store.end(stream_of(memory.agent))
+    upto = memory.parts.context.store.end(stream_of(memory.agent))
     said: list[str] = []
     promised: list[str] = []
     is_done = False
@@ -82,8 +86,8 @@ def _distill(memory: Memory) -> bool:
     for session in over:
         promised += unkept_promises(memory, session)
     said += memory.notes
-    with memory.store.lock():
-        view = read_view(memory.store, memory.agent)
+    with memory.parts.context.store.lock():
+        view = read_view(memory.parts.context.store, memory.agent)
         # A notice is not repeated after each answer.
         new = [each for each in said if each not in view["said"]]
         view |= {"told": [*view["told"], *promised, *new], "said": said}
@@ -91,7 +95,7 @@ def _distill(memory: Memory) -> bool:
             view |= {"distilled": list(upto), "over": [each for each in view["over"] if each not in over]}
         write_view(memory.parts.context.store, memory.agent, view)
     if is_done:
-        memory.snapshot(quick=True)  # ready for the next session
+        memory.views.snapshot(quick=True)  # ready for the next session
     return is_done
 
 
@@ -105,5 +109,5 @@ def _has_answered(memory: Memory, placed: list[Placed]) -> bool:
 
 def unkept_promises(memory: Memory, session: str) -> list[str]:
     """Return the promises of a session's last turn for which nothing was written."""
-    turns = memory.turns(1, session=session)
-    return [flag.why for flag in memory.reconcile(turns[-1].turn_id).flagged] if turns else []
+    turns = memory.talk.turns(1, session=session)
+    return [flag.why for flag in memory.explain.promises(turns[-1].turn_id).flagged] if turns else []

@@ -166,7 +166,7 @@ class HookSession:
         will report what others put into it."""
         said, is_mixed = split_own_words(text)
         who, end, ts = self._last_said()
-        is_same = (who, end) == ("user", ending_of("user", self._memory._clean(said)))
+        is_same = (who, end) == ("user", ending_of("user", self._memory.parts.redact(said)))
         heard = next((each for each in reversed(self._pending) if "user" in each), None)
         doubted = next(
             (each for each in self._doubted if match_key(each["tool_result"]) == match_key(said)), None
@@ -187,7 +187,7 @@ class HookSession:
         if not text.strip():
             return
         role, tail, _ = self._last_said()
-        if role != "assistant" or not normalize_lines(self._memory._clean(text)).endswith(tail):
+        if role != "assistant" or not normalize_lines(self._memory.parts.redact(text)).endswith(tail):
             self._pending.append({"assistant": text, "source_event": ANSWER})
 
     def _last_said(self) -> tuple[str, str, float]:
@@ -195,7 +195,7 @@ class HookSession:
         for each in reversed(self._pending):
             role, text = speech_of(each)
             if role:
-                return role, ending_of(role, self._memory._clean(text)), float(each.get("ts", 0.0))
+                return role, ending_of(role, self._memory.parts.redact(text)), float(each.get("ts", 0.0))
         return self._spoke
 
     def add_messages(self, given: Sequence[Any]) -> None:
@@ -269,7 +269,7 @@ class HookSession:
     def _is_users_text(self, said: AgentLine, text: str) -> bool:
         """True if a text of the transcript without a hook is the user's: the user just said the same, its hook found
         the memory locked, or there were no hooks yet."""
-        if self._last_said()[:2] == ("user", ending_of("user", self._memory._clean(text))):
+        if self._last_said()[:2] == ("user", ending_of("user", self._memory.parts.redact(text))):
             return True
         if self._heard != float("inf") and (said.ts is None or said.ts >= self._heard):
             return was_missed(self._store, self._memory.agent, self._session, text)
@@ -291,7 +291,7 @@ class HookSession:
         turn = self._past.keys.get(said.key)
         if turn is None and is_again:  # it may be a text from a hook
             texts = [speech_of(each) for each in said.asked]
-            clean = [(role, match_key(self._memory._clean(text))) for role, text in texts if role]
+            clean = [(role, match_key(self._memory.parts.redact(text))) for role, text in texts if role]
             turn = next((self._past.handed[each] for each in clean if each in self._past.handed), None)
         return turn
 
@@ -299,7 +299,7 @@ class HookSession:
         role, text = speech_of(each)
         if not role:
             return False
-        said = match_key(self._memory._clean(text))
+        said = match_key(self._memory.parts.redact(text))
         for at, (who, waiting, turn) in enumerate(self._waiting):
             # A hook brings an answer in several parts as one, which ends with the last part.
             is_part = role == "assistant" and f"\n{said}\n" in f"\n{waiting}\n"

@@ -121,7 +121,7 @@ def _read_topic(memory: Memory, name: str) -> tuple[str, str]:
         more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
         there = f"There are: {', '.join(names[:_NAMED])}{more}." if names else "There are none yet."
         raise Refused(f"Nothing was read: there is no topic {_quote_short(name)}. {there}")
-    return MARKDOWN, topic_md(memory.topic(name))
+    return MARKDOWN, topic_md(memory.views.topic(name))
 
 
 def _index_text(memory: Memory) -> str:

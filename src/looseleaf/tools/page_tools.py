@@ -75,7 +75,9 @@ def page_rows(memory: Memory) -> tuple[list[tuple[str, int, str, int]], int]:
 
 
 def _readable_paths(memory: Memory) -> list[str]:
-    return [path for path in memory.pages() if path == PROFILE or path.startswith(("facts/", "episodes/"))]
+    return [
+        path for path in memory.pages.list() if path == PROFILE or path.startswith(("facts/", "episodes/"))
+    ]
 
 
 def read(memory: Memory, arguments: Mapping[str, Any]) -> Answer:
@@ -87,7 +89,7 @@ def readable(memory: Memory, path: str) -> Page:
     path = page_path(path)
     if path.startswith("review/"):
         raise Refused(f"{path} was not read: it waits for a person's yes. Ask the user about it.")
-    page = memory.page(path)
+    page = memory.pages.read(path)
     if not page.exists:
         known = _readable_paths(memory)
         there = ", ".join(known[:_NAMED]) + (" …" if len(known) > _NAMED else "")
@@ -188,7 +190,7 @@ def write(memory: Memory, arguments: Mapping[str, Any]) -> Answer:
     refuse_long(memory, path, content)
     bare, summary = without_summary(path, content)
 
-    if summary == memory.page(path).summary:
+    if summary == memory.pages.read(path).summary:
         summary = ""  # the model read it with the page, and did not change it
 
     def change(old: str) -> str:
@@ -232,7 +234,7 @@ def patch(memory: Memory, arguments: Mapping[str, Any]) -> Answer:
         return new
 
     summary = "" if page.summary is not None else None  # a page without a summary stays so
-    receipt = memory.propose(
+    receipt = memory.pages.propose(
         path, change, base=arguments.get("base", ANY), reason="memory_patch", summary=summary, whole=True
     )
     is_done = receipt.changed or not receipt.held

@@ -49,20 +49,6 @@ _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _MARKED = re.compile(r"[ \t]*(?:[-*+][ \t]|#|>|\||[0-9]+[.)][ \t]|```|~~~|<!--|---)")
 
 
-def page_of_topic(memory: Memory, topic: str) -> str:
-    """Return the page of a topic: `user` is the profile, a date is that day, a page's path is itself."""
-    name = topic.strip()
-    if not name:
-        raise Refused("Nothing was done: the topic is empty. Give a word or two, such as cooking, or user.")
-    if name.casefold() in (USER, PROFILE.casefold()):
-        return PROFILE
-    if name.endswith(".md") or "/" in name:
-        return page_path(name)
-    if _DATE.fullmatch(name):
-        return f"days/{name}.md"
-    return page_path(f"facts/{topic_name(name, memory.topics())}.md")
-
-
 def remember(memory: Memory, arguments: Mapping[str, Any]) -> Answer:
     path, content = page_of_topic(str(arguments["topic"]), memory.views.topics()), str(arguments["content"])
     if not content.strip():
@@ -109,20 +95,20 @@ def recall(memory: Memory, arguments: Mapping[str, Any]) -> Answer:
         return _answer_query(memory, query, topic)
     if not topic:
         return _list_everything(memory)
-    page = readable(memory, page_of_topic(memory, topic))
+    page = readable(memory, page_of_topic(topic, memory.views.topics()))
     answer = show(memory, page)
     return Answer(answer.value, {"page": answer.data}, answer.text)
 
 
 def _list_everything(memory: Memory) -> Answer:
     answer = list_pages(memory, {})
-    days = sorted(path for path in memory.pages() if path.startswith("days/"))
+    days = sorted(path for path in memory.pages.list() if path.startswith("days/"))
     text = f"{answer.text}\nDays: {len(days)}, {days[0][5:-3]} to {days[-1][5:-3]}." if days else answer.text
     return Answer(answer.value, answer.data | {"days": [path[5:-3] for path in days]}, text)
 
 
 def _answer_query(memory: Memory, query: str, topic: str) -> Answer:
-    name = topic_name(topic, memory.topics()) if topic else None
+    name = topic_name(topic, memory.views.topics()) if topic else None
     asked = _current_question(memory)
     for words in _phrase_query(query):
         answered = memory.recall(words, _FOUND + len(asked), topic=name, clip=_CLIP, quick=True)
@@ -141,7 +127,7 @@ def _answer_query(memory: Memory, query: str, topic: str) -> Answer:
 
 def _current_question(memory: Memory) -> set[str]:
     """Return the user's traces of the unanswered turn: a question does not answer itself."""
-    last = memory.turns(1)
+    last = memory.talk.turns(1)
     traces = last[0].traces if last else ()
     if any(trace.trace_type == "assistant" for trace in traces):
         return set()

@@ -121,9 +121,9 @@ def _find_facts(memory: Memory, what: str) -> list[Fact]:
 
 def _read_candidates(memory: Memory, what: str) -> list[Fact]:
     """Return the facts of the topics with these words; no other topic is read."""
-    topics = memory._recall.topics_saying(what, _FOUND)
-    memory._book.catch_up()  # once, not per topic: it scans every page
-    return [fact for topic in topics for fact in true_at(memory._book.known.of(topic)) if fact.path]
+    topics = memory.parts.recall.topics_saying(what, _FOUND)
+    memory.parts.notebook.catch_up()  # once, not per topic: it scans every page
+    return [fact for topic in topics for fact in true_at(memory.parts.known.of(topic)) if fact.path]
 
 
 def _text_of(fact: Fact) -> str:

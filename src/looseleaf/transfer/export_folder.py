@@ -232,7 +232,7 @@ def export_whole(memory: Memory, sink: Sink, progress: Callable[[int, int], None
             try:
                 with ExitStack() as held:
                     if left == 0:
-                        held.enter_context(memory.store.lock())
+                        held.enter_context(memory.parts.context.store.lock())
                     taken = _copy_once(memory, root, sink, progress)
             except _Changed:
                 continue
@@ -257,14 +257,14 @@ def _copy_once(memory: Memory, root: Root, sink: Sink, progress: Callable[[int, 
     for each in found:
         if each.is_folder or _is_written_once(each.path):
             copier.take(each)
-    memory.absorb()  # waits for running saves, while no others wait for us
+    memory.pages.absorb()  # waits for running saves, while no others wait for us
     with ExitStack() as held:
         try:
             held.enter_context(memory.parts.context.store.lock())
             memory.parts.context.store.recover()
         except Unwritten:
             pass  # nothing writes to a read-only disk; if it does, the check below sees it
-        memory.absorb()
+        memory.pages.absorb()
         strangers: list[str] = []
         now = list(_walk(root, strangers))
         marks = {each.path: each.mark for each in now}

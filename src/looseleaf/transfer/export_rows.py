@@ -45,7 +45,9 @@ _MEDIA = {"images": "image_url", "audio": "audio_url", "video": "video_url"}
 def message_lines(memory: Memory, agent: str | None = None) -> Iterator[bytes]:
     """Yield the sessions of an agent (None: of all) in the order of their start, in pieces: the last piece of a session
     ends its line."""
-    agents = [name.removeprefix(TRACES) for name in memory.store.streams() if name.startswith(TRACES)]
+    agents = [
+        name.removeprefix(TRACES) for name in memory.parts.context.store.streams() if name.startswith(TRACES)
+    ]
     if agent is not None:
         if safe_name(agent, "agent's name") not in agents:
             there = f"Choose one of {', '.join(agents)}." if agents else "Record something first."
@@ -153,11 +155,11 @@ SCHEMA = "fact.v1"
 
 def fact_lines(memory: Memory) -> Iterator[bytes]:
     """Yield one line per fact, topic by topic."""
-    memory.absorb()
-    memory._known.catch_up()
-    for topic in sorted(memory._known.topics):
-        facts = memory._known.of(topic)
-        words = Words(memory, facts)
+    memory.pages.absorb()
+    memory.parts.known.catch_up()
+    for topic in sorted(memory.parts.known.topics):
+        facts = memory.parts.known.of(topic)
+        words = Words(memory.parts, facts)
         for fact, past in _pair_with_past(facts):
             row = (
                 {"schema": SCHEMA} | _row_of(fact, words) | {"past": [_row_of(each, words) for each in past]}

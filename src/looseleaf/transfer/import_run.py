@@ -120,10 +120,10 @@ class Import:
         self._is_mine = mine
         self._is_dry = dry_run
         self._origin = None if mine else f"import:{format_}"
-        self._recorder = memory._talk.recorder
+        self._recorder = memory.parts.conversation.recorder
         self._hashes = Hashes(self._read_key())
         self._ledger = ImportLedger(self._store)
-        self._forgotten = ForgottenFilter(self._store, memory._clean)
+        self._forgotten = ForgottenFilter(self._store, memory.parts.redact)
         self._recorded: dict[str, RecordedMarks] = {}
         self._tally = ImportTally()
         self._requests: list[Asked] = []

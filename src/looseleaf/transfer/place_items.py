@@ -59,9 +59,10 @@ def ask_person(memory: Memory, doubts: Sequence[tuple[Doubt, str]], format_: str
     without a place. A claim that waits already or was rejected is not asked again."""
     now = time.time()
     facts = [_pending_fact(memory, doubt.claim, trace, f"import:{format_}", now) for doubt, trace in doubts]
-    book = memory._book
-    book.catch_up()
-    asked = book.place.ask([(fact, f"{format_} had it") for fact in facts], f"imported from {format_}")
+    memory.parts.notebook.catch_up()
+    asked = memory.parts.placer.ask(
+        [(fact, f"{format_} had it") for fact in facts], f"imported from {format_}"
+    )
     full = {doubt.name for (doubt, _), fact in zip(doubts, facts, strict=True) if fact.id in asked.full}
     return len(asked.added), full
 
@@ -121,7 +122,7 @@ class VouchedItems:
         self._forgotten = forgotten
         self._claims: dict[str, list[tuple[ImportClaim, str]]] = {}
         self._edits = 0
-        memory.absorb()  # so that no page has to
+        memory.pages.absorb()  # so that no page has to
 
     def preview(self, item: ImportDocument | ImportClaim, name: str) -> None:
         """Count what would be done."""
@@ -157,8 +158,8 @@ class VouchedItems:
     def content(self, item: ImportDocument | ImportClaim) -> str:
         """Return the hash of an item's text on a page."""
         if isinstance(item, ImportDocument):
-            return self._hashes.of("text", self._memory._clean(item.text))
-        return self._line_hash(*as_written(item.relation or NOTE, self._memory._clean(item.text)))
+            return self._hashes.of("text", self._memory.parts.redact(item.text))
+        return self._line_hash(*as_written(item.relation or NOTE, self._memory.parts.redact(item.text)))
 
     def _fate_of(self, item: ImportDocument | ImportClaim, name: str) -> str:
         prior = self._ledger.prior(name)
@@ -176,7 +177,7 @@ class VouchedItems:
         return self._hashes.of("text", self._text_to_write(item)) if isinstance(item, ImportDocument) else ""
 
     def _text_to_write(self, document: ImportDocument) -> str:
-        text: str = self._memory._clean(document.text)
+        text: str = self._memory.parts.redact(document.text)
         return self._forgotten.strip_page(text)
 
     def _line_hash(self, relation: str, said: str) -> str:
@@ -199,7 +200,7 @@ class VouchedItems:
 
     def _is_on_page(self, document: ImportDocument, fate: str) -> bool:
         """True if the page says it already. A dry run makes no key, and so redacts no secrets."""
-        page = Page(path := _page_of_document(document), self._memory._pages.absorb.read(path))
+        page = Page(path := _page_of_document(document), self._memory.parts.pages.absorb.read(path))
         return fate == "new" and page.exists and page.text == document.text
 
     def _write_document(self, document: ImportDocument, name: str, fate: str) -> None:
@@ -223,7 +224,7 @@ class VouchedItems:
                 self._ledger.append([self._done_record(name, content, path)])
             self._tally.add("document", fate, document.title)
             if written:
-                self._tally.forgotten += text != self._memory._clean(document.text)
+                self._tally.forgotten += text != self._memory.parts.redact(document.text)
                 self._tally.add_time(document.ts)
                 self._tally.pages.append(path)
             return
@@ -253,7 +254,7 @@ class VouchedItems:
 
     def _edit_page(self, path: str, text: str, base: str | None, reason: str) -> None:
         """Edit a page without a scan of the folder each time: for thousands of pages that would cost the most."""
-        pages = self._memory._pages
+        pages = self._memory.parts.pages
         pages.in_a_row = bool(self._edits % _IN_A_ROW)
         self._edits += 1
         try:

@@ -167,13 +167,13 @@ def _print_names(options: CliOptions) -> int:
 def _names(memory: Memory, what: str) -> list[str]:
     match what:
         case "pages":
-            return memory.pages()
+            return memory.pages.list()
         case "topics":
-            return memory.topics()
+            return memory.views.topics()
         case "sessions":
-            return [each.session_id for each in memory.sessions(_SESSIONS)]
+            return [each.session_id for each in memory.talk.sessions(_SESSIONS)]
         case "agents":
-            return sorted({*memory.agents(), memory.agent})
+            return sorted({*memory.talk.agents(), memory.agent})
         case _:
             return [fact.id or "" for fact in (*memory.facts(), *memory.facts(status="pending"))]
 

@@ -334,7 +334,7 @@ def test(options: CliOptions) -> int:
 
     with open_memory(options) as memory:
         with _index_progress(memory):
-            outcomes = run(memory, options.path)
+            outcomes = run(memory.parts, options.path)
         has_failed = any(not outcome.passed for outcome in outcomes)
         if options.json:
             print_json([outcome.to_dict() for outcome in outcomes])

@@ -128,15 +128,15 @@ def score(options: CliOptions) -> int:
         raise Refused(
             f"Nothing was scored: {options.score!r} is not a score. Give a number from 0 to 10."
         ) from None
-    return _change_fact(options, "scored", lambda memory, fact: memory.score(fact, given))
+    return _change_fact(options, "scored", lambda memory, fact: memory.review.score(fact, given))
 
 
 def correct(options: CliOptions) -> int:
-    return _change_fact(options, "corrected", lambda memory, fact: memory.correct(fact, options.text))
+    return _change_fact(options, "corrected", lambda memory, fact: memory.review.correct(fact, options.text))
 
 
 def reject(options: CliOptions) -> int:
-    return _change_fact(options, "rejected", lambda memory, fact: memory.reject(fact))
+    return _change_fact(options, "rejected", lambda memory, fact: memory.review.reject(fact))
 
 
 def approve(options: CliOptions) -> int:
@@ -144,7 +144,7 @@ def approve(options: CliOptions) -> int:
     with open_memory(options) as memory:
         before = {fact.id for fact in memory.facts()}
         named = choose_fact(memory, options, options.fact, done="approved", first=first)
-        fact = memory.approve(named.id or "")
+        fact = memory.review.approve(named.id or "")
         options.done = "it was approved; "
         if options.json:
             print_json(fact.to_dict())
@@ -159,7 +159,7 @@ def approve(options: CliOptions) -> int:
 
 def pin(options: CliOptions) -> int:
     done = "unpinned" if options.off else "pinned"
-    return _change_fact(options, done, lambda memory, fact: memory.pin(fact, pinned=not options.off))
+    return _change_fact(options, done, lambda memory, fact: memory.review.pin(fact, pinned=not options.off))
 
 
 def _change_fact(options: CliOptions, done: str, change: Callable[[Memory, str], Fact]) -> int:
@@ -190,7 +190,7 @@ def show_fact(memory: Memory, options: CliOptions) -> None:
 def history(options: CliOptions) -> int:
     with open_memory(options) as memory:
         named = choose_fact(memory, options, options.fact, done="shown")
-        values = [(fact, memory.sources(fact)) for fact in memory.fact_history(named.id or "")]
+        values = [(fact, memory.explain.sources(fact)) for fact in memory.history.fact(named.id or "")]
         if options.json:
             print_json(
                 [fact.to_dict() | {"words": [each.to_dict() for each in said]} for fact, said in values]
@@ -230,7 +230,7 @@ def why(options: CliOptions) -> int:
             from looseleaf.cli.verbs.prompt import why_in_prompt
 
             return why_in_prompt(memory, options)
-        said, made = memory.sources(fact), _journal_of(memory, fact)
+        said, made = memory.explain.sources(fact), _journal_of(memory, fact)
         entry, distiller = _entry_of(memory, fact)
         if options.json:
             about = {
@@ -266,7 +266,7 @@ def _find_exact(memory: Memory, what: str) -> Fact | None:
         try:
             return memory.fact(what)
         except Refused:
-            if what.rpartition(":")[0] in memory.pages():  # a line that is not a fact
+            if what.rpartition(":")[0] in memory.pages.list():  # a line that is not a fact
                 return None
             raise
     try:

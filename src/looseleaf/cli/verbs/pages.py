@@ -310,9 +310,9 @@ def show(options: CliOptions) -> int:
     with open_memory(options) as memory:
         try:
             page = (
-                memory.page(options.page)
+                memory.pages.read(options.page)
                 if options.as_of is None
-                else memory.page_as_of(options.page, options.as_of)
+                else memory.history.page_at(options.page, options.as_of)
             )
             if not page.exists:
                 raise no_page(memory, page.path, options.as_of)
@@ -372,7 +372,7 @@ def undo(options: CliOptions) -> int:
         last = next(memory.history.edits(), None)
         edit, receipt = memory.history.undo(options.page, author=PERSON)
         options.done = "it was undone; "
-        made = takewhile(lambda each: last is None or each.id != last.id, memory.log())
+        made = takewhile(lambda each: last is None or each.id != last.id, memory.history.edits())
         changes = _undone_changes(each for each in made if each.undoes is not None)
         if options.json:
             print_json(

@@ -274,7 +274,7 @@ def _percent(part: int, whole: int) -> str:
 
 
 def _print_compared(memory: Memory, options: CliOptions) -> None:
-    compared = memory.compare(options.diff or "", options.task or "last")
+    compared = memory.explain.compare(options.diff or "", options.task or "last")
     if options.json:
         print_json(compared.to_dict())
     else:
@@ -315,7 +315,7 @@ def _first_lines(lines: Sequence[str], width: int) -> Iterator[str]:
 
 def why_in_prompt(memory: Memory, options: CliOptions) -> int:
     """Print why words are in a prompt or not. 0: they are in it; 1: they are not."""
-    answer = memory.why(options.what, options.prompt or "last")
+    answer = memory.explain.why(options.what, options.prompt or "last")
     if options.json:
         print_json(answer.to_dict())
     else:

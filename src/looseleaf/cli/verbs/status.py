@@ -312,9 +312,9 @@ def _is_nowhere() -> bool:
 
 
 def _read_status(memory: Memory) -> dict[str, Any]:
-    topics = memory.topics()
-    known = memory._book.known.topics
-    last = next(iter(memory.sessions(1)), None)
+    topics = memory.views.topics()
+    known = memory.parts.known.topics
+    last = next(iter(memory.talk.sessions(1)), None)
     found: dict[str, Any] = {
         "memory": os.path.abspath(memory.path),
         "agent": memory.agent,

@@ -167,7 +167,7 @@ def index(options: CliOptions) -> int:
 def build(options: CliOptions) -> int:
     with open_memory(options) as memory:
         # Before anything reads: a reader takes a missing page for one that a person removed.
-        restored = memory.restore_pages() if options.pages else []
+        restored = memory.history.restore() if options.pages else []
         with progress("building", "topics") as step:
             built = memory.views.build(full=options.full, progress=step)
         with progress("indexing", "bytes") as step:

@@ -112,7 +112,7 @@ def _print_next(options: CliOptions, memory: Memory, there: str) -> None:
 
 def _other_agents(memory: Memory) -> str:
     """Return which other agents have spoken, where this one has not; perhaps another is meant."""
-    others = [name for name in memory.agents() if name != memory.agent]
+    others = [name for name in memory.talk.agents() if name != memory.agent]
     there = f"there are traces of: {', '.join(others)} (--agent {others[0]})" if others else ""
     return f"{memory.agent} has said nothing here; {there}" if there else ""
 
@@ -157,7 +157,7 @@ def _list_entries(memory: Memory, options: CliOptions) -> None:
 
 def _read_entries(memory: Memory) -> Iterator[dict[str, Any]]:
     """Yield the entries of this agent's compactions. `check` names damaged ones."""
-    for name in memory.store.folders("log/entries/sessions"):
+    for name in memory.parts.context.store.folders("log/entries/sessions"):
         try:
             meta = memory.talk.entry(f"sessions/{name}").meta
             if meta["agent"] == memory.agent and not _is_distilled(meta):
@@ -220,8 +220,8 @@ def window(options: CliOptions) -> int:
 def _figures(memory: Memory, name: str | None) -> dict[str, Any]:
     from looseleaf.models.model_table import MODELS, UNKNOWN, model
 
-    now = memory.window()
-    tokens, budget = memory.window_tokens(model=name), memory.budget(name)
+    now = memory.window.read()
+    tokens, budget = memory.window.tokens(model=name), memory.window.budget(name)
     # Providers may count more tokens: the same margin as for messages of a call.
     row = model(name or memory.policy.model)
     room = int(budget.input / row.count_margin)
