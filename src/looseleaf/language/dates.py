@@ -20,6 +20,7 @@ import re
 from functools import cache
 
 from looseleaf.base.immutable import frozen
+from looseleaf.language.tables import read_rows
 from looseleaf.text.patterns import NEVER, lazy, one_of
 from looseleaf.text.times import MONTH_NAMES
 
@@ -31,115 +32,6 @@ if TYPE_CHECKING:
 
 
 # The words of dates in six languages, and the patterns that are made of them.
-
-_WEEKDAYS = (
-    "monday mon montag lundi lunes 一 月",
-    "tuesday tue tues dienstag mardi martes 二 火",
-    "wednesday wed mittwoch mercredi miércoles miercoles 三 水",
-    "thursday thu thur thurs donnerstag jeudi jueves 四 木",
-    "friday fri freitag vendredi viernes 五 金",
-    "saturday sat samstag sonnabend samedi sábado sabado 六 土",
-    "sunday sun sonntag dimanche domingo 日 天",
-)
-_NUMBERS = (
-    "zero 零",
-    "one a an ein eine einem einer einen un une uno una 一 1",
-    "two zwei deux dos 二 两 couple",
-    "three drei trois tres 三",
-    "four vier quatre cuatro 四",
-    "five fünf cinq cinco 五",
-    "six sechs seis 六",
-    "seven sieben sept siete 七",
-    "eight acht huit ocho 八",
-    "nine neun neuf nueve 九",
-    "ten zehn dix diez 十",
-    "eleven elf onze once 十一",
-    "twelve zwölf douze doce 十二",
-)
-_UNITS = {
-    "day": "day days tag tage tagen jour jours día días dia dias 天 日",
-    "week": "week weeks woche wochen semaine semaines semana semanas 周 週間 星期",
-    "month": "month months monat monate monaten mois mes meses 个月 個月 ヶ月 か月 カ月",
-    "year": "year years jahr jahre jahren an ans année années año años ano anos 年",
-    "weekend": "weekend week-end wochenende 周末 週末",
-}
-_SEASONS = {
-    "spring": (3, "spring frühling frühjahr printemps primavera"),
-    "summer": (6, "summer sommer été verano"),
-    "autumn": (9, "autumn herbst automne otoño"),
-    "winter": (12, "winter hiver invierno"),
-}
-_BEFORE = {
-    1: "next nächste nächsten nächster nächstes próximo próxima proximo proxima",
-    0: "this coming upcoming diese diesen dieser dieses diesem kommende kommenden kommender kommendes este "
-    "esta ce "
-    "cette cet",
-    -1: "last past previous letzte letzten letzter letztes letztem vergangene vergangenen vergangenes "
-    "pasado pasada",
-}
-_AFTER = {
-    1: "prochain prochaine próximo próxima que\\ viene qui\\ vient",
-    -1: "dernier dernière passé passée pasado pasada",
-}
-DAYS = {
-    "today": 0,
-    "tonight": 0,
-    "this morning": 0,
-    "this afternoon": 0,
-    "this evening": 0,
-    "tomorrow": 1,
-    "the day after tomorrow": 2,
-    "day after tomorrow": 2,
-    "yesterday": -1,
-    "last night": -1,
-    "the day before yesterday": -2,
-    "day before yesterday": -2,
-    "heute": 0,
-    "übermorgen": 2,
-    "gestern": -1,
-    "vorgestern": -2,
-    "aujourd'hui": 0,
-    "demain": 1,
-    "après-demain": 2,
-    "hier": -1,
-    "avant-hier": -2,
-    "hoy": 0,
-    "pasado mañana": 2,
-    "ayer": -1,
-    "anteayer": -2,
-    "今天": 0,
-    "今日": 0,
-    "今晚": 0,
-    "明天": 1,
-    "明日": 1,
-    "后天": 2,
-    "大后天": 3,
-    "明後日": 2,
-    "あさって": 2,
-    "昨天": -1,
-    "昨日": -1,
-    "前天": -2,
-    "一昨日": -2,
-    "おととい": -2,
-}
-SPANS = {
-    "今年": ("year", 0),
-    "明年": ("year", 1),
-    "来年": ("year", 1),
-    "后年": ("year", 2),
-    "再来年": ("year", 2),
-    "去年": ("year", -1),
-    "昨年": ("year", -1),
-    "前年": ("year", -2),
-    "一昨年": ("year", -2),
-    "来月": ("month", 1),
-    "先月": ("month", -1),
-    "今月": ("month", 0),
-    "下个月": ("month", 1),
-    "上个月": ("month", -1),
-    "这个月": ("month", 0),
-    "本月": ("month", 0),
-}
 
 
 def may_name_date(text: str) -> bool:
@@ -161,24 +53,38 @@ def _needed() -> frozenset[str]:
     return frozenset({*map(str, range(10)), *(max(part, key=len) for part in parts)})
 
 
-def _places(groups: tuple[str, ...], start: int = 0) -> dict[str, int]:
-    return {word: place for place, words in enumerate(groups, start) for word in words.split()}
+def _numbered(section: str) -> dict[str, int]:
+    """Return the words of a section whose rows begin with a number: {word: number}."""
+    rows = read_rows("date_words", section)
+    return {word.replace("_", " "): int(number) for number, words in rows.items() for word in words}
 
 
-WEEKDAYS = _places(_WEEKDAYS)
-MONTHS = _places(MONTH_NAMES, 1)
-NUMBERS = _places(_NUMBERS)
-UNITS = {word: unit for unit, words in _UNITS.items() for word in words.split()} | {
-    "fin de semana": "weekend"
+WEEKDAYS = {
+    word: day for day, words in enumerate(read_rows("date_words", "weekdays").values()) for word in words
 }
-SEASONS = {word: (first, name) for name, (first, words) in _SEASONS.items() for word in words.split()}
-_PREFIXED = {word: sign for sign, words in _BEFORE.items() for word in words.split()}
-_POSTFIXED = {word: sign for sign, words in _AFTER.items() for word in words.replace("\\ ", "_").split()}
-SIGNS = {word.replace("_", " "): sign for word, sign in (_PREFIXED | _POSTFIXED).items()}
+MONTHS = {word: month for month, words in enumerate(MONTH_NAMES, 1) for word in words.split()}
+NUMBERS = _numbered("numbers")
+UNITS = {
+    word.replace("_", " "): unit for unit, words in read_rows("date_words", "units").items() for word in words
+}
+SEASONS = {
+    word: (int(first), words[0])
+    for first, words in read_rows("date_words", "seasons").items()
+    for word in words
+}
+_PREFIXED = _numbered("signs before")
+_POSTFIXED = _numbered("signs after")
+SIGNS = _PREFIXED | _POSTFIXED
+DAYS = _numbered("days")
+SPANS = {
+    word: (row.split()[0], int(row.split()[1]))
+    for row, words in read_rows("date_words", "spans").items()
+    for word in words
+}
 
 
 def _any(words: Iterable[str]) -> str:
-    return one_of(re.escape(word).replace("_", " ") for word in words if word)
+    return one_of(map(re.escape, words))
 
 
 def _ascii_or_latin(words: Iterable[str]) -> list[str]:

@@ -7,63 +7,29 @@ clearly belong to a topic belongs to none: a fact on the wrong page is harder to
 
 from __future__ import annotations
 
+from functools import cache
 from math import log
 
 from looseleaf.base.paths import folded, name_fault
+from looseleaf.language.tables import read_rows, read_words
 from looseleaf.text.patterns import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-STOP = frozenset(
-    # English
-    "a about actually after again all almost also always am an and another any anyone anything are aren "
-    "as at away back be because been before being below best better between both but by call came can "
-    "cannot come could couldn day did didn do does doesn doing don done down during each either else even "
-    "ever every everything few first for from get gets getting give go goes going gone good got great had "
-    "has hasn have haven having he hello help her here hers him his hi how however i if in instead into "
-    "is isn it its itself just keep know last least less let like ll long look lot made make makes many "
-    "may maybe me mean might mine more most much must my myself need needs never new next no nor not note "
-    "nothing now of off ok okay on once one only onto or other our ours out over own please put quite "
-    "rather re really right said same saw say says see seem shall she should shouldn since so some "
-    "someone something soon still stuff such sure take tell than thank thanks that the their them then "
-    "there these they thing things think this those though through to today together tomorrow too took "
-    "try two under until up upon us use used uses using ve very via want wants was wasn way we well went "
-    "were what when where whether which while who whole whom whose why will with within without won would "
-    "wouldn yes yesterday yet you your yours yourself "
-    # German
-    "aber alle allem allen aller alles als auch auf aus bei beim bin bis bist bitte da damit dann das "
-    "dass dein deine dem den denn der des dies diese diesem diesen dieser dieses doch dort du durch ein "
-    "eine einem einen einer eines er es etwas euch euer für gegen gibt haben habe hast hat hatte hier ich "
-    "ihm ihn ihr ihre im ist ja jede jetzt kann kein keine können mein meine meinem meinen meiner mehr "
-    "mich mir mit muss nach nicht nichts noch nun nur ob oder ohne schon sehr sein seine seit sich sie "
-    "sind soll sollen sollte über um und uns unser unsere unter vom von vor waren warum wegen weil wenn "
-    "wer werden wie wir wird wo wurde zu zum zur zwischen möchte "
-    # French
-    "alors au aucun aussi autre aux avant avec avoir bien bonjour ce cela ces cet cette ceux chaque chez "
-    "comme dans de deux dès donc dont elle elles en encore entre est et être eux fait faire il ils je la "
-    "le les leur leurs lui ma mais mes moi moins mon même ne ni nos notre nous ont ou où par parce pas "
-    "peu peut plus pour pourquoi quand que quel quelle qui quoi sa sans se sera ses si sont sous sur ta "
-    "te tes toi ton tous tout toute toutes très trop tu un une vos votre vous veux suis "
-    # Spanish
-    "al algo ante antes aquí así aunque cada como con contra cual cuando del desde donde dos él ella "
-    "ellas ellos era esa ese eso esta está este esto estoy ha hace hacer hasta hay hola las lo los más mi "
-    "mis mucho muy nada nuestra nuestro o otra otro para pero poco por porque qué quien quiero ser sí sin "
-    "sobre solo soy su sus también tan tengo tiene todo todos tus una uno unos usted ya yo".split()
-)
-"""Words that every topic uses."""
 
-_CALENDAR = frozenset(
-    "monday tuesday wednesday thursday friday saturday sunday january february march april may june july august "
-    "september october november december week weekend month year morning evening night "
-    "montag dienstag mittwoch donnerstag freitag samstag sonntag januar februar märz mai juni juli oktober dezember "
-    "woche monat jahr abend lundi mardi mercredi jeudi vendredi samedi dimanche janvier février mars avril juin "
-    "juillet août septembre octobre novembre décembre semaine mois année lunes martes miércoles jueves viernes sábado "
-    "domingo enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre "
-    "semana mes año".split()
-)
-"""Words of time: topics share them by chance. They may name a topic all the same."""
+@cache
+def stop_words() -> frozenset[str]:
+    """Return the words that every topic uses."""
+    return frozenset(word for words in read_rows("topic_words", "stop").values() for word in words)
+
+
+@cache
+def _untelling_words() -> frozenset[str]:
+    """Return those, and words of time: topics share them by chance, though they may name a topic."""
+    return stop_words().union(read_words("topic_words", "calendar"))
+
 
 _MARKS = (
     "\u0300-\u036f\u0591-\u05bd\u0610-\u061a\u064b-\u065f\u0670\u0900-\u0963\u0971-\u0df3\u0e31-\u0e4e"
@@ -131,7 +97,7 @@ def _words(plain: str) -> list[str]:
 def _terms(run: str) -> list[str]:
     if _IS_UNSPACED.match(run):
         return [run[at : at + 2] for at in range(max(1, len(run) - 1))]
-    is_word = 1 < len(run) <= _LONGEST_WORD and not run.isdigit() and run not in STOP and run not in _CALENDAR
+    is_word = 1 < len(run) <= _LONGEST_WORD and not run.isdigit() and run not in _untelling_words()
     return [stem(run)] if is_word else []
 
 
@@ -311,7 +277,7 @@ def _pieces(word: str) -> list[str]:
 def _telling(text: str) -> list[str]:
     """The words that a text uses most, in the order in which it first does."""
     words = [piece for word in _visible(text) for piece in _pieces(word) or [word]]
-    words = [word for word in words if word not in STOP] or words
+    words = [word for word in words if word not in stop_words()] or words
     counts: dict[str, int] = {}
     shown: dict[str, str] = {}
     for word in filter(_tells, words):
@@ -332,5 +298,5 @@ def _tells(word: str) -> bool:
 def _keys(name: str) -> set[tuple[str, ...]]:
     """What two names of one topic have in common: their words in any order, or their letters without separators."""
     words = [singular(_unaccented(folded(word))) for word in _visible(name)]
-    telling = [word for word in words if word not in STOP] or words
+    telling = [word for word in words if word not in stop_words()] or words
     return {tuple(sorted(set(telling))), ("", "".join(telling))} if telling else set()

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from looseleaf.language import aliases
+from looseleaf.language.aliases import aliases_of, eastern_leads, lead_phrases, tail_words
 from looseleaf.language.relations import relation_name
 from looseleaf.language.words import american, fold, is_eastern, is_number, plain, singular, stem, tokens
 from looseleaf.text.lines import undoubted
@@ -162,7 +162,7 @@ def _bare(word: str) -> str:
 
 def _trimmed(words: list[str], base: str) -> list[str]:
     """Without the words before and after that the relation says already; never without all of them."""
-    leads, tails = aliases.LEADS.get(base, frozenset()), aliases.TAILS.get(base, frozenset())
+    leads, tails = lead_phrases().get(base, frozenset()), tail_words().get(base, frozenset())
     start, end = 0, len(words)
     while start < end - 1:
         if words[start] in _SEPARATORS or (base not in NAMES and words[start] in _ARTICLES):
@@ -179,26 +179,26 @@ def _trimmed(words: list[str], base: str) -> list[str]:
     if len(kept) == 1 < len(words) and (tuple(kept) in leads or kept[0] in tails):
         return words  # an older brother without a name: all there is to tell him by
     if kept and is_eastern(kept[0]):
-        lead = next((lead for lead in aliases.EASTERN_LEADS if kept[0].startswith(lead)), "")
+        lead = next((lead for lead in eastern_leads() if kept[0].startswith(lead)), "")
         kept[0] = kept[0][len(lead) :] or kept[0]
     return kept
 
 
 def _names(base: str) -> Table:
     """Other names of values, as the words of a value of that relation are written."""
-    tables: tuple[str, ...] = ("TECHNICAL", "SPELLINGS", "NEGATIONS")
+    tables: tuple[str, ...] = ("technical", "spellings", "negations")
     if base in NAMES:
-        tables = ("PLACES",) if base in ("home", "hometown", "nationality", "address") else ()
+        tables = ("places",) if base in ("home", "hometown", "nationality", "address") else ()
     elif base == "rule":
-        tables += ("CHOICES", "MANNERS", "RULES")
+        tables += ("choices", "manners", "rules")
     elif base in ("prefers", "decision"):
-        tables += ("CHOICES", "MANNERS")
+        tables += ("choices", "manners")
     elif base == "role":
-        tables += ("ROLES",)
+        tables += ("roles",)
     if base in ("language", "speaks"):
-        tables += ("LANGUAGES",)
+        tables += ("languages",)
     if base in _TOOLS:
-        tables += ("NARROW",)
+        tables += ("narrow",)
     return _joined(tables)
 
 
@@ -208,7 +208,7 @@ def _joined(tables: tuple[str, ...]) -> Table:
     return {
         tuple(_bare(part) for part in tokens(fold(" ".join(name)))): value
         for table in tables
-        for name, value in getattr(aliases, table).items()
+        for name, value in aliases_of(table).items()
     }
 
 

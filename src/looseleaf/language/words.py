@@ -7,7 +7,9 @@ linear in its text.
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import cache, lru_cache
+
+from looseleaf.language.tables import read_pairs, read_words
 
 _TOKEN = (
     r"\d{4}-\d\d(?:-\d\d)?(?![\d-])|\d\d-\d\d(?![\d-])"  # a date
@@ -173,48 +175,34 @@ def is_number(word: str) -> bool:
     return bool(re.fullmatch(_NUMBER, word))
 
 
-def _pairs(text: str) -> dict[str, str]:
-    return {one: other for one, _, other in (pair.partition("/") for pair in text.split())}
+@cache
+def _spellings() -> dict[str, str]:
+    return read_pairs("english_words", "spellings")
 
 
-_SPELLINGS = _pairs("""
-grey/gray licence/license defence/defense offence/offense pretence/pretense practise/practice programme/program
-aeroplane/airplane aluminium/aluminum tyre/tire pyjama/pajama moustache/mustache sceptical/skeptical cosy/cozy
-jewellery/jewelry judgement/judgment yoghurt/yogurt doughnut/donut whisky/whiskey mum/mom maths/math
-aubergine/eggplant courgette/zucchini mathematics/math plough/plow travelling/traveling traveller/traveler
-travelled/traveled
-modelling/modeling labelled/labeled cancelled/canceled skilful/skillful fulfil/fulfill enrol/enroll artefact/artifact
-anaesthetic/anesthetic paediatric/pediatric paediatrician/pediatrician gynaecologist/gynecologist
-orthopaedic/orthopedic oestrogen/estrogen diarrhoea/diarrhea anaemia/anemia manoeuvre/maneuver coeliac/celiac
-archaeology/archeology archaeologist/archeologist encyclopaedia/encyclopedia leukaemia/leukemia
-photo/photograph photos/photographs telly/television tv/television phone/telephone phones/telephone
-bike/bicycle bikes/bicycle fridge/refrigerator
-""")
+@cache
+def _plurals() -> dict[str, str]:
+    return read_pairs("english_words", "plurals")
+
+
+@cache
+def _not_plural() -> frozenset[str]:
+    return frozenset(read_words("english_words", "not plural"))
+
+
+@cache
+def _not_verbs() -> frozenset[str]:
+    return frozenset(read_words("english_words", "not verbs"))
+
+
 _OUR = r"(?<=[a-z][bdlmnrtv])our(?=$|s$|ed|ing|it|ful|abl|hood|al|less|y$|er)"
 _RE = r"(?<=[a-z]{2}[bt])re(s?)$"
 _ISE = r"(?<=[a-z]{3})([iy])s(?=(?:e|es|ed|ing|er|ers|ation|ations)$)"
-_IRREGULAR = _pairs("""
-children/child people/person men/man women/woman mice/mouse feet/foot teeth/tooth geese/goose wolves/wolf
-knives/knife wives/wife lives/life loaves/loaf shelves/shelf halves/half calves/calf leaves/leaf
-potatoes/potato tomatoes/tomato heroes/hero mangoes/mango indices/index matrices/matrix criteria/criterion
-movies/movie cookies/cookie pies/pie ties/tie lies/lie selfies/selfie zombies/zombie hoodies/hoodie
-cheques/check shoes/shoe canoes/canoe horses/horse houses/house noises/noise nurses/nurse cases/case
-databases/database releases/release courses/course exercises/exercise purchases/purchase responses/response
-caches/cache axes/axe quizzes/quiz buses/bus phases/phase licenses/license roses/rose causes/cause nuts/nut
-analyses/analysis diagnoses/diagnosis
-""")
-_NO_PLURAL = frozenset(
-    "news glasses goods shorts customs windows pandas rails series species physics kubernetes aws ios sass jenkins"
-    " redis postgres always this his its us yes less pass jeans athletics economics politics arms savings macos os"
-    " tennis chess alias bias atlas canvas gas lens bonus status nucleus numbers pages sheets keys slides"
-    " contacts".split()
-)
-"""Words that end like a plural and are none, or that mean something else as one."""
 
 
 def american(word: str) -> str:
     """One spelling for British and American words. What comes out need not be a word, only the same for both."""
-    known = _SPELLINGS.get(word)
+    known = _spellings().get(word)
     if known is not None:
         return known
     if len(word) < 5 or not word.isascii():
@@ -229,12 +217,12 @@ def american(word: str) -> str:
 
 def singular(word: str) -> str:
     """A plain English noun in the singular."""
-    known = _IRREGULAR.get(word)
+    known = _plurals().get(word)
     if known is not None:
         return known
     if len(word) < 4 or not word.endswith("s") or word.endswith(("ss", "us", "is")):
         return word
-    if word in _NO_PLURAL or not word.isascii():
+    if word in _not_plural() or not word.isascii():
         return word
     if word.endswith("ies") and len(word) > 4:
         return word[:-3] + "y"
@@ -246,10 +234,6 @@ def singular(word: str) -> str:
 
 
 _VOWELS = "[aeiouy]+"
-_NO_VERB = frozenset(
-    "evening morning wedding ceiling during nothing something anything everything clothing pudding hundred sacred"
-    " building feeling meeting setting warning earring viking sibling darling rating ring spring string".split()
-)
 
 
 _SILENT = tuple("c v iz yz at dg ang u bl tl dl gl cl pl zl ur ir".split())
@@ -271,7 +255,7 @@ def _verb(word: str) -> str:
     word = singular(word)
     cut = 3 if word.endswith("ing") else 2 if word.endswith("ed") and not word.endswith("eed") else 0
     base = word[:-cut] if cut else word
-    if not cut or len(base) < 2 or word in _NO_VERB or not word.isascii() or not re.search(_VOWELS, base):
+    if not cut or len(base) < 2 or word in _not_verbs() or not word.isascii() or not re.search(_VOWELS, base):
         return word
     syllables = len(re.findall(_VOWELS, base))
     if len(base) > 2 and base[-1] == base[-2] and base[-1] not in "aeiou":
