@@ -48,14 +48,14 @@ def test_seconds_may_be_whole() -> None:
         (
             {"page_byte": 5},
             (
-                "The memory was not opened: looseleaf.toml sets 'page_byte', which is no setting. Did you mean "
-                "`page_bytes`? Mend that line, or delete it."
+                "The memory was not opened: looseleaf.toml sets 'page_byte', which is not a setting. Did you mean "
+                "`page_bytes`? Fix that line, or delete it."
             ),
         ),
         (
             {"weather": 5},
             (
-                "The memory was not opened: looseleaf.toml sets 'weather', which is no setting. Delete that line, "
+                "The memory was not opened: looseleaf.toml sets 'weather', which is not a setting. Delete that line, "
                 f"or use one of: {', '.join(sorted(SETTINGS | {'agents'}))}."
             ),
         ),
@@ -79,7 +79,7 @@ def test_a_setting_that_makes_no_sense_is_refused_with_what_to_do(
 ) -> None:
     whole = re.sub(
         "^(`.*) <(.*)>$",
-        r"The memory was not opened: in looseleaf.toml, \1 Mend that line, or delete it to have the default, \2.",
+        r"The memory was not opened: in looseleaf.toml, \1 Fix that line, or delete it to use the default, \2.",
         sentence,
     )
     with pytest.raises(Refused) as refused:
@@ -132,11 +132,11 @@ def test_an_agents_own_settings_are_laid_over_those_of_all() -> None:
     [
         ("agents = 5", "`agents` must be tables, as in [agents.main]"),
         ("[agents]\nmain = 5", "`agents` must be tables, as in [agents.main]"),
-        ("[agents.main]\npage_bytes = 5", "sets 'main.page_bytes', which is no setting"),
-        ('[agents.main]\nmax_tokens = "x"', "`max_tokens` must be a whole number, not 'x'. Mend that line"),
+        ("[agents.main]\npage_bytes = 5", "sets 'main.page_bytes', which is not a setting"),
+        ('[agents.main]\nmax_tokens = "x"', "`max_tokens` must be a whole number, not 'x'. Fix that line"),
         ("compaction_ratio = 1.5", "`compaction_ratio` must be at most 1, not 1.5"),
         ("model = 5", "`model` must be text, not 5"),
-        ("max_tokens = 0", "or delete it to have the default, which the model decides."),
+        ("max_tokens = 0", "or delete it to use the default, which the model decides."),
     ],
 )
 def test_an_agents_setting_that_makes_no_sense_is_refused_whoever_opens_the_memory(
@@ -149,11 +149,17 @@ def test_an_agents_setting_that_makes_no_sense_is_refused_whoever_opens_the_memo
 @pytest.mark.parametrize(
     ("text", "advice"),
     [
-        ('provder = "openai"', "sets 'provder', which is no setting. Did you mean `provider`?"),
-        ('Model = "gpt-5"', "sets 'Model', which is no setting. Did you mean `model`?"),
+        ('provder = "openai"', "sets 'provder', which is not a setting. Did you mean `provider`?"),
+        ('Model = "gpt-5"', "sets 'Model', which is not a setting. Did you mean `model`?"),
         ("retries = 2", "Did you mean `model_retries`?"),
-        ('[agent.main]\nmodel = "gpt-5"', "sets 'agent', which is no setting. Did you mean `[agents.main]`?"),
-        ('[agents.main]\nmodle = "gpt-5"', "sets 'main.modle', which is no setting. Did you mean `model`?"),
+        (
+            '[agent.main]\nmodel = "gpt-5"',
+            "sets 'agent', which is not a setting. Did you mean `[agents.main]`?",
+        ),
+        (
+            '[agents.main]\nmodle = "gpt-5"',
+            "sets 'main.modle', which is not a setting. Did you mean `model`?",
+        ),
     ],
 )
 def test_a_misspelt_setting_is_told_what_it_may_have_meant_and_not_all_there_are(
@@ -200,10 +206,10 @@ def test_an_amount_may_be_nothing_and_more_than_the_seconds_of_a_day(name: str) 
         ({"day_cost": -1}, "must be an amount in US dollars, 0 or more, not -1"),
         ({"price_input": math.nan}, "must be an amount in US dollars, 0 or more, not nan"),
         ({"price_cached": 10**400}, "must be an amount in US dollars, 0 or more, not 1000"),
-        ({"price_output": math.inf}, "or delete it to have the default, what the table of prices says."),
+        ({"price_output": math.inf}, "or delete it to use the default, what the table of prices says."),
         (
             {"day_cost": "5"},
-            "must be a number, not '5'. Mend that line, or delete it to have the default, no ceiling.",
+            "must be a number, not '5'. Fix that line, or delete it to use the default, no ceiling.",
         ),
         ({"day_tokens": 0}, "must be greater than zero, not 0"),
         ({"day_tokens": 1.5}, "must be a whole number, not 1.5"),

@@ -334,12 +334,14 @@ def test_a_stale_page_is_told_with_the_hash_it_has_and_the_beginning_of_the_one_
     old, new = "a1b2c3d4" * 8, "e5f6a7b8" * 8
     stale = Stale("USER.md", old, new)
     assert str(stale) == (
-        f"USER.md was not changed: it is not what you read (sha256 a1b2c3d4a1b2…); now its sha256 is {new}. "
-        "Read it again and repeat the change on what it says now."
+        f"USER.md was not changed: it is no longer what you read (sha256 a1b2c3d4a1b2…); now its sha256 is {new}. "
+        "Read it again and repeat the change on the new text."
     )
     assert (stale.path, stale.base, stale.current) == ("USER.md", old, new)
-    assert f"it is not what you read (absent); now its sha256 is {new}. " in str(Stale("USER.md", None, new))
-    assert "it is not what you read (sha256 a1b2c3d4a1b2…); now it does not exist. " in str(
+    assert f"it is no longer what you read (absent); now its sha256 is {new}. " in str(
+        Stale("USER.md", None, new)
+    )
+    assert "it is no longer what you read (sha256 a1b2c3d4a1b2…); now it does not exist. " in str(
         Stale("USER.md", old, None)
     )
 

@@ -120,7 +120,7 @@ def test_of_a_very_long_message_the_beginning_and_the_end_are_read() -> None:
 def test_the_time_is_linear_in_the_message(piece: str) -> None:
     def work(size: int):  # type: ignore[no-untyped-def]
         text = (f"{piece}\n" * size)[:size]
-        return lambda: (masked.__wrapped__(text), list(module._zones(text, 0)), own_words.__wrapped__(text))
+        return lambda: (masked.__wrapped__(text), list(module._split_zones(text, 0)), own_words.__wrapped__(text))
 
     assert growth(work, 1200) < LINEAR
 

@@ -288,7 +288,7 @@ def test_stop_words_are_words_in_lower_case() -> None:
 
 
 def test_a_simpler_character_has_no_simpler_one() -> None:
-    assert not unspaced._same().keys() & set(unspaced._same().values())
+    assert not unspaced.character_map().keys() & set(unspaced.character_map().values())
 
 
 # --- English words that are stop words elsewhere ---

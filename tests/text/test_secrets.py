@@ -263,7 +263,7 @@ def test_a_key_in_base64_is_found_and_a_certificate_is_not() -> None:
 
 FORMATS = [(kind, secret) for kind, secret, text in planted(3)[:25] if kind != "discord"]
 SURE = st.sampled_from(FORMATS)
-LITERALS = [literal for _, literal, _ in secrets._FORMATS + secrets._WORDS]
+LITERALS = [literal for _, literal, _ in secrets.FORMATS + secrets.WORDS]
 GLUE = (
     '= : \' " ` \\ \\n \\" _ - . / & ; , ( ) [ ] { } < > @ $ % %20 ! 1 a x= İ ß 密码 是 for is to password passwort '
     "token secret api_ page_ mot de passe twilio discord login curl -u a: :// user: @host Bearer Basic Authorization: "
@@ -353,8 +353,8 @@ def test_nothing_of_a_secret_stays_whatever_it_leans_on(
 
 @given(TEXT)
 def test_the_quick_look_misses_no_literal(text: str) -> None:
-    rows = secrets._FORMATS + secrets._WORDS
-    assert {row for row in rows if row[1] in text} <= set(secrets._suspects(text))
+    rows = secrets.FORMATS + secrets.WORDS
+    assert {row for row in rows if row[1] in text} <= set(secrets.find_suspects(text))
 
 
 def test_the_kinds_are_named_once_and_fit_a_mark() -> None:

@@ -1,7 +1,7 @@
 """Words that ask for memory, and words that claim it: "remember that…", "I've noted it".
 
-Pure and linear in the text. The cues are forms of words, in six languages. What is quoted, pasted or code is nobody's
-promise; a question is none, unless it is only polite; and neither is a file of the work that was saved, nor money.
+Pure, and linear in the text. The cues are patterns in six languages (`promises.txt`). Quotes, pasted text and code make
+no promise; nor does a question, unless it is only polite, nor a saved file of the work, nor saved money.
 """
 
 from __future__ import annotations
@@ -17,35 +17,35 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-# The words of a request that are to be remembered: behind the asking ones, between them, or before them.
+# --- the words to remember: after the asking ones, between them, or before them ---
 
 LONGEST = 600
-"""Characters of a request that somebody wrote by hand."""
+"""Characters of the longest request written by hand."""
 
 
 _EDGES = " \t,;:.!?…—–-*_~。！？、，；：，"
 
 
 @cache
-def _requests() -> list[re.Pattern[str]]:
+def _request_patterns() -> list[re.Pattern[str]]:
     """Return the patterns whose group `w` is what to remember."""
     return [lazy(pattern, re.IGNORECASE) for pattern in read_patterns("promises", "wanted")]
 
 
 @cache
-def _tail() -> re.Pattern[str]:
+def _tail_pattern() -> re.Pattern[str]:
     return lazy(read_pattern("promises", "tail"), re.IGNORECASE)
 
 
 def place_of(request: str) -> tuple[int, int]:
-    """Where the words stand that are to be remembered; nowhere (0, 0), where they cannot be told apart."""
+    """Return the place of the words to remember; (0, 0) if they cannot be separated."""
     text = request.replace("’", "'")
     if len(text) > LONGEST:
         return 0, 0
-    for pattern in _requests():
+    for pattern in _request_patterns():
         if found := pattern.search(text):
             start, end = found.span("w")
-            if tail := _tail().search(text[start:end]):
+            if tail := _tail_pattern().search(text[start:end]):
                 end = start + tail.start()
             while end > start and text[end - 1] in _EDGES:
                 end -= 1
@@ -57,7 +57,7 @@ def place_of(request: str) -> tuple[int, int]:
 
 
 def wanted(request: str) -> str:
-    """The words of a request that are to be remembered, as they were written."""
+    """Return the words of a request that are to remember, as written."""
     start, end = place_of(request)
     return request[start:end]
 
@@ -74,46 +74,46 @@ HINTS = (
 """A piece of every form in `promises.txt`. Here, not there: a hook looks for them in each message."""
 
 READ = 20_000
-"""Characters of one message that are looked at, from each end: the rest nobody wrote by hand."""
+"""Characters of a message read from each end: no one wrote the rest by hand."""
 
 
 def requests_in(text: str) -> list[str]:
-    """The sentences of a user's message that ask to remember, note or forget something."""
-    read = _read(text)
-    if not _may_promise(read.lower()) or not any(map(is_request, _sentences(read))):
+    """Return the sentences of a user's message that ask to remember, note or forget something."""
+    read = _read_ends(text)
+    if not _may_promise(read.lower()) or not any(map(is_request, _split_sentences(read))):
         return []
     # Slow to load: only for what looks like a request.
     from looseleaf.language.own_words import own_words as unpasted
 
     ends = (text,) if read == text else (text[:READ], text[-READ:])
-    return [each for each in _sentences("\n\n".join(map(unpasted, ends))) if is_request(each)]
+    return [each for each in _split_sentences("\n\n".join(map(unpasted, ends))) if is_request(each)]
 
 
 def claims_in(text: str) -> list[str]:
-    """The sentences of an assistant's message that say that something was, or will be, remembered."""
-    text = _read(text)
-    return [each for each in _sentences(text) if is_claim(each)] if _may_promise(text.lower()) else []
+    """Return the sentences of an assistant's message that claim something was, or will be, remembered."""
+    text = _read_ends(text)
+    return [each for each in _split_sentences(text) if is_claim(each)] if _may_promise(text.lower()) else []
 
 
-def _read(text: str) -> str:
+def _read_ends(text: str) -> str:
     return text if len(text) <= 2 * READ else f"{text[:READ]}\n{text[-READ:]}"
 
 
-def _sentences(text: str) -> Iterator[str]:
+def _split_sentences(text: str) -> Iterator[str]:
     from looseleaf.language.sentences import sentences
 
     return iter(dict.fromkeys(sentences(text)))
 
 
 @cache
-def _cue(name: str) -> re.Pattern[str]:
+def _read_cue(name: str) -> re.Pattern[str]:
     """Return a pattern of `promises.txt`."""
     return lazy(read_pattern("promises", name))
 
 
 def _may_promise(words: str) -> bool:
-    """Return whether the text has a piece that every promise has one of. Most texts have none and need no further look:
-    what reads sentences takes as long to load as a hook may take for all it does."""
+    """Return whether a text has a piece that every promise has. Most texts have none and need no further look:
+    loading the reader of sentences takes as long as a hook may take in all."""
     return any(hint in words for hint in HINTS)
 
 
@@ -123,19 +123,19 @@ def is_request(sentence: str) -> bool:
     words = own_words(sentence)
     if not _may_promise(words):
         return False
-    found = _cue("asks politely").search(words)
+    found = _read_cue("asks politely").search(words)
     if found is None and not is_question(sentence):
-        found = _cue("asks").search(words)
-    if found is None or _cue("idle").search(words):
+        found = _read_cue("asks").search(words)
+    if found is None or _read_cue("idle").search(words):
         return False
-    return _cue("reported").search(words[: found.start() + 1]) is None
+    return _read_cue("reported").search(words[: found.start() + 1]) is None
 
 
 def asks_to_forget(request: str) -> bool:
     from looseleaf.language.sentences import own_words
 
     words = own_words(request)
-    return _cue("forgets").search(words) is not None and _cue("keeps").search(words) is None
+    return _read_cue("forgets").search(words) is not None and _read_cue("keeps").search(words) is None
 
 
 def is_claim(sentence: str) -> bool:
@@ -144,42 +144,42 @@ def is_claim(sentence: str) -> bool:
     if is_question(sentence):
         return False
     words = own_words(sentence)
-    if not _may_promise(words) or _cue("offers").search(words) or _cue("denies").search(words):
+    if not _may_promise(words) or _read_cue("offers").search(words) or _read_cue("denies").search(words):
         return False
-    if _cue("claims").search(words):
+    if _read_cue("claims").search(words):
         return True
-    of_memory = _cue("memory").search(words) is not None
-    if of_memory and _cue("changes").search(words):
+    of_memory = _read_cue("memory").search(words) is not None
+    if of_memory and _read_cue("changes").search(words):
         return True
-    return bool(_cue("saves").search(words)) and (of_memory or _cue("work").search(words) is None)
+    return bool(_read_cue("saves").search(words)) and (of_memory or _read_cue("work").search(words) is None)
 
 
 def tells_of_waiting(text: str) -> bool:
-    """Whether it says that something waits for a person."""
-    return _cue("waits").search(_read(text).lower()) is not None
+    """Return whether a text says that something waits for a person."""
+    return _read_cue("waits").search(_read_ends(text).lower()) is not None
 
 
 def bare(promise: str) -> str:
-    """A promise without the words that make it one: what is left says what it is about."""
+    """Return a promise without the words that make it one: the rest is its subject."""
     from looseleaf.language.sentences import own_words
 
     words = own_words(promise)
     for name in ("memory", "filler"):
-        words = _cue(name).sub(" ", words)
+        words = _read_cue(name).sub(" ", words)
     return " ".join(re.sub(r"[^\w'.@/+#-]+", " ", words).split()).strip(" .'-")
 
 
 def things_of(claim: str) -> list[str]:
-    """The things that a claim names, if it names several: "your desk", "the deploy step". What comes behind them and is
-    no thing ("so I'll know next time") ends them. Nothing, where they cannot be told apart."""
+    """Return the things that a claim names, if it names several: "your desk", "the deploy step". Text after them that
+    is no thing ("so I'll know next time") ends them. Empty if they cannot be separated."""
     from looseleaf.language.terms import terms
 
-    first, *others = _cue("between").split(claim.replace("’", "'"))
+    first, *others = _read_cue("between").split(claim.replace("’", "'"))
     while others and not bare(first):
         first = others.pop(0)
     found = [bare(first)]
     for each in others:
-        if not _cue("thing").match(each):
+        if not _read_cue("thing").match(each):
             break
         found.append(each.strip(" .!"))
     found = [each for each in found if bare(each) and terms(bare(each))]
@@ -187,12 +187,12 @@ def things_of(claim: str) -> list[str]:
 
 
 _SHARE = 3
-"""One word of so many that a promise has must be in lines that bear on it; or so many, each a word by itself."""
+"""One in this many words of a promise must be in lines that bear on it; or this many words of some length."""
 
 
 def bears(promise: str, lines: str, *, sure: bool = False) -> bool:
-    """Whether lines have to do with a promise: they share words with it, in any form. A promise that has none of its
-    own, or is in another language than the lines, cannot be compared: it is given the benefit, unless it must be
+    """Return whether lines bear on a promise: they share words with it, in any form. A promise without words of its
+    own, or in another language than the lines, cannot be compared: it gets the benefit of the doubt, unless
     `sure`."""
     from looseleaf.language.terms import terms
 
@@ -203,10 +203,10 @@ def bears(promise: str, lines: str, *, sure: bool = False) -> bool:
     if sure:
         return len(shared) * 2 > len(asked)
     is_alike = len(shared) * _SHARE >= len(asked) or sum(len(term) > 2 for term in shared) >= _SHARE
-    return is_alike or _is_foreign(promise, lines)
+    return is_alike or _is_in_other_language(promise, lines)
 
 
-def _is_foreign(promise: str, lines: str) -> bool:
+def _is_in_other_language(promise: str, lines: str) -> bool:
     from looseleaf.language.terms import language
 
     if bool(_WIDE.search(promise)) != bool(_WIDE.search(lines)):

@@ -1,5 +1,5 @@
-"""Words that are the same word: names of languages and of kin in several languages, numbers, short forms, and other
-spellings of technical names. Evidence holds claims against what was said by them; identity knows the same names."""
+"""Words that count as the same: names of languages and kin in several languages, numbers, short forms, and spellings of
+technical names. Evidence compares claims with the talk by them; identity knows the same names."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ SAME = {word: name for name, words in read_rows("same_words", "languages").items
 }
 SAME |= {word: name for name, words in read_rows("same_words", "kin").items() for word in words}
 SAME |= {word: str(number) for word, number in NUMBERS.items()}
-"""Names of languages and of kin, in the one language in which relations are written; and numbers as digits."""
+"""Names of languages and kin, in English; and numbers as digits."""
 SPELT = {" ".join(other): "".join(first) for other, first in (_TECHNICAL | aliases_of("spellings")).items()}
 SPELT |= {" ".join(first): "".join(first) for first in _TECHNICAL.values() if len(first) > 1}
 SAME |= {other: first for other, first in SPELT.items() if other.isalnum() and first.isalnum()}
 SAME |= {"nodejs": "node", "reactjs": "react", "vuejs": "vue", "nextjs": "next"}
-"""Other spellings, as identity knows them: what is one value there is one word here."""
+"""Other spellings, as identity knows them: one value there is one word here."""
 SEVERAL = lazy(
     rf"(?<!\w)(?:{'|'.join(sorted((re.escape(each) for each in SPELT if not each.isalnum()), key=len, reverse=True))})"
     r"(?!\w)"

@@ -1,8 +1,8 @@
-"""A word as it is indexed: its language, its stem, its letters folded. `fold(fold(x)) == fold(x)`.
+"""Words as indexed: language, stem, folded letters, stop words. `fold(fold(x)) == fold(x)`.
 
-A script other than Latin tells the language by itself; among Latin ones the stop words of a text, then its letters and
-its endings do. One stop word is not enough, since it may be an English word or a name (car, war, Tom, Los Angeles). A
-text that tells nothing is taken for English. The stemmer sees a word with its accents, and they are
+A script other than Latin gives the language away; among Latin ones the stop words of a text, then its letters and
+endings do. One stop word is not enough, since it may be an English word or a name (car, war, Tom, Los Angeles). A text
+without clues counts as English. The stemmer sees a word with its accents, and they are
 folded afterwards, so that `Häuser` and `haus`, `préparé` and `prepare` meet.
 """
 
@@ -21,17 +21,16 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-# Words that say next to nothing of what a text is about, by language: articles, pronouns, auxiliaries,
-# question words.
+# --- stop words (`stop_words.txt`) ---
 
 
 PARTICLES = frozenset("はがをにでとものへ은는이가을를에의도로와과是在我你他她")
-"""Single characters that are mostly grammar, and parts of words besides: what touches one counts for less."""
+"""Characters that are mostly grammar, but also parts of words: pairs with one count for less."""
 
 
 @lru_cache(maxsize=1)
 def by_language() -> dict[str, frozenset[str]]:
-    """The stop words of each language."""
+    """Return the stop words of each language."""
     every = read_rows("stop_words", "latin") | read_rows("stop_words", "other")
     return {language: frozenset(words) for language, words in every.items()}
 
@@ -49,7 +48,7 @@ def _common_english() -> frozenset[str]:
 
 @lru_cache(maxsize=1)
 def languages_by_word() -> dict[str, tuple[str, ...]]:
-    """The languages of Latin letters that each stop word may be of."""
+    """Return the languages of Latin letters that each stop word may be of."""
     found: dict[str, tuple[str, ...]] = {}
     for language in latin_languages():
         for word in by_language()[language] | (_common_english() if language == "english" else frozenset()):
@@ -59,20 +58,20 @@ def languages_by_word() -> dict[str, tuple[str, ...]]:
 
 @lru_cache(maxsize=40)
 def certain_words(language: str) -> frozenset[str]:
-    """The stop words of a language that are no English words."""
+    """Return the stop words of a language that are no English words."""
     english = by_language()["english"] | _common_english()
     return by_language()[language] - english - frozenset(read_words("stop_words", "english too"))
 
 
 @lru_cache(maxsize=40)
-def of_little_use(language: str) -> frozenset[str]:
-    """The stop words of a language that mean nothing in English either."""
+def useless_words(language: str) -> frozenset[str]:
+    """Return the stop words of a language that mean nothing in English either."""
     return certain_words(language) | (by_language()[language] & by_language()["english"])
 
 
 @lru_cache(maxsize=1)
 def unspaced() -> tuple[frozenset[str], int]:
-    """The stop words of a question without spaces, and the length of the longest."""
+    """Return the stop words of a question without spaces, and the length of the longest."""
     words = frozenset(read_words("stop_words", "unspaced"))
     return words, max(map(len, words))
 
@@ -80,16 +79,16 @@ def unspaced() -> tuple[frozenset[str], int]:
 _EDITION = "2"
 
 _SAMPLE = 160
-"""Words of a text that are looked at for its language."""
+"""Words of a text that decide its language."""
 
 _SHARED = 8
-"""A stop word of more languages than this tells nothing."""
+"""A stop word of more languages than this says nothing."""
 
 _SURE = 0.9
-"""What the votes for a language other than English must come to."""
+"""The least votes for a language other than English."""
 
 _LIKE = 0.5
-"""What the letters and endings of a text must come to where stop words speak for the same language."""
+"""The least votes of letters and endings where stop words speak for the same language."""
 
 _PLAIN = str.maketrans(
     {
@@ -107,24 +106,24 @@ _ACCENTS = (
 
 
 def fold(text: str) -> str:
-    """Without case, accents, and forms of letters that people do not tell apart."""
+    """Fold case, accents, and forms of letters that people do not distinguish."""
     if text.isascii():
         return text.lower()
-    folded = _folded(text)
-    while (again := _folded(folded)) != folded:
+    folded = _fold_once(text)
+    while (again := _fold_once(folded)) != folded:
         folded = again
     return folded
 
 
 @lru_cache(maxsize=1)
-def _accents() -> re.Pattern[str]:
+def _accent_pattern() -> re.Pattern[str]:
     return re.compile(_ACCENTS)
 
 
-def _folded(text: str) -> str:
+def _fold_once(text: str) -> str:
     # Case first: some capitals become a letter and a mark, and marks go next.
     text = unicodedata.normalize("NFKC", text).lower()
-    text = _accents().sub("", unicodedata.normalize("NFD", text)).translate(_PLAIN)
+    text = _accent_pattern().sub("", unicodedata.normalize("NFD", text)).translate(_PLAIN)
     text = unicodedata.normalize("NFKC", text)
     if not text.isascii() and any(map(str.isdecimal, text)):
         text = "".join(str(unicodedata.decimal(char)) if char.isdecimal() else char for char in text)
@@ -133,35 +132,36 @@ def _folded(text: str) -> str:
 
 @lru_cache(maxsize=1)
 def irregular() -> dict[str, str]:
-    """English words whose stem is another word's."""
+    """Return English words whose stem is another word's."""
     rows = read_rows("english_words", "irregular")
     return {form: word for word, forms in rows.items() for form in forms}
 
 
 @lru_cache(maxsize=40)
-def _stemmer(language: str) -> Any:
-    import Stemmer  # type: ignore[import-not-found]  # a compiled module, found where a text is indexed or a question asked
+def _load_stemmer(language: str) -> Any:
+    import Stemmer  # type: ignore[import-not-found]  # a compiled module, loaded to index or ask
 
     return Stemmer.Stemmer(language, 0)
 
 
 def edition() -> str:
-    """Changes whenever the same text may have other terms than before: what was indexed under another is made anew."""
+    """Return the edition of the terms. It changes whenever a text may have other terms than before; then the index is
+    rebuilt."""
     import Stemmer
 
     return f"{_EDITION}-{Stemmer.version()}"
 
 
 def stem(word: str, language: str) -> str:
-    """The folded stem of a word in lower case, in a language of Latin letters; other scripts choose their own."""
+    """Return the folded stem of a lower-case word in a language with Latin letters; other scripts choose their own."""
     if word.isascii():
         if language == "english":
             word = irregular().get(word, word)
-        return fold(_stemmer(language).stemWord(word)) or word
+        return fold(_load_stemmer(language).stemWord(word)) or word
     own = language_of_script(word)
     if own == "latin":
-        return fold(_stemmer(language).stemWord(word)) or fold(word)
-    return (fold(_stemmer(own).stemWord(word)) if own else fold(word)) or fold(word)
+        return fold(_load_stemmer(language).stemWord(word)) or fold(word)
+    return (fold(_load_stemmer(own).stemWord(word)) if own else fold(word)) or fold(word)
 
 
 _SCRIPTS = (
@@ -180,21 +180,21 @@ _SCRIPTS = (
     ("\u1eff", "latin"),
     ("\u1fff", "greek"),
 )
-"""The last letter of each run of letters, and which language's stems are taken there."""
+"""The last letter of each range, and the language whose stemmer serves it."""
 
 
 def language_of_script(word: str) -> str:
-    """`latin`, or the one language whose stems are taken for words of this script, or nothing."""
+    """Return `latin`, or the language whose stemmer serves this script, or ""."""
     first = word[0]
     return next((language for last, language in _SCRIPTS if first <= last), "")
 
 
 Heard = namedtuple("Heard", "tongue is_sure")
-"""The language of a text, or nothing; and whether that is sure without those stop words that are English words too."""
+"""The language of a text, or ""; and whether it is sure without stop words that are English words too."""
 
 
 def language(words: Iterable[str]) -> Heard:
-    """The language of the Latin words in a text, or nothing where they do not tell. Words in lower case."""
+    """Return the language of a text's Latin words, in lower case; "" if they do not tell."""
     sample = list(words)[:_SAMPLE]
     scores: dict[str, float] = {}
     speaking_for = languages_by_word()
@@ -215,50 +215,50 @@ def language(words: Iterable[str]) -> Heard:
     own = scores.get("english", 0.0)
     if own >= 1.0 and own * 2 >= sum(scores.values()):
         return ENGLISH  # most texts: no need to look at letters
-    looks = _looks(sample, with_endings=own < 1.0 and max(scores.values(), default=0.0) < 3 * _SURE)
+    looks = _vote_by_looks(sample, with_endings=own < 1.0 and max(scores.values(), default=0.0) < 3 * _SURE)
     for tongue, votes in looks.items():
         scores[tongue] = scores.get(tongue, 0.0) + votes
     best = max(scores, key=lambda tongue: (scores[tongue], tongue == "english", tongue), default="")
     if not best or scores[best] < _SURE:
-        return _UNHEARD
+        return _UNKNOWN
     if best == "english":
         return ENGLISH
-    return _confirmed(best, set(sample), looks.get(best, 0.0)) if scores[best] >= 1.3 * own else _UNHEARD
+    return _confirm(best, set(sample), looks.get(best, 0.0)) if scores[best] >= 1.3 * own else _UNKNOWN
 
 
-ENGLISH, _UNHEARD = Heard("english", True), Heard("", False)
+ENGLISH, _UNKNOWN = Heard("english", True), Heard("", False)
 
 
-def _looks(sample: list[str], *, with_endings: bool) -> dict[str, float]:
-    """What the letters and the endings of words say."""
+def _vote_by_looks(sample: list[str], *, with_endings: bool) -> dict[str, float]:
+    """Return the votes of letters and endings."""
     votes: dict[str, float] = {}
-    letters = _letters()
+    letters = _read_letters()
     for char in "".join(word for word in sample if not word.isascii())[: 8 * _SAMPLE]:
         for tongue, vote in letters.get(char, ()):
             votes[tongue] = votes.get(tongue, 0.0) + vote
     for word in sample[:40] if with_endings else ():
-        if not (word.isascii() and word.endswith(_english_endings())):
+        if not (word.isascii() and word.endswith(_read_english_endings())):
             for tongue in shapes(word):
                 votes[tongue] = votes.get(tongue, 0.0) + _LIKE
     return votes
 
 
-def _confirmed(tongue: str, sample: set[str], looks: float) -> Heard:
-    """Whether what spoke for a language other than English is enough, and more than English words and names.
+def _confirm(tongue: str, sample: set[str], looks: float) -> Heard:
+    """Return whether the evidence for a language other than English is more than English words and names.
 
-    Two stop words that are no English words are, or one and its looks. Without them it needs looks, or little else to
-    be there than stop words; then those that are English words too are not dropped.
+    Two stop words that are no English words suffice, or one and its looks. Without them it takes looks, or little else
+    than stop words; then those that are English words too are not dropped.
     """
     heard = sample & by_language()[tongue]
     certain = sum(len(word) > 1 for word in heard & certain_words(tongue))
     if certain > 1 or (certain and looks >= _LIKE):
         return Heard(tongue, True)
     crowded = len(heard) > 2 and 3 * len(heard) >= 2 * len(sample)
-    return Heard(tongue, False) if crowded or looks >= (_LIKE if len(heard) > 1 else _SURE) else _UNHEARD
+    return Heard(tongue, False) if crowded or looks >= (_LIKE if len(heard) > 1 else _SURE) else _UNKNOWN
 
 
 def doubtful(words: Iterable[str], heard: Heard) -> set[str]:
-    """The words that may be no more than stop words, of a language which is not sure."""
+    """Return the words that may be mere stop words, of an uncertain language."""
     if heard.is_sure:
         return set()
     sample = set(words)
@@ -275,21 +275,21 @@ _LONG_VOWELS = ("ää", "öö", "yy", "uu")
 
 
 @lru_cache(maxsize=1)
-def _endings() -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """How words often end, by language."""
+def _read_endings() -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Return common word endings, by language."""
     rows = read_rows("language_signs", "endings")
     return tuple((tongue, tuple(ends)) for tongue, ends in rows.items())
 
 
 @lru_cache(maxsize=1)
-def _english_endings() -> tuple[str, ...]:
-    """Those of them that English words have too: such an ending says nothing."""
+def _read_english_endings() -> tuple[str, ...]:
+    """Return the endings that English words have too: they say nothing."""
     return tuple(read_words("language_signs", "english endings"))
 
 
 @lru_cache(maxsize=1)
-def _letters() -> dict[str, tuple[tuple[str, float], ...]]:
-    """By letter: the languages it speaks for, and how much."""
+def _read_letters() -> dict[str, tuple[tuple[str, float], ...]]:
+    """Return, by letter, the languages it speaks for, and how much."""
     found: dict[str, tuple[tuple[str, float], ...]] = {}
     for line in read_lines("language_signs", "letters"):
         letter, _, votes = line.partition(": ")
@@ -300,11 +300,11 @@ def _letters() -> dict[str, tuple[tuple[str, float], ...]]:
 
 @lru_cache(maxsize=4096)
 def shapes(word: str) -> tuple[str, ...]:
-    """The languages that a word, in lower case, looks as if it were of."""
+    """Return the languages that a lower-case word looks like."""
     if not 5 <= len(word) <= 64 or not word.isalpha():
         return ()
-    lettered = {tongue for char in word if not char.isascii() for tongue, _ in _letters().get(char, ())}
-    ended = [tongue for tongue, ends in _endings() if word.endswith(ends)]
+    lettered = {tongue for char in word if not char.isascii() for tongue, _ in _read_letters().get(char, ())}
+    ended = [tongue for tongue, ends in _read_endings() if word.endswith(ends)]
     if any(vowel in word for vowel in _LONG_VOWELS):
         ended.append("finnish")
     return tuple(dict.fromkeys((*ended, *sorted(lettered))))
@@ -329,7 +329,7 @@ _RESTORED = (
 
 
 def accented(word: str) -> tuple[str, ...]:
-    """How a word that was typed without accents may really end."""
+    """Return how a word typed without accents may really be spelled."""
     if not word.isascii() or len(word) < 5:
         return ()
     return tuple(word[: -len(plain)] + real for plain, real in _RESTORED if word.endswith(plain))
