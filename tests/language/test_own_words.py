@@ -119,19 +119,25 @@ def test_of_a_very_long_message_the_beginning_and_the_end_are_read() -> None:
     assert zones("x" * 2 * (first + last))[0].end == first
 
 
+def check_time(piece: str) -> None:
+    def work(size: int):  # type: ignore[no-untyped-def]
+        text = (f"{piece}\n" * size)[:size]
+        return lambda: (
+            masked.__wrapped__(text),
+            list(module._split_zones(text, 0)),
+            own_words.__wrapped__(text),
+        )
+
+    assert growth(work, 1200) < LINEAR
+
+
 def test_the_time_is_linear_in_the_message() -> None:
-    def check(piece: str) -> None:
-        def work(size: int):  # type: ignore[no-untyped-def]
-            text = (f"{piece}\n" * size)[:size]
-            return lambda: (
-                masked.__wrapped__(text),
-                list(module._split_zones(text, 0)),
-                own_words.__wrapped__(text),
-            )
+    check_rows(check_time, PIECES[::9])
 
-        assert growth(work, 1200) < LINEAR
 
-    check_rows(check, PIECES)
+@pytest.mark.long
+def test_the_time_is_linear_in_every_message() -> None:
+    check_rows(check_time, PIECES)
 
 
 # --- examples --------------------------------------------------------------------------------

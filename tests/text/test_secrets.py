@@ -404,29 +404,34 @@ SIEGES = (
 SIEGES = [siege for siege in (*SIEGES, "| password |", "Password:\n\n") if siege]
 
 
-def test_hostile_text_takes_time_in_proportion() -> None:
-    def check(siege: str) -> None:
-        def work(size: int) -> Any:
-            text = (siege * (size // len(siege) + 1))[:size]
-            return lambda: redact(text, KEY)
+def check_text(siege: str) -> None:
+    def work(size: int) -> Any:
+        text = (siege * (size // len(siege) + 1))[:size]
+        return lambda: redact(text, KEY)
 
-        assert growth(work, 3000) < LINEAR
-
-    check_rows(check, SIEGES)
+    assert growth(work, 3000) < LINEAR
 
 
-def test_a_hostile_list_takes_time_in_proportion() -> None:
-    def check(siege: str) -> None:
-        def work(size: int) -> Any:
-            value = ["mysql", "-----BEGIN PRIVATE KEY-----", *[siege] * size, "hunter2!x"]
-            return lambda: redact_value(value, KEY)
+def check_list(siege: str) -> None:
+    def work(size: int) -> Any:
+        value = ["mysql", "-----BEGIN PRIVATE KEY-----", *[siege] * size, "hunter2!x"]
+        return lambda: redact_value(value, KEY)
 
-        assert growth(work, 300) < LINEAR
+    assert growth(work, 300) < LINEAR
 
-    check_rows(
-        check,
-        ["--password", "password", "-u", "mysql", "-----BEGIN PRIVATE KEY-----", some(BASE64, 64), "curl -u"],
-    )
+
+LISTED = ["--password", "password", "-u", "mysql", "-----BEGIN PRIVATE KEY-----", some(BASE64, 64), "curl -u"]
+
+
+def test_hostile_text_and_a_hostile_list_take_time_in_proportion() -> None:
+    check_rows(check_text, SIEGES[::12])
+    check_rows(check_list, LISTED[:2])
+
+
+@pytest.mark.long
+def test_so_does_every_hostile_text_and_list() -> None:
+    check_rows(check_text, SIEGES)
+    check_rows(check_list, LISTED)
 
 
 # --- values ----------------------------------------------------------------------------

@@ -261,7 +261,7 @@ _MARK = re.compile(r"\[redacted [a-z-]{2,16} [0-9a-f]{6}\]")
 
 # Kind, literals of which one must be there, pattern: its group is the secret, or else the whole of it. `§` says that
 # what was read so far begins a token: not inside a word, nor behind a mark (which stands for one), yet behind what
-# only looks like a letter: the n of an escaped line end, the digits of %20 and \u0022, the m that ends a colour.
+# only looks like a letter: the n of an escaped line end, the digits of %20 and \u0022, the m that ends a color.
 # `␣` is a space, as it is or in an address; `¶` a value as it is typed to a shell: quoted, or with a digit in it.
 _TABLE = r"""
 anthropic    sk-ant-         sk-ant-[\w-]{20,}
