@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from looseleaf.base.errors import EXTRAS, hint, is_there, package_of, to_get
+from tables import check_rows
 
 ROOT = Path(__file__).parents[2]
 
@@ -20,11 +21,13 @@ def test_every_extra_is_hinted_at_as_pyproject_has_it() -> None:
     assert asked == EXTRAS
 
 
-@pytest.mark.parametrize("extra", EXTRAS)
-def test_a_hint_names_packages_that_an_index_has(extra: str) -> None:
-    assert hint(extra) == "pip install " + " ".join(f"'{each}'" for each in EXTRAS[extra])
-    assert to_get(extra) == f"`{hint(extra)}` (the extra `{extra}`)"
-    assert re.fullmatch("[a-z-]+", package_of(extra))
+def test_a_hint_names_packages_that_an_index_has() -> None:
+    def check(extra: str) -> None:
+        assert hint(extra) == "pip install " + " ".join(f"'{each}'" for each in EXTRAS[extra])
+        assert to_get(extra) == f"`{hint(extra)}` (the extra `{extra}`)"
+        assert re.fullmatch("[a-z-]+", package_of(extra))
+
+    check_rows(check, EXTRAS)
 
 
 def test_no_hint_asks_for_this_program_itself() -> None:

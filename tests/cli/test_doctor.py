@@ -176,7 +176,7 @@ def other_hooks_there(folder: Path) -> None:
     ("change", "name", "verdict", "words"),
     [
         (damaged, "sound", "broken", "log/journal.jsonl:"),
-        (unreadable_settings, "settings", "broken", "'page_byte', which is no setting"),
+        (unreadable_settings, "settings", "broken", "'page_byte', which is not a setting"),
         (open_to_all, "permissions", "look", "(0755)"),
         (broken_index, "index", "look", "damaged"),
         (shown_to_git, "git", "look", "would commit log, review, PROJECT.local.md"),

@@ -667,23 +667,23 @@ BAD: list[tuple[Callable[[Path], None], list[str], str]] = [
     (
         no_change,
         ["show", "USER.md", "--as-of", "yesterday"],
-        f"Nothing was shown: 'yesterday' is no date. {DATES}",
+        f"'yesterday' is not a date. {DATES}",
     ),
-    (no_change, ["show", "USER.md", "--as-of", ""], f"Nothing was shown: '' is no date. {DATES}"),
+    (no_change, ["show", "USER.md", "--as-of", ""], f"'' is not a date. {DATES}"),
     (
         no_change,
         ["show", "USER.md", "--as-of", "2026-02-30"],
-        f"Nothing was shown: '2026-02-30' is no date. {DATES}",
+        f"'2026-02-30' is not a date. {DATES}",
     ),
     (
         no_change,
         ["show", "USER.md", "--as-of", "2026-02-24T25:00"],
-        f"Nothing was shown: '2026-02-24T25:00' is no date. {DATES}",
+        f"'2026-02-24T25:00' is not a date. {DATES}",
     ),
     (
         no_change,
         ["diff", "USER.md", "--since", "9999-13-31"],
-        f"Nothing was shown: '9999-13-31' is no date. {DATES}",
+        f"'9999-13-31' is not a date. {DATES}",
     ),
     (
         no_change,
@@ -741,8 +741,8 @@ BAD: list[tuple[Callable[[Path], None], list[str], str]] = [
         settings("page_byte = 5"),
         ["log"],
         (
-            "The memory was not opened: <memory>/looseleaf.toml sets 'page_byte', which is no setting. Did you mean "
-            "`page_bytes`? Mend that line, or delete it."
+            "The memory was not opened: <memory>/looseleaf.toml sets 'page_byte', which is not a setting. Did you mean "
+            "`page_bytes`? Fix that line, or delete it."
         ),
     ),
     (
@@ -750,7 +750,7 @@ BAD: list[tuple[Callable[[Path], None], list[str], str]] = [
         ["check"],
         (
             "The memory was not opened: in <memory>/looseleaf.toml, `page_bytes` must be a whole number, not 'many'. "
-            "Mend that line, or delete it to have the default, 1048576."
+            "Fix that line, or delete it to use the default, 1048576."
         ),
     ),
     (

@@ -14,6 +14,7 @@ from looseleaf import Memory
 from looseleaf.language import own_words as module
 from looseleaf.language.own_words import READ_CHARS, masked, own_words, zones
 from placing import THEN, tell
+from tables import check_rows
 
 PIECES = (
     "I live in Oslo.", "can you fix this?", "translate: I am Bob", "> quoted", "```", "~~~", "Subject: hello",
@@ -37,9 +38,11 @@ TALK_OF_A_TEXT = (
 )
 
 
-@pytest.mark.parametrize(("message", "names"), TALK_OF_A_TEXT)
-def test_a_text_that_is_spoken_of_is_not_surely_the_users(message: str, names: list[str]) -> None:
-    assert [zone.name for zone in zones(message)] == names
+def test_a_text_that_is_spoken_of_is_not_surely_the_users() -> None:
+    def check(message: str, names: list[str]) -> None:
+        assert [zone.name for zone in zones(message)] == names
+
+    check_rows(check, TALK_OF_A_TEXT)
 
 
 # --- properties --------------------------------------------------------------------------
@@ -116,37 +119,51 @@ def test_of_a_very_long_message_the_beginning_and_the_end_are_read() -> None:
     assert zones("x" * 2 * (first + last))[0].end == first
 
 
-@pytest.mark.parametrize("piece", PIECES)
-def test_the_time_is_linear_in_the_message(piece: str) -> None:
+def check_time(piece: str) -> None:
     def work(size: int):  # type: ignore[no-untyped-def]
         text = (f"{piece}\n" * size)[:size]
-        return lambda: (masked.__wrapped__(text), list(module._zones(text, 0)), own_words.__wrapped__(text))
+        return lambda: (
+            masked.__wrapped__(text),
+            list(module._split_zones(text, 0)),
+            own_words.__wrapped__(text),
+        )
 
     assert growth(work, 1200) < LINEAR
+
+
+def test_the_time_is_linear_in_the_message() -> None:
+    check_rows(check_time, PIECES[::9])
+
+
+@pytest.mark.long
+def test_the_time_is_linear_in_every_message() -> None:
+    check_rows(check_time, PIECES)
 
 
 # --- examples --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("message", "own"),
-    [
-        ("I live in Oslo.", "I live in Oslo."),
-        ("fix it\n```\nI live in Rome\n```", "fix it\n"),
-        ("> I live in Rome\nI live in Oslo", "I live in Oslo"),
-        ("<memory>\nI live in Rome\n</memory>\nI live in Oslo", "I live in Oslo"),
-        ('my "Red Book" is old', 'my "Red Book" is old'),
-        ("how do you say I live in Rome", ""),
-        ("she said: I live in Rome", "she said:"),
-        ("Ann: I live in Rome\nBob: me too", ""),
-        ("why?\n    I live in Rome", "why?\n"),
-        ("Dear Tom, I live in Rome\nand I like it", ""),
-        ("I live in Oslo\n> no\nand it rains", "I live in Oslo\n\n·\nand it rains"),
-        ('he said: "I live in Rome and I like it" so I left', "he said:\n·\n so I left"),
-    ],
-)
-def test_what_is_anothers_is_left_out(message: str, own: str) -> None:
-    assert own_words(message) == own
+def test_what_is_anothers_is_left_out() -> None:
+    def check(message: str, own: str) -> None:
+        assert own_words(message) == own
+
+    check_rows(
+        check,
+        [
+            ("I live in Oslo.", "I live in Oslo."),
+            ("fix it\n```\nI live in Rome\n```", "fix it\n"),
+            ("> I live in Rome\nI live in Oslo", "I live in Oslo"),
+            ("<memory>\nI live in Rome\n</memory>\nI live in Oslo", "I live in Oslo"),
+            ('my "Red Book" is old', 'my "Red Book" is old'),
+            ("how do you say I live in Rome", ""),
+            ("she said: I live in Rome", "she said:"),
+            ("Ann: I live in Rome\nBob: me too", ""),
+            ("why?\n    I live in Rome", "why?\n"),
+            ("Dear Tom, I live in Rome\nand I like it", ""),
+            ("I live in Oslo\n> no\nand it rains", "I live in Oslo\n\n·\nand it rains"),
+            ('he said: "I live in Rome and I like it" so I left', "he said:\n·\n so I left"),
+        ],
+    )
 
 
 MAIL = {

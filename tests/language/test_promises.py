@@ -26,6 +26,7 @@ from looseleaf.language.promises import (
     things_of,
     wanted,
 )
+from tables import check_rows
 
 
 class Labelled(NamedTuple):
@@ -397,41 +398,45 @@ def test_both_ends_of_a_long_message_are_read() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("request_", "forgets"),
-    [
-        ("Forget that I like jazz.", True),
-        ("Please delete my address from your memory.", True),
-        ("Don't forget that I like jazz.", False),
-        ("Remember that I like jazz.", False),
-        ("Vergiss, dass ich Jazz mag.", True),
-        ("N'oublie pas que j'aime le jazz.", False),
-        ("别忘了我喜欢爵士。", False),
-        ("请忘掉我的地址。", True),
-    ],
-)
-def test_what_is_to_go_is_told_from_what_is_to_stay(request_: str, forgets: bool) -> None:
-    assert is_request(request_)
-    assert asks_to_forget(request_) == forgets
+def test_what_is_to_go_is_told_from_what_is_to_stay() -> None:
+    def check(request_: str, forgets: bool) -> None:
+        assert is_request(request_)
+        assert asks_to_forget(request_) == forgets
+
+    check_rows(
+        check,
+        [
+            ("Forget that I like jazz.", True),
+            ("Please delete my address from your memory.", True),
+            ("Don't forget that I like jazz.", False),
+            ("Remember that I like jazz.", False),
+            ("Vergiss, dass ich Jazz mag.", True),
+            ("N'oublie pas que j'aime le jazz.", False),
+            ("别忘了我喜欢爵士。", False),
+            ("请忘掉我的地址。", True),
+        ],
+    )
 
 
-@pytest.mark.parametrize(
-    ("promise", "line", "expected"),
-    [
-        ("Remember that I'm allergic to peanuts.", "- Allergy: peanuts", True),
-        ("Remember that I like coffee.", "- Likes: green tea", False),
-        ("Noted.", "- Likes: green tea", True),
-        ("I've saved that to your profile.", "- Likes: green tea", True),
-        ("I've noted your allergy to nuts.", "- Likes: green tea", False),
-        ("记住我对花生过敏。", "- 过敏: 花生", True),
-        ("我会记住你对花生过敏。", "- 喜欢: 茶", False),
-        ("覚えておいて、私は卵アレルギーです。", "- アレルギー: 卵", True),
-        ("记住我对花生过敏。", "- Allergy: peanuts", True),
-        ("Merk dir bitte, dass ich keine Zwiebeln mag.", "- Dislikes: onions", True),
-    ],
-)
-def test_lines_bear_on_a_promise_by_its_own_words(promise: str, line: str, expected: bool) -> None:
-    assert bears(promise, line) == expected
+def test_lines_bear_on_a_promise_by_its_own_words() -> None:
+    def check(promise: str, line: str, expected: bool) -> None:
+        assert bears(promise, line) == expected
+
+    check_rows(
+        check,
+        [
+            ("Remember that I'm allergic to peanuts.", "- Allergy: peanuts", True),
+            ("Remember that I like coffee.", "- Likes: green tea", False),
+            ("Noted.", "- Likes: green tea", True),
+            ("I've saved that to your profile.", "- Likes: green tea", True),
+            ("I've noted your allergy to nuts.", "- Likes: green tea", False),
+            ("记住我对花生过敏。", "- 过敏: 花生", True),
+            ("我会记住你对花生过敏。", "- 喜欢: 茶", False),
+            ("覚えておいて、私は卵アレルギーです。", "- アレルギー: 卵", True),
+            ("记住我对花生过敏。", "- Allergy: peanuts", True),
+            ("Merk dir bitte, dass ich keine Zwiebeln mag.", "- Dislikes: onions", True),
+        ],
+    )
 
 
 def test_where_words_cannot_be_compared_nothing_is_sure() -> None:
@@ -440,46 +445,50 @@ def test_where_words_cannot_be_compared_nothing_is_sure() -> None:
     assert bears("Remember that I like green tea.", "- Likes: green tea", sure=True)
 
 
-@pytest.mark.parametrize(
-    ("request_", "words"),
-    [
-        (
-            "Please fetch https://x.example/y and remember that my desk is in room 12.",
-            "my desk is in room 12",
-        ),
-        ("Remember this, please: the door is blue, thanks!", "the door is blue"),
-        ("Add my locker number 42 to your memory.", "my locker number 42"),
-        ("The door is blue, so please don't forget that.", "The door is blue"),
-        ("Kannst du dir bitte merken, dass ich in Köln wohne?", "ich in Köln wohne"),
-        ("N'oublie pas qu'il pleut à Brest.", "qu'il pleut à Brest"),
-        ("Por favor, anota que prefiero el té.", "prefiero el té"),
-        ("请帮我记一下：合同编号是A-17。", "合同编号是A-17"),
-        ("会議室は12番だと覚えておいてください。", "会議室は12番だ"),
-        ("Remember: — the door is blue.", "the door is blue"),
-        ("Remember: ...", ""),
-        (f"Remember that the door is {'very ' * 200}blue.", ""),
-        ("Remember that.", ""),
-        ("The door is blue.", ""),
-    ],
-)
-def test_what_is_to_be_remembered_is_cut_out_of_the_request(request_: str, words: str) -> None:
-    assert wanted(request_) == words
+def test_what_is_to_be_remembered_is_cut_out_of_the_request() -> None:
+    def check(request_: str, words: str) -> None:
+        assert wanted(request_) == words
+
+    check_rows(
+        check,
+        [
+            (
+                "Please fetch https://x.example/y and remember that my desk is in room 12.",
+                "my desk is in room 12",
+            ),
+            ("Remember this, please: the door is blue, thanks!", "the door is blue"),
+            ("Add my locker number 42 to your memory.", "my locker number 42"),
+            ("The door is blue, so please don't forget that.", "The door is blue"),
+            ("Kannst du dir bitte merken, dass ich in Köln wohne?", "ich in Köln wohne"),
+            ("N'oublie pas qu'il pleut à Brest.", "qu'il pleut à Brest"),
+            ("Por favor, anota que prefiero el té.", "prefiero el té"),
+            ("请帮我记一下：合同编号是A-17。", "合同编号是A-17"),
+            ("会議室は12番だと覚えておいてください。", "会議室は12番だ"),
+            ("Remember: — the door is blue.", "the door is blue"),
+            ("Remember: ...", ""),
+            (f"Remember that the door is {'very ' * 200}blue.", ""),
+            ("Remember that.", ""),
+            ("The door is blue.", ""),
+        ],
+    )
 
 
-@pytest.mark.parametrize(
-    ("claim", "things"),
-    [
-        ("I've saved your desk and the deploy step.", ["desk", "the deploy step"]),
-        ("Got it, I've noted your desk, your tea and the key.", ["desk", "your tea", "the key"]),
-        ("Ich habe deinen Tisch und deinen Tee notiert.", ["deinen tisch", "deinen Tee notiert"]),
-        ("I've saved your desk, so next time I'll know.", []),
-        ("I've saved your desk and will fix the bug.", []),
-        ("I've saved that you like tea and coffee.", []),
-        ("Noted.", []),
-    ],
-)
-def test_the_things_of_a_claim_are_told_apart_where_it_names_several(claim: str, things: list[str]) -> None:
-    assert things_of(claim) == things
+def test_the_things_of_a_claim_are_told_apart_where_it_names_several() -> None:
+    def check(claim: str, things: list[str]) -> None:
+        assert things_of(claim) == things
+
+    check_rows(
+        check,
+        [
+            ("I've saved your desk and the deploy step.", ["desk", "the deploy step"]),
+            ("Got it, I've noted your desk, your tea and the key.", ["desk", "your tea", "the key"]),
+            ("Ich habe deinen Tisch und deinen Tee notiert.", ["deinen tisch", "deinen Tee notiert"]),
+            ("I've saved your desk, so next time I'll know.", []),
+            ("I've saved your desk and will fix the bug.", []),
+            ("I've saved that you like tea and coffee.", []),
+            ("Noted.", []),
+        ],
+    )
 
 
 def test_a_bare_promise_has_no_words_of_its_own() -> None:
@@ -500,12 +509,12 @@ def test_any_text_is_read_and_what_is_found_stands_in_it(text: str) -> None:
     assert not bare(text) or bears(text, text)
 
 
-@pytest.mark.parametrize(
-    "piece", ["remember that ", "i've saved ", "note ", "ich habe ", "your a ", "don't ", "[,;"]
-)
-def test_long_texts_take_time_in_proportion(piece: str) -> None:
-    def work(size: int) -> Callable[[], object]:
-        text = piece * (size // len(piece))
-        return lambda: (requests_in(text), claims_in(text))
+def test_long_texts_take_time_in_proportion() -> None:
+    def check(piece: str) -> None:
+        def work(size: int) -> Callable[[], object]:
+            text = piece * (size // len(piece))
+            return lambda: (requests_in(text), claims_in(text))
 
-    assert growth(work, 1000) < LINEAR
+        assert growth(work, 1000) < LINEAR
+
+    check_rows(check, ["remember that ", "i've saved ", "note ", "ich habe ", "your a ", "don't ", "[,;"])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -28,38 +27,41 @@ from looseleaf.language.sentences import (
     pieces,
     sentences,
 )
+from tables import check_rows
 
 LONG = "This line is so long that whoever wrote it let it wrap"
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("", []),
-        (" \n ... \n--- ", []),
-        ("One. Two! Three? Four", ["One.", "Two!", "Three?", "Four"]),
-        (
-            "Dr. Smith paid 3.14 in file.py v1.2, e.g. twice. J. R. Doe left.",
-            ["Dr. Smith paid 3.14 in file.py v1.2, e.g. twice.", "J. R. Doe left."],
-        ),
-        ('"Really?" he said. (Yes.) So do I. No.', ['"Really?" he said.', "(Yes.)", "So do I.", "No."]),
-        ("Well... maybe. Well... Then no.", ["Well... maybe.", "Well...", "Then no."]),
-        ("Apples, pears, etc. Then more. At 5 p.m. Bring it.", None),
-        ("it fails. please fix it", ["it fails.", "please fix it"]),
-        (
-            "Am 3. Mai kam z. B. Herr Dr. Müller. Es war der 12. Er blieb.",
-            ["Am 3. Mai kam z. B. Herr Dr. Müller.", "Es war der 12.", "Er blieb."],
-        ),
-        ("Ça va ? Oui ! M. Dupont est là.", ["Ça va ?", "Oui !", "M. Dupont est là."]),
-        ("¿Qué tal? ¡Bien! El Sr. García vino.", ["¿Qué tal?", "¡Bien!", "El Sr. García vino."]),
-        ("我们用新的。好吗？好！", ["我们用新的。", "好吗？", "好！"]),
-        ("「本当？」はい。行きます", ["「本当？」", "はい。", "行きます"]),
-    ],
-)
-def test_text_is_split_where_a_sentence_ends(text: str, expected: list[str] | None) -> None:
-    if expected is None:
-        expected = ["Apples, pears, etc.", "Then more.", "At 5 p.m.", "Bring it."]
-    assert sentences(text) == expected
+def test_text_is_split_where_a_sentence_ends() -> None:
+    def check(text: str, expected: list[str] | None) -> None:
+        if expected is None:
+            expected = ["Apples, pears, etc.", "Then more.", "At 5 p.m.", "Bring it."]
+        assert sentences(text) == expected
+
+    check_rows(
+        check,
+        [
+            ("", []),
+            (" \n ... \n--- ", []),
+            ("One. Two! Three? Four", ["One.", "Two!", "Three?", "Four"]),
+            (
+                "Dr. Smith paid 3.14 in file.py v1.2, e.g. twice. J. R. Doe left.",
+                ["Dr. Smith paid 3.14 in file.py v1.2, e.g. twice.", "J. R. Doe left."],
+            ),
+            ('"Really?" he said. (Yes.) So do I. No.', ['"Really?" he said.', "(Yes.)", "So do I.", "No."]),
+            ("Well... maybe. Well... Then no.", ["Well... maybe.", "Well...", "Then no."]),
+            ("Apples, pears, etc. Then more. At 5 p.m. Bring it.", None),
+            ("it fails. please fix it", ["it fails.", "please fix it"]),
+            (
+                "Am 3. Mai kam z. B. Herr Dr. Müller. Es war der 12. Er blieb.",
+                ["Am 3. Mai kam z. B. Herr Dr. Müller.", "Es war der 12.", "Er blieb."],
+            ),
+            ("Ça va ? Oui ! M. Dupont est là.", ["Ça va ?", "Oui !", "M. Dupont est là."]),
+            ("¿Qué tal? ¡Bien! El Sr. García vino.", ["¿Qué tal?", "¡Bien!", "El Sr. García vino."]),
+            ("我们用新的。好吗？好！", ["我们用新的。", "好吗？", "好！"]),
+            ("「本当？」はい。行きます", ["「本当？」", "はい。", "行きます"]),
+        ],
+    )
 
 
 def test_lists_headings_and_rows_are_sentences_of_their_own() -> None:
@@ -229,38 +231,40 @@ def lines(block: str) -> list[str]:
     return block.strip().splitlines()
 
 
-@pytest.mark.parametrize(
-    ("detect", "yes", "no"),
-    [
-        (is_decision, DECISIONS, NO_DECISIONS),
-        (is_constraint, CONSTRAINTS, NO_CONSTRAINTS),
-        (is_task, TASKS, NO_TASKS),
-        (
-            is_question,
-            "Why?\nReally?)\nそうですか。\n好吗？\n你好吗\nWarum nicht? \n¿Por qué?",
-            "Why.\nNo!\n? is a mark.\nはい。",
-        ),
-        (
-            is_intention,
-            "I'll run the tests next.\nLet me check.\nNext, the docs.\nAls Nächstes prüfe ich es.\n接下来测试。",
-            "I ran it.\nLet me know if it works.\nShall I? I'll wait?\nI'll be happy to help.",
-        ),
-        (
-            is_conclusion,
-            "The test failed because of a typo.\nIt works now.\n已经完成了。",
-            "Here you are.\nA list follows.",
-        ),
-        (is_filler, "Feel free to ask!\nCould you please provide your ID?", "The ID is 42.\nIt failed."),
-        (
-            is_phatic,
-            "Hi!\nThank you so much for your help!\nDanke schön.\n谢谢！\nHello there,\nPerfect, thanks.",
-            "Hi, delete it.\nYes.\nNo\nPlease help.\nThanks, now book HAT069.\n" + "thanks " * 40,
-        ),
-    ],
-)
-def test_a_sentence_is_taken_for_what_it_is(detect: Callable[[str], bool], yes: str, no: str) -> None:
-    assert [line for line in lines(yes) if not detect(line)] == []
-    assert [line for line in lines(no) if detect(line)] == []
+def test_a_sentence_is_taken_for_what_it_is() -> None:
+    def check(detect: Callable[[str], bool], yes: str, no: str) -> None:
+        assert [line for line in lines(yes) if not detect(line)] == []
+        assert [line for line in lines(no) if detect(line)] == []
+
+    check_rows(
+        check,
+        [
+            (is_decision, DECISIONS, NO_DECISIONS),
+            (is_constraint, CONSTRAINTS, NO_CONSTRAINTS),
+            (is_task, TASKS, NO_TASKS),
+            (
+                is_question,
+                "Why?\nReally?)\nそうですか。\n好吗？\n你好吗\nWarum nicht? \n¿Por qué?",
+                "Why.\nNo!\n? is a mark.\nはい。",
+            ),
+            (
+                is_intention,
+                "I'll run the tests next.\nLet me check.\nNext, the docs.\nAls Nächstes prüfe ich es.\n接下来测试。",
+                "I ran it.\nLet me know if it works.\nShall I? I'll wait?\nI'll be happy to help.",
+            ),
+            (
+                is_conclusion,
+                "The test failed because of a typo.\nIt works now.\n已经完成了。",
+                "Here you are.\nA list follows.",
+            ),
+            (is_filler, "Feel free to ask!\nCould you please provide your ID?", "The ID is 42.\nIt failed."),
+            (
+                is_phatic,
+                "Hi!\nThank you so much for your help!\nDanke schön.\n谢谢！\nHello there,\nPerfect, thanks.",
+                "Hi, delete it.\nYes.\nNo\nPlease help.\nThanks, now book HAT069.\n" + "thanks " * 40,
+            ),
+        ],
+    )
 
 
 def test_what_an_assistant_will_do_is_no_decision_of_its_own() -> None:
@@ -286,66 +290,70 @@ def test_no_text_is_too_strange_for_the_detectors(text: str) -> None:
     assert {type(detect(text)) for detect in DETECTORS} == {bool}
 
 
-@pytest.mark.parametrize(
-    "unit",
-    [
-        "a",
-        ". ",
-        "a. ",
-        "\n",
-        "> ",
-        "- ",
-        '"',
-        "。",
-        "a\n",
-        "|a",
-        "...",
-        "*",
-        "? ",
-        "never ",
-        "we will use ",
-        "| a |\n",
-    ],
-)
-def test_splitting_and_detecting_take_linear_time(unit: str) -> None:
-    def work(size: int) -> Callable[[], object]:
-        text = unit * size
-        return lambda: [[detect(piece.text) for detect in DETECTORS] for piece in (*pieces(text),)[:50]]
+def test_splitting_and_detecting_take_linear_time() -> None:
+    def check(unit: str) -> None:
+        def work(size: int) -> Callable[[], object]:
+            text = unit * size
+            return lambda: [[detect(piece.text) for detect in DETECTORS] for piece in (*pieces(text),)[:50]]
 
-    assert growth(work, 1000) < LINEAR
+        assert growth(work, 1000) < LINEAR
+
+    check_rows(
+        check,
+        [
+            "a",
+            ". ",
+            "a. ",
+            "\n",
+            "> ",
+            "- ",
+            '"',
+            "。",
+            "a\n",
+            "|a",
+            "...",
+            "*",
+            "? ",
+            "never ",
+            "we will use ",
+            "| a |\n",
+        ],
+    )
 
 
 # --- how work ends ---------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("detect", "yes", "no"),
-    [
-        (
-            is_done,
-            "The parser is fixed.\nI merged it.\nDas ist erledigt.\nC'est fait.\nYa está hecho.\n完成了。",
+def test_the_end_of_work_is_taken_for_what_it_is() -> None:
+    def check(detect: Callable[[str], bool], yes: str, no: str) -> None:
+        assert [line for line in lines(yes) if not detect(line)] == []
+        assert [line for line in lines(no) if detect(line)] == []
+
+    check_rows(
+        check,
+        [
             (
-                "It is not done.\nIs it done?\nOnce it is merged, we go on.\nTODO: get it done.\nI like apples.\n"
-                'He wrote "done".\nNoch nicht erledigt.\n还没完成。\nWe will have it fixed.'
+                is_done,
+                "The parser is fixed.\nI merged it.\nDas ist erledigt.\nC'est fait.\nYa está hecho.\n完成了。",
+                (
+                    "It is not done.\nIs it done?\nOnce it is merged, we go on.\nTODO: get it done.\nI like apples.\n"
+                    'He wrote "done".\nNoch nicht erledigt.\n还没完成。\nWe will have it fixed.'
+                ),
             ),
-        ),
-        (
-            is_lesson,
-            "Turns out the cache was stale.\nThe root cause was a typo.\nNext time, run the linter.\n原因是时区。",
-            "Was it because of me?\nI like apples.",
-        ),
-        (
-            is_request,
-            "Fix the parser.\nCould you look at it?\nOk, please run the tests\nHelp me write it.\n请检查一下。",
-            "The parser is broken.\nI like apples.\nThanks!",
-        ),
-        (is_fault, "It crashes.\nThe build is broken.\n报错了。", "It works.\nA good day."),
-        (is_sure_lesson, "Lesson: test first.", "It failed because of me."),
-    ],
-)
-def test_the_end_of_work_is_taken_for_what_it_is(detect: Callable[[str], bool], yes: str, no: str) -> None:
-    assert [line for line in lines(yes) if not detect(line)] == []
-    assert [line for line in lines(no) if detect(line)] == []
+            (
+                is_lesson,
+                "Turns out the cache was stale.\nThe root cause was a typo.\nNext time, run the linter.\n原因是时区。",
+                "Was it because of me?\nI like apples.",
+            ),
+            (
+                is_request,
+                "Fix the parser.\nCould you look at it?\nOk, please run the tests\nHelp me write it.\n请检查一下。",
+                "The parser is broken.\nI like apples.\nThanks!",
+            ),
+            (is_fault, "It crashes.\nThe build is broken.\n报错了。", "It works.\nA good day."),
+            (is_sure_lesson, "Lesson: test first.", "It failed because of me."),
+        ],
+    )
 
 
 def test_a_sentence_closes_a_task_when_it_names_nearly_all_of_it() -> None:

@@ -279,7 +279,7 @@ def test_settings_are_read_from_the_folder(place: Path) -> None:
         (b"page_bytes = ", "could not be read"),
         (b"\xff", "could not be read"),
         (b"a = " + b"[" * 100_000, "could not be read"),
-        (b"colour = 1\n", "which is no setting"),
+        (b"colour = 1\n", "which is not a setting"),
         (b"page_bytes = 'many'\n", "must be a whole number"),
         (b"page_bytes = 0\n", "must be greater than zero"),
         (b"settle_seconds = nan\n", "must be greater than zero"),

@@ -6,13 +6,13 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from growth import LINEAR, growth
 from looseleaf.base.messages import Trace
 from looseleaf.text.identifiers import as_line, clipped, from_json, identifiers, joined, reduced
+from tables import check_rows
 
 RESERVATION = {
     "reservation_id": "4WQ150",
@@ -74,58 +74,62 @@ def test_json_in_a_string_is_a_structure() -> None:
     assert identifiers('{"id": "a-1"} {') == ["a-1"]
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "HAT069",
-        "JFK",
-        "mia_li_3668",
-        "550e8400-e29b-41d4-a716-446655440000",
-        "9f86d081884c7d65",
-        "mia@example.com",
-        "https://example.com/a?b=c&d=1",
-        "src/looseleaf/text/lines.py:42",
-        "./run.sh",
-        "C:\\Temp\\a.txt",
-        "README.md",
-        "looseleaf.text.lines",
-        "v1.2.3",
-        "2026-05-20T13:00:00Z",
-        "13:45",
-        "May 20, 2026",
-        "20 May 2026",
-        "2026年5月20日",
-        "+49 30 1234567",
-        "(555) 123-4567",
-        "$1,234.50",
-        "12.5%",
-        "4421486",
-        "HTTPServer",
-        "getUser",
-        "snake_case",
-        "--dry-run",
-        "__init__",
-    ],
-)
-def test_an_identifier_is_found_in_the_middle_of_text(name: str) -> None:
-    for text in (f"We saw {name} there.", f"see **{name}**, then go", f"({name})", f"订单：{name}。好"):
-        assert identifiers(text) == [name]
+def test_an_identifier_is_found_in_the_middle_of_text() -> None:
+    def check(name: str) -> None:
+        for text in (f"We saw {name} there.", f"see **{name}**, then go", f"({name})", f"订单：{name}。好"):
+            assert identifiers(text) == [name]
+
+    check_rows(
+        check,
+        [
+            "HAT069",
+            "JFK",
+            "mia_li_3668",
+            "550e8400-e29b-41d4-a716-446655440000",
+            "9f86d081884c7d65",
+            "mia@example.com",
+            "https://example.com/a?b=c&d=1",
+            "src/looseleaf/text/lines.py:42",
+            "./run.sh",
+            "C:\\Temp\\a.txt",
+            "README.md",
+            "looseleaf.text.lines",
+            "v1.2.3",
+            "2026-05-20T13:00:00Z",
+            "13:45",
+            "May 20, 2026",
+            "20 May 2026",
+            "2026年5月20日",
+            "+49 30 1234567",
+            "(555) 123-4567",
+            "$1,234.50",
+            "12.5%",
+            "4421486",
+            "HTTPServer",
+            "getUser",
+            "snake_case",
+            "--dry-run",
+            "__init__",
+        ],
+    )
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "Plain words, e.g. these, and/or well-known ones. I said so!",
-        "The 2nd of 12 tries.",
-        "*** --- ... ???",
-        "THIS TEXT SHOUTS FOR NO GOOD REASON AND SAYS NOTHING",
-        "x" * 300,
-        "1" * 300,
-    ],
-)
-def test_plain_words_are_no_identifiers(text: str) -> None:
-    assert identifiers(text) == []
+def test_plain_words_are_no_identifiers() -> None:
+    def check(text: str) -> None:
+        assert identifiers(text) == []
+
+    check_rows(
+        check,
+        [
+            "",
+            "Plain words, e.g. these, and/or well-known ones. I said so!",
+            "The 2nd of 12 tries.",
+            "*** --- ... ???",
+            "THIS TEXT SHOUTS FOR NO GOOD REASON AND SAYS NOTHING",
+            "x" * 300,
+            "1" * 300,
+        ],
+    )
 
 
 def test_the_names_of_fields_are_no_identifiers() -> None:
@@ -143,35 +147,37 @@ def test_the_names_of_fields_are_no_identifiers() -> None:
     assert identifiers([{name: None} for name in names]) == []
 
 
-@pytest.mark.parametrize(
-    ("value", "expected"),
-    [
-        (
-            {"HAT069": None, "2026-05-20": None, "a/b/c": None, 4711: None},
-            ["HAT069", "2026-05-20", "a/b/c", "4711"],
-        ),
-        ({"mia": {"x": None}, "bob": {"x": None}}, ["mia", "bob"]),
-        (
-            {"San Jose": "SJC", "Reno": "RNO", "Las Vegas": "LAS"},
-            ["San Jose", "SJC", "Reno", "RNO", "Las Vegas", "LAS"],
-        ),
-        ({"City": "Bonn", "Country": "Federal Republic of Germany", "Zip": "53111"}, ["Bonn", "53111"]),
-        ({"mia": {}, "bob": {}}, []),
-        ({"seat": 7}, ["seat=7"]),
-        ({"seat_number": 7}, ["7"]),
-        ([7, 99, 100, -100, 0.5, float("nan"), float("inf"), 1 << 400], ["100", "-100", "0.5"]),
-        (
-            ("a b", {"title": "The name of a thing"}, {"text": "The name of a thing"}),
-            ["a b", "The name of a thing"],
-        ),
-        ({"": "…", None: "x1", (1, 2): "x2"}, ["x1", "x2"]),
-        ({"log": "Nothing to see, then user=abc_123, then again nothing. " * 9}, ["abc_123"]),
-        (object(), []),
-        ({"a\nb": 3, "text": "one\ntwo"}, ["a b=3", "one two"]),
-    ],
-)
-def test_keys_and_leaves_that_are_data_are_identifiers(value: Any, expected: list[str]) -> None:
-    assert identifiers(value) == expected
+def test_keys_and_leaves_that_are_data_are_identifiers() -> None:
+    def check(value: Any, expected: list[str]) -> None:
+        assert identifiers(value) == expected
+
+    check_rows(
+        check,
+        [
+            (
+                {"HAT069": None, "2026-05-20": None, "a/b/c": None, 4711: None},
+                ["HAT069", "2026-05-20", "a/b/c", "4711"],
+            ),
+            ({"mia": {"x": None}, "bob": {"x": None}}, ["mia", "bob"]),
+            (
+                {"San Jose": "SJC", "Reno": "RNO", "Las Vegas": "LAS"},
+                ["San Jose", "SJC", "Reno", "RNO", "Las Vegas", "LAS"],
+            ),
+            ({"City": "Bonn", "Country": "Federal Republic of Germany", "Zip": "53111"}, ["Bonn", "53111"]),
+            ({"mia": {}, "bob": {}}, []),
+            ({"seat": 7}, ["seat=7"]),
+            ({"seat_number": 7}, ["7"]),
+            ([7, 99, 100, -100, 0.5, float("nan"), float("inf"), 1 << 400], ["100", "-100", "0.5"]),
+            (
+                ("a b", {"title": "The name of a thing"}, {"text": "The name of a thing"}),
+                ["a b", "The name of a thing"],
+            ),
+            ({"": "…", None: "x1", (1, 2): "x2"}, ["x1", "x2"]),
+            ({"log": "Nothing to see, then user=abc_123, then again nothing. " * 9}, ["abc_123"]),
+            (object(), []),
+            ({"a\nb": 3, "text": "one\ntwo"}, ["a b=3", "one two"]),
+        ],
+    )
 
 
 def test_no_more_than_were_asked_for_are_looked_for() -> None:
@@ -215,35 +221,37 @@ def test_each_identifier_comes_once_and_is_one_visible_line(value: Any) -> None:
     assert not any("\ud800" <= mark <= "\udfff" for name in found for mark in name)
 
 
-@pytest.mark.parametrize(
-    "unit",
-    [
-        "a",
-        "1",
-        "1,",
-        "[",
-        '{"a":',
-        '{"HAT001":',
-        "HAT069 ",
-        "plain ",
-        "Plain.",
-        "May ",
-        "Jan ",
-        "+1 ",
-        "\ud800",
-        '{"a":1}\n',
-        "1,111",
-        "(123) ",
-        "a/",
-        "a.a",
-    ],
-)
-def test_looking_takes_linear_time(unit: str) -> None:
-    def work(size: int) -> Callable[[], object]:
-        text = unit * size
-        return lambda: identifiers(text)
+def test_looking_takes_linear_time() -> None:
+    def check(unit: str) -> None:
+        def work(size: int) -> Callable[[], object]:
+            text = unit * size
+            return lambda: identifiers(text)
 
-    assert growth(work, 1000) < LINEAR
+        assert growth(work, 1000) < LINEAR
+
+    check_rows(
+        check,
+        [
+            "a",
+            "1",
+            "1,",
+            "[",
+            '{"a":',
+            '{"HAT001":',
+            "HAT069 ",
+            "plain ",
+            "Plain.",
+            "May ",
+            "Jan ",
+            "+1 ",
+            "\ud800",
+            '{"a":1}\n',
+            "1,111",
+            "(123) ",
+            "a/",
+            "a.a",
+        ],
+    )
 
 
 def test_looking_into_deep_nesting_takes_linear_time() -> None:

@@ -18,6 +18,7 @@ from looseleaf.log.trace_messages import RECENT
 from looseleaf.prompt.fit import trimmed
 from looseleaf.prompt.manifest import Prompt
 from looseleaf.text import untrusted
+from tables import check_rows
 
 WORD = untrusted.word("a mark", "a trace")
 QUICK = Policy(quiet_seconds=0.001, settle_seconds=0.01)
@@ -95,35 +96,41 @@ def test_no_text_can_end_its_fence_or_begin_another(text: str) -> None:
     assert not re.search(rf"data\s*{WORD}\s*>\s*>", read(inside))
 
 
-@pytest.mark.parametrize("text", LOOK_ALIKES)
-def test_what_looks_like_a_mark_is_shown_to_be_none(text: str) -> None:
-    inside = read(untrusted.inert(text, WORD))
-    assert read(untrusted.notice(WORD)) not in inside
-    assert not re.search(r"(?<!\\)<\s*<\s*data", inside)
-    assert not re.search(r"data \d{9}\s*(?<!\\)>\s*>", inside)
+def test_what_looks_like_a_mark_is_shown_to_be_none() -> None:
+    def check(text: str) -> None:
+        inside = read(untrusted.inert(text, WORD))
+        assert read(untrusted.notice(WORD)) not in inside
+        assert not re.search(r"(?<!\\)<\s*<\s*data", inside)
+        assert not re.search(r"data \d{9}\s*(?<!\\)>\s*>", inside)
+
+    check_rows(check, LOOK_ALIKES)
 
 
-@pytest.mark.parametrize("unseen", "\u034f\u061c\u180e\u202e\u2066\u206f\ufe0f\u3164\U000e0041\u0300\x08")
-def test_what_does_not_show_hides_no_mark(unseen: str) -> None:
-    assert untrusted.inert(f"data 12345678>{unseen}>", WORD) == f"data 12345678\\>{unseen}>"
-    assert untrusted.inert(f"data 12345678{unseen}>>", WORD) == f"data 12345678\\{unseen}>>"
-    assert untrusted.inert(f"<{unseen}<da{unseen}ta 1", WORD) == f"\\<{unseen}<da{unseen}ta 1"
+def test_what_does_not_show_hides_no_mark() -> None:
+    def check(unseen: str) -> None:
+        assert untrusted.inert(f"data 12345678>{unseen}>", WORD) == f"data 12345678\\>{unseen}>"
+        assert untrusted.inert(f"data 12345678{unseen}>>", WORD) == f"data 12345678\\{unseen}>>"
+        assert untrusted.inert(f"<{unseen}<da{unseen}ta 1", WORD) == f"\\<{unseen}<da{unseen}ta 1"
+
+    check_rows(check, "\u034f\u061c\u180e\u202e\u2066\u206f\ufe0f\u3164\U000e0041\u0300\x08")
 
 
-@pytest.mark.parametrize(
-    ("forged", "escaped"),
-    [
-        ("‹‹dаta 1", "\\‹‹dаta 1"),
-        ("≪data 1", "\\≪data 1"),
-        ("«ｄａｔａ 1", "\\«ｄａｔａ 1"),
-        ("data １２３＞＞", "data １２３\\＞＞"),
-        ("data 𝟏𝟐𝟑››", "data 𝟏𝟐𝟑\\››"),
-        ("data 123»", "\\data 123»"),
-        ("data 1\u200b23 》", "\\data 1\u200b23 》"),
-    ],
-)
-def test_signs_that_look_alike_make_no_mark(forged: str, escaped: str) -> None:
-    assert untrusted.inert(forged, WORD) == escaped
+def test_signs_that_look_alike_make_no_mark() -> None:
+    def check(forged: str, escaped: str) -> None:
+        assert untrusted.inert(forged, WORD) == escaped
+
+    check_rows(
+        check,
+        [
+            ("‹‹dаta 1", "\\‹‹dаta 1"),
+            ("≪data 1", "\\≪data 1"),
+            ("«ｄａｔａ 1", "\\«ｄａｔａ 1"),
+            ("data １２３＞＞", "data １２３\\＞＞"),
+            ("data 𝟏𝟐𝟑››", "data 𝟏𝟐𝟑\\››"),
+            ("data 123»", "\\data 123»"),
+            ("data 1\u200b23 》", "\\data 1\u200b23 》"),
+        ],
+    )
 
 
 @settings(max_examples=few(200), deadline=None)

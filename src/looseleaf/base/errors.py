@@ -1,4 +1,4 @@
-"""What the program says when it does not do a thing.
+"""Errors, and the optional packages whose absence causes some of them.
 
 A `Refused` message is a sentence for the person or model that asked: what did not happen, where,
 and what to do next. Nothing has changed when one is raised, unless its message says otherwise.
@@ -6,7 +6,7 @@ and what to do next. Nothing has changed when one is raised, unless its message 
 
 from __future__ import annotations
 
-# Extras: the packages that only some parts need, as pyproject.toml has them, and how they are got.
+# --- extras: optional packages, as in pyproject.toml ---
 
 EXTRAS = {
     "mcp": ("mcp>=2.3,<3",),
@@ -16,7 +16,7 @@ EXTRAS = {
     "ollama": ("ollama>=0.6,<0.7",),
     "semantic": ("numkong>=7.8", "numpy>=2.0"),
 }
-"""By extra, what it brings."""
+"""The packages of each extra."""
 
 _MODULES = {
     "mcp": ("mcp", "mcp_types"),
@@ -26,26 +26,26 @@ _MODULES = {
     "ollama": ("ollama",),
     "semantic": ("numpy",),
 }
-"""What must be there to be imported. Without `numkong`, finding by meaning is slower."""
+"""The modules each extra needs. Without `numkong`, finding by meaning is slower."""
 
 
 def package_of(extra: str) -> str:
-    """The first package that it brings, by its name."""
+    """Return the name of an extra's first package."""
     return EXTRAS[extra][0].partition(">")[0]
 
 
 def hint(extra: str) -> str:
-    """The command that brings it."""
+    """Return the command that installs an extra."""
     return f"pip install {' '.join(repr(each) for each in EXTRAS[extra])}"
 
 
 def to_get(extra: str) -> str:
-    """The same in a sentence, with the name of the extra."""
+    """Return that command as part of a sentence, with the name of the extra."""
     return f"`{hint(extra)}` (the extra `{extra}`)"
 
 
 def is_there(extra: str) -> bool:
-    """Whether it could be imported; nothing of it is."""
+    """Return whether an extra is installed, without importing it."""
     from importlib.util import find_spec
 
     try:
@@ -55,7 +55,7 @@ def is_there(extra: str) -> bool:
 
 
 class Refused(Exception):
-    """The operation was not done; the message says why and what to do next."""
+    """A refused operation; the message says why and what to do next."""
 
 
 class NotFound(Refused, LookupError):
@@ -67,14 +67,14 @@ class Invalid(Refused, ValueError):
 
 
 class Stale(Refused):
-    """The document is not what the caller last read. `current` is its hash now (None: it is gone)."""
+    """A document changed since the caller read it. `current` is its hash now (None: it is gone)."""
 
     def __init__(self, path: str, base: str | None, current: str | None) -> None:
         was = f"sha256 {base[:12]}…" if base else "absent"
         now = f"its sha256 is {current}" if current else "it does not exist"
         super().__init__(
-            f"{path} was not changed: it is not what you read ({was}); now {now}. "
-            "Read it again and repeat the change on what it says now."
+            f"{path} was not changed: it is no longer what you read ({was}); now {now}. "
+            "Read it again and repeat the change on the new text."
         )
         self.path = path
         self.base = base
@@ -82,19 +82,19 @@ class Stale(Refused):
 
 
 class Unreadable(Refused):
-    """A file is there and could not be read. It is never taken for an empty or an absent one."""
+    """A file that exists and could not be read. It is never treated as empty or absent."""
 
 
 class Unwritten(Refused):
-    """The disk refused a write. What was there before is whole; the new bytes are not acknowledged."""
+    """A write that the disk refused. The old bytes are intact; the new ones are not acknowledged."""
 
 
 class Busy(Refused):
-    """Another process holds the memory's lock and did not let go in time."""
+    """A lock that another process held too long."""
 
 
 class BudgetTooSmall(Refused):
-    """A prompt does not fit its budget, though everything that may be left out was. `needed`: the tokens it takes."""
+    """A prompt over its budget even without its optional parts. `needed`: the tokens it takes."""
 
     def __init__(self, budget: int, needed: int, what: str) -> None:
         super().__init__(
@@ -106,16 +106,16 @@ class BudgetTooSmall(Refused):
 
 
 class ModelFailed(Refused):
-    """A model did not answer. The message says why and what to do next."""
+    """A model call without an answer. The message says why and what to do next."""
 
 
 class TooLong(ModelFailed):
-    """The provider says that the prompt is longer than the model takes."""
+    """A prompt that the provider reports as too long for the model."""
 
 
 class Cancelled(ModelFailed):
-    """The call was ended by whoever asked for it."""
+    """A call that the caller cancelled."""
 
 
 class CeilingReached(Refused):
-    """No more may be spent on models today."""
+    """A model call over today's spending limit."""

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 _SHORT = 1 << 16
-"""Bytes up to which Python's own SHA-256 is quicker than loading OpenSSL's, which has it done by the processor."""
+"""Up to this many bytes, Python's own SHA-256 is quicker than loading OpenSSL's, which uses processor instructions."""
 
 
 def sha256(data: bytes) -> str:
@@ -18,12 +18,12 @@ def sha256(data: bytes) -> str:
         import hashlib  # not at the top: loading it costs a command that hashes little
 
         return hashlib.sha256(data).hexdigest()
-    made: str = _own(data).hexdigest()
+    made: str = _hash_without_openssl(data).hexdigest()
     return made
 
 
-def _own(data: bytes) -> Any:
-    """By the module that `hashlib` has for where there is no OpenSSL. Its name is another one since Python 3.12."""
+def _hash_without_openssl(data: bytes) -> Any:
+    """Hash with the module that `hashlib` uses without OpenSSL. It has another name since Python 3.12."""
     try:
         if sys.version_info >= (3, 12):  # pragma: no cover - a newer Python
             from _sha2 import sha256 as own
@@ -35,12 +35,12 @@ def _own(data: bytes) -> Any:
 
 
 def sha256_or_none(data: bytes | None) -> str | None:
-    """None for None: there is no document, so there is no hash of it."""
+    """Return the hash of a document, or None for no document."""
     return None if data is None else sha256(data)
 
 
 def text_hash(text: str) -> int:
-    """A number that names a text: 64 bits of its hash, signed as SQLite has whole numbers, and never 0."""
+    """Return a number that names a text: 64 bits of its hash, signed as in SQLite, never 0."""
     digest = bytes.fromhex(sha256(text.encode("utf-8", "surrogatepass"))[:16])
     return int.from_bytes(digest, "big", signed=True) or 1
 

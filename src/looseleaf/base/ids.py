@@ -1,4 +1,4 @@
-"""Ids that sort by the time they were made: 48 bits of milliseconds, 80 of chance, in Crockford's base 32."""
+"""The clock, and ids that sort by time: 48 bits of milliseconds, 80 random bits, in Crockford's base 32."""
 
 from __future__ import annotations
 
@@ -8,28 +8,29 @@ from _thread import _local, allocate_lock
 
 from looseleaf.base.hashing import sha256
 
-# What time it is, for everything that is written down; and a way to write as of another time.
+# --- the clock, which can be fixed to another time ---
 
 
-class _Then(_local):
+class _FixedTimes(_local):
     moments: tuple[at, ...] = ()
 
 
-_then = _Then()
+_fixed = _FixedTimes()
 
 
 def now() -> float:
-    """Epoch seconds."""
-    return _then.moments[-1].ts if _then.moments else time.time()
+    """Return the time in epoch seconds."""
+    return _fixed.moments[-1].ts if _fixed.moments else time.time()
 
 
-def named_id() -> tuple[float, str] | None:
-    """Of the next id: its time, and what it is made of. None: by chance."""
-    return _then.moments[-1].next_name() if _then.moments else None
+def _next_name() -> tuple[float, str] | None:
+    """Return the time and the name of the next id; None: it is random."""
+    return _fixed.moments[-1].next_name() if _fixed.moments else None
 
 
 class at:
-    """`with at(ts, name):` it is then. Ids are made of the time, the name and how many there were."""
+    """A fixed time: within `with at(ts, name):` the clock stands there. Ids follow from the time, the name and a
+    count."""
 
     def __init__(self, ts: float, name: str) -> None:
         self.ts = ts
@@ -41,10 +42,10 @@ class at:
         return self.ts, f"{self._name}\n{self._count}"
 
     def __enter__(self) -> None:
-        _then.moments = (*_then.moments, self)
+        _fixed.moments = (*_fixed.moments, self)
 
     def __exit__(self, *_: object) -> None:
-        _then.moments = _then.moments[:-1]
+        _fixed.moments = _fixed.moments[:-1]
 
 
 _DIGITS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
@@ -53,35 +54,35 @@ _last = [0]
 
 
 def new_id() -> str:
-    """A new id: by chance, or, where it is another time (`clock.at`), the one that follows from that."""
-    named = named_id()
+    """Return a new id: random, or, at a fixed time (`at`), the one that follows from it."""
+    named = _next_name()
     if named is not None:
         return id_of(named[0], bytes.fromhex(sha256(named[1].encode())))
     return chance_id()
 
 
 def chance_id() -> str:
-    """A new ULID, larger than every one this process made before, even when the clock steps back."""
+    """Return a new ULID, larger than all this process made before, even when the clock steps back."""
     fresh = (time.time_ns() // 1_000_000) << 80 | int.from_bytes(os.urandom(10), "big")
     with _guard[0]:
         # A random step, not one: two children of a fork share the last one and must not make the same id.
         _last[0] = fresh if fresh > _last[0] else _last[0] + 1 + int.from_bytes(os.urandom(8), "big")
         value = _last[0]
-    return _written(value)
+    return _format_id(value)
 
 
-def _written(value: int) -> str:
+def _format_id(value: int) -> str:
     return "".join(_DIGITS[value >> shift & 31] for shift in range(125, -1, -5))
 
 
 def id_of(seconds: float, digest: bytes) -> str:
-    """The id of what was made at a time of inputs with that hash: the same whenever it is made again."""
+    """Return the id for a time and a hash of inputs: always the same."""
     value = int(seconds * 1000) << 80 | int.from_bytes(digest[:10], "big")
-    return _written(value)
+    return _format_id(value)
 
 
 def _after_fork() -> None:
-    """Another thread of the parent may have held the guard, and no thread of this process will ever release it."""
+    """Replace the guard: a thread of the parent may have held it, and no thread of this process will release it."""
     _guard[0] = allocate_lock()
 
 
@@ -94,7 +95,7 @@ def is_id(text: str) -> bool:
 
 
 def time_of(text: str) -> float:
-    """The epoch seconds at which an id was made."""
+    """Return the epoch seconds at which an id was made."""
     value = 0
     for digit in text[:10]:
         value = value << 5 | _DIGITS.index(digit)

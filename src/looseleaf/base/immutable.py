@@ -1,8 +1,8 @@
 """`@frozen`: what `@dataclass(frozen=True, slots=True)` gives, without importing `dataclasses`.
 
-That module imports `inspect`, and the two cost more than half of what a command may take to start; a hook starts one
-for every prompt. Type checkers see an ordinary frozen dataclass. The `__init__` of a class is compiled when some values
-were made: a command that makes none, or one, does not wait for that.
+That module imports `inspect`, and the two cost more than half of a command's start-up budget; a hook starts one for
+every prompt. Type checkers see an ordinary frozen dataclass. The `__init__` of a class is compiled only after some
+values were made, so a command that makes one or none does not wait for it.
 
 Left out, because nothing here needs it: fields inherited from another frozen class, `field()`, `__post_init__`.
 """
@@ -27,7 +27,7 @@ else:
             raise TypeError(f"{cls.__qualname__}: a field without a default follows one with a default")
         for name, value in defaults.items():
             if type(value).__hash__ is None:
-                raise ValueError(f"{cls.__qualname__}: the default of {name} could be changed by anybody")
+                raise ValueError(f"{cls.__qualname__}: the default of {name} is mutable")
         members = {
             "__eq__": _equal,
             "__hash__": _hash,
@@ -54,7 +54,7 @@ _OWN = frozenset({"__dict__", "__weakref__"})
 
 
 _FEW = 60
-"""Values of a class that are made without a compiled `__init__`: compiling takes as long as making eighty so."""
+"""Values made before `__init__` is compiled: compiling takes as long as making eighty without it."""
 
 
 def _first_init(names: tuple[str, ...], defaults: dict[str, Any]) -> Any:
@@ -64,7 +64,7 @@ def _first_init(names: tuple[str, ...], defaults: dict[str, Any]) -> Any:
         nonlocal left
         left -= 1
         given = defaults | dict(zip(names, values, strict=False)) | named
-        # What does not fit (a value too many, twice, missing, of no field) the compiled one refuses in Python's words.
+        # The compiled one refuses a surplus, repeated, missing or unknown value in Python's words.
         fits = len(values) + len(named) <= len(names) and len(given) == len(names)
         if left < 0 or not fits or not named.keys() <= set(names[len(values) :]):
             first._compiled()(self, *values, **named)  # type: ignore[attr-defined]

@@ -1,7 +1,7 @@
-"""The values of talk: what was said and done (traces), what a model is told of it (messages), what stays of it.
+"""The values of talk: traces (what was said and done), messages (what a model gets), distilled entries.
 
-A trace's members are those of its line in the log (FORMAT §11.1); a message's are those that every provider's shape
-can be made from. Both are ignorant of disk, clock and provider.
+A trace's members are those of its line in the log (FORMAT §11.1); a message's members suffice for every provider's
+shape. Both are independent of disk, clock and provider.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _OPTIONAL = (
 
 @frozen
 class Trace:
-    """One thing said or done. `origin` is where it entered: stamped when it was recorded, never claimed."""
+    """One thing said or done. `origin` is where it entered: stamped on recording, never claimed."""
 
     id: str
     ts: float
@@ -67,11 +67,11 @@ class Trace:
     session_start: bool = False
 
     def but(self, **changes: Any) -> Trace:
-        """The same trace, except for these members."""
+        """Return the same trace, except for these members."""
         return Trace(**{name: getattr(self, name) for name in type(self).__match_args__} | changes)
 
     def to_record(self) -> Record:
-        """As its line has it: members that say nothing are left out."""
+        """Return its line in the log, without empty members."""
         record: Record = {name: getattr(self, name) for name in _REQUIRED}
         for name in _OPTIONAL:
             value = getattr(self, name)
@@ -87,8 +87,8 @@ class Trace:
 
     @classmethod
     def from_record(cls, record: Record) -> Trace | None:
-        """None for a line that is no trace: a reserved turn, a lost record, something made by hand that has not
-        the members every trace has. What only we add (session, origin) may be missing."""
+        """Return the trace of a line. None if it is no trace: a reserved turn, a lost record, a handmade line without
+        the required members. Members that only we add (session, origin) may be missing."""
         if record.get("trace_type") not in TRACE_TYPES:
             return None
         given = {"session_id": "", "origin": "", "source_event": ""} | {
@@ -110,11 +110,11 @@ MAY_BE_TEXT = (
     "correlation_id",
 )
 FARTHEST = 1e11
-"""Seconds from 1970 that a time may be away: some thousands of years."""
+"""The largest distance of a time from 1970, in seconds: some thousands of years."""
 
 
 def _is_sound(given: dict[str, Any]) -> bool:
-    """Whether every member is of the kind that readers rely on: a line may have been made by anybody."""
+    """Return whether every member has the type that readers rely on: a line can come from anywhere."""
     ts: Any = given.get("ts")
     media = given.get("media")
     return (
@@ -153,7 +153,7 @@ class ToolInteraction:
 @frozen
 class Block:
     """The smallest part of a turn that compaction may take: a tool call with its result, a message pair, or one
-    trace that belongs to neither. `settled`: nothing more is to come."""
+    trace that belongs to neither. `settled`: it is complete."""
 
     traces: tuple[Trace, ...]
     settled: bool
@@ -161,7 +161,7 @@ class Block:
 
 @frozen
 class Turn:
-    """A user's message and all that follows from it, in the order of the log."""
+    """A user's message and all that follows from it, in log order."""
 
     turn_id: str
     traces: tuple[Trace, ...]
@@ -191,12 +191,12 @@ class Session:
         return {name: getattr(self, name) for name in names}
 
 
-# --- what a model is told --------------------------------------------------------------
+# --- messages to a model --------------------------------------------------------------
 
 
 @frozen
 class ToolCallSpec:
-    """One call that a model asks for. `opaque`: as a message's."""
+    """One call that a model requests. `opaque`: as in `Message`."""
 
     id: str
     name: str
@@ -204,14 +204,14 @@ class ToolCallSpec:
     opaque: dict[str, Any] | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Without `opaque`, where there is none."""
+        """Return its members; `opaque` only if set."""
         told = {"id": self.id, "name": self.name, "arguments": self.arguments}
         return told if self.opaque is None else told | {"opaque": self.opaque}
 
 
 @frozen
 class ToolCallPayload:
-    """The calls of one answer of the model."""
+    """The calls of one answer."""
 
     tool_calls: tuple[ToolCallSpec, ...]
 
@@ -221,7 +221,7 @@ class ToolCallPayload:
 
 @frozen
 class ToolResultPayload:
-    """What came back of one call."""
+    """The result of one call."""
 
     tool_call_id: str
     tool_name: str
@@ -235,8 +235,8 @@ class ToolResultPayload:
 
 @frozen
 class Message:
-    """One message, in no provider's shape, but for `opaque`: what only the provider that said it can read (a signature,
-    encrypted reasoning) and wants to be given back, with the name of its dialect under `dialect`."""
+    """One message, in no provider's shape. `opaque` is for the provider that wrote it (a signature, encrypted
+    reasoning) and must be sent back; its member `dialect` names the dialect."""
 
     role: MessageRole
     content: str | None = None
@@ -248,7 +248,7 @@ class Message:
     opaque: dict[str, Any] | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Always the same members in the same order, `opaque` where there is one: equal messages are equal bytes."""
+        """Return the same members in the same order, `opaque` only if set: equal messages give equal bytes."""
         told = {
             "role": self.role,
             "content": self.content,
@@ -261,12 +261,12 @@ class Message:
         return told if self.opaque is None else told | {"opaque": self.opaque}
 
 
-# --- what stays of talk ----------------------------------------------------------------
+# --- distilled talk ----------------------------------------------------------------
 
 
 @frozen
 class Noted:
-    """One sentence worth keeping, and the trace it was said in. `replaces`: what a decision takes the place of."""
+    """One sentence worth keeping, and its trace. `replaces`: what a decision replaces."""
 
     text: str
     source: str
@@ -284,17 +284,17 @@ class Noted:
 NOTED = ("decisions", "tasks", "open_questions", "next_actions", "constraints", "goals", "done")
 """The members of `Distilled` that are sentences with their sources."""
 SELDOM_NOTED = ("goals", "done")
-"""Those of them that an entry has only where something is noted."""
+"""Members that an entry has only if they are not empty."""
 
 
 @frozen
 class Proposal:
-    """A fact that a distiller proposes. What it is worth is decided by the gate, never by the distiller.
+    """A fact that a distiller proposes. The gate decides what it is worth, never the distiller.
 
-    `quote` are the words of the material that say it; `source` the trace they stand in, where that is known.
-    `valid_from` and `valid_to` are dates that the words themselves name. `correction`: they say that an earlier value
-    is no longer right, and `was` is that value, where they name it. `ended`: the object itself holds no more.
-    `change`: the chance that they tell of a change of something that has no slot.
+    `quote` holds the words of the material that state it; `source` their trace, if known. `valid_from` and `valid_to`
+    are dates that the words name. `correction`: they say that an earlier value is no longer right; `was` is that value,
+    if they name it. `ended`: the object itself is no longer true. `change`: the probability that they report a change
+    of something without a slot.
     """
 
     relation: str
@@ -314,11 +314,11 @@ class Proposal:
     change: float | None = None
 
     def but(self, **changes: Any) -> Proposal:
-        """The same proposal, except for these members."""
+        """Return the same proposal, except for these members."""
         return Proposal(**{name: getattr(self, name) for name in type(self).__match_args__} | changes)
 
     def to_dict(self) -> dict[str, Any]:
-        """Members that say nothing are left out."""
+        """Return its members, without empty ones."""
         said = {name: getattr(self, name) for name in _PROPOSED} | {"tags": list(self.tags)}
         return {name: value for name, value in said.items() if value not in (None, "", False, [])}
 
@@ -343,9 +343,9 @@ _PROPOSED = (
 
 @frozen
 class Distilled:
-    """What a distiller made of its material (`entry_summary.v1`, FORMAT §11.2); with the model that it asked, if any,
-    the tokens that this took, and what they cost in US dollars (None: nobody knows). `private`: the traces in which the
-    user said something that is not to be remembered."""
+    """A distiller's result (`entry_summary.v1`, FORMAT §11.2), with the model it called, if any, the tokens and their
+    cost in US dollars (None: unknown). `private`: the traces in which the user said something that must not be
+    remembered."""
 
     summary: str
     episode: dict[str, str] | None = None
@@ -364,16 +364,16 @@ class Distilled:
 
 
 class Material(Protocol):
-    """What a distiller reads. It may be long: each call of `traces` reads it anew, one trace at a time."""
+    """The input of a distiller. It may be long: each call of `traces` reads it again, one trace at a time."""
 
     def traces(self) -> Iterator[Trace]:
-        """In the order of the log."""
+        """Yield the traces in log order."""
 
 
 class Distiller(Protocol):
-    """Turns material into what stays of it. `name` says which one, and which version of it: `rules/1`."""
+    """Something that distills material. `name` is its name and version: `rules/1`."""
 
     name: str
 
     def distill(self, material: Material, tokens: int) -> Distilled:
-        """The summary should be at most so many tokens long."""
+        """Return the result; its summary should have at most `tokens` tokens."""

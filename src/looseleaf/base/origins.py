@@ -1,4 +1,4 @@
-"""Levels: how far something may be believed, by where its words entered and never by what anybody says of them."""
+"""Levels of trust. A text's level follows from where it entered, never from what anyone claims about it."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ if TYPE_CHECKING:
     from looseleaf.base.values import Level
 
 
-# Our own tools, by name (`tools.toolset` has them): what they answer is memory already, and no news from
-# outside.
+# --- our own tools (`tools.toolset`): their answers come from memory and are no news ---
 
 NAMES = (
     "memory_list",
@@ -25,16 +24,16 @@ NAMES = (
 )
 
 OWN = frozenset({*NAMES, "memory"})
-"""With the one that a provider names and we carry out."""
+"""Those, and the one that a provider names and we execute."""
 
 PREFIX = "mcp__looseleaf__"
-"""What coding agents put before the name of a tool that an MCP server called `looseleaf` serves."""
+"""The prefix of coding agents for tools of an MCP server named `looseleaf`."""
 
 RECALLED = "recalled"
-"""The tag of text that memory itself put into a prompt: distilling it again would make memory of memory."""
+"""The tag of text that memory put into a prompt: distilling it again would make memory of memory."""
 
 FENCE = "<<data "
-"""How a fence begins (`text/untrusted.py`): behind it stands what nobody vouches for, also where we answered it."""
+"""The start of a fence (`text/untrusted.py`): untrusted text follows, even in our own answers."""
 
 
 def is_own(name: str | None) -> bool:
@@ -42,17 +41,17 @@ def is_own(name: str | None) -> bool:
 
 
 def is_served(name: str | None) -> bool:
-    """Whether a coding agent calls a tool of ours by that name: others may have tools that are called as ours are."""
+    """Return whether a coding agent calls our tool by that name; other tools may share our bare names."""
     return name is not None and name.startswith(PREFIX) and is_own(name)
 
 
 def is_news(name: str | None, tags: tuple[str, ...], text: str) -> bool:
-    """Whether a tool's result brings words from outside: every one but our own, and of these what they fenced."""
+    """Return whether a tool's result brings text from outside: all but our own, unless they hold a fence."""
     return not (is_own(name) and RECALLED in tags) or FENCE in text
 
 
 FORBIDDEN = "do not remember"
-"""The tag of a trace in which the user forbids to remember something."""
+"""The tag of a trace in which the user forbids remembering something."""
 
 _HINTS = (
     "forget|remember|memor|off the record|between us|between you|n't save|not save|n't store|n't keep|not "
@@ -70,7 +69,8 @@ _HINTS = (
 
 
 def may_forbid(text: str) -> bool:
-    """Whether a message has a piece that nearly every prohibition has one of. Cheap: asked of all that is recorded."""
+    """Return whether a message has a word piece that nearly every prohibition has. Cheap: runs on all that is
+    recorded."""
     small = text[:20_000].lower()
     return any(hint in small for hint in _HINTS)
 
@@ -82,21 +82,21 @@ _OF_ORIGINS: dict[str, Level] = {"person": "confirmed", "user": "said", "assista
 
 
 CONFIDENCE: dict[str, float] = {"confirmed": 1.0, "said": 0.9, "inferred": 0.6, "tainted": 0.3}
-"""That a fact is true, by its level; less where its words were found only in another spelling, or not at all."""
+"""The confidence in a fact, by its level; lower where its words were found in another spelling only, or not at all."""
 
 
 def level_of(origin: str) -> Level:
-    """What tools, the web, imports and other agents say is data: nobody vouches for it."""
+    """Return the level of an origin. Tools, the web, imports and other agents are untrusted."""
     return _OF_ORIGINS.get(origin, "tainted")
 
 
 def is_imported(origin: str) -> bool:
-    """Whether it was brought in as data from elsewhere: `import`, `import:<format>`."""
+    """Return whether an origin is an import: `import`, `import:<format>`."""
     return origin.partition(":")[0] == "import"
 
 
 def lowest(levels: Iterable[Level]) -> Level:
-    """Of what was derived from several things; nothing at all vouches for nothing."""
+    """Return the level of something derived from several things; of nothing, the lowest."""
     return min(levels, key=LEVELS.index, default="tainted")
 
 
@@ -105,5 +105,5 @@ def is_at_least(level: Level | None, least: Level) -> bool:
 
 
 def is_trusted(level: Level | None) -> bool:
-    """Whether it may stand at the top of the folder, among what must not be forgotten, and in index lines."""
+    """Return whether a text of this level may stand at the top of the folder, among essentials and in index lines."""
     return is_at_least(level, "said")

@@ -1,6 +1,4 @@
-"""Names that all parts know: the user's own topic and page, the topic of the work, what waits, and how facts are
-tagged.
-"""
+"""Paths and names: which text may name a file of a memory, what kind of file it is (FORMAT §2), and shared names."""
 
 from __future__ import annotations
 
@@ -10,8 +8,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Literal
 
-
-# Names: which text may name a file of a memory, and what kind of file it then is (FORMAT §2).
 
 TOP_PAGES = ("SOUL.md", "PROJECT.md", "PROJECT.local.md", "USER.md")
 STATE = "state.json"
@@ -26,18 +22,18 @@ _FORBIDDEN = frozenset('\\:*?"<>|')
 _NAME_BYTES = 120
 """Shorter than any file system's limit, with room for what the store appends to a name."""
 _PARTS = 16
-"""Three times as many folders as any path of a memory has; beyond that systems begin to differ."""
+"""Three times the depth of any path of a memory; beyond that, systems differ."""
 
 
 def name_fault(name: str) -> str | None:
-    """What is wrong with one component of a path, or None."""
+    """Return what is wrong with one component of a path, or None."""
     if name in ("", ".", ".."):
         return "has an empty, `.` or `..` part"
     if name[0] in ".~-":
         return f"has a part that begins with `{name[0]}`"
     if name != name.strip() or name.endswith("."):
         return "has a part that begins or ends with a space or ends with a dot"
-    # Hardly ever, and every look at a folder asks.
+    # Rare, and each look at a folder checks every name.
     if not name.isprintable() or not _FORBIDDEN.isdisjoint(name):
         for character in name:
             if character in _FORBIDDEN:
@@ -46,7 +42,7 @@ def name_fault(name: str) -> str | None:
                 return f"contains the invisible or unknown character U+{ord(character):04X}"
     if "%" in name and _is_percent_encoded(name):
         return "contains a percent-encoded character"
-    # Windows looks at what stands before the first dot, without the spaces behind it.
+    # Windows compares the text before the first dot, without trailing spaces.
     if name.partition(".")[0].rstrip(" ").lower() in _DEVICES:
         return "uses a name that Windows reserves for a device"
     if len(name.encode()) > _NAME_BYTES:
@@ -55,7 +51,7 @@ def name_fault(name: str) -> str | None:
 
 
 def _is_percent_encoded(name: str) -> bool:
-    """Whether some reader could take part of a name for another character: `%2e`, `%u002e`."""
+    """Return whether a reader could decode part of a name: `%2e`, `%u002e`."""
     for code in name.split("%")[1:]:
         digits = code[1:5] if code[:1] in ("u", "U") else code[:2]
         if len(digits) in (2, 4) and _HEX.issuperset(digits):
@@ -64,17 +60,17 @@ def _is_percent_encoded(name: str) -> bool:
 
 
 def _unicode_fault(name: str) -> str | None:
-    if _normal("NFC", name) != name:
-        return "is not in Unicode normal form C, the one spelling that is read"
-    # A dot or slash in disguise: one system or tool that folds it would be led out of the folder.
-    plain = _normal("NFKC", name)
+    if _normal_form("NFC", name) != name:
+        return "is not in Unicode normal form C, the only spelling that is read"
+    # A disguised dot or slash would lead a system or tool that folds it out of the folder.
+    plain = _normal_form("NFKC", name)
     if "/" in plain or "\\" in plain or not plain.strip("."):
         return "has a character that some systems take for a dot or a slash"
     return None
 
 
 def path_fault(path: str) -> str | None:
-    """What is wrong with a relative path in its one spelling, or None."""
+    """Return what is wrong with a relative path in its canonical spelling, or None."""
     if path.startswith("/"):
         return "is absolute"
     parts = path.split("/")
@@ -84,24 +80,24 @@ def path_fault(path: str) -> str | None:
 
 
 def canonical(path: str) -> str:
-    """The one spelling of a relative path, or Refused."""
-    normal = _spelled(path)
+    """Return the canonical spelling of a relative path, or raise Refused."""
+    normal = _normalize(path)
     fault = path_fault(normal)
     if fault:
-        raise _bad(path, fault)
+        raise _path_error(path, fault)
     return normal
 
 
 def page_path(path: str) -> str:
-    """The canonical path of a page: Markdown at the top of the folder or in a drawer."""
+    """Return the canonical path of a page: Markdown at the top of the folder or in a drawer."""
     normal = canonical(path)
     if not is_page(normal):
-        raise _bad(path, "is not the place of a page")
+        raise _path_error(path, "is not the place of a page")
     return normal
 
 
 def is_page(path: str) -> bool:
-    """Whether a canonical path is a page's: `*.md` at the top or directly in a drawer, and the state."""
+    """Return whether a canonical path is a page's: `*.md` at the top or directly in a drawer, and the state."""
     if path == STATE:
         return True
     drawer, slash, name = path.rpartition("/")
@@ -109,7 +105,7 @@ def is_page(path: str) -> bool:
 
 
 def why_sealed(path: str) -> str | None:
-    """Why a model may not write a page, whatever it says there; None: it may, line by line."""
+    """Return why a model may never write a page; None: it may, line by line."""
     name = folded(path)
     if name == STATE:
         return "it has a tool of its own, memory_state"
@@ -123,8 +119,8 @@ def why_sealed(path: str) -> str | None:
 
 
 def safe_name(name: str, what: str) -> str:
-    """A single component (an agent, a topic, an entry id) that will name a file or folder."""
-    normal = _spelled(name)
+    """Return a name (an agent, a topic, an entry id) that can name a file or folder, or raise Refused."""
+    normal = _normalize(name)
     fault = "contains a slash" if "/" in normal else name_fault(normal)
     if fault:
         raise Refused(
@@ -134,30 +130,30 @@ def safe_name(name: str, what: str) -> str:
 
 
 def same_name(one: str, other: str) -> bool:
-    """Whether two names are one file on a system that ignores case or Unicode form."""
+    """Return whether two names are one file on a system that ignores case or Unicode form."""
     return folded(one) == folded(other)
 
 
 def folded(name: str) -> str:
-    """The same for any two names that such a system takes for one."""
-    return name.lower() if name.isascii() else _normal("NFKC", _normal("NFKC", name).casefold())
+    """Return one form for all names that such a system treats as the same."""
+    return name.lower() if name.isascii() else _normal_form("NFKC", _normal_form("NFKC", name).casefold())
 
 
-def _spelled(text: str) -> str:
+def _normalize(text: str) -> str:
     if not isinstance(text, str):
         raise Refused(
             f"Nothing was done: a path or a name is text, not {type(text).__name__}. Give it as text, such as USER.md."
         )
-    return text if text.isascii() else _normal("NFC", text)
+    return text if text.isascii() else _normal_form("NFC", text)
 
 
-def _normal(form: Literal["NFC", "NFKC"], text: str) -> str:
+def _normal_form(form: Literal["NFC", "NFKC"], text: str) -> str:
     import unicodedata  # not at the top: plain names do not need it
 
     return unicodedata.normalize(form, text)
 
 
-def _bad(path: str, fault: str) -> Refused:
+def _path_error(path: str, fault: str) -> Refused:
     return Refused(
         f"Nothing was done: the path {quoted(path)} {fault}. Use the name of a page, "
         "such as USER.md, facts/<topic>.md, episodes/<yyyy-mm>.md or days/<yyyy-mm-dd>.md."
@@ -165,7 +161,7 @@ def _bad(path: str, fault: str) -> Refused:
 
 
 def quoted(text: str) -> str:
-    """As Python writes it, and not much longer than a line: what was asked may be a megabyte."""
+    """Return the text as Python writes it, cut to about a line: it may be a megabyte long."""
     return repr(text) if len(text) <= _NAME_BYTES else f"{text[:_NAME_BYTES]!r}…"
 
 
@@ -175,12 +171,12 @@ PROFILE = "USER.md"
 REVIEW = "review/pending.md"
 
 IMPORTER = "import"
-"""The agent for whom is recorded what was said elsewhere and nobody vouches for."""
+"""The agent under which untrusted talk from elsewhere is recorded."""
 
 TICKED = "ticked"
 PINNED = "pinned"
 APPROVED = "approved"
-"""Tags of facts: ticked in review, not to be forgotten, and from review by a person's yes."""
+"""Tags of facts: ticked in review, pinned, and approved by a person."""
 
 ARCHIVE = "-archive"
-"""How the topic of an archive ends."""
+"""The suffix of an archive's topic."""

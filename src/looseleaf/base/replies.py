@@ -1,7 +1,7 @@
-"""The values of a model's reply: what it is offered, what streams out of it piece by piece, what it was in the end.
+"""The values of a model call: the tools offered, the events streamed, the reply.
 
-A model is asked with messages and tools, and keeps nothing of either. What it says comes as events, in no provider's
-shape; the last of them is the whole reply.
+A model gets messages and tools, and keeps neither. It answers with events, in no provider's shape; the last of them is
+the whole reply.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ class ToolSpec:
 
 @frozen
 class Usage:
-    """What a call took, as the provider reports it. `prompt_tokens` are all that was read; of these `cached_tokens`
-    came from the provider's cache, and `written_tokens` were put into it. `output_tokens` are all that was written,
-    reasoning included. `is_estimated`: the provider said nothing, or not all of it. `cost`: US dollars, where it says
-    that itself."""
+    """The tokens of a call, as the provider reports them. `prompt_tokens` are all tokens read; of these `cached_tokens`
+    came from the provider's cache, and `written_tokens` went into it. `output_tokens` are all tokens written,
+    reasoning included. `is_estimated`: the provider did not report all of it. `cost`: US dollars, if it reports
+    them."""
 
     prompt_tokens: int = 0
     cached_tokens: int = 0
@@ -47,7 +47,7 @@ class Usage:
     cost: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """What was counted; what it cost is for the ledger to say."""
+        """Return the counts; the cost is for the ledger."""
         return {name: getattr(self, name) for name in self.__match_args__ if name != "cost"}
 
 
@@ -63,29 +63,29 @@ class Said:
 
 @frozen
 class Thought:
-    """A piece of what the model thinks before it answers."""
+    """A piece of the model's reasoning before its answer."""
 
     text: str
 
 
 @frozen
 class Called:
-    """A call that the model asks for, whole. Where its arguments are no JSON object, they are the text that came."""
+    """A complete tool call. Arguments that are not a JSON object stay as text."""
 
     call: ToolCallSpec
 
 
 @frozen
 class Repaired:
-    """What had to be changed in the messages for a provider to take them: one sentence."""
+    """A change to the messages that the provider required, in one sentence."""
 
     sentence: str
 
 
 @frozen
 class Retrying:
-    """The call failed and is made again, in so many seconds. All that was said so far, if anything, is void. `attempt`:
-    the one that failed."""
+    """A failed call that is repeated in so many seconds. All earlier events are void. `attempt`: the one that
+    failed."""
 
     why: str
     seconds: float
@@ -94,8 +94,8 @@ class Retrying:
 
 @frozen
 class Reply:
-    """All that a model answered. `opaque` is what only its provider can read (signatures, encrypted reasoning) and
-    wants to be given back; `model` the name that the provider says it used."""
+    """A model's whole answer. `opaque` is for its provider only (signatures, encrypted reasoning) and must be sent
+    back; `model` is the name that the provider reports."""
 
     text: str = ""
     reasoning: str = ""
@@ -110,7 +110,7 @@ class Reply:
 
 
 class Flag(Protocol):
-    """Something that can be set, and is asked whether it is: `threading.Event` is one."""
+    """A flag that can be set, such as `threading.Event`."""
 
     def is_set(self) -> bool: ...
 
@@ -118,12 +118,12 @@ class Flag(Protocol):
 class Model(Protocol):
     """Anything that answers messages. It keeps nothing between two calls, and may be called from several threads.
 
-    `name` is what the provider calls it; `dialect` the shape in which it is spoken to.
+    `name` is the provider's name for it; `dialect` the shape of its requests.
 
-    Options that every model takes: `max_tokens`, `temperature`, `schema` (a JSON Schema that the answer is to keep to),
-    `effort` (how much to think: low, medium, high), `seconds` (the time limit of one attempt), `cancel` (a `Flag`: set,
-    it ends the call), `purpose` (what the call is for: `chat`, `distill`, `reflect`), `extensions` (for this call,
-    beside the model's own), `extra` (members of the payload, as the provider names them).
+    Options that every model takes: `max_tokens`, `temperature`, `schema` (a JSON Schema for the answer),
+    `effort` (how much to think: low, medium, high), `seconds` (the time limit of one attempt), `cancel` (a `Flag`
+    that ends the call), `purpose` (`chat`, `distill`, `reflect`), `extensions` (for this call, besides the model's
+    own), `extra` (members of the payload, as the provider names them).
     """
 
     name: str
@@ -132,18 +132,17 @@ class Model(Protocol):
     def stream(
         self, messages: Sequence[Message], tools: Sequence[ToolSpec] = (), **options: Any
     ) -> Iterator[Event]:
-        """Events, the last of which is the `Reply`. Closing the iterator cancels the call."""
+        """Yield events; the last is the `Reply`. Closing the iterator cancels the call."""
 
     def send(self, messages: Sequence[Message], tools: Sequence[ToolSpec] = (), **options: Any) -> Reply:
-        """The whole reply at once."""
+        """Return the whole reply."""
 
 
 class Extension(Protocol):
-    """What is told of every call (seed 004, phase D). It is given all it needs, and asks the model nothing."""
+    """An observer of every call (seed 004, phase D). It gets all it needs and never calls the model."""
 
     def before_invoke(self, messages: Sequence[Message], payload: dict[str, Any], **about: Any) -> None:
-        """Before an attempt; what it raises keeps the call from being made. `about`: model, dialect, purpose,
-        attempt."""
+        """Run before an attempt; an exception stops the call. `about`: model, dialect, purpose, attempt."""
 
     def after_invoke(self, messages: Sequence[Message], response: Reply, **about: Any) -> None:
-        """After an attempt that the provider answered, also if that was cut short (`stop` is `cut` then)."""
+        """Run after an attempt that the provider answered, even if cut short (then `stop` is `cut`)."""

@@ -1,4 +1,4 @@
-"""The values that the parts of looseleaf hand to each other: frozen, and ignorant of disk and clock."""
+"""The values that packages exchange: frozen, and independent of disk and clock."""
 
 from __future__ import annotations
 
@@ -43,24 +43,24 @@ KINDS: tuple[Kind, ...] = (
 )
 
 FOUND = ("fact", "prose", "episode", "day", "entry", "trace")
-"""Kinds of what can be found."""
+"""Kinds of items that recall finds."""
 
 INSIDE = "LOOSELEAF_INSIDE"
-"""The variable that is set for a coding agent which is asked as a model. What it calls of ours does nothing then: what
-is said there is nobody's conversation."""
+"""The environment variable set for a coding agent that serves as a model. Our hooks do nothing there: it is not a
+conversation of the user."""
 
 START = Position(0, 0)
 
 ANY = "*"
-"""In place of a page's hash: whatever it says now."""
+"""In place of a page's hash: any content."""
 
 
 @frozen
 class Problem:
-    """Something wrong with a file of the memory, said as `path:line: message`.
+    """A fault in a file of the memory, printed as `path:line: message`.
 
-    A `note` is worth knowing and needs nobody (a line without a checksum, bytes kept aside);
-    an `error` is damage or a rule broken, and makes `check` fail.
+    A `note` needs no action (a line without a checksum, bytes kept aside); an `error` is damage or a broken rule, and
+    makes `check` fail.
     """
 
     path: str
@@ -78,7 +78,7 @@ class Problem:
 
 @frozen
 class Document:
-    """The bytes of one file. Their hash is made when it is asked for: many readers never do."""
+    """The bytes of one file. The hash is computed on demand: many readers never need it."""
 
     path: str
     data: bytes
@@ -90,7 +90,7 @@ class Document:
 
 @frozen
 class Stat:
-    """What is known of a document without reading it. `mark` changes whenever its bytes may have."""
+    """The metadata of a document. `mark` changes whenever its bytes may have changed."""
 
     path: str
     size: int
@@ -100,7 +100,7 @@ class Stat:
 
 @frozen
 class Line:
-    """One record of a log and where it stands; `end` is where the next one begins."""
+    """One record of a log and its position; `end` is where the next one begins."""
 
     record: Record
     position: Position
@@ -124,7 +124,7 @@ class Hunk:
 
     @classmethod
     def from_dict(cls, raw: dict[str, Any]) -> Hunk:
-        """TypeError or KeyError for what is no hunk: a journal may come from anywhere."""
+        """Return the hunk; TypeError or KeyError if it is none: a journal may come from anywhere."""
         at, removed, added = raw["at"], raw["del"], raw["add"]
         if type(at) is not int or not _are_lines(removed) or not _are_lines(added):
             raise TypeError("a hunk is a whole number and two lists of lines")
@@ -137,10 +137,10 @@ def _are_lines(value: object) -> bool:
 
 @frozen
 class Edit:
-    """One change of one page, as the journal holds it. `base` or `new` is None where there was, or is, no page.
+    """One change of one page, as in the journal. `base` or `new` is None if there was, or is, no page.
 
-    `whole`: the hunks make the page from nothing, because the text of `base` could not be rebuilt. `facts` says what is
-    known of facts among the added lines, beyond what the page says; `ended` which facts are no longer true.
+    `whole`: the hunks make the page from nothing, because the text of `base` could not be rebuilt. `facts` holds more
+    about facts in the added lines than the page does; `ended` lists facts that are no longer true.
     """
 
     id: str
@@ -168,7 +168,7 @@ class Edit:
 
 @frozen
 class Fact:
-    """One fact. What a page says is read off the page; what else is known of it comes from the journal."""
+    """One fact. Its words come from the page; all else about it from the journal."""
 
     topic: str
     subject: str
@@ -195,10 +195,10 @@ class Fact:
     path: str | None = None
     superseded_by: str | None = None
     said_at: float | None = None
-    """When it was last said again."""
+    """When it was last repeated."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Members that say nothing are left out; `from_dict` gives the fact back."""
+        """Return its members, without empty ones; `from_dict` restores the fact."""
         found = {name: getattr(self, name) for name in type(self).__match_args__}
         for name in ("tags", "sources"):
             found[name] = list(found[name])
@@ -206,20 +206,20 @@ class Fact:
 
     @classmethod
     def from_dict(cls, raw: dict[str, Any]) -> Fact:
-        """KeyError or TypeError for what is no fact. Members that are not known are passed over."""
+        """Return the fact; KeyError or TypeError if it is none. Unknown members are ignored."""
         given = {name: raw[name] for name in cls.__match_args__ if name in raw}
         for name in ("tags", "sources"):
             given[name] = tuple(map(str, given.get(name, ())))
         return cls(**given)
 
     def but(self, **changes: Any) -> Fact:
-        """The same fact, except for these members."""
+        """Return the same fact, except for these members."""
         return Fact(**{name: getattr(self, name) for name in type(self).__match_args__} | changes)
 
 
 @frozen
 class Episode:
-    """What was done and what was learnt: a heading and its bullets. `fields` keeps every labelled bullet in order."""
+    """Work done and lessons learned: a heading and its bullets. `fields` keeps every labeled bullet in order."""
 
     title: str
     line: int
@@ -234,7 +234,7 @@ class Episode:
 
 @frozen
 class Prose:
-    """A run of page lines that are nothing else: kept byte for byte, findable, never rewritten. Lines from 1."""
+    """A run of other page lines: kept byte for byte, searchable, never rewritten. Lines count from 1."""
 
     line: int
     end: int
@@ -243,10 +243,10 @@ class Prose:
 
 @frozen
 class PageText:
-    """A page as its grammar reads it. `lines` joined are the page; nothing of it is lost.
+    """A parsed page. `lines` joined are the page; nothing is lost.
 
-    `roles` says of each line what it is. `unclosed` is the line (from 1) of a fence or comment that never
-    ends, and so keeps the rest of the page from being read.
+    `roles` has the role of each line. `unclosed` is the line (from 1) of a fence or comment that never ends and so
+    hides the rest of the page.
     """
 
     topic: str
@@ -267,7 +267,7 @@ class PageText:
 
 @frozen
 class Receipt:
-    """What a write did, so that "saved" can be checked."""
+    """The effect of a write, so that "saved" can be checked."""
 
     id: str
     path: str
@@ -277,10 +277,10 @@ class Receipt:
     removed: int
     changed: bool = True
     held: tuple[str, ...] = ()
-    """Sentences on lines that did not go where they were put."""
+    """Sentences about lines that were held back."""
 
     def but(self, **changes: Any) -> Receipt:
-        """The same receipt, except for these members."""
+        """Return the same receipt, except for these members."""
         return Receipt(**{name: getattr(self, name) for name in type(self).__match_args__} | changes)
 
     def to_dict(self) -> dict[str, Any]:

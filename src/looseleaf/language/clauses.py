@@ -1,9 +1,8 @@
-"""Sentences and clauses of a text: where they end, what they deny, ask, suppose, report or put an end to, and of
-whom they speak.
+"""Sentences and clauses: where they end, what they deny, ask, suppose, report or end, and about whom they speak.
 
-Told by their words alone, in six languages, on text in one spelling (`spelled`), in time linear in it.
+Decided by words alone, in six languages, on text in one spelling (`spelled`), in linear time.
 
-In doubt a sentence says less: what is read as denied or asked only waits for a person, what is read as said is kept.
+In doubt a sentence says less: a claim read as denied or asked only waits for a person, one read as stated is kept.
 """
 
 from __future__ import annotations
@@ -28,12 +27,12 @@ _PARTS = lazy(r"(?s).{1,1000}(?=\s)|.{1,1000}")
 
 @lru_cache(256)
 def spelled(text: str) -> str:
-    """In one spelling: case, width, quotes and the number of spaces do not count. Lines stay lines.
+    """Return text in one spelling: case, width, quotes and the number of spaces are unified. Lines stay lines.
 
-    Kept, because many claims are held against the same text.
+    Cached, because many claims are compared with the same text.
     """
     if not text.isascii():
-        # A part at a time: normal form sorts marks that follow each other in quadratic time.
+        # In parts: normal form sorts adjacent marks in quadratic time.
         text = "".join(normalize("NFKC", part) for part in _PARTS.findall(text)).casefold().translate(_QUOTES)
     return _BLANKS.sub(" ", text.casefold())
 
@@ -51,8 +50,8 @@ _END = lazy(
 """Not after a letter or a day: "J. Meyer" is one name, and "20. Februar" one date."""
 
 
-def _ends(text: str, start: int = 0, stop: int | None = None) -> Iterator[re.Match[str]]:
-    """Where sentences end. The full stop of an abbreviation ("approx. 5") ends none."""
+def _sentence_ends(text: str, start: int = 0, stop: int | None = None) -> Iterator[re.Match[str]]:
+    """Yield the ends of sentences. The full stop of an abbreviation ("approx. 5") is none."""
     for end in _END.finditer(text, start, len(text) if stop is None else stop):
         before = text[max(0, end.start() - _LONGEST_SHORT_FORM) : end.start()]
         if end[0] != "." or not is_short_form(before.rpartition(" ")[2], text[end.end() : end.end() + 2]):
@@ -62,19 +61,19 @@ def _ends(text: str, start: int = 0, stop: int | None = None) -> Iterator[re.Mat
 _LONGEST_SHORT_FORM = 8
 _SHORT_LINE = 60
 _REACH = 600
-"""Characters on either side of a quote that are looked through for the ends of its sentence."""
+"""Characters on either side of a quote searched for the ends of its sentence."""
 
 
 def sentences_of(text: str) -> Iterator[str]:
-    """Of spelled text, each with the mark that ends it. A line that breaks off early ends one as well."""
+    """Yield the sentences of spelled text, each with its end mark. A short line ends one too."""
     start = 0
-    for end in _ends(text):
-        yield from _lines(text[start : end.end()])
+    for end in _sentence_ends(text):
+        yield from _split_lines(text[start : end.end()])
         start = end.end()
-    yield from _lines(text[start:])
+    yield from _split_lines(text[start:])
 
 
-def _lines(sentence: str) -> Iterator[str]:
+def _split_lines(sentence: str) -> Iterator[str]:
     if "\n" not in sentence.strip():
         yield sentence
         return
@@ -89,62 +88,62 @@ def _lines(sentence: str) -> Iterator[str]:
 
 
 def located(quote: str, text: str) -> str | None:
-    """The spelled sentences in which a quote stands, whole words of it: who cuts "not" off gains nothing. None: it does
-    not stand there."""
+    """Return the spelled sentences that hold a quote as whole words, so that cutting off "not" gains nothing. None if
+    absent."""
     plain_text, part = spelled(text), spelled(quote).strip()
     flat = plain_text.replace("\n", " ") if "\n" in plain_text else plain_text
     part = _BLANKS.sub(" ", part.replace("\n", " "))
-    at = _found(part, flat)
+    at = _find_whole(part, flat)
     if at is None and "  " in flat:
         flat = plain_text = _BLANKS.sub(" ", flat)
-        at = _found(part, flat)
-    return _around(plain_text, at, at + len(part)) if at is not None else None
+        at = _find_whole(part, flat)
+    return _sentences_around(plain_text, at, at + len(part)) if at is not None else None
 
 
-def _found(part: str, text: str) -> int | None:
+def _find_whole(part: str, text: str) -> int | None:
     at = text.find(part) if part else -1
-    if at < 0 or _stands_at(part, text, at):
+    if at < 0 or _is_whole_at(part, text, at):
         return at if at >= 0 else None
     whole = lazy(rf"(?<![^\W_]){re.escape(part)}(?![^\W_])").search(text)
     return whole.start() if whole else None
 
 
-def _around(text: str, start: int, end: int) -> str:
+def _sentences_around(text: str, start: int, end: int) -> str:
     first = max(0, start - _REACH)
     before = text[first:start]
-    begin = max((found.end() for found in _ends(before)), default=0)
-    if before[:-1].endswith((".", "!", "?", "…")) and any(_ends(before)):
+    begin = max((found.end() for found in _sentence_ends(before)), default=0)
+    if before[:-1].endswith((".", "!", "?", "…")) and any(_sentence_ends(before)):
         begin = max(begin, len(before) - 1)
     begin = max(begin, before.rfind("\n") + 1 if _is_short(before) else 0)
-    after = next(_ends(text, max(end - 1, start), min(len(text), end + _REACH)), None)
+    after = next(_sentence_ends(text, max(end - 1, start), min(len(text), end + _REACH)), None)
     stop = after.end() if after else min(len(text), end + _REACH)
     line = text.find("\n", end, stop)
     stop = line if line >= 0 else stop
-    # Whoever quotes across the end of a line takes what is on both sides for one sentence.
+    # A quote across a line end makes both sides one sentence.
     return f"{text[first + begin : start]}{text[start:end].replace(chr(10), ' ')}{text[end:stop]}"
 
 
 def _is_short(before: str) -> bool:
-    """Whether the last whole line ends where a thought does, and not where the page was full."""
+    """Return whether the last whole line ends with a thought, not at the page's width."""
     lines = before.split("\n")
     return len(lines) > 1 and len(lines[-2]) < _SHORT_LINE
 
 
 def stands_in(part: str, sentence: str) -> bool:
-    """Whether it stands there whole: `evil.co` does not stand in `evil.com`."""
+    """Return whether a sentence holds a part as a whole: `evil.com` does not hold `evil.co`."""
     at = sentence.find(part)
-    while at >= 0 and not _stands_at(part, sentence, at):
+    while at >= 0 and not _is_whole_at(part, sentence, at):
         at = sentence.find(part, at + 1)
     return at >= 0
 
 
-def _stands_at(part: str, text: str, at: int) -> bool:
+def _is_whole_at(part: str, text: str, at: int) -> bool:
     end = at + len(part)
-    return not (at and _joins(text[at - 1], part[0])) and not _joins(part[-1], text[end : end + 2])
+    return not (at and _is_joined(text[at - 1], part[0])) and not _is_joined(part[-1], text[end : end + 2])
 
 
-def _joins(one: str, other: str) -> bool:
-    """Whether two characters side by side make one word or address of what they end and begin."""
+def _is_joined(one: str, other: str) -> bool:
+    """Return whether two adjacent characters join their texts into one word or address."""
     if not other or IS_WIDE.match(one[-1]) or IS_WIDE.match(other[0]):
         return False
     return (one[-1].isalnum() or one[-1] in "@/.-_") and (
@@ -154,7 +153,7 @@ def _joins(one: str, other: str) -> bool:
     )
 
 
-# --- what a sentence denies, asks and ends --------------------------------------------
+# --- denying, asking, ending --------------------------------------------
 
 _IDIOM = lazy(
     r"\b(?:do not|don't|dont|never|nie) (?:forget|you forget|worry|mind)\b|\bvergiss (?:bitte )?nicht\b"
@@ -165,7 +164,7 @@ _IDIOM = lazy(
     r"|\b(?:failed|forgot) to (?:mention|say|tell)\b|\bnothing but\b|\bnone other than\b"
     r"|\b(?:other|apart|aside) (?:than|from) that\b"
 )
-"""What has the form of a negation and is none."""
+"""Phrases that look like a negation and are none."""
 _AVERSE = lazy(
     r"\b(?:hat(?:e|es|ed|ing)|dislik\w+|loath\w+|despis\w+|detest\w*|stand|averse|annoy\w*|allergic|hass(?:e|t)"
     r"|verabscheu\w+|détest\w+|déteste|horreur|odi(?:o|a)|detest(?:o|a)|aborrezco|sick of|tired of|fed up|worst|gross"
@@ -189,14 +188,14 @@ _APART = lazy(
     r"|utilise|yo|mi|nosotros|sin|nunca|usa|siempre)(?![^\W_]))"
     r"|[,，、](?=\s?[我请要用叫直改喜爱想是私僕俺无無不别別没])"
 )
-"""Where a clause ends, and with it what a "not" is said of. In a list ("no eggs, milk or nuts") it goes on."""
+"""The end of a clause, and so of the reach of a "not". In a list ("no eggs, milk or nuts") it continues."""
 
 ALWAYS = lazy(
     r"\b(?:always|every\w*|each|whenever|all|any\w*|ever|from now on|by default|as a rule|only|must|immer|stets"
     r"|jed\w{1,2}|ab jetzt|toujours|chaque|tou(?:s|te|tes|t)|désormais|siempre|cada|tod[oa]s?|a partir de ahora)\b"
     r"|总是|總是|一直|永远|每|一律|都|以后|今后|いつも|常に|必ず|毎|これから|今後|ずっと"
 )
-"""What makes a standing rule of a thing to do: it is not to be added."""
+"""Words that make a standing rule of a task: they must not be added."""
 _UNREAL = lazy(
     r"\b(?:imagine|role-?play\w*|in (?:the|my|a|this) (?:novel|story|game|dream|film|movie)|suppose|supposing|pretend"
     r"|let's say|what if|hypothetically|for example|e\.g\.|stell dir vor|angenommen|zum beispiel|imaginons|supposons"
@@ -214,12 +213,12 @@ _STATED = lazy(
     r"\W*(?:i|i'm|i've|im|we|we're|my|our|ich|wir|meine?|unsere?)\b[^,;:?]{3,200}(?=[,;] (?:so |and |but |und |aber )?"
     r"(?:what|which|where|who|how|when|why|was|welche[rns]?|wo|wer|wie|wann|warum)(?: [^\s?]+){2,}\?\W*$)"
 )
-"""Of oneself, before a question of its own: "I live in Graz, which tomatoes grow there?" """
+"""A statement about oneself before a question: "I live in Graz, which tomatoes grow there?" """
 _DOUBTED = lazy(
     r"\b(?:think|say|says|said|told|tell|know|knew|get|got|hear|heard|read|come|came|idea|sure|wrong|true|sag\w*|weiß\w*"
     r"|glaub\w*|wei[sß]t|komm\w*)\b"
 )
-"""In such a question: what was stated may be the other's word, and is wondered about."""
+"""Words in such a question that doubt the statement, which may be someone else's."""
 _OWN_SAYING = lazy(
     r"\b(?:i|i've|i'd|we|we've|ich|je|j'ai|yo)(?: (?:have|had|already|just|also|once|hab\w*|he|ya)){0,2} (?:said|say"
     r"|told|tell|wrote|asked|think|mentioned|gesagt|sagte|dit|dije|dicho)\b"
@@ -272,10 +271,10 @@ _CORRECTS = lazy(
 
 
 class Clauses:
-    """A sentence by its clauses: which of them deny something. A word that divides belongs to what follows it."""
+    """A sentence by its clauses: which of them deny something. A dividing word belongs to the clause after it."""
 
     def __init__(self, sentence: str, apart: Sequence[int] = ()) -> None:
-        """`apart`: where clauses begin besides."""
+        """Split a sentence. `apart`: more places where clauses begin."""
         sentence = frames.marked(_IDIOM.sub(lambda found: "·" * len(found[0]), sentence))
         self._starts = sorted({0, *(found.start() for found in _APART.finditer(sentence)), *apart})
         stops = [*self._starts[1:], len(sentence)]
@@ -285,8 +284,8 @@ class Clauses:
         self._dislikes = [_AVERSE.search(part) is not None for part in parts]
 
     def denied(self, places: Sequence[int]) -> list[int]:
-        """Of each place, how often what stands there is denied: "never refuse" does it twice."""
-        return [self._denies[self._of(at)] for at in places]
+        """Return how often each place is denied: "never refuse" denies twice."""
+        return [self._denies[self._clause_at(at)] for at in places]
 
     def deny(self, places: Sequence[int]) -> bool:
         return any(self.denied(places))
@@ -299,15 +298,15 @@ class Clauses:
         return [(part, bool(times)) for part, times in zip(self._parts, self._denies, strict=True)]
 
     def dislike(self, places: Sequence[int]) -> bool:
-        return any(self._dislikes[self._of(at)] for at in places)
+        return any(self._dislikes[self._clause_at(at)] for at in places)
 
     def around(self, places: Sequence[int]) -> str:
-        """The clauses in which they stand."""
-        return " ".join(self._parts[of] for of in sorted({self._of(at) for at in places}))
+        """Return the clauses that hold these places."""
+        return " ".join(self._parts[of] for of in sorted({self._clause_at(at) for at in places}))
 
     def is_supposed(self, places: Sequence[int], *, anywhere: bool = False) -> bool:
-        """Whether what stands there holds only if something else does, of which nothing stands there, or is that.
-        `anywhere`: also if that is said after it, where most of it is talk ("if that helps")."""
+        """Return whether these places depend on a condition outside them, or are that condition. `anywhere`: even one
+        after them, where most are mere talk ("if that helps")."""
         bare = _MERE_COURTESY.sub(lambda found: "·" * len(found[0]), self._sentence)
         for found in _CONDITION.finditer(bare):
             stop = _CONDITION_ENDS.search(bare, found.end())
@@ -321,9 +320,10 @@ class Clauses:
         return kinds | ({frames.LEAVE} if frames.asks_leave(self._sentence) else set())
 
     def is_bound(self, places: Sequence[int], kinds: Collection[str], whole: Collection[str]) -> bool:
-        """Whether what stands there drops a condition, or is one that has lost the word that makes it one. `kinds`:
-        those that it names; `whole`: those that may not be dropped. Of others, it may not be what waits for leave."""
-        of = {self._of(at) for at in places}
+        """Return whether these places drop a condition, or are one without the word that makes it one. `kinds`: the
+        named kinds; `whole`: the kinds that may not be dropped. Of the others, only those that wait for permission
+        bind."""
+        of = {self._clause_at(at) for at in places}
         waits = frames.asks_leave(self._sentence)
         for number, part in enumerate(self._parts):
             start = self._starts[number]
@@ -345,45 +345,48 @@ class Clauses:
         return False
 
     def is_reported(self, places: Sequence[int]) -> bool:
-        """Whether what stands there follows somebody else's saying it."""
+        """Return whether these places follow a report of someone else's words."""
         bare = _OWN_SAYING.sub(lambda found: "·" * len(found[0]), self._sentence)
         found, first = _REPORTED.search(bare), min(places)
         return found is not None and found.start() < first and not _ELSE.search(bare, found.end(), first)
 
     def is_unreal(self, places: Sequence[int]) -> bool:
-        """Whether a clause tells what could be, or could have been."""
+        """Return whether a clause describes what could be, or could have been."""
         return _AS_IF.search(_MERE_MOOD.sub(" ", self.around(places))) is not None
 
     def is_past(self, places: Sequence[int]) -> bool:
-        """Whether it was so, or is at another time."""
+        """Return whether it describes the past, or another time."""
         return _PAST.search(self.around(places)) is not None
 
     def is_wished(self, places: Sequence[int]) -> bool:
         return _WISH.search(self.around(places)) is not None
 
     def is_done_by_another(self, at: int) -> bool:
-        """Whether what stands before a place in its clause is what only somebody else does."""
-        return _DOES.search(self._parts[self._of(at)][: at - self._starts[self._of(at)]]) is not None
+        """Return whether the clause up to a place describes what only someone else does."""
+        return (
+            _DOES.search(self._parts[self._clause_at(at)][: at - self._starts[self._clause_at(at)]])
+            is not None
+        )
 
     def is_of_oneself(self, places: Sequence[int], *, among_others: bool = False) -> bool:
-        """Whether the words there are of whoever speaks: where others are spoken of, by name; else, if a word for it is
-        in the sentence, or needs not be."""
+        """Return whether these words are about the speaker: by name, where others are mentioned; else if a word for
+        it is in the sentence, or none is needed."""
         clause = self.around(places)
         if among_others or _OTHERS.search(clause):
             return _SELF.search(_MY_KIN.sub(" ", _THINKS.sub(" ", clause))) is not None
         return any(found.search(self._sentence) for found in (_OWN, IS_WIDE, _SUBJECTLESS))
 
-    def _of(self, at: int) -> int:
+    def _clause_at(self, at: int) -> int:
         return bisect_right(self._starts, at) - 1
 
 
 def denies(claim: str) -> bool:
-    """Whether a claim denies something."""
+    """Return whether a claim denies something."""
     return Clauses(claim).deny_anything
 
 
 def clauses_of(sentence: str) -> list[tuple[str, bool]]:
-    """The clauses of a sentence, and of each, whether it denies something."""
+    """Return the clauses of a sentence, each with whether it denies something."""
     return Clauses(sentence).each()
 
 
@@ -392,12 +395,12 @@ def dislikes(sentence: str) -> bool:
 
 
 def is_over(sentence: str) -> bool:
-    """Whether it says that something holds no more."""
+    """Return whether it says that something is no longer true."""
     return _OVER.search(sentence) is not None
 
 
 def is_told(sentence: str, last: int) -> bool:
-    """Whether what ends at a place is told at all: not asked, supposed, or quoted line by line."""
+    """Return whether the text up to a place is stated at all: not asked, supposed, or quoted line by line."""
     if sentence.lstrip().startswith((">", "|")) or _UNREAL.search(sentence):
         return False
     if not _ASKS.search(sentence) or _REQUESTS.search(sentence) is not None:
@@ -407,11 +410,11 @@ def is_told(sentence: str, last: int) -> bool:
 
 
 def corrects(sentence: str) -> bool:
-    """Whether it puts something right that was said before."""
+    """Return whether it corrects something said before."""
     return _CORRECTS.search(sentence) is not None
 
 
-# --- of whom a clause speaks -----------------------------------------------------------
+# --- about whom a clause speaks -----------------------------------------------------------
 
 _SELF = lazy(
     r"\b(?:i|i'm|i've|i'd|i'll|im|me|we|we're|us|ich|mich|mir|wir|je|j'|moi|nous|yo|soy|vivo|estoy|tengo|trabajo"
@@ -427,7 +430,7 @@ _DOES = lazy(
     r"(?<!which )(?<!that )\b(?:lives|likes|loves|hates|works|enjoys|owns|speaks|eats|plays|studies|adores|wohnt|lebt"
     r"|arbeitet|vive|trabaja)\b"
 )
-"""What only somebody else does."""
+"""What only someone else does."""
 _OTHERS = lazy(
     r"\b(?:he|she|they|you are|you're|the user|er|il|elle|ils|él|ella|ellos)\b|[他她]|さん[はが]|彼(?:は|女|が)"
     r"|\buser\b"

@@ -1,17 +1,17 @@
-"""Dates in text: where they stand, and which days they mean at the time they were said.
+"""Dates in text: their places, and the days they mean at the time of speaking.
 
-Readings taken where words are ambiguous:
+How ambiguous words are read:
 
 - A bare weekday ("on Friday") is the first one after today; with `past`, the last one before it. "This Friday" and
   "coming Friday" may be today.
 - "Next Friday" is the Friday of the next calendar week (weeks begin on Monday), as 下周五 and 来週の金曜日 say
-  outright. In French and Spanish ("vendredi prochain", "el próximo viernes") it is the first one after today.
-- "Last Friday" is the last one before today. A month or a day without a year is the next one to come; with `past`,
-  or with "last", the last one before this month, or before today. So is a day without a month ("on the 12th").
-- "In two weeks" is a day, "in two months" that whole month, "in two years" that whole year. A season has three months,
-  as in the north. A weekend is its Saturday and Sunday.
+  explicitly. In French and Spanish ("vendredi prochain", "el próximo viernes") it is the first one after today.
+- "Last Friday" is the last one before today. A month or a day without a year is the next one; with `past`, or with
+  "last", the last one before this month, or before today. So is a day without a month ("on the 12th").
+- "In two weeks" is a day, "in two months" that whole month, "in two years" that whole year. A season has three
+  months, as in the north. A weekend is its Saturday and Sunday.
 
-Days are those of UTC. Looking takes time linear in the text; a date that does not exist is no date.
+Days are those of UTC. Time is linear in the text; a date that does not exist is no date.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import re
 from functools import cache
 
 from looseleaf.base.immutable import frozen
+from looseleaf.language.tables import read_rows
 from looseleaf.text.patterns import NEVER, lazy, one_of
 from looseleaf.text.times import MONTH_NAMES
 
@@ -30,155 +31,59 @@ if TYPE_CHECKING:
     from datetime import date
 
 
-# The words of dates in six languages, and the patterns that are made of them.
-
-_WEEKDAYS = (
-    "monday mon montag lundi lunes 一 月",
-    "tuesday tue tues dienstag mardi martes 二 火",
-    "wednesday wed mittwoch mercredi miércoles miercoles 三 水",
-    "thursday thu thur thurs donnerstag jeudi jueves 四 木",
-    "friday fri freitag vendredi viernes 五 金",
-    "saturday sat samstag sonnabend samedi sábado sabado 六 土",
-    "sunday sun sonntag dimanche domingo 日 天",
-)
-_NUMBERS = (
-    "zero 零",
-    "one a an ein eine einem einer einen un une uno una 一 1",
-    "two zwei deux dos 二 两 couple",
-    "three drei trois tres 三",
-    "four vier quatre cuatro 四",
-    "five fünf cinq cinco 五",
-    "six sechs seis 六",
-    "seven sieben sept siete 七",
-    "eight acht huit ocho 八",
-    "nine neun neuf nueve 九",
-    "ten zehn dix diez 十",
-    "eleven elf onze once 十一",
-    "twelve zwölf douze doce 十二",
-)
-_UNITS = {
-    "day": "day days tag tage tagen jour jours día días dia dias 天 日",
-    "week": "week weeks woche wochen semaine semaines semana semanas 周 週間 星期",
-    "month": "month months monat monate monaten mois mes meses 个月 個月 ヶ月 か月 カ月",
-    "year": "year years jahr jahre jahren an ans année années año años ano anos 年",
-    "weekend": "weekend week-end wochenende 周末 週末",
-}
-_SEASONS = {
-    "spring": (3, "spring frühling frühjahr printemps primavera"),
-    "summer": (6, "summer sommer été verano"),
-    "autumn": (9, "autumn herbst automne otoño"),
-    "winter": (12, "winter hiver invierno"),
-}
-_BEFORE = {
-    1: "next nächste nächsten nächster nächstes próximo próxima proximo proxima",
-    0: "this coming upcoming diese diesen dieser dieses diesem kommende kommenden kommender kommendes este "
-    "esta ce "
-    "cette cet",
-    -1: "last past previous letzte letzten letzter letztes letztem vergangene vergangenen vergangenes "
-    "pasado pasada",
-}
-_AFTER = {
-    1: "prochain prochaine próximo próxima que\\ viene qui\\ vient",
-    -1: "dernier dernière passé passée pasado pasada",
-}
-DAYS = {
-    "today": 0,
-    "tonight": 0,
-    "this morning": 0,
-    "this afternoon": 0,
-    "this evening": 0,
-    "tomorrow": 1,
-    "the day after tomorrow": 2,
-    "day after tomorrow": 2,
-    "yesterday": -1,
-    "last night": -1,
-    "the day before yesterday": -2,
-    "day before yesterday": -2,
-    "heute": 0,
-    "übermorgen": 2,
-    "gestern": -1,
-    "vorgestern": -2,
-    "aujourd'hui": 0,
-    "demain": 1,
-    "après-demain": 2,
-    "hier": -1,
-    "avant-hier": -2,
-    "hoy": 0,
-    "pasado mañana": 2,
-    "ayer": -1,
-    "anteayer": -2,
-    "今天": 0,
-    "今日": 0,
-    "今晚": 0,
-    "明天": 1,
-    "明日": 1,
-    "后天": 2,
-    "大后天": 3,
-    "明後日": 2,
-    "あさって": 2,
-    "昨天": -1,
-    "昨日": -1,
-    "前天": -2,
-    "一昨日": -2,
-    "おととい": -2,
-}
-SPANS = {
-    "今年": ("year", 0),
-    "明年": ("year", 1),
-    "来年": ("year", 1),
-    "后年": ("year", 2),
-    "再来年": ("year", 2),
-    "去年": ("year", -1),
-    "昨年": ("year", -1),
-    "前年": ("year", -2),
-    "一昨年": ("year", -2),
-    "来月": ("month", 1),
-    "先月": ("month", -1),
-    "今月": ("month", 0),
-    "下个月": ("month", 1),
-    "上个月": ("month", -1),
-    "这个月": ("month", 0),
-    "本月": ("month", 0),
-}
+# --- words (`date_words.txt`) and the patterns made of them ---
 
 
 def may_name_date(text: str) -> bool:
-    """Whether a text has a digit or a word that any date needs; most sentences have neither, so no pattern for dates is
-    compiled."""
+    """Return whether a text has a digit or a word of dates; most sentences have neither, so no pattern is compiled."""
     if not text.isascii() and max(text) >= "\u2e80":
-        return True  # in scripts without spaces words cannot be told apart
-    return not _needed().isdisjoint(_WORD.findall(text.casefold()))
+        return True  # scripts without spaces: words have no bounds
+    return not _telling_words().isdisjoint(_WORD.findall(text.casefold()))
 
 
 _WORD = lazy(r"[^\W\d_]+|[0-9]")
 
 
 @cache
-def _needed() -> frozenset[str]:
-    """The longest part of each word for a day, month, season or span of time, and the digits."""
+def _telling_words() -> frozenset[str]:
+    """Return the longest part of each word for a day, month, season or span of time, and the digits."""
     every = (*WEEKDAYS, *MONTHS, *SEASONS, *UNITS, *DAYS, "morgen", "mañana")
     parts = (_WORD.findall(word.casefold()) for word in every if word[0] < "\u2e80")
     return frozenset({*map(str, range(10)), *(max(part, key=len) for part in parts)})
 
 
-def _places(groups: tuple[str, ...], start: int = 0) -> dict[str, int]:
-    return {word: place for place, words in enumerate(groups, start) for word in words.split()}
+def _read_numbered(section: str) -> dict[str, int]:
+    """Return the words of a section whose rows begin with a number: {word: number}."""
+    rows = read_rows("date_words", section)
+    return {word.replace("_", " "): int(number) for number, words in rows.items() for word in words}
 
 
-WEEKDAYS = _places(_WEEKDAYS)
-MONTHS = _places(MONTH_NAMES, 1)
-NUMBERS = _places(_NUMBERS)
-UNITS = {word: unit for unit, words in _UNITS.items() for word in words.split()} | {
-    "fin de semana": "weekend"
+WEEKDAYS = {
+    word: day for day, words in enumerate(read_rows("date_words", "weekdays").values()) for word in words
 }
-SEASONS = {word: (first, name) for name, (first, words) in _SEASONS.items() for word in words.split()}
-_PREFIXED = {word: sign for sign, words in _BEFORE.items() for word in words.split()}
-_POSTFIXED = {word: sign for sign, words in _AFTER.items() for word in words.replace("\\ ", "_").split()}
-SIGNS = {word.replace("_", " "): sign for word, sign in (_PREFIXED | _POSTFIXED).items()}
+MONTHS = {word: month for month, words in enumerate(MONTH_NAMES, 1) for word in words.split()}
+NUMBERS = _read_numbered("numbers")
+UNITS = {
+    word.replace("_", " "): unit for unit, words in read_rows("date_words", "units").items() for word in words
+}
+SEASONS = {
+    word: (int(first), words[0])
+    for first, words in read_rows("date_words", "seasons").items()
+    for word in words
+}
+_PREFIXED = _read_numbered("signs before")
+_POSTFIXED = _read_numbered("signs after")
+SIGNS = _PREFIXED | _POSTFIXED
+DAYS = _read_numbered("days")
+SPANS = {
+    word: (row.split()[0], int(row.split()[1]))
+    for row, words in read_rows("date_words", "spans").items()
+    for word in words
+}
 
 
 def _any(words: Iterable[str]) -> str:
-    return one_of(re.escape(word).replace("_", " ") for word in words if word)
+    return one_of(map(re.escape, words))
 
 
 def _ascii_or_latin(words: Iterable[str]) -> list[str]:
@@ -275,7 +180,7 @@ if TYPE_CHECKING:
 class Dated:
     """A date in a text, from `start` to `end`: all days from `first` to `last`, as ISO dates.
 
-    `is_relative`: the words mean another day when they are said on another day.
+    `is_relative`: the words mean another day when spoken on another day.
     """
 
     start: int
@@ -287,7 +192,8 @@ class Dated:
 
     @property
     def written(self) -> str:
-        """Without the time it was said at: a day, a month, a year, or the first day of what is none of them."""
+        """The date as text, independent of the time of speaking: a day, month, year, or the first day of another
+        span."""
         if self.first == self.last:
             return self.first
         if self.first[4:] == "-01-01" and self.last[4:] == "-12-31":
@@ -304,14 +210,14 @@ class Dated:
 
 
 def found(text: str, ts: float, *, past: bool = False) -> list[Dated]:
-    """The dates in `text`, said at `ts`, in their order; where two overlap, the earlier and longer one."""
+    """Return the dates in `text`, spoken at `ts`, in order; of two that overlap, the earlier and longer one."""
     from datetime import UTC, datetime
 
     try:
         today = datetime.fromtimestamp(ts, UTC).date()
     except (OverflowError, ValueError, OSError):
         return []
-    every = sorted(_read(text, today, past), key=lambda dated: (dated.start, -dated.end))
+    every = sorted(_read_dates(text, today, past), key=lambda dated: (dated.start, -dated.end))
     kept: list[Dated] = []
     for dated in every:
         if not kept or dated.start >= kept[-1].end:
@@ -320,7 +226,7 @@ def found(text: str, ts: float, *, past: bool = False) -> list[Dated]:
 
 
 def absolute(text: str, ts: float, *, past: bool = False) -> str:
-    """`text` with what is relative to `ts` written as dates: a day, `2026-03`, `2026`, "the week of" its Monday."""
+    """Return `text` with relative dates made absolute: a day, `2026-03`, `2026`, "the week of" its Monday."""
     parts: list[str] = []
     end = 0
     for dated in found(text, ts, past=past):
@@ -330,7 +236,7 @@ def absolute(text: str, ts: float, *, past: bool = False) -> str:
     return "".join((*parts, text[end:]))
 
 
-def _read(text: str, today: date, past: bool) -> Iterator[Dated]:
+def _read_dates(text: str, today: date, past: bool) -> Iterator[Dated]:
     if not may_name_date(text):
         return
     for pattern, read, is_relative in _READERS:
@@ -342,28 +248,28 @@ def _read(text: str, today: date, past: bool) -> Iterator[Dated]:
             if span is not None:
                 group = match.lastindex if pattern in _ONLY_GROUP and match.lastindex else 0
                 start, end = match.span(group)
-                # A year that is named makes a day absolute.
-                relative = is_relative and not (pattern in _MAY_NAME_YEAR and _names_year(match))
+                # A named year makes a day absolute.
+                relative = is_relative and not (pattern in _MAY_NAME_YEAR and _has_year(match))
                 first, last = (day.isoformat() for day in span)
                 yield Dated(start, end, first, last, text[start:end], relative)
 
 
-def _names_year(match: re.Match[str]) -> bool:
+def _has_year(match: re.Match[str]) -> bool:
     return any(group is not None and len(group) == 4 and group.isdigit() for group in match.groups())
 
 
 # --- days, months, years ---------------------------------------------------------------
 
 
-def _day(year: int, month: int, day: int) -> Span:
+def _day_span(year: int, month: int, day: int) -> Span:
     from datetime import date
 
     made = date(year, month, day)
     return made, made
 
 
-def _month(year: int, month: int) -> Span:
-    """Months may run over the end of the year."""
+def _month_span(year: int, month: int) -> Span:
+    """Return the days of a month; months may run past the end of the year."""
     from datetime import date, timedelta
 
     year, month = year + (month - 1) // 12, (month - 1) % 12 + 1
@@ -371,32 +277,32 @@ def _month(year: int, month: int) -> Span:
     return date(year, month, 1), after - timedelta(1)
 
 
-def _year(year: int) -> Span:
+def _year_span(year: int) -> Span:
     from datetime import date
 
     return date(year, 1, 1), date(year, 12, 31)
 
 
-def _shifted(today: date, unit: str, count: int) -> Span:
+def _shift_span(today: date, unit: str, count: int) -> Span:
     from datetime import timedelta
 
     if unit in ("day", "week"):
         day = today + timedelta(count * (7 if unit == "week" else 1))
         return day, day
     if unit == "month":
-        return _month(today.year, today.month + count)
-    return _year(today.year + count)
+        return _month_span(today.year, today.month + count)
+    return _year_span(today.year + count)
 
 
-def _week(today: date, sign: int, unit: str = "week") -> Span:
+def _week_span(today: date, sign: int, unit: str = "week") -> Span:
     from datetime import timedelta
 
     monday = today + timedelta(7 * sign - today.weekday())
     return (monday if unit == "week" else monday + timedelta(5)), monday + timedelta(6)
 
 
-def _weekday(today: date, weekday: int, sign: int, past: bool = False) -> Span:
-    """`sign` is the week: next, this, last; with none a bare weekday, which is never today."""
+def _weekday_span(today: date, weekday: int, sign: int, past: bool = False) -> Span:
+    """Return the day of a weekday. `sign` is the week: next, this, last; 2 is a bare weekday, which is never today."""
     from datetime import timedelta
 
     ahead = (weekday - today.weekday()) % 7
@@ -408,27 +314,28 @@ def _weekday(today: date, weekday: int, sign: int, past: bool = False) -> Span:
     return day, day
 
 
-def _of_week(today: date, weekday: int, sign: int) -> Span:
+def _weekday_of_week(today: date, weekday: int, sign: int) -> Span:
     from datetime import timedelta
 
     day = today + timedelta(7 * sign + weekday - today.weekday())
     return day, day
 
 
-def _nearest_month(today: date, month: int, sign: int, past: bool) -> Span:
-    """Next: the first to come after this month; last: the last before it; bare: this month counts too."""
+def _nearest_month_span(today: date, month: int, sign: int, past: bool) -> Span:
+    """Return the month meant. Next: the first after this month; last: the last before it; bare: this month counts
+    too."""
     year = today.year
     if sign == -1 or (past and sign != 1):
         year -= month > today.month or (month == today.month and sign == -1)
     else:
         year += month < today.month or (month == today.month and sign == 1)
-    return _month(year, month)
+    return _month_span(year, month)
 
 
-def _nearest_day(today: date, month: int, day: int, past: bool) -> Span:
+def _nearest_day_span(today: date, month: int, day: int, past: bool) -> Span:
     for year in (today.year, today.year - 1) if past else range(today.year, today.year + 5):
         try:
-            made = _day(year, month, day)
+            made = _day_span(year, month, day)
         except ValueError:
             continue
         if made[0] <= today if past else made[0] >= today:
@@ -439,69 +346,69 @@ def _nearest_day(today: date, month: int, day: int, past: bool) -> Span:
 # --- readings --------------------------------------------------------------------------
 
 
-def _iso(match: re.Match[str], today: date, past: bool) -> Span:
+def _read_iso(match: re.Match[str], today: date, past: bool) -> Span:
     year, month, day = match.groups()
-    return _day(int(year), int(month), int(day)) if day else _month(int(year), int(month))
+    return _day_span(int(year), int(month), int(day)) if day else _month_span(int(year), int(month))
 
 
-def _day_word(match: re.Match[str], today: date, past: bool) -> Span:
-    return _shifted(today, "day", DAYS.get(match[0].lower(), 1))
+def _read_day_word(match: re.Match[str], today: date, past: bool) -> Span:
+    return _shift_span(today, "day", DAYS.get(match[0].lower(), 1))
 
 
 _FIRST_TO_COME = ("pr", "que viene", "qui vient")
 
 
-def _signed(match: re.Match[str], today: date, past: bool) -> Span | None:
+def _read_signed(match: re.Match[str], today: date, past: bool) -> Span | None:
     one, two = match[1].lower(), match[2].lower()
     sign, thing = (SIGNS[one], two) if one in SIGNS else (SIGNS[two], one)
     if thing in WEEKDAYS:
         weekday = WEEKDAYS[thing]
         if sign == -1:
-            return _weekday(today, weekday, sign, past=True)
+            return _weekday_span(today, weekday, sign, past=True)
         if sign == 1 and (one if one in SIGNS else two).startswith(_FIRST_TO_COME):
-            return _weekday(today, weekday, 2)
-        return _of_week(today, weekday, 1) if sign == 1 else _weekday(today, weekday, 0)
+            return _weekday_span(today, weekday, 2)
+        return _weekday_of_week(today, weekday, 1) if sign == 1 else _weekday_span(today, weekday, 0)
     if thing in MONTHS:
-        return _nearest_month(today, MONTHS[thing], sign, past)
+        return _nearest_month_span(today, MONTHS[thing], sign, past)
     if thing in SEASONS:
-        first = _nearest_month(today, SEASONS[thing][0], sign, past)[0]
-        return first, _month(first.year, first.month + 2)[1]
+        first = _nearest_month_span(today, SEASONS[thing][0], sign, past)[0]
+        return first, _month_span(first.year, first.month + 2)[1]
     unit = UNITS[thing]
     if unit in ("week", "weekend"):
-        return _week(today, sign, unit)
-    return _shifted(today, unit, sign) if unit != "day" else None
+        return _week_span(today, sign, unit)
+    return _shift_span(today, unit, sign) if unit != "day" else None
 
 
-def _count(number: str) -> int:
+def _count_of(number: str) -> int:
     number = number.lower()
     if number == "a couple of":
         return 2
     return int(number) if number.isdigit() else NUMBERS[number]
 
 
-def _ahead(match: re.Match[str], today: date, past: bool) -> Span:
-    return _shifted(today, UNITS[match[2].lower()], _count(match[1]))
+def _read_ahead(match: re.Match[str], today: date, past: bool) -> Span:
+    return _shift_span(today, UNITS[match[2].lower()], _count_of(match[1]))
 
 
-def _back(match: re.Match[str], today: date, past: bool) -> Span:
-    return _shifted(today, UNITS[match[2].lower()], -_count(match[1]))
+def _read_back(match: re.Match[str], today: date, past: bool) -> Span:
+    return _shift_span(today, UNITS[match[2].lower()], -_count_of(match[1]))
 
 
-def _month_day(match: re.Match[str], today: date, past: bool) -> Span:
+def _read_month_day(match: re.Match[str], today: date, past: bool) -> Span:
     one, two, year = match.groups()
     month, day = (one, two) if two.isdigit() else (two, one)
     number = MONTHS[month.lower()]
     if year:
-        return _day(int(year), number, int(day))
-    return _nearest_day(today, number, int(day), past)
+        return _day_span(int(year), number, int(day))
+    return _nearest_day_span(today, number, int(day), past)
 
 
-def _day_alone(match: re.Match[str], today: date, past: bool) -> Span | None:
-    """The day of this month, or of one next to it."""
+def _read_day_alone(match: re.Match[str], today: date, past: bool) -> Span | None:
+    """Return that day of this month, or of one next to it."""
     for months in (0, -1, -2) if past else (0, 1, 2):
-        first = _month(today.year, today.month + months)[0]
+        first = _month_span(today.year, today.month + months)[0]
         try:
-            made = _day(first.year, first.month, int(match[1]))
+            made = _day_span(first.year, first.month, int(match[1]))
         except ValueError:
             continue
         if made[0] <= today if past else made[0] >= today:
@@ -509,84 +416,88 @@ def _day_alone(match: re.Match[str], today: date, past: bool) -> Span | None:
     return None
 
 
-def _month_year(match: re.Match[str], today: date, past: bool) -> Span:
-    return _month(int(match[2]), MONTHS[match[1].lower()])
+def _read_month_year(match: re.Match[str], today: date, past: bool) -> Span:
+    return _month_span(int(match[2]), MONTHS[match[1].lower()])
 
 
-def _in_month(match: re.Match[str], today: date, past: bool) -> Span | None:
+def _read_in_month(match: re.Match[str], today: date, past: bool) -> Span | None:
     if match[1] in ("may", "march", "mars"):
         return None  # the verbs, and the planet
-    return _nearest_month(today, MONTHS[match[1].lower()], 0, past)
+    return _nearest_month_span(today, MONTHS[match[1].lower()], 0, past)
 
 
-def _in_year(match: re.Match[str], today: date, past: bool) -> Span:
-    return _year(int(match[1]))
+def _read_in_year(match: re.Match[str], today: date, past: bool) -> Span:
+    return _year_span(int(match[1]))
 
 
-def _bare_weekday(match: re.Match[str], today: date, past: bool) -> Span:
-    return _weekday(today, WEEKDAYS[(match[1] or match[2]).lower()], 2, past)
+def _read_weekday(match: re.Match[str], today: date, past: bool) -> Span:
+    return _weekday_span(today, WEEKDAYS[(match[1] or match[2]).lower()], 2, past)
 
 
 _WIDE_SIGNS = {"下下": 2, "下": 1, "下个": 1, "来": 1, "上": -1, "上个": -1, "先": -1}
 
 
-def _wide_weekday(match: re.Match[str], today: date, past: bool) -> Span:
+def _read_wide_weekday(match: re.Match[str], today: date, past: bool) -> Span:
     week, day, bare = match.groups()
     weekday = WEEKDAYS[(day or bare)[0]]
     if week is None:
-        return _weekday(today, weekday, 2, past)
-    return _of_week(today, weekday, _WIDE_SIGNS.get(week, 0))
+        return _weekday_span(today, weekday, 2, past)
+    return _weekday_of_week(today, weekday, _WIDE_SIGNS.get(week, 0))
 
 
-def _wide_week(match: re.Match[str], today: date, past: bool) -> Span:
-    return _week(today, _WIDE_SIGNS.get(match[1], 0), "weekend" if match[2].endswith("末") else "week")
+def _read_wide_week(match: re.Match[str], today: date, past: bool) -> Span:
+    return _week_span(today, _WIDE_SIGNS.get(match[1], 0), "weekend" if match[2].endswith("末") else "week")
 
 
-def _wide_span(match: re.Match[str], today: date, past: bool) -> Span:
-    return _shifted(today, *SPANS[match[0]])
+def _read_wide_span(match: re.Match[str], today: date, past: bool) -> Span:
+    return _shift_span(today, *SPANS[match[0]])
 
 
-def _wide_shift(match: re.Match[str], today: date, past: bool) -> Span:
+def _read_wide_shift(match: re.Match[str], today: date, past: bool) -> Span:
     unit = UNITS[match[2].removeprefix("个") if match[2] == "个星期" else match[2]]
-    return _shifted(today, unit, _count(match[1]) * (-1 if match[3].endswith("前") else 1))
+    return _shift_span(today, unit, _count_of(match[1]) * (-1 if match[3].endswith("前") else 1))
 
 
-def _wide_date(match: re.Match[str], today: date, past: bool) -> Span:
+def _read_wide_date(match: re.Match[str], today: date, past: bool) -> Span:
     year, near, month, day, alone = match.groups()
     if alone:
-        return _year(int(alone))
+        return _year_span(int(alone))
     number = int(month)
     if not 1 <= number <= 12:
         raise ValueError("no such month")
     if near:
         year = str(today.year + SPANS[near][1])
     if day:
-        return _day(int(year), number, int(day)) if year else _nearest_day(today, number, int(day), past)
-    return _month(int(year), number) if year else _nearest_month(today, number, 0, past)
+        return (
+            _day_span(int(year), number, int(day))
+            if year
+            else _nearest_day_span(today, number, int(day), past)
+        )
+    return _month_span(int(year), number) if year else _nearest_month_span(today, number, 0, past)
 
 
 _READERS: tuple[tuple[re.Pattern[str], Read, bool], ...] = (
-    (ISO, _iso, False),
-    (DAY_WORD, _day_word, True),
-    (WIDE_DAY, _day_word, True),
-    (SIGNED, _signed, True),
-    (SIGNED_AFTER, _signed, True),
-    (AHEAD, _ahead, True),
-    (FROM_NOW, _ahead, True),
-    (BACK, _back, True),
-    (BACK_BEFORE, _back, True),
-    (MONTH_DAY, _month_day, True),
-    (DAY_MONTH, _month_day, True),
-    (DAY_ALONE, _day_alone, True),
-    (MONTH_YEAR, _month_year, False),
-    (IN_MONTH, _in_month, True),
-    (IN_YEAR, _in_year, False),
-    (WEEKDAY, _bare_weekday, True),
-    (WIDE_WEEK_DAY, _wide_weekday, True),
-    (WIDE_WEEK, _wide_week, True),
-    (WIDE_SPAN, _wide_span, True),
-    (WIDE_SHIFT, _wide_shift, True),
-    (WIDE_DATE, _wide_date, True),
+    (ISO, _read_iso, False),
+    (DAY_WORD, _read_day_word, True),
+    (WIDE_DAY, _read_day_word, True),
+    (SIGNED, _read_signed, True),
+    (SIGNED_AFTER, _read_signed, True),
+    (AHEAD, _read_ahead, True),
+    (FROM_NOW, _read_ahead, True),
+    (BACK, _read_back, True),
+    (BACK_BEFORE, _read_back, True),
+    (MONTH_DAY, _read_month_day, True),
+    (DAY_MONTH, _read_month_day, True),
+    (DAY_ALONE, _read_day_alone, True),
+    (MONTH_YEAR, _read_month_year, False),
+    (IN_MONTH, _read_in_month, True),
+    (IN_YEAR, _read_in_year, False),
+    (WEEKDAY, _read_weekday, True),
+    (WIDE_WEEK_DAY, _read_wide_weekday, True),
+    (WIDE_WEEK, _read_wide_week, True),
+    (WIDE_SPAN, _read_wide_span, True),
+    (WIDE_SHIFT, _read_wide_shift, True),
+    (WIDE_DATE, _read_wide_date, True),
 )
 _MAY_NAME_YEAR = (MONTH_DAY, DAY_MONTH, WIDE_DATE)
 _ONLY_GROUP = (IN_MONTH, IN_YEAR)

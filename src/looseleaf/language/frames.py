@@ -1,8 +1,8 @@
-"""Frames: what stands around words and turns them round. A sentence may name a thing only to forbid it, to undo it, to
-leave it out, or to let it be on a condition.
+"""Frames: words around a thing that reverse its meaning. A sentence may name a thing only to forbid it, undo it,
+leave it out, or allow it on a condition.
 
-Told by words alone, in six languages, on spelled text (`clauses.spelled`), each pattern in time linear in it. A frame
-that is found too often costs a fact that then waits for a person; one that is missed makes a rule of a prohibition.
+Decided by words alone, in six languages, on spelled text (`clauses.spelled`), each pattern in linear time. A frame
+found too often makes a fact wait for a person; a missed one turns a prohibition into a rule.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-# --- what is denied ----------------------------------------------------------------------
+# --- denied ----------------------------------------------------------------------
 
 _NOT = (
     r"\b(?:no|not|never|none|nobody|nothing|without|cannot|cant|can't|dont|doesnt|wont|isnt|nor|neither|instead of"
@@ -79,7 +79,7 @@ _NEGATIVE = lazy(_NOT)
 _FORBIDDING = lazy(_FORBIDS)
 _TWICE = lazy(_TWISTED)
 
-# --- what is left out ---------------------------------------------------------------------
+# --- left out ---------------------------------------------------------------------
 
 _EXCEPT = lazy(
     r"\b(?P<of>(?:any|every)(?:thing|one|body|where)?(?: [^\W_]+)? (?=but\b)|all (?=but\b)|(?:todo|cualquier\w*"
@@ -88,7 +88,7 @@ _EXCEPT = lazy(
     r"|abgesehen von|bis auf|sauf(?! si\b)|excepté|hormis|à part|à l'exception d[eu]s?|autre que|excepto|salvo(?! si\b)"
     r"|aparte de|a excepción de|que no sea))\b|除了|除开|除開|除去|比起"
 )
-"""What follows it is left out."""
+"""The words after it are left out."""
 _RATHER = lazy(
     r"(\b(?:rather|sooner|lieber|eher|plutôt|mieux|más)\b[^;:.¬]{1,80}?\b)(than|als|que)\b"
     r"|(\bprefer\w*\b[^;:.,¬]{1,60}?\b)(over|than)\b"
@@ -101,17 +101,17 @@ _LEFT_OUT, _LESS_WANTED = "∖", "¬"
 
 
 def marked(sentence: str) -> str:
-    """The sentence, as long as it is, with marks before what it leaves out and what it wants less."""
-    sentence = _EXCEPT.sub(_with_gap, sentence)
-    return _RATHER.sub(_with_mark, sentence)
+    """Return the sentence, at the same length, with marks before what it leaves out and what it wants less."""
+    sentence = _EXCEPT.sub(_fill_gap, sentence)
+    return _RATHER.sub(_add_mark, sentence)
 
 
-def _with_gap(found: re.Match[str]) -> str:
+def _fill_gap(found: re.Match[str]) -> str:
     of = found["of"] or ""
     return of + _LEFT_OUT * (len(found[0]) - len(of))
 
 
-def _with_mark(found: re.Match[str]) -> str:
+def _add_mark(found: re.Match[str]) -> str:
     before, than = (each for each in found.groups() if each is not None)
     return before + _LESS_WANTED * len(than)
 
@@ -126,7 +126,7 @@ APART = (
     r"|evita|nunca)\b)"
     r"|(?:が|いて|おり)[、,]|(?<=より)(?![もは。、\s])|(?<=より[もは])|更(?=喜|想|爱|愛|偏|要)"
 )
-"""Where a clause begins that is denied, or not, by itself: behind a frame, or with a subject of its own."""
+"""The start of a clause denied, or not, by itself: after a frame, or with its own subject."""
 
 # --- clauses -------------------------------------------------------------------------------
 
@@ -156,7 +156,7 @@ _FEW = 24
 
 
 def polarity(parts: Sequence[str]) -> list[int]:
-    """Of each clause, how often it turns round what it says: not at all, once, or twice ("never refuse")."""
+    """Return how often each clause reverses its meaning: never, once, or twice ("never refuse")."""
     made = [
         2 if _TWICE.search(part) else int(bool(_NEGATIVE.search(part) or _FORBIDDING.search(part)))
         for part in parts
@@ -178,13 +178,13 @@ def polarity(parts: Sequence[str]) -> list[int]:
 
 
 def _denies_back(before: str, part: str) -> bool:
-    """Whether its "not" is that of the verb before it: "tabs are not wanted" denies the tabs."""
+    """Return whether its "not" is that of the verb before it: "tabs are not wanted" denies the tabs."""
     before = before[-_FEW:]
     return part.startswith("not ") and _IS.search(before) is not None and not _AND_IS.search(before)
 
 
 def _leads_on(part: str, following: str) -> bool:
-    """Whether what a clause denies is told by the next one."""
+    """Return whether the next clause says what a clause denies."""
     if following.lstrip()[:1] in (":", "："):
         forbids = len(part) < _FEW and _FORBIDDING.search(part)
         return bool(forbids or _INTRODUCES.search(part[-_FEW:]))
@@ -219,7 +219,7 @@ _BOUND = lazy(
     r"|(?P<behind>之前|以前|前(?=先|要|必|请|請|应|應|[，,])|前に|まで(?:は|に)?(?=待|は)|場合(?:のみ|だけ|に限)|に限り"
     r"|ときだけ|時だけ|てから)"
 )
-"""`behind`: what it binds stands before it."""
+"""`behind`: it follows what it binds."""
 _ENDS = lazy(r"[,，、;:；：]|\b(?:then|dann|alors|entonces)\b|先|请|請")
 _COMMA = lazy("[，、,]")
 _LEADS = lazy(r"[\W_]*(?:(?:and|also|please|but|always|so|bitte|und|et|y) )*")
@@ -231,7 +231,7 @@ _ASKS_LEAVE = lazy(
 
 
 class Condition:
-    """One condition of a sentence: its kind, where it stands, from where to where what it says goes."""
+    """One condition of a sentence: its kind, its place, and the stretch of its words."""
 
     __slots__ = ("at", "kind", "start", "stop")
 
@@ -243,7 +243,7 @@ class Condition:
 
 
 def conditions(part: str, offset: int = 0) -> Iterator[Condition]:
-    """Those of a clause that begins at an offset."""
+    """Yield the conditions of a clause that begins at an offset."""
     bare = _MERE_TALK.sub(lambda found: "·" * len(found[0]), part)
     ends = [*(found.start() for found in _ENDS.finditer(bare)), len(bare)]
     commas = [-1, *(found.start() for found in _COMMA.finditer(bare))]
@@ -260,7 +260,7 @@ def conditions(part: str, offset: int = 0) -> Iterator[Condition]:
 
 
 def lead(part: str) -> int:
-    """Where a clause begins to say something."""
+    """Return where the content of a clause begins."""
     found = _LEADS.match(part)
     return found.end() if found else 0
 
@@ -271,8 +271,8 @@ def asks_leave(sentence: str) -> bool:
 
 KINDS = frozenset(_BOUND.groupindex)
 LEAVE = "leave"
-"""The condition that somebody agrees, wherever it stands in a clause."""
+"""The condition that someone agrees, anywhere in a clause."""
 DENYING = frozenset({"without", "except"})
-"""Conditions whose words are denied where they stand."""
+"""Conditions whose own words are denied."""
 OF_TIME = frozenset({"before", "until", "behind"})
-"""Conditions that may only tell when."""
+"""Conditions that may only say when."""

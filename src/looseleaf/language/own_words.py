@@ -1,9 +1,8 @@
-"""Whose words a message holds: what the user wrote for it, and what was pasted into it or quoted in it.
+"""Whose words a message holds: what the user wrote, and what was pasted or quoted.
 
-One filter for all that is learnt from a message: facts, decisions, tasks, goals, episodes, evidence. It reads line by
-line, in time linear in the message. What looks like code, logs, mails, talk of others or a text to work on is not the
-user's word. After such a text the message may or may not return to the user's own words: that part is a zone of its
-own, `after`."""
+One filter for all that is learned from a message: facts, decisions, tasks, goals, episodes, evidence. It reads line
+by line, in linear time. Code, logs, mails, talk of others and texts to work on are not the user's words. After such a
+text the message may return to the user's own words: that part is a zone of its own, `after`."""
 
 from __future__ import annotations
 
@@ -21,28 +20,28 @@ if TYPE_CHECKING:
     ZoneName = Literal["own", "loose", "after"]
 
 READ_CHARS = (20_000, 4_000)
-"""How much of a longer message is read at its beginning and at its end: nobody typed the rest."""
+"""How much of a longer message to read at its beginning and end: no one typed the rest."""
 
 _WORDS_OF_ANOTHER = 4
-"""At least this many words in quotation marks are somebody else's; fewer are a name."""
+"""At least this many words in quotation marks are someone else's; fewer are a name."""
 
 _LOOSE_LINES = 4
-"""A message of more lines than these may be a pasted text as a whole."""
+"""A message with more lines may be a pasted text as a whole."""
 
 _I = re.IGNORECASE
 
 
 @frozen
 class Zone:
-    """A stretch of a message from `start` to `end`. `own`: written for it; `loose`: one of many lines without a sign of
-    whose they are; `after`: behind a lead-in or a pasted text, where only a reader of sentences can tell."""
+    """A stretch of a message from `start` to `end`. `own`: written for it; `loose`: one of many lines without a sign
+    of their author; `after`: after a lead-in or a pasted text, where only a reader of sentences can tell."""
 
     start: int
     end: int
     name: ZoneName
 
 
-# --- lines that nobody writes to an assistant ------------------------------------------
+# --- lines that no one writes to an assistant ------------------------------------------
 
 _HARD = lazy(
     r"[ \t]*(?:>|\||\[?[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[T ]?\[?[0-9]{2}:|\]? \[?(?:INFO|WARN|ERROR|DEBUG|FATAL))|"
@@ -90,7 +89,7 @@ _OF_SELF = lazy(
     r"[ \t]*\**[A-ZÄÖÜÉ][a-zäöüßéèêçñ'’-]{1,20}(?: [A-ZÄÖÜÉ][a-zäöüßéèêçñ'’-]{1,20})?\** ?: ?"
     r"(?:I|I['’](?:m|ve|d|ll)|My|Ich|Mein|Meine|Je|J['’]\w+|Yo|Mi|Eu|Meu|Minha|Io|Ik|Mijn)\b"
 )
-"""Somebody who speaks of himself, named before a colon: a line of a talk, though it is the only one."""
+"""A speaker named before a colon, in the first person: a line of talk, even if it is the only one."""
 _HEADINGS = frozenset(
     "me myself done todo fixed "
     "fact facts situation setup status preference preferences constraint requirement requirements issue bug "
@@ -100,7 +99,7 @@ _HEADINGS = frozenset(
     "other others final finally disclosure remember memo topic need needs setting settings environment stack tools "
     "kontext hintergrund wunsch bitte fakt tatsache kurz contexte contexto resumen résumé".split()
 )
-"""Words before a colon that name nobody, beside the names of relations."""
+"""Words before a colon that are no speaker, besides the names of relations."""
 
 _GREETING = lazy(
     r"[ \t]*(?:dear|hi|hello|hey|good (?:morning|day)|sehr geehrte\w*|liebe[rs]?|guten tag|hallo|beste|"
@@ -127,7 +126,7 @@ _LETTER = lazy(
     r"|[ \t]*(?:尊敬的|亲爱的|親愛的)[^，：:\n]{1,12}[，：:]|"
     r"[ \t]*(?:拝啓|お世話になって)|[ \t]*[^，,\n]{1,10}(?:님께|귀하)"
 )
-"""The salutation of a letter, with its text behind it on the line."""
+"""The salutation of a letter, with text after it on the line."""
 
 # --- lines that bring a text -----------------------------------------------------------
 
@@ -193,7 +192,7 @@ _INLINE = lazy(
     r"(?<! so)[:：](?=\s|\Z|[\"“„«「『]|[^\x00-\x7f])",
     _I,
 )
-"""What stands behind it on its line is another's, or a text to work on; and so may be all that follows."""
+"""The rest of its line is someone else's, or a text to work on; and so may be all that follows."""
 _HOW_TO_SAY = lazy(
     r"\b(?:how (?:do|would|can|should) (?:you|i|we|one) (?:say|write|spell|pronounce|translate)|what(?:'s| "
     r"is| does) .{0,20}\bmean|"
@@ -209,7 +208,7 @@ _ASKS_ABOUT = lazy(
     r"这|這|上面|これ|この|上の|それ|이거|이건|이 |위",
     _I,
 )
-"""A line that refers to a text: to what comes before it in the message, if that asked for nothing."""
+"""A line that refers to a text: to the message before it, if that asked for nothing."""
 _SENTENCE_END = lazy(r"[.!…](?=\s)|[。！]")
 _QUOTED = lazy(
     r"(?:(?<=\n)|\A)[ \t]*\"[^\"]{1,2000}\"|\"[^\"\n]{1,2000}\"|“[^”]{1,2000}”|„[^“”]{1,2000}[“”]|"
@@ -224,14 +223,14 @@ _RECALLED = lazy(r"[ \t]*<(/?)(?:recalled|memory|memories|looseleaf)[\w-]*[^<>\n
 
 
 class _Lines:
-    """What is known of the lines of a message before they are read one by one."""
+    """Properties of a message's lines, known before they are read one by one."""
 
     def __init__(self, lines: list[str]) -> None:
         self.count = sum(1 for line in lines if line.strip())
         has_colon = any(map(_has_colon, lines))
         self.headers = sum(_HEADER.match(line) is not None for line in lines) if has_colon else 0
         self.is_mail = self.headers > 0 and any(_MAIL.match(line) for line in lines)
-        self.talk = self._talk(lines) if has_colon else frozenset()
+        self.talk = self._find_speakers(lines) if has_colon else frozenset()
         self.last = max((at for at, line in enumerate(lines) if line.strip()), default=-1)
         closing = (at for at, line in enumerate(lines) if _CLOSING.match(line))
         self.last_closing = max(closing, default=-1) if self.count > 2 or self.is_mail else -1
@@ -241,7 +240,7 @@ class _Lines:
 
     @staticmethod
     def _is_asked_about(lines: list[str]) -> bool:
-        """Whether the last paragraph speaks of the text before it, which has asked for nothing."""
+        """Return whether the last paragraph is about the text before it, which asked for nothing."""
         at = next((at for at in range(len(lines) - 1, 0, -1) if not lines[at].strip()), None)
         before = lines[: len(lines) - 1 if at is None else at]
         if any("?" in line or "？" in line or _WORKS_ON.search(line) for line in before):
@@ -253,14 +252,14 @@ class _Lines:
         )
 
     @staticmethod
-    def _talk(lines: list[str]) -> frozenset[int]:
-        """The lines that say who speaks, if there are several."""
+    def _find_speakers(lines: list[str]) -> frozenset[int]:
+        """Return the lines that name a speaker, if there are several."""
         spoken = [at for at, line in enumerate(lines) if _SPEAKER.match(line) and not _is_heading(line)]
         return frozenset(spoken if len(spoken) > 1 else [at for at in spoken if _OF_SELF.match(lines[at])])
 
 
 def _is_heading(line: str) -> bool:
-    """Whether what stands before a colon says what follows, and not who speaks."""
+    """Return whether the words before a colon announce what follows, and are no speaker."""
     from looseleaf.language.relations import SYNONYMS
 
     label = line.partition(":")[0].strip(" \t*").casefold()
@@ -269,21 +268,20 @@ def _is_heading(line: str) -> bool:
 
 @lru_cache(256)
 def zones(text: str) -> tuple[Zone, ...]:
-    """The stretches of a message that are the user's, or may be. What is quoted within them, `masked` takes out."""
+    """Return the stretches of a message that are, or may be, the user's. `masked` removes quotes within them."""
     text = masked(text)
     first, last = READ_CHARS
     if len(text) <= first + last:
-        return tuple(_zones(text, 0))
+        return tuple(_split_zones(text, 0))
     end = text.find("\n", len(text) - last) + 1 or len(text)
-    # Nobody types this much: the end may be the user's question, but it comes after pasted text.
-    tail = (Zone(each.start, each.end, "after") for each in _zones(text[end:], end))
-    return (*_zones(text[:first], 0), *tail)
+    # No one types this much: the end may be the user's question, but it comes after pasted text.
+    tail = (Zone(each.start, each.end, "after") for each in _split_zones(text[end:], end))
+    return (*_split_zones(text[:first], 0), *tail)
 
 
 @lru_cache(256)
 def masked(text: str) -> str:
-    """The same message, character for character, with blanks for what stands in quotation marks and is more than a
-    name."""
+    """Return the message at the same length, with blanks for quotations that are more than a name."""
     if len(text) > sum(READ_CHARS):
         return _mask(text[: READ_CHARS[0]]) + text[READ_CHARS[0] :]
     return _mask(text)
@@ -298,7 +296,7 @@ def _mask(text: str) -> str:
     return text if _MARKS.isdisjoint(text) else _QUOTED.sub(blank, text)
 
 
-def _zones(text: str, offset: int) -> Iterator[Zone]:
+def _split_zones(text: str, offset: int) -> Iterator[Zone]:
     lines = text.splitlines(keepends=True)
     known = _Lines(lines)
     name: ZoneName = "loose" if known.count > _LOOSE_LINES else "own"
@@ -316,7 +314,7 @@ def _zones(text: str, offset: int) -> Iterator[Zone]:
             fence = "" if fence else opened
             continue
         if not bare and not fence and name != "after" and opened_by:
-            name = "after"  # a paragraph behind one that asks for something may be what it asks about
+            name = "after"  # a paragraph after a request may be its subject
         if not bare or fence or is_recalled:
             continue
         if is_mail and not _CLOSING.match(line):
@@ -341,8 +339,8 @@ def _zones(text: str, offset: int) -> Iterator[Zone]:
             continue
         opened_by = True
         is_text = name == "own" and known.is_asked_about and has_more
-        yield from _line(line, start, "loose" if is_text else name)
-        if has_more and (_inline(line) or _WORKS_ON.search(line) or _brings(line)):
+        yield from _split_line(line, start, "loose" if is_text else name)
+        if has_more and (_find_inline(line) or _WORKS_ON.search(line) or _brings_text(line)):
             name = "after"
 
 
@@ -350,20 +348,20 @@ def _has_colon(text: str) -> bool:
     return ":" in text or "：" in text
 
 
-def _inline(text: str) -> re.Match[str] | None:
+def _find_inline(text: str) -> re.Match[str] | None:
     return _INLINE.search(text) if _has_colon(text) else None
 
 
-def _brings(line: str) -> bool:
-    """Whether another text may follow a line."""
+def _brings_text(line: str) -> bool:
+    """Return whether another text may follow a line."""
     return _BRING.search(line) is not None or (
         _COLON.search(line) is not None and _OF_MINE.search(line) is None
     )
 
 
-def _line(line: str, start: int, name: ZoneName) -> Iterator[Zone]:
-    """A line up to where it brings another text; behind that, if it stands in quotation marks."""
-    inline = _inline(line)
+def _split_line(line: str, start: int, name: ZoneName) -> Iterator[Zone]:
+    """Yield a line up to where it brings another text, and the rest if that text is quoted."""
+    inline = _find_inline(line)
     asks = _HOW_TO_SAY.search(line, 0, inline.end() if inline else len(line))
     if asks:
         yield Zone(start, start + asks.start(), name)
@@ -377,7 +375,7 @@ def _line(line: str, start: int, name: ZoneName) -> Iterator[Zone]:
 
 
 _BLANK = lazy(r"\s*[\"“„«「『'‘]\s{8,}[\"“”»」』'’]")
-"""What was quoted, as `masked` leaves it."""
+"""A quotation, as `masked` leaves it."""
 
 
 _ON_LANGUAGE = lazy(
@@ -391,21 +389,21 @@ _ON_LANGUAGE = lazy(
 
 
 def works_on_language(text: str) -> bool:
-    """Whether a message asks for work on the wording of a text."""
+    """Return whether a message asks for work on the wording of a text."""
     return _ON_LANGUAGE.search(text[:2000]) is not None
 
 
 def speaks_of_text(text: str) -> bool:
-    """Whether a message asks for work on a text, brings one, or has lines that nobody writes to an assistant."""
+    """Return whether a message asks for work on a text, brings one, or has lines that no one writes to an assistant."""
     text = text[:2000]
-    if _WORKS_ON.search(text) is not None or _inline(text) is not None:
+    if _WORKS_ON.search(text) is not None or _find_inline(text) is not None:
         return True
     lines = text.splitlines(keepends=True)
     if len(lines) < 2:
         return False
     known = _Lines(lines)
     is_odd = known.is_mail or known.is_diff or bool(known.talk) or known.is_asked_about
-    return is_odd or any(map(_brings, lines[:-1])) or any(_HARD.match(line) for line in lines)
+    return is_odd or any(map(_brings_text, lines[:-1])) or any(_HARD.match(line) for line in lines)
 
 
 _PASTED = "\n·\n"
@@ -413,7 +411,7 @@ _PASTED = "\n·\n"
 
 @lru_cache(64)
 def own_words(text: str) -> str:
-    """A message without what was, or may have been, pasted into it."""
+    """Return a message without text that was, or may have been, pasted."""
     kept: list[str] = []
     end = 0
     found, text = zones(text), masked(text)

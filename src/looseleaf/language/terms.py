@@ -1,7 +1,7 @@
-"""Text → terms: what is looked up when somebody asks. The same words of a text and of a question become the same terms.
+"""Text → terms, which recall looks up. The same words in a text and in a question give the same terms.
 
-A term is not empty and holds, of ASCII, small letters and digits only, so that a tokenizer which knows nothing but
-ASCII keeps it whole. Any text has terms if it has a letter, a digit or an emoji; none raises, and time is linear.
+A term is not empty; its ASCII characters are lower-case letters and digits, so that an ASCII tokenizer keeps it whole.
+Any text with a letter, a digit or an emoji has terms; none raises, and time is linear.
 
 Compound things give several terms: the whole, joined (`parse_config` → parseconfig), and its parts (parse, config).
 Numbers are joined with a dot in the middle (`3.11.7` → 3·11·7, and 3·11, 3, 11, 7). Scripts without spaces give single
@@ -19,14 +19,14 @@ from functools import lru_cache
 from looseleaf.language import stems
 from looseleaf.language import stems as stopwords
 from looseleaf.language.stems import fold
+from looseleaf.language.tables import read_words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
 
-# Scripts that put no space between words: Chinese, Japanese, Korean (few spaces), Thai, Lao, Burmese,
-# Khmer.
+# --- scripts without spaces: Chinese, Japanese, Korean (few spaces), Thai, Lao, Burmese, Khmer ---
 
 _HAN = "\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _KANA = "\u3040-\u30ff\u31f0-\u31ff"
@@ -34,70 +34,36 @@ _HANGUL = "\u1100-\u11ff\u3130-\u318f\ua960-\ua97f\uac00-\ud7ff"
 _SYLLABIC = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
 
 _PAIR, _SINGLE, _GRAMMAR = 0.7, 0.5, 0.25
-"""What a pair of characters weighs in a question, a character alone, and a pair that touches grammar."""
-
-_SIMPLER = """
-    們们 個个 來来 這这 國国 時时 說说 為为 會会 對对 學学 過过 還还 後后 裡里 裏里 麼么 沒没 點点 當当 開开
-    關关 長长 問问 間间 門门 東东 車车 電电 話话 書书 買买 賣卖 錢钱 飯饭 飲饮 館馆 雞鸡 鴨鸭 魚鱼 貓猫 鳥鸟
-    馬马 龍龙 頭头 臉脸 腦脑 體体 愛爱 見见 親亲 覺觉 觀观 聽听 讀读 寫写 語语 詞词 誰谁 請请 謝谢 識识 認认
-    記记 計计 訂订 討讨 論论 設设 許许 試试 該该 詳详 談谈 調调 課课 證证 護护 變变 讓让 議议 譯译 貴贵 費费
-    資资 質质 購购 賬账 貨货 貸贷 貼贴 賽赛 贏赢 運运 動动 務务 勝胜 勞劳 勢势 區区 醫医 藥药 療疗 發发 髮发
-    經经 結结 給给 絕绝 統统 線线 練练 組组 細细 終终 紅红 綠绿 紙纸 級级 約约 納纳 純纯 緊紧 緒绪 維维 網网
-    緩缓 編编 織织 續续 總总 縣县 績绩 繼继 繪绘 纖纤 歲岁 歡欢 歷历 曆历 氣气 気气 漢汉 湯汤 溫温 準准 滿满
-    漁渔 潔洁 濕湿 濟济 燈灯 燒烧 熱热 煙烟 爾尔 爺爷 牆墙 獎奖 獨独 獲获 環环 現现 產产 畫画 異异 盡尽 監监
-    盤盘 眾众 睏困 碼码 確确 禮礼 種种 稱称 積积 穩稳 窮穷 競竞 筆笔 節节 範范 築筑 簡简 簽签 籃篮 類类 糧粮
-    罷罢 義义 習习 聖圣 聞闻 聯联 聲声 職职 肅肃 腳脚 腸肠 膚肤 膽胆 興兴 舉举 舊旧 艙舱 艱艰 藝艺 莊庄 葉叶
-    蓋盖 蘇苏 蘋苹 蘭兰 處处 號号 蟲虫 術术 衛卫 衝冲 補补 裝装 複复 復复 規规 視视 覽览 觸触 訊讯 訓训 託托
-    訪访 評评 詢询 誤误 諾诺 謀谋 講讲 豐丰 負负 財财 責责 販贩 貿贸 賀贺 賓宾 賴赖 趕赶 跡迹 踐践 輕轻 輛辆
-    輩辈 輪轮 輸输 轉转 辦办 辭辞 農农 連连 進进 遊游 達达 違违 遠远 適适 選选 遲迟 遷迁 邊边 郵邮 鄉乡 鄰邻
-    醬酱 釋释 鐘钟 鐵铁 銀银 銷销 鋼钢 錄录 錯错 鍋锅 鍵键 鎖锁 鏡镜 閉闭 閱阅 陳陈 陽阳 陰阴 際际 隊队 階阶
-    隨随 險险 隱隐 雖虽 雙双 雜杂 離离 難难 雲云 靈灵 靜静 響响 頁页 頂顶 項项 順顺 須须 預预 領领 頻频 題题
-    額额 顏颜 願愿 顧顾 顯显 風风 飛飞 飽饱 養养 餓饿 餘余 駕驾 騎骑 驗验 験验 驚惊 鬆松 鬥斗 鬧闹 鮮鲜 鹽盐
-    麗丽 麥麦 麵面 黃黄 齊齐 齒齿 歯齿 齡龄 萬万 與与 業业 嚴严 喪丧 臨临 樂乐 楽乐 喬乔 亞亚 傳传 傷伤 債债
-    價价 儀仪 億亿 優优 償偿 兒儿 內内 兩两 冊册 凍冻 劃划 劇剧 劉刘 則则 剛刚 創创 協协 單单 卻却 廠厂 廳厅
-    參参 叢丛 員员 啟启 喚唤 嗎吗 嘆叹 嘗尝 嚇吓 園园 圍围 圖图 図图 團团 報报 場场 塊块 塵尘 墊垫 壓压 壞坏
-    壇坛 夢梦 夥伙 奪夺 奮奋 妝妆 婦妇 媽妈 嬰婴 孫孙 寧宁 寶宝 実实 實实 審审 寬宽 將将 專专 尋寻 導导 層层
-    屬属 島岛 嶺岭 幣币 帶带 帥帅 師师 幫帮 幹干 幾几 庫库 廣广 広广 廚厨 廟庙 張张 強强 彈弹 彙汇 匯汇 徑径
-    從从 徵征 應应 応应 懷怀 態态 憂忧 憶忆 懶懒 戀恋 戰战 戲戏 戶户 戸户 拋抛 掃扫 掛挂 採采 換换 揮挥 損损
-    搖摇 搶抢 擁拥 擇择 擊击 擔担 據据 擠挤 擴扩 攜携 攝摄 敗败 敵敌 數数 斷断 無无 旣既 晝昼 暫暂 暈晕 曉晓
-    朧胧 殺杀 條条 棄弃 極极 構构 榮荣 樣样 様样 樓楼 標标 樹树 橋桥 機机 檔档 檢检 櫃柜 欄栏 權权 歐欧 殘残
-    毀毁 氈毡 決决 況况 淚泪 淨净 淺浅 測测 渾浑 滅灭 滾滚 漲涨 澤泽 濃浓 灣湾 災灾 牽牵 狀状 狹狭 獅狮 獵猎
-    瑪玛 畢毕 癢痒 癥症 皺皱 盜盗 礎础 祕秘 禍祸 筍笋 籤签 糾纠 紀纪 紹绍 綁绑 綜综 緣缘 縮缩 繳缴 罰罚 聰聪
-    脫脱 臺台 菸烟 薦荐 薩萨 虧亏 蝦虾 螢萤 蠟蜡 衆众 襪袜 襯衬 訴诉 誌志 誠诚 誕诞 諮咨 謊谎 譜谱 豬猪 貝贝
-    貧贫 貫贯 賞赏 贈赠 躍跃 軍军 軟软 軸轴 載载 輔辅 輯辑 辯辩 迴回 逕径 週周 遙遥 遞递 鄭郑 釣钓 鈴铃 銅铜
-    鋪铺 鍛锻 鎮镇 閃闪 閒闲 闆板 闊阔 陸陆 隻只 雛雏 霧雾 韓韩 頓顿 頸颈 飾饰 餅饼 駐驻 騙骗 髒脏 鯨鲸 鵝鹅
-    鷹鹰 鹹咸 麽么 黨党 龜龟 亀龟 円圆 圓圆 経经 売卖 読读 斎斋 沢泽 浜滨 濱滨 渋涩 澀涩 県县 桜樱 櫻樱 鉄铁
-    転转 検检 権权 歩步 毎每 薬药 帰归 歸归 戻戾 辺边 変变 対对
-"""
+"""The weight in a question of a pair of characters, a single one, and a pair that touches grammar."""
 
 
 @lru_cache(maxsize=1)
-def _same() -> dict[int, int]:
-    pairs = {ord(pair[0]): ord(pair[1]) for pair in _SIMPLER.split()}
+def character_map() -> dict[int, int]:
+    pairs = {ord(pair[0]): ord(pair[1]) for pair in read_words("han_variants", "")}
     return pairs | {code: code - 0x60 for code in range(0x30A1, 0x30F7)}
 
 
 @lru_cache(maxsize=1)
 def runs() -> re.Pattern[str]:
-    """Splits a text so that every second piece is a run of one such script."""
+    """Return a pattern that splits a text so that every second piece is a run of one such script."""
     return re.compile(f"([{_HAN}{_KANA}]+|[{_HANGUL}]+|[{_SYLLABIC}]+)")
 
 
 @lru_cache(maxsize=1)
-def _syllables() -> re.Pattern[str]:
-    """Roughly: a vowel that is written before, a letter, what stands above, below or behind it."""
+def _syllable_pattern() -> re.Pattern[str]:
+    """Return a rough pattern of syllables: a vowel written first, a letter, the marks around it."""
     behind = "\u0e30-\u0e3a\u0e47-\u0e4e\u0eb0-\u0ebc\u0ec8-\u0ece\u102b-\u103e\u17b4-\u17d3"
     return re.compile(f"[เแโใไເແໂໃໄ]?[^{behind}][{behind}]{{0,6}}|.")
 
 
-def _units(run: str) -> list[str]:
+def _split_units(run: str) -> list[str]:
     if "\u0e00" <= run[0] <= "\u17ff" and not "\u1100" <= run[0] <= "\u11ff":
-        return [unit for found in _syllables().findall(run) if (unit := _folded(found))]
-    return list(run.translate(_same()))
+        return [unit for found in _syllable_pattern().findall(run) if (unit := _fold_unit(found))]
+    return list(run.translate(character_map()))
 
 
 @lru_cache(maxsize=4096)
-def _folded(unit: str) -> str:
+def _fold_unit(unit: str) -> str:
     return fold(unit)
 
 
@@ -106,8 +72,8 @@ def _stands_alone(unit: str) -> bool:
 
 
 def unspaced_terms(run: str) -> Iterator[str]:
-    """The terms of a run of a text."""
-    units = _units(run)
+    """Yield the terms of a run of a text."""
+    units = _split_units(run)
     if len(units) == 1:
         yield units[0]
         return
@@ -120,15 +86,15 @@ def unspaced_terms(run: str) -> Iterator[str]:
 
 
 def asked(run: str) -> Iterator[tuple[str, float]]:
-    """The terms of a run of a question, with their weights."""
-    units = _units(run)
+    """Yield the terms of a run of a question, with their weights."""
+    units = _split_units(run)
     last = len(units) - 1
     if last == 0:
         yield units[0], 1.0
         return
-    grammar = _grammar(run) if len(units) == len(run) else [0] * len(units)
+    grammar = _mark_grammar(run) if len(units) == len(run) else [0] * len(units)
     if all(mark > 1 for mark in grammar):
-        grammar = [0] * len(units)  # a question of nothing but such words asks for them
+        grammar = [0] * len(units)  # a question of only such words asks for them
     for at, unit in enumerate(units):
         cut_off = (at == 0 or grammar[at - 1]) and (at == last or grammar[at + 1])
         if cut_off and not grammar[at] and _stands_alone(unit):
@@ -138,8 +104,8 @@ def asked(run: str) -> Iterator[tuple[str, float]]:
             yield unit + units[at + 1], _GRAMMAR if touched else 1.0 if last == 1 else _PAIR
 
 
-def _grammar(run: str) -> list[int]:
-    """For each character: 2 if it is part of a stop word, 1 if it is a particle perhaps."""
+def _mark_grammar(run: str) -> list[int]:
+    """Return a mark per character: 2 in a stop word, 1 for a possible particle."""
     stops, longest = stopwords.unspaced()
     marks = [1 if char in stopwords.PARTICLES else 0 for char in run]
     at = 0
@@ -153,31 +119,31 @@ def _grammar(run: str) -> list[int]:
 __all__ = ["Word", "fold", "language", "terms", "words"]
 
 Word = namedtuple("Word", "text forms weight")
-"""A word of a question. `forms`: the terms that count as it, each with a factor of at most 1. `weight`: its share."""
+"""A word of a question. `forms`: the terms that match it, each with a factor of at most 1. `weight`: its share."""
 
 LONGEST = 64
-"""A term is no longer: of what is, its beginning and a checksum stay."""
+"""The longest term; of a longer one the beginning and a checksum stay."""
 
 _CACHED = 60_000
-"""Words whose terms are remembered, for each language; then all are forgotten."""
+"""Words whose terms are cached, per language; then the cache is cleared."""
 
 _MANY = 128
-"""Words of a question that get all of their forms. Somebody who asks more has pasted a text."""
+"""Words of a question that get all their forms. A longer question is a pasted text."""
 
-_ASKED = 32_768
+_QUESTION_CHARS = 32_768
 """Characters of a question that are read."""
 
 _WHOLE, _PART = 0.6, 0.8
-"""What a compound whole weighs in a question, and each of its parts."""
+"""The weight of a compound in a question, and of each of its parts."""
 
 _DOUBTFUL = 0.4
-"""What a word weighs that may be a stop word of a language in which the question may be."""
+"""The weight of a word that may be a stop word of the question's possible language."""
 
 _JOINED = 0.6
 """The factor of two words written as one."""
 
 _OTHER_TONGUES = 0.6
-"""The factor of a stem in a language that nothing speaks for."""
+"""The factor of a stem in a language without evidence."""
 
 _JOINT = r"(?:://|::|->|[-./\\@']|(?<=\d)[:,](?=\d))"
 _ASCII_CHUNK = re.compile(rf"[A-Za-z0-9_]+(?:{_JOINT}[A-Za-z0-9_]+)*")
@@ -192,7 +158,7 @@ _MONTH = (
 )
 
 _NAMES = frozenset(("May", "Will", "MAY", "WILL"))
-"""Stop words that are a month or a person when they are written large."""
+"""Stop words that are a month or a person when capitalized."""
 
 _CONTRACTED = frozenset("s m re ve d ll t".split())
 _ELIDED = frozenset(
@@ -201,13 +167,13 @@ _ELIDED = frozenset(
 
 
 @lru_cache(maxsize=8)
-def _pattern(source: str) -> re.Pattern[str]:
-    """Compiled where it is first needed: most questions need none of these."""
+def _compile(source: str) -> re.Pattern[str]:
+    """Compile on first use: most questions need none of these."""
     return re.compile(source)
 
 
 @lru_cache(maxsize=1)
-def _chunk() -> Callable[[str], list[str]]:
+def _chunk_finder() -> Callable[[str], list[str]]:
     marks = (
         "\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u05bf-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed\u0900-\u0963"
         "\u0966-\u0df3\u0e00-\u0eff\u0f71-\u0fbc\u1000-\u1049\u1056-\u109f\u135d-\u135f\u1780-\u17d3\u18a9\u1ab0-\u1aff"
@@ -221,8 +187,8 @@ def _chunk() -> Callable[[str], list[str]]:
 
 
 @lru_cache(maxsize=1)
-def _cleaning() -> tuple[re.Pattern[str], dict[int, str | None]]:
-    # Normal forms sort runs of marks, in time that grows with the square of a run: no run is let grow.
+def _cleaning_tables() -> tuple[re.Pattern[str], dict[int, str | None]]:
+    # Normal forms sort runs of marks in quadratic time: split long runs.
     crowd = re.compile(r"([^\w\s\x00-\x7f]{16})")
     invisible = [0xAD, 0x34F, 0x61C, 0x180E, 0x640, 0xFEFF, *range(0x200B, 0x2010), *range(0x202A, 0x202F)]
     gone: dict[int, str | None] = dict.fromkeys((*invisible, *range(0x2060, 0x2070), *range(0xFE00, 0xFE10)))
@@ -231,23 +197,23 @@ def _cleaning() -> tuple[re.Pattern[str], dict[int, str | None]]:
 
 
 def _clean(text: str) -> str:
-    """One way of writing for what looks the same."""
+    """Unify characters that look the same."""
     if not text.isascii():
-        crowd, gone = _cleaning()
+        crowd, gone = _cleaning_tables()
         text = unicodedata.normalize("NFKC", crowd.sub(r"\1 ", text)).translate(gone)
     if "#" in text or "++" in text:
-        text = _pattern(_SIGNED).sub(
+        text = _compile(_SIGNED).sub(
             lambda found: found[1] + ("sharp" if found[2] == "#" else "plusplus"), text
         )
     return text.lower() if text.isupper() and len(text) > 8 else text
 
 
 def _chunks(text: str) -> list[str]:
-    return _ASCII_CHUNK.findall(text) if text.isascii() else _chunk()(text)
+    return _ASCII_CHUNK.findall(text) if text.isascii() else _chunk_finder()(text)
 
 
 def language(text: str) -> str:
-    """The language of a text's Latin words (`german`), or nothing where they do not tell."""
+    """Return the language of a text's Latin words (`german`); "" if they do not tell."""
     tongue: str = stems.language(map(str.lower, _chunks(_clean(text)))).tongue
     return tongue
 
@@ -256,7 +222,7 @@ _caches: dict[stems.Heard, dict[str, tuple[str, ...]]] = {}
 
 
 def terms(text: str) -> list[str]:
-    """The terms of a text, in order."""
+    """Return the terms of a text, in order."""
     chunks = _chunks(_clean(text))
     heard = stems.language(map(str.lower, chunks[:200]))
     if not heard.tongue:
@@ -266,20 +232,23 @@ def terms(text: str) -> list[str]:
     for chunk in chunks:
         known = cache.get(chunk)
         if known is None:
-            known = _terms_of(chunk, heard.tongue, _stops(heard))
+            known = _terms_of(chunk, heard.tongue, _stop_words(heard))
             if len(chunk) <= LONGEST:
                 if len(cache) >= _CACHED:
                     cache.clear()
                 cache[chunk] = known
         found += known
-    # Nothing but stop words is still a text that somebody may quote.
-    return found or [term for chunk in chunks for word in _cut(chunk)[1] if (term := _term(fold(word)))]
+    # A text of only stop words can still be quoted.
+    return found or [
+        term for chunk in chunks for word in _split_chunk(chunk)[1] if (term := _safe_term(fold(word)))
+    ]
 
 
-def _stops(heard: stems.Heard) -> frozenset[str]:
-    """What is dropped. A word that means something in English stays unless others tell that the text is not English."""
+def _stop_words(heard: stems.Heard) -> frozenset[str]:
+    """Return the words to drop. A word with a meaning in English stays unless others show that the text is not
+    English."""
     if heard.tongue and not heard.is_sure:
-        return stopwords.of_little_use(heard.tongue)
+        return stopwords.useless_words(heard.tongue)
     return stopwords.by_language()[heard.tongue or "english"]
 
 
@@ -288,14 +257,14 @@ def _terms_of(chunk: str, tongue: str, stops: frozenset[str]) -> tuple[str, ...]
         word = chunk.lower()
         if word in stops and chunk not in _NAMES:
             return ()
-        return (_term(stems.stem(word, tongue)),)
+        return (_safe_term(stems.stem(word, tongue)),)
     if chunk.isupper() and chunk.lower() in stops and len(chunk) > 1:
-        return (_term(fold(chunk)),)  # IT, US, WHO
+        return (_safe_term(fold(chunk)),)  # IT, US, WHO
     if not chunk.isascii() and runs().search(chunk):
         return tuple(_terms_of_mixed(chunk, tongue, stops))
-    wholes, parts = _cut(chunk)
+    wholes, parts = _split_chunk(chunk)
     found = [*wholes, *(stems.stem(part, tongue) for part in parts if not _is_stop(part, stops))]
-    return tuple(term for each in found if (term := _term(each)))
+    return tuple(term for each in found if (term := _safe_term(each)))
 
 
 def _terms_of_mixed(chunk: str, tongue: str, stops: frozenset[str]) -> Iterator[str]:
@@ -311,12 +280,12 @@ def _is_stop(word: str, stops: frozenset[str]) -> bool:
     if word in stops:
         return True
     own = "latin" if word.isascii() else stems.language_of_script(word)
-    return own in stopwords.OTHER and word in stopwords.by_language()[own]
+    return word in stopwords.by_language().get(own, ())
 
 
-def _term(text: str) -> str:
+def _safe_term(text: str) -> str:
     if not (text.isascii() and text.isalnum()):
-        text = _pattern(_UNSAFE).sub("", text)
+        text = _compile(_UNSAFE).sub("", text)
     if len(text) > LONGEST:
         checksum = zlib.crc32(text.encode("utf-8", "surrogatepass"))
         text = f"{text[: LONGEST - 8]}{checksum:08x}"
@@ -326,46 +295,46 @@ def _term(text: str) -> str:
 # --- words with spaces between them ---
 
 
-def _cut(chunk: str) -> tuple[list[str], list[str]]:
-    """The wholes of a chunk (terms already) and its single words in lower case."""
+def _split_chunk(chunk: str) -> tuple[list[str], list[str]]:
+    """Return a chunk's compounds, as terms, and its single words in lower case."""
     if "'" in chunk:
-        chunk, joined = _without_apostrophe(chunk)
+        chunk, joined = _cut_apostrophe(chunk)
         if joined:
-            return [joined], _cut(chunk)[1]
+            return [joined], _split_chunk(chunk)[1]
     if chunk.isalpha() and (chunk.islower() or chunk.istitle() or chunk.isupper()):
         return [], [chunk.lower()]
     _, address, place = chunk.partition("://")
     if address:
-        chunk = place.removeprefix("www.")  # the scheme says nothing of what is there
-    segments = [segment for segment in _pattern(_SEGMENTS).split(chunk) if segment.strip("_-.'")]
+        chunk = place.removeprefix("www.")  # the scheme says nothing about the target
+    segments = [segment for segment in _compile(_SEGMENTS).split(chunk) if segment.strip("_-.'")]
     wholes, parts = [], []
     for segment in segments:
-        whole, pieces = _cut_segment(segment)
+        whole, pieces = _split_segment(segment)
         wholes += whole
         parts += pieces
     if len(segments) > 1 and len(chunk) <= LONGEST:
         wholes.insert(
-            0, _joined([piece for segment in segments for piece in _pattern(_POINTS).split(fold(segment))])
+            0, _join([piece for segment in segments for piece in _compile(_POINTS).split(fold(segment))])
         )
     return wholes, parts
 
 
-def _cut_segment(segment: str) -> tuple[list[str], list[str]]:
-    points = [piece for piece in _pattern(_POINTS).split(segment) if piece]
+def _split_segment(segment: str) -> tuple[list[str], list[str]]:
+    points = [piece for piece in _compile(_POINTS).split(segment) if piece]
     if all(piece.isdecimal() for piece in points):
-        return _number(segment, [fold(piece) for piece in points])
+        return _split_number(segment, [fold(piece) for piece in points])
     pieces: list[str] = []
     for point in points:
         if len(point) > LONGEST:
             pieces.append(point)
             continue
-        camel = _pattern(_CAMEL).findall(point)
-        # A checksum or a key alternates all the time, and its parts mean nothing.
+        camel = _compile(_CAMEL).findall(point)
+        # A checksum or a key alternates constantly, and its parts mean nothing.
         pieces += camel if len(camel) <= 6 else [point]
     words = [piece.lower() for piece in pieces]
     if len(words) == 1:
         return [], words
-    whole = _joined(fold(piece) for piece in points)
+    whole = _join(fold(piece) for piece in points)
     kept = [word for word in words if len(word) > 1 or word.isdecimal()]
     if not kept:
         return ([whole], []) if len(whole) <= LONGEST else ([], words)
@@ -374,8 +343,8 @@ def _cut_segment(segment: str) -> tuple[list[str], list[str]]:
     ]
 
 
-def _number(segment: str, groups: list[str]) -> tuple[list[str], list[str]]:
-    """`1,000` is a thousand; `3.11.7` and 2024-03-05 are known by their beginnings too."""
+def _split_number(segment: str, groups: list[str]) -> tuple[list[str], list[str]]:
+    """Split a number: `1,000` is a thousand; `3.11.7` and 2024-03-05 also match by their beginnings."""
     plain = [group.lstrip("0") or "0" for group in groups]
     if len(groups) < 2:
         return [], plain
@@ -387,7 +356,7 @@ def _number(segment: str, groups: list[str]) -> tuple[list[str], list[str]]:
     return wholes, plain
 
 
-def _joined(pieces: Iterable[str]) -> str:
+def _join(pieces: Iterable[str]) -> str:
     found = ""
     for piece in pieces:
         if found and piece and found[-1].isdecimal() and piece[0].isdecimal():
@@ -396,8 +365,8 @@ def _joined(pieces: Iterable[str]) -> str:
     return found
 
 
-def _without_apostrophe(chunk: str) -> tuple[str, str]:
-    """Possessives, contractions, elisions and Turkish endings cut off; else the joined whole beside the parts."""
+def _cut_apostrophe(chunk: str) -> tuple[str, str]:
+    """Cut off possessives, contractions, elisions and Turkish endings; else return the joined whole with the parts."""
     first, _, rest = chunk.partition("'")
     if "'" not in rest:
         small = rest.lower()
@@ -409,45 +378,48 @@ def _without_apostrophe(chunk: str) -> tuple[str, str]:
             return rest, ""
         if len(first) > 2 and len(rest) <= 5 and rest.islower():
             return first, ""
-    return chunk.replace("'", "-"), _joined(fold(chunk).split("'")) if len(chunk) <= LONGEST else ""
+    return chunk.replace("'", "-"), _join(fold(chunk).split("'")) if len(chunk) <= LONGEST else ""
 
 
 # --- questions ---
 
 
 _Question = namedtuple("_Question", "tongue tongues stops doubtful opening")
-"""What is known of a question: its language, those of the texts, its stop words and those that only may be, the word
-that it begins with."""
+"""A question: its language, the languages of the texts, its stop words, the doubtful ones, and its first word."""
 
 
 def words(query: str, tongues: Iterable[str] = ()) -> tuple[Word, ...]:
-    """The words of a question, with what counts as each. `tongues`: languages known to occur in what is searched."""
-    clean = _clean(query[:_ASKED])
-    if month := "may" in clean.lower() and _pattern(_MONTH).search(clean):
+    """Return the words of a question, with their forms. `tongues`: languages known to occur in the searched texts."""
+    clean = _clean(query[:_QUESTION_CHARS])
+    if month := "may" in clean.lower() and _compile(_MONTH).search(clean):
         clean = clean[: month.start()] + re.sub(r"(?i)\bmay\b", "May", month[0]) + clean[month.end() :]
     chunks = list(dict.fromkeys(_chunks(clean)))
     small = [chunk.lower() for chunk in chunks[:200]]
     heard = stems.language(small)
-    # Who begins with Will or May asks whether, unless the month was seen to be one.
+    # A question that begins with Will or May asks whether, unless the month was recognized.
     opening = "" if month or not chunks else chunks[0]
     doubtful = stems.doubtful(small, heard)
-    question = _Question(heard.tongue, tuple(tongues), _stops(heard), doubtful, opening)
-    return _asked(chunks, question) or _asked(chunks, question._replace(stops=frozenset()))
+    question = _Question(heard.tongue, tuple(tongues), _stop_words(heard), doubtful, opening)
+    return _words_of_chunks(chunks, question) or _words_of_chunks(
+        chunks, question._replace(stops=frozenset())
+    )
 
 
-def _asked(chunks: list[str], question: _Question) -> tuple[Word, ...]:
+def _words_of_chunks(chunks: list[str], question: _Question) -> tuple[Word, ...]:
     found: dict[str, Word] = {}
     before = previous = ""
     for chunk in chunks:
         plain = ""
-        for word in _asked_chunk(chunk, question, len(found) < _MANY):
+        for word in _words_of_chunk(chunk, question, len(found) < _MANY):
             key = word.forms[0][0]
             if key not in found or found[key].weight < word.weight:
                 found[key] = word
             if len(found) < _MANY and _is_plain(word.text) and word.weight == 1.0:
                 plain = word.text
                 # `data base` for database: two words that may be written as one.
-                joined = _term(stems.stem(before + plain, question.tongue or "english")) if before else ""
+                joined = (
+                    _safe_term(stems.stem(before + plain, question.tongue or "english")) if before else ""
+                )
                 for each in (previous, key) if joined else ():
                     found[each] = _with_form(found[each], joined)
                 previous = key
@@ -465,42 +437,42 @@ def _with_form(word: Word, term: str) -> Word:
     return word._replace(forms=(*word.forms, (term, _JOINED)))
 
 
-def _asked_chunk(chunk: str, question: _Question, thorough: bool) -> Iterator[Word]:
+def _words_of_chunk(chunk: str, question: _Question, thorough: bool) -> Iterator[Word]:
     if not chunk.isascii() and runs().search(chunk):
         for at, piece in enumerate(runs().split(chunk)):
             if at % 2:
                 yield from (Word(term, ((term, 1.0),), weight) for term, weight in asked(piece))
             else:
                 for rest in _chunks(piece):
-                    yield from _asked_chunk(rest, question, thorough)
+                    yield from _words_of_chunk(rest, question, thorough)
         return
     stops = question.stops
-    if chunk.lower() in stops and _stands_large(chunk, chunk == question.opening):
-        yield Word(chunk, ((_term(fold(chunk)), 1.0),), 1.0)
+    if chunk.lower() in stops and _is_capitalized(chunk, chunk == question.opening):
+        yield Word(chunk, ((_safe_term(fold(chunk)), 1.0),), 1.0)
         return
-    wholes, parts = _cut(chunk)
+    wholes, parts = _split_chunk(chunk)
     kept = [part for part in dict.fromkeys(parts) if not (stops and _is_stop(part, stops))]
     for whole in dict.fromkeys(wholes):
-        if term := _term(whole):
+        if term := _safe_term(whole):
             yield Word(chunk, ((term, 1.0),), _WHOLE if kept else 1.0)
     for at, part in enumerate(kept):
-        if forms := _forms(part, question, thorough and at < _MANY):
+        if forms := _forms_of(part, question, thorough and at < _MANY):
             yield Word(
                 part, forms, (_PART if wholes else 1.0) * (_DOUBTFUL if part in question.doubtful else 1.0)
             )
 
 
-def _stands_large(chunk: str, opening: bool) -> bool:
-    """Whether a stop word is written as a name is: May, IT."""
+def _is_capitalized(chunk: str, opening: bool) -> bool:
+    """Return whether a stop word is written like a name: May, IT."""
     return (chunk in _NAMES and not opening) or (chunk.isupper() and len(chunk) > 1)
 
 
-def _forms(word: str, question: _Question, thorough: bool) -> tuple[tuple[str, float], ...]:
+def _forms_of(word: str, question: _Question, thorough: bool) -> tuple[tuple[str, float], ...]:
     first = question.tongue or "english"
     forms: dict[str, float] = {}
 
     def add(term: str, factor: float) -> None:
-        if term := _term(term):
+        if term := _safe_term(term):
             forms.setdefault(term, factor)
 
     add(stems.stem(word, first), 1.0)
@@ -514,9 +486,9 @@ def _forms(word: str, question: _Question, thorough: bool) -> tuple[tuple[str, f
             for other in dict.fromkeys((first, *near)):
                 add(stems.stem(variant, other), 0.7)
         if not question.tongue and not question.tongues:
-            for other in stopwords.LATIN:
+            for other in stems.latin_languages():
                 stemmed = stems.stem(word, other)
-                # A stem that is much shorter is another word more often than it is this one.
+                # A much shorter stem is more often another word than this one.
                 short = 3 * len(stemmed) < 2 * len(word)
                 add(stemmed if len(stemmed) > 1 else "", _OTHER_TONGUES / 2 if short else _OTHER_TONGUES)
     return tuple(forms.items())

@@ -1,91 +1,57 @@
-"""Words of a text, and what topic they speak of: which page a text belongs to, and what a new topic is called.
+"""Topics by words: which page a text belongs to, and how to name a new topic.
 
-Invariant: nothing here knows a language. Words lose their commonest endings, so that "garden" and "gardens" are one;
-scripts without spaces between words are read as pairs of characters. Time is linear in the text. A text that does not
+Invariant: no rule here depends on a language. Words lose their commonest endings, so that "garden" and "gardens" are
+one; scripts without spaces are read as pairs of characters. Time is linear in the text. A text that does not
 clearly belong to a topic belongs to none: a fact on the wrong page is harder to find than one on a new page.
 """
 
 from __future__ import annotations
 
+from functools import cache
 from math import log
 
 from looseleaf.base.paths import folded, name_fault
+from looseleaf.language.tables import read_rows, read_words
 from looseleaf.text.patterns import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-STOP = frozenset(
-    # English
-    "a about actually after again all almost also always am an and another any anyone anything are aren "
-    "as at away back be because been before being below best better between both but by call came can "
-    "cannot come could couldn day did didn do does doesn doing don done down during each either else even "
-    "ever every everything few first for from get gets getting give go goes going gone good got great had "
-    "has hasn have haven having he hello help her here hers him his hi how however i if in instead into "
-    "is isn it its itself just keep know last least less let like ll long look lot made make makes many "
-    "may maybe me mean might mine more most much must my myself need needs never new next no nor not note "
-    "nothing now of off ok okay on once one only onto or other our ours out over own please put quite "
-    "rather re really right said same saw say says see seem shall she should shouldn since so some "
-    "someone something soon still stuff such sure take tell than thank thanks that the their them then "
-    "there these they thing things think this those though through to today together tomorrow too took "
-    "try two under until up upon us use used uses using ve very via want wants was wasn way we well went "
-    "were what when where whether which while who whole whom whose why will with within without won would "
-    "wouldn yes yesterday yet you your yours yourself "
-    # German
-    "aber alle allem allen aller alles als auch auf aus bei beim bin bis bist bitte da damit dann das "
-    "dass dein deine dem den denn der des dies diese diesem diesen dieser dieses doch dort du durch ein "
-    "eine einem einen einer eines er es etwas euch euer für gegen gibt haben habe hast hat hatte hier ich "
-    "ihm ihn ihr ihre im ist ja jede jetzt kann kein keine können mein meine meinem meinen meiner mehr "
-    "mich mir mit muss nach nicht nichts noch nun nur ob oder ohne schon sehr sein seine seit sich sie "
-    "sind soll sollen sollte über um und uns unser unsere unter vom von vor waren warum wegen weil wenn "
-    "wer werden wie wir wird wo wurde zu zum zur zwischen möchte "
-    # French
-    "alors au aucun aussi autre aux avant avec avoir bien bonjour ce cela ces cet cette ceux chaque chez "
-    "comme dans de deux dès donc dont elle elles en encore entre est et être eux fait faire il ils je la "
-    "le les leur leurs lui ma mais mes moi moins mon même ne ni nos notre nous ont ou où par parce pas "
-    "peu peut plus pour pourquoi quand que quel quelle qui quoi sa sans se sera ses si sont sous sur ta "
-    "te tes toi ton tous tout toute toutes très trop tu un une vos votre vous veux suis "
-    # Spanish
-    "al algo ante antes aquí así aunque cada como con contra cual cuando del desde donde dos él ella "
-    "ellas ellos era esa ese eso esta está este esto estoy ha hace hacer hasta hay hola las lo los más mi "
-    "mis mucho muy nada nuestra nuestro o otra otro para pero poco por porque qué quien quiero ser sí sin "
-    "sobre solo soy su sus también tan tengo tiene todo todos tus una uno unos usted ya yo".split()
-)
-"""Words that every topic uses."""
 
-_CALENDAR = frozenset(
-    "monday tuesday wednesday thursday friday saturday sunday january february march april may june july august "
-    "september october november december week weekend month year morning evening night "
-    "montag dienstag mittwoch donnerstag freitag samstag sonntag januar februar märz mai juni juli oktober dezember "
-    "woche monat jahr abend lundi mardi mercredi jeudi vendredi samedi dimanche janvier février mars avril juin "
-    "juillet août septembre octobre novembre décembre semaine mois année lunes martes miércoles jueves viernes sábado "
-    "domingo enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre "
-    "semana mes año".split()
-)
-"""Words of time: topics share them by chance. They may name a topic all the same."""
+@cache
+def stop_words() -> frozenset[str]:
+    """Return the words that every topic uses."""
+    return frozenset(word for words in read_rows("topic_words", "stop").values() for word in words)
+
+
+@cache
+def _untelling_words() -> frozenset[str]:
+    """Return those, and words of time: topics share them by chance, though they may name a topic."""
+    return stop_words().union(read_words("topic_words", "calendar"))
+
 
 _MARKS = (
     "\u0300-\u036f\u0591-\u05bd\u0610-\u061a\u064b-\u065f\u0670\u0900-\u0963\u0971-\u0df3\u0e31-\u0e4e"
     "\u0eb1-\u0ecd\u1780-\u17d3"
 )
-# Vowel signs are no letters to `\w`, and without them the words of half of Asia would fall apart.
+# `\w` excludes vowel signs, and without them the words of half of Asia would fall apart.
 _WORD = lazy(rf"[^\W_](?:[^\W_]|[{_MARKS}])*+(?:\+\+|#)?")
 _UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf"
     "\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
 )
-"""Scripts that put no space between words, and Korean, which hangs other words on to them."""
+"""Scripts without spaces between words, and Korean, which appends other words to them."""
 
 _RUN = lazy(rf"[{_UNSPACED}]++|[^{_UNSPACED}]++")
 _IS_UNSPACED = lazy(rf"[{_UNSPACED}]")
-# Hiragana, and the Chinese words and characters that mostly stand between others.
+# Hiragana, and the Chinese words and characters that mostly join others.
 _BETWEEN = lazy(
     "(?:很多|什么|怎么|一个|一些|可以|因为|所以|如果|但是|[\u3040-\u309f我你他她它们的了在是和都很吗呢吧啊把被这那里])++"
 )
 
 _PART = lazy(r"(?s).{1,1000}(?=\s)|.{1,1000}")
-"""Normal form sorts marks that follow each other in quadratic time, so it is given this much at a time."""
+"""The text to normalize at a time: normal forms sort adjacent marks in quadratic time."""
 
 _LONGEST_WORD = 40
 """Longer ones are hashes, encoded bytes and the like."""
@@ -95,48 +61,48 @@ _LONGEST_WORD = 40
 
 
 def vocabulary(text: str) -> dict[str, int]:
-    """How often each word of a text occurs, by its stem; without words that say nothing of what the text is about."""
+    """Return how often each word of a text occurs, by stem, without words that say nothing about its subject."""
     counts: dict[str, int] = {}
-    for word in _words(_plain(text)):
+    for word in _split_words(_normalize(text)):
         for run in _RUN.findall(word):
-            for term in _terms(run):
+            for term in _terms_of(run):
                 counts[term] = counts.get(term, 0) + 1
     return counts
 
 
 def wording(text: str) -> str:
-    """The same for two texts of the same words in the same order, whatever their case and punctuation."""
-    return " ".join(_words(_plain(text)))
+    """Return one form for all texts of the same words in the same order, in any case and punctuation."""
+    return " ".join(_split_words(_normalize(text)))
 
 
-def _plain(text: str) -> str:
-    """In one case and one spelling."""
+def _normalize(text: str) -> str:
+    """Return the text in one case and one spelling."""
     if text.isascii():
         return text.lower()
     import unicodedata  # not at the top: most texts need none of it
 
     parts = []
     for part in _PART.findall(text):
-        # Twice, because lower case can take a letter apart that normal form puts together.
+        # Twice, because lower case can split a letter that normal form joins.
         for _ in range(2):
             part = unicodedata.normalize("NFKC", part).lower()
         parts.append(unicodedata.normalize("NFC", part))
     return "".join(parts)
 
 
-def _words(plain: str) -> list[str]:
+def _split_words(plain: str) -> list[str]:
     return _WORD.findall(plain)
 
 
-def _terms(run: str) -> list[str]:
+def _terms_of(run: str) -> list[str]:
     if _IS_UNSPACED.match(run):
         return [run[at : at + 2] for at in range(max(1, len(run) - 1))]
-    is_word = 1 < len(run) <= _LONGEST_WORD and not run.isdigit() and run not in STOP and run not in _CALENDAR
+    is_word = 1 < len(run) <= _LONGEST_WORD and not run.isdigit() and run not in _untelling_words()
     return [stem(run)] if is_word else []
 
 
 def stem(word: str) -> str:
-    """A word of lower case without its commonest ending. No word of any dictionary, only the same for kindred ones."""
+    """Return a lower-case word without its commonest ending: no dictionary word, only the same for related ones."""
     word = singular(_unaccented(word))
     for ending, least in (("ing", 4), ("en", 4), ("ed", 3)):
         if word.endswith(ending) and len(word) >= len(ending) + least:
@@ -147,7 +113,7 @@ def stem(word: str) -> str:
 
 
 def singular(word: str) -> str:
-    """As English, French and Spanish make a plural."""
+    """Return the singular, by the plurals of English, French and Spanish."""
     if len(word) < 4 or word[-1] != "s" or word[-2] in "sui":
         return word
     if word.endswith("ies") and len(word) > 4:
@@ -159,7 +125,7 @@ def singular(word: str) -> str:
 
 
 def _unaccented(word: str) -> str:
-    """Latin letters without their marks: people leave them out."""
+    """Return a word without marks on Latin letters: people leave them out."""
     if word.isascii() or max(word) > "\u024f":
         return word
     import unicodedata
@@ -168,30 +134,30 @@ def _unaccented(word: str) -> str:
     return "".join(each for each in letters if not unicodedata.combining(each)) or word
 
 
-# --- which topic -----------------------------------------------------------------------
+# --- choosing a topic -----------------------------------------------------------------------
 
 LEAST = 0.2
-"""The part of a text's weight that a topic must account for. Below it the text may as well be about something new."""
+"""The part of a text's weight that a topic must account for. Below it the text may be about something new."""
 
 CLEARLY = 1.35
-"""How many times as much as the next one it must account for: a text between two topics is for neither."""
+"""How many times as much as the runner-up: a text between two topics belongs to neither."""
 
 _NEW = 0.35
-"""What a word that no topic knows weighs, against the rarest one that some topic knows. Every text has such words, also
-one that goes on with a topic; a text of nothing else is about something new."""
+"""The weight of a word that no topic knows, relative to the rarest known one. Every text has such words, even one that
+continues a topic; a text of nothing else is about something new."""
 
 _OFTEN = 1.2
-"""A word that a topic uses so often counts half of what it could (the k of BM25)."""
+"""Uses at which a word counts half its maximum (the k of BM25)."""
 
 _LONG = 0.5
-"""How much a page's length is held against it: half (the b of BM25), since long pages do hold more topics' words."""
+"""How much a page's length counts against it: half (the b of BM25), since long pages do hold more topics' words."""
 
 
 def choose(text: str, pages: Mapping[str, Mapping[str, int]]) -> str | None:
-    """The topic whose page (its `vocabulary`) speaks of what the text speaks of; None where none clearly does.
+    """Return the topic whose page (its `vocabulary`) shares the text's subject; None if none clearly does.
 
-    A word weighs the more, the fewer pages know it. What is counted is the part of the text's weight that a page
-    accounts for, so the answer does not depend on how long the text is.
+    A word weighs more, the fewer pages know it. What counts is the part of the text's weight that a page accounts
+    for, so the answer does not depend on the text's length.
     """
     words = vocabulary(text)
     if not words or not pages:
@@ -216,74 +182,74 @@ def choose(text: str, pages: Mapping[str, Mapping[str, int]]) -> str | None:
             shared[topic] += 1
     (best, topic), *others = sorted((-score, topic) for topic, score in scores.items())
     next_best = -others[0][0] if others else 0.0
-    # One shared word is chance, unless it is the topic's name as it is written, or the text has no other.
-    is_named = set(_visible(topic)) <= set(_words(_plain(text)))
+    # One shared word is chance, unless it is the topic's name as written, or the text's only word.
+    is_named = set(_visible_words(topic)) <= set(_split_words(_normalize(text)))
     is_clear = -best >= CLEARLY * next_best and (is_named or shared[topic] >= min(2, len(words)))
     return topic if -best >= LEAST * whole and is_clear and best < 0 else None
 
 
-# --- what a topic is called ------------------------------------------------------------
+# --- naming a topic ------------------------------------------------------------
 
 NAME_CHARS = 60
 TEXT_WORDS = 3
 TEXT_CHARS = 40
-"""A name that somebody gave is kept with all its words; one that is made of a text is short, or it would be a text."""
+"""A given name keeps all its words; one made from a text is short, or it would be a text."""
 
 _NAME_BYTES = 100
-"""A page's name is longer than its topic's by `.md`, and both have to be names on every system (FORMAT §2.1)."""
+"""A page's name adds `.md` to its topic, and both must be valid on every system (FORMAT §2.1)."""
 
 _UNNAMED = "notes"
 _NOT_OF_A_TEXT = frozenset(("user", "project", "sessions"))
-"""Topics with a meaning of their own: a text is not filed there for using the word."""
+"""Reserved topics: using the word does not file a text there."""
 
 
 def topic_name(given: str, existing: Iterable[str] = ()) -> str:
-    """What a topic is called by somebody who names it: all its words, in lower case, joined by `-`.
+    """Return the topic for a given name: all its words, in lower case, joined by `-`.
 
-    An existing topic that differs only in case, plural, separators, small words or the order of words is that topic,
-    and its name is the answer. A whole text is no name: see `topic_of_text`.
+    An existing topic that differs only in case, plural, separators, small words or word order is that topic. A whole
+    text is no name: see `topic_of_text`.
     """
     if _is_text(given):
         return topic_of_text(given, existing)
-    return _known(given, _joined(_visible(given), NAME_CHARS), existing)
+    return _existing_name(given, _join_words(_visible_words(given), NAME_CHARS), existing)
 
 
 def topic_of_text(text: str, existing: Iterable[str] = ()) -> str:
-    """What a topic is called after the words of a text: at most three. An existing one of these words is that one."""
-    # What leads somewhere is not what a text is about.
+    """Return a topic made of at most three words of a text, or an existing one of these words."""
+    # Links and addresses are not the subject.
     words = (word for word in text.split() if "://" not in word and "@" not in word)
-    return _known(text, _joined(_telling(" ".join(words)), TEXT_CHARS), existing)
+    return _existing_name(text, _join_words(_most_used(" ".join(words)), TEXT_CHARS), existing)
 
 
-def _known(given: str, name: str, existing: Iterable[str]) -> str:
-    keys = _keys(name)
-    same = [each for each in existing if each == given or keys & _keys(each)]
+def _existing_name(given: str, name: str, existing: Iterable[str]) -> str:
+    keys = _keys_of(name)
+    same = [each for each in existing if each == given or keys & _keys_of(each)]
     same = [each for each in same if "/" not in each and name_fault(each) is None]
     return min(same, key=lambda each: (each != given, each != name, each), default=name)
 
 
-def _joined(words: Iterable[str], chars: int) -> str:
+def _join_words(words: Iterable[str], chars: int) -> str:
     name = ""
     for word in words:
-        longer = f"{name}-{word}" if name else _cut(word, chars)
+        longer = f"{name}-{word}" if name else _cut_word(word, chars)
         if len(longer) > chars or len(longer.encode()) > _NAME_BYTES:
             break
         name = longer
     if not name:
         return _UNNAMED
-    # The names of devices; `_` is no part of a word, so the name of this topic is made of the same words.
+    # Device names get `_`, which is no part of a word: the name keeps the same words.
     return name if name_fault(name) is None else f"{name}_"
 
 
-def _cut(word: str, chars: int) -> str:
-    """As much of a word as a name holds. What is left is a word of its own, so that it names the same again."""
+def _cut_word(word: str, chars: int) -> str:
+    """Cut a word to the length of a name. The rest is a word itself, so that naming is stable."""
     cut = word[:chars].encode()[:_NAME_BYTES].decode(errors="ignore")
-    return "".join(_words(cut)[:1])
+    return "".join(_split_words(cut)[:1])
 
 
-def _visible(text: str) -> list[str]:
-    """The words of a name or a text, spelt so that they can stand in the name of a file."""
-    return _words("".join(each if each.isprintable() else " " for each in _plain(text)))
+def _visible_words(text: str) -> list[str]:
+    """Return the words of a name or a text, spelled so that a file name can hold them."""
+    return _split_words("".join(each if each.isprintable() else " " for each in _normalize(text)))
 
 
 _MOST_WORDS = 10
@@ -292,29 +258,31 @@ _SENTENCE_ENDS = lazy(r"[.!?]\s|[。！？\n]")
 
 
 def _is_text(given: str) -> bool:
-    """Whether it is too much for a name: several sentences or lines, many words, or one long run without spaces."""
+    """Return whether it is too long for a name: several sentences or lines, many words, or one long unspaced run."""
     stripped = given.strip()
     if len(stripped) > NAME_CHARS or _SENTENCE_ENDS.search(stripped):
         return True
-    words = _visible(stripped)
-    return len(words) > _MOST_WORDS or any(len(word) > _MOST_UNSPACED and _pieces(word) for word in words)
+    words = _visible_words(stripped)
+    return len(words) > _MOST_WORDS or any(
+        len(word) > _MOST_UNSPACED and _split_unspaced(word) for word in words
+    )
 
 
-def _pieces(word: str) -> list[str]:
-    """Of a run of characters without spaces, what stands between those that only join; nothing if none joins."""
+def _split_unspaced(word: str) -> list[str]:
+    """Split an unspaced run at characters that only join; empty if none does."""
     if not _IS_UNSPACED.search(word):
         return []
-    pieces = [each for piece in _BETWEEN.split(word) for each in _words(piece)]
+    pieces = [each for piece in _BETWEEN.split(word) for each in _split_words(piece)]
     return pieces if pieces != [word] else []
 
 
-def _telling(text: str) -> list[str]:
-    """The words that a text uses most, in the order in which it first does."""
-    words = [piece for word in _visible(text) for piece in _pieces(word) or [word]]
-    words = [word for word in words if word not in STOP] or words
+def _most_used(text: str) -> list[str]:
+    """Return the words that a text uses most, in order of first use."""
+    words = [piece for word in _visible_words(text) for piece in _split_unspaced(word) or [word]]
+    words = [word for word in words if word not in stop_words()] or words
     counts: dict[str, int] = {}
     shown: dict[str, str] = {}
-    for word in filter(_tells, words):
+    for word in filter(_is_telling, words):
         key = stem(word)
         shown.setdefault(key, word)
         counts[key] = counts.get(key, 0) + 1
@@ -324,13 +292,13 @@ def _telling(text: str) -> list[str]:
     return telling or list(dict.fromkeys(words))[:TEXT_WORDS]
 
 
-def _tells(word: str) -> bool:
+def _is_telling(word: str) -> bool:
     is_short = len(word) < 2 and not _IS_UNSPACED.match(word)
     return not is_short and len(word) <= _LONGEST_WORD and word not in _NOT_OF_A_TEXT and not word.isdigit()
 
 
-def _keys(name: str) -> set[tuple[str, ...]]:
-    """What two names of one topic have in common: their words in any order, or their letters without separators."""
-    words = [singular(_unaccented(folded(word))) for word in _visible(name)]
-    telling = [word for word in words if word not in STOP] or words
+def _keys_of(name: str) -> set[tuple[str, ...]]:
+    """Return the keys that names of one topic share: their words in any order, or their letters without separators."""
+    words = [singular(_unaccented(folded(word))) for word in _visible_words(name)]
+    telling = [word for word in words if word not in stop_words()] or words
     return {tuple(sorted(set(telling))), ("", "".join(telling))} if telling else set()

@@ -1,7 +1,7 @@
-"""The key of a value: what is left of its words when all that does not tell values apart is taken away.
+"""The key of a value: its words without all that does not distinguish values.
 
-Two values of one relation with equal keys are the same value. Invariant: a key is its own key; words that turn a
-meaning round (not, without, over), numbers and dates always stay in it. Linear in the value.
+Two values of one relation with equal keys are the same value. Invariant: a key is its own key; words that reverse a
+meaning (not, without, over), numbers and dates always stay in it. Linear in the value.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from looseleaf.language import aliases
+from looseleaf.language.aliases import aliases_of, eastern_leads, lead_phrases, tail_words
 from looseleaf.language.relations import relation_name
 from looseleaf.language.words import american, fold, is_eastern, is_number, plain, singular, stem, tokens
 from looseleaf.text.lines import undoubted
@@ -24,15 +24,15 @@ NAMES = frozenset(
     "name partner manager employer home hometown address nationality repository branch child sibling parent friend"
     " colleague religion gender".split()
 )
-"""Relations whose values are names: every word of them counts, in its order and as it is."""
+"""Relations whose values are names: every word counts, in order and unchanged."""
 SENTENCES = frozenset("rule plan goal appointment event decision note".split())
-"""Relations whose values are said in sentences: the order of words counts, commas do not."""
+"""Relations whose values are sentences: word order counts, commas do not."""
 _VERBAL = SENTENCES | frozenset("likes dislikes prefers hobby skill trait language".split()) | {"works on"}
 _BAGS = frozenset(
     "likes dislikes prefers hobby skill trait pet owns uses allergy condition language diet role deadline"
     " speaks education".split()
 ) | {"works on"}
-"""Relations whose values mean the same in another order of words, unless a word of `_TURNING` is among them."""
+"""Relations whose values mean the same in another word order, unless they hold a word of `_TURNING`."""
 _TURNING = frozenset(
     "over than instead rather before after to from into until vs versus then when if unless without except but not no"
     " -> →".split()
@@ -69,19 +69,19 @@ _PRONOUN = {
 
 
 def key(object: str, relation: str = "") -> str:
-    """The normalised value. Equal keys under one relation: the same value."""
-    return _key(object, base_of(relation))
+    """Return the normalized value. Equal keys under one relation mean the same value."""
+    return _key_of(object, base_of(relation))
 
 
 def same(a: str, b: str, relation: str = "") -> bool:
     base = base_of(relation)
-    return _key(a, base) == _key(b, base)
+    return _key_of(a, base) == _key_of(b, base)
 
 
 def near(a: str, b: str, relation: str = "") -> bool:
-    """Too alike to be held side by side without a question, too different to be one."""
+    """Return whether two values are too similar to keep both without asking, yet not the same."""
     base = base_of(relation)
-    one, other = _key(a, base), _key(b, base)
+    one, other = _key_of(a, base), _key_of(b, base)
     if one == other:
         return False
     if one.replace(" ", "") == other.replace(" ", ""):
@@ -90,7 +90,7 @@ def near(a: str, b: str, relation: str = "") -> bool:
     if ("not" in left) != ("not" in right):
         return False
     shared, all_words = left & right, left | right
-    numbers, others = _numbers(one), _numbers(other)
+    numbers, others = _numbers_of(one), _numbers_of(other)
     if numbers and others and numbers != others:
         return False
     if shared and (left < right or right < left):
@@ -98,71 +98,71 @@ def near(a: str, b: str, relation: str = "") -> bool:
     if len(shared) > 0.7 * len(all_words):
         return True
     apart, against = left - right, right - left
-    return len(apart) == 1 == len(against) and _misspelt(*apart, *against)
+    return len(apart) == 1 == len(against) and _is_misspelling(*apart, *against)
 
 
 @lru_cache(8192)
-def _numbers(key: str) -> frozenset[str]:
+def _numbers_of(key: str) -> frozenset[str]:
     return frozenset(word for word in parts_of(key) if is_number(word))
 
 
 @lru_cache(1024)
 def base_of(relation: str) -> str:
-    """The relation without whose it is: a sister's home is told apart as a home."""
+    """Return the relation without its owner: a sister's home compares like a home."""
     name = relation_name(relation).rpartition("'s ")[2] if relation else ""
     return "favorite" if name.startswith("favorite ") else name
 
 
 _BRACKETS = r" \[[^\[\]]{4,40}\]"
-"""The date that a relative time means, as the program wrote it behind it."""
+"""The date that the program appended to a relative time."""
 
 
 @lru_cache(8192)
-def _key(value: str, base: str) -> str:
+def _key_of(value: str, base: str) -> str:
     value = undoubted(value)
     if base == "note":
         value = re.sub(_BRACKETS, "", value)
-    made = _once(value, base)
-    for _ in range(8):  # a step may lay bare what the next one takes away; two or three suffice
-        again = _once(made, base)
+    made = _normalize_once(value, base)
+    for _ in range(8):  # a step may expose what the next removes; two or three suffice
+        again = _normalize_once(made, base)
         if again == made:
             break
         made = again
     return made
 
 
-def _once(value: str, base: str) -> str:
+def _normalize_once(value: str, base: str) -> str:
     folded = fold(value)
     special = _SPECIAL.get(base)
     made = special(folded) if special is not None else None
     if made is None:
-        made = _address(folded)
+        made = _address_key(folded)
     if made is not None:
         return made
-    words = [_bare(word) for word in tokens(folded)]
+    words = [_strip_word(word) for word in tokens(folded)]
     if base == "name" and words.count(",") == 1:
         comma = words.index(",")
         words = words[comma + 1 :] + words[:comma]
-    words = _trimmed(words, base)
-    words = _renamed(words, base)
+    words = _trim(words, base)
+    words = _replace_aliases(words, base)
     if base in NAMES:
         words = ["and" if word in ("&", "+") else word for word in words if word not in ",;、，；。"]
         return " ".join(words) or folded
-    items = _items(words, base)
+    items = _split_items(words, base)
     return ", ".join(items) or folded
 
 
-def _bare(word: str) -> str:
-    """Without accents, the dots of an abbreviation, and the 's of whose it is."""
+def _strip_word(word: str) -> str:
+    """Strip accents, the dots of an abbreviation, and a possessive 's."""
     word = plain(word)
     if "." in word and len(word) == 2 * word.count(".") + 1 and not is_number(word):
         return word.replace(".", "")
     return word[:-2] if word.endswith("'s") and len(word) > 3 and word not in ("it's", "let's") else word
 
 
-def _trimmed(words: list[str], base: str) -> list[str]:
-    """Without the words before and after that the relation says already; never without all of them."""
-    leads, tails = aliases.LEADS.get(base, frozenset()), aliases.TAILS.get(base, frozenset())
+def _trim(words: list[str], base: str) -> list[str]:
+    """Drop leading and trailing words that the relation implies; never all of them."""
+    leads, tails = lead_phrases().get(base, frozenset()), tail_words().get(base, frozenset())
     start, end = 0, len(words)
     while start < end - 1:
         if words[start] in _SEPARATORS or (base not in NAMES and words[start] in _ARTICLES):
@@ -177,43 +177,43 @@ def _trimmed(words: list[str], base: str) -> list[str]:
         end -= 1
     kept = words[start:end]
     if len(kept) == 1 < len(words) and (tuple(kept) in leads or kept[0] in tails):
-        return words  # an older brother without a name: all there is to tell him by
+        return words  # an older brother without a name: nothing else identifies him
     if kept and is_eastern(kept[0]):
-        lead = next((lead for lead in aliases.EASTERN_LEADS if kept[0].startswith(lead)), "")
+        lead = next((lead for lead in eastern_leads() if kept[0].startswith(lead)), "")
         kept[0] = kept[0][len(lead) :] or kept[0]
     return kept
 
 
-def _names(base: str) -> Table:
-    """Other names of values, as the words of a value of that relation are written."""
-    tables: tuple[str, ...] = ("TECHNICAL", "SPELLINGS", "NEGATIONS")
+def _aliases_for(base: str) -> Table:
+    """Return the aliases for values of a relation."""
+    tables: tuple[str, ...] = ("technical", "spellings", "negations")
     if base in NAMES:
-        tables = ("PLACES",) if base in ("home", "hometown", "nationality", "address") else ()
+        tables = ("places",) if base in ("home", "hometown", "nationality", "address") else ()
     elif base == "rule":
-        tables += ("CHOICES", "MANNERS", "RULES")
+        tables += ("choices", "manners", "rules")
     elif base in ("prefers", "decision"):
-        tables += ("CHOICES", "MANNERS")
+        tables += ("choices", "manners")
     elif base == "role":
-        tables += ("ROLES",)
+        tables += ("roles",)
     if base in ("language", "speaks"):
-        tables += ("LANGUAGES",)
+        tables += ("languages",)
     if base in _TOOLS:
-        tables += ("NARROW",)
-    return _joined(tables)
+        tables += ("narrow",)
+    return _join_aliases(tables)
 
 
 @lru_cache(32)
-def _joined(tables: tuple[str, ...]) -> Table:
-    """Made once for all the relations, of which there may be thousands, that have the same tables."""
+def _join_aliases(tables: tuple[str, ...]) -> Table:
+    """Join tables once for all relations that use them; there may be thousands."""
     return {
-        tuple(_bare(part) for part in tokens(fold(" ".join(name)))): value
+        tuple(_strip_word(part) for part in tokens(fold(" ".join(name)))): value
         for table in tables
-        for name, value in getattr(aliases, table).items()
+        for name, value in aliases_of(table).items()
     }
 
 
-def _renamed(words: list[str], base: str) -> list[str]:
-    names = _names(base)
+def _replace_aliases(words: list[str], base: str) -> list[str]:
+    names = _aliases_for(base)
     longest = 5
     made: list[str] = []
     at = 0
@@ -230,7 +230,7 @@ def _renamed(words: list[str], base: str) -> list[str]:
     return made or words
 
 
-def _items(words: list[str], base: str) -> list[str]:
+def _split_items(words: list[str], base: str) -> list[str]:
     form = stem if base in _VERBAL else singular
     turned = not _TURNING.isdisjoint(words) and base != "education"
     listed = base not in SENTENCES and base not in ("deadline", "pet", "education")
@@ -250,19 +250,19 @@ def _items(words: list[str], base: str) -> list[str]:
     if base in _BAGS and not turned:
         kept = [sorted(set(item)) for item in kept]
     elif base in SENTENCES:
-        kept = [_dates_last(item) for item in kept]
+        kept = [_move_dates_last(item) for item in kept]
     joined = [" ".join(item) for item in kept]
     return joined if turned else sorted(set(joined))
 
 
-def _dates_last(words: list[str]) -> list[str]:
+def _move_dates_last(words: list[str]) -> list[str]:
     dates = [word for word in words if "-" in word[1:] and is_number(word)]
     return [word for word in words if word not in dates] + dates if len(dates) == 1 else words
 
 
 @lru_cache(8192)
 def parts_of(made: str) -> frozenset[str]:
-    """The words of a key; of a run of Han or kana its pairs, which is what its words may be."""
+    """Return the words of a key; for a run of Han or kana its pairs, its possible words."""
     parts: set[str] = set()
     for word in made.replace(",", " ").split():
         if is_eastern(word):
@@ -272,8 +272,9 @@ def parts_of(made: str) -> frozenset[str]:
     return frozenset(parts)
 
 
-def _misspelt(one: str, other: str) -> bool:
-    """One slip of the pen apart: a letter more, less, other or two swapped, in a word long enough to tell."""
+def _is_misspelling(one: str, other: str) -> bool:
+    """Return whether two words are one typo apart: a letter more, less, changed or two swapped, in a long enough
+    word."""
     if min(len(one), len(other)) < 5 or abs(len(one) - len(other)) > 1 or max(len(one), len(other)) > 64:
         return False
     if not (one.isalpha() and other.isalpha()):
@@ -285,19 +286,19 @@ def _misspelt(one: str, other: str) -> bool:
     return a[1:] == b[1:] or a[1:] == b or a == b[1:] or (a[:2] == b[1::-1] and a[2:] == b[2:])
 
 
-def _email(folded: str) -> str | None:
+def _email_key(folded: str) -> str | None:
     found = re.search(_EMAIL, folded.removeprefix("mailto:"))
     return found[0].strip(".\"'") if found else None
 
 
-def _phone(folded: str) -> str | None:
+def _phone_key(folded: str) -> str | None:
     digits = "".join(letter for letter in folded.replace("(0)", "") if letter.isdigit() or letter == "+")
     if len(digits) < 5:
         return None
     return "+" + digits[2:] if digits.startswith("00") else digits
 
 
-def _pronouns(folded: str) -> str | None:
+def _pronouns_key(folded: str) -> str | None:
     words = [
         _PRONOUN.get(word, word)
         for word in re.findall(r"[^\W\d_]+", folded)
@@ -306,7 +307,7 @@ def _pronouns(folded: str) -> str | None:
     return "/".join(dict.fromkeys(words)) or None
 
 
-def _age(folded: str) -> str | None:
+def _age_key(folded: str) -> str | None:
     words = tokens(folded)
     numbers = [word for word in words if is_number(word)]
     if len(numbers) != 1 or not numbers[0].isdigit() or not _NOT_YEARS.isdisjoint(words):
@@ -314,7 +315,7 @@ def _age(folded: str) -> str | None:
     return numbers[0]
 
 
-def _zone(folded: str) -> str | None:
+def _zone_key(folded: str) -> str | None:
     found = re.fullmatch(_ZONE, folded)
     if found is None:
         return None
@@ -322,8 +323,8 @@ def _zone(folded: str) -> str | None:
     return f"utc{found[1]}{hours:02d}:{minutes:02d}" if hours or minutes else "utc"
 
 
-def _address(folded: str) -> str | None:
-    """A URL without its scheme, and one word that is a name on the network."""
+def _address_key(folded: str) -> str | None:
+    """Return the key of a URL, without its scheme; None for anything else."""
     if " " in folded or ("/" not in folded and ":" not in folded):
         return None
     found = re.fullmatch(_URL, folded)
@@ -331,9 +332,9 @@ def _address(folded: str) -> str | None:
 
 
 _SPECIAL: dict[str, Callable[[str], str | None]] = {
-    "email": _email,
-    "phone": _phone,
-    "pronouns": _pronouns,
-    "age": _age,
-    "time zone": _zone,
+    "email": _email_key,
+    "phone": _phone_key,
+    "pronouns": _pronouns_key,
+    "age": _age_key,
+    "time zone": _zone_key,
 }

@@ -1,13 +1,15 @@
-"""Words as identity compares them: one form for what differs in spelling, number, case, script width or accent only.
+"""Words as identity compares them: one form for words that differ only in spelling, number, case, width or accent.
 
-Invariant: polarity, numbers and names are never normalised away, and a form is its own form. Each function takes time
+Invariant: polarity, numbers and names are never normalized away, and a form is its own form. Each function takes time
 linear in its text.
 """
 
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import cache, lru_cache
+
+from looseleaf.language.tables import read_pairs, read_words
 
 _TOKEN = (
     r"\d{4}-\d\d(?:-\d\d)?(?![\d-])|\d\d-\d\d(?![\d-])"  # a date
@@ -23,8 +25,7 @@ _WESTERN_TOKEN = (
     r"|(?<![\w-])-\d++(?:\.\d++)?(?![\d-])|\d{1,3}(?:,\d{3})++(?:\.\d++)?(?![\d,])|\d++(?:[.]\d++)*"
     r"|[^\W\d_]++(?:[.'](?=[^\W\d_])[^\W\d_]++)*(?:\+\+|#)?|(?<!\w)\.net\b|(?<=\s)\+(?=\s)|[,;、，；。&]|[$€£¥%]|->|→"
 )
-"""The same for text below `_FIRST_EASTERN`: the ranges of Han, kana and hangul take longer to compile than all the
-rest."""
+"""The same for text below `_FIRST_EASTERN`: the ranges of Han, kana and hangul compile slower than all the rest."""
 _FIRST_EASTERN = "々"
 _EAST = r"[぀-ヿ㐀-鿿豈-﫿々가-힣]"
 _NUMBER = r"-?\d[\d.:,-]*"
@@ -58,10 +59,10 @@ _UNIT_NAMES = {
     for name in names.split()
 }
 _ACCENTED = frozenset("año años papá papás schön péché pêche pêché père mère piña campaña".split())
-"""Words that would be other words without their accents."""
+"""Words that are other words without their accents."""
 _LETTERS = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ð": "d", "æ": "ae", "œ": "oe", "ı": "i", "þ": "th"})
 _TONES = frozenset("\u0309\u031b\u0323")
-"""Marks of Vietnamese, where accents tell most words apart: a word with one keeps all it has."""
+"""Marks of Vietnamese, where accents distinguish most words: a word with one keeps all its marks."""
 _TWO_MARKS = "[a-z][\u0300-\u036f]{2}"
 _QUOTES = str.maketrans(
     {"’": "'", "‘": "'", "ʼ": "'", "`": "'", "“": '"', "”": '"', "‐": "-", "‑": "-", "–": "-"}
@@ -69,7 +70,7 @@ _QUOTES = str.maketrans(
 
 
 def fold(text: str) -> str:
-    """Compatibility forms, case and typographic quotes unified; white space is single spaces."""
+    """Unify compatibility forms, case and typographic quotes; collapse white space."""
     if not text.isascii():
         from unicodedata import normalize
 
@@ -80,7 +81,7 @@ def fold(text: str) -> str:
 
 
 def plain(word: str) -> str:
-    """A Latin word without its accents, but where they tell words apart. Other scripts keep all their marks."""
+    """Return a Latin word without accents, except where they distinguish words. Other scripts keep all marks."""
     if word.isascii() or word in _ACCENTED:
         return word
     from unicodedata import combining, normalize
@@ -96,46 +97,49 @@ def plain(word: str) -> str:
 
 
 def is_eastern(word: str) -> bool:
-    """Whether it begins with Han, kana or hangul."""
+    """Return whether a word begins with Han, kana or hangul."""
     return word[:1] >= _FIRST_EASTERN and re.match(_EAST, word) is not None
 
 
 def tokens(text: str) -> list[str]:
-    """The words, numbers and list separators of folded text, with number words, clock times and units unified."""
+    """Return the words, numbers and list separators of folded text, with number words, clock times and units
+    unified."""
     from looseleaf.text.times import with_iso_dates
 
     text = with_iso_dates(text)
-    text = re.sub(_CLOCK, _clock, text)
+    text = re.sub(_CLOCK, _format_clock, text)
     text = re.sub(_ORDINALS, r"\1", text)
     text = re.sub(
         _SCALED, lambda found: f"{found[1]}000" if found[2] == "k" else f"{found[1]} {found[2]}", text
     )
     is_western = text.isascii() or max(text) < _FIRST_EASTERN
     found = re.findall(_WESTERN_TOKEN if is_western else _TOKEN, text)
-    return _measured(_numbers([_number(word) if word[-1].isdigit() else word for word in found]))
+    return _normalize_units(
+        _read_number_words([_normalize_number(word) if word[-1].isdigit() else word for word in found])
+    )
 
 
-def _clock(found: re.Match[str]) -> str:
+def _format_clock(found: re.Match[str]) -> str:
     hour = int(found[1])
     if not 1 <= hour <= 12:
         return found[0]
     return f"{hour % 12 + (12 if found[3] == 'p' else 0):02d}:{found[2] or '00'}"
 
 
-def _number(word: str) -> str:
+def _normalize_number(word: str) -> str:
     if ":" in word:
         return f"0{word}" if word[1] == ":" else word
     if "-" in word[1:]:
         return word
     if word[0] == "-":
-        return "-" + _number(word[1:])
+        return "-" + _normalize_number(word[1:])
     word = word.replace(",", "")
     whole, dot, rest = word.partition(".")
     return (whole.lstrip("0") or "0") + dot + rest
 
 
-def _numbers(words: list[str]) -> list[str]:
-    """Number words as digits: "thirty four", "two hundred"."""
+def _read_number_words(words: list[str]) -> list[str]:
+    """Return number words as digits: "thirty four", "two hundred"."""
     made: list[str] = []
     at = 0
     while at < len(words):
@@ -155,8 +159,8 @@ def _numbers(words: list[str]) -> list[str]:
     return made
 
 
-def _measured(words: list[str]) -> list[str]:
-    """Units by their signs, after their numbers: "$20" and "20 dollars" are `20 $`."""
+def _normalize_units(words: list[str]) -> list[str]:
+    """Write units as signs after their numbers: "$20" and "20 dollars" are `20 $`."""
     made: list[str] = []
     for word in words:
         after_number = bool(made) and is_number(made[-1])
@@ -173,48 +177,34 @@ def is_number(word: str) -> bool:
     return bool(re.fullmatch(_NUMBER, word))
 
 
-def _pairs(text: str) -> dict[str, str]:
-    return {one: other for one, _, other in (pair.partition("/") for pair in text.split())}
+@cache
+def _spellings() -> dict[str, str]:
+    return read_pairs("english_words", "spellings")
 
 
-_SPELLINGS = _pairs("""
-grey/gray licence/license defence/defense offence/offense pretence/pretense practise/practice programme/program
-aeroplane/airplane aluminium/aluminum tyre/tire pyjama/pajama moustache/mustache sceptical/skeptical cosy/cozy
-jewellery/jewelry judgement/judgment yoghurt/yogurt doughnut/donut whisky/whiskey mum/mom maths/math
-aubergine/eggplant courgette/zucchini mathematics/math plough/plow travelling/traveling traveller/traveler
-travelled/traveled
-modelling/modeling labelled/labeled cancelled/canceled skilful/skillful fulfil/fulfill enrol/enroll artefact/artifact
-anaesthetic/anesthetic paediatric/pediatric paediatrician/pediatrician gynaecologist/gynecologist
-orthopaedic/orthopedic oestrogen/estrogen diarrhoea/diarrhea anaemia/anemia manoeuvre/maneuver coeliac/celiac
-archaeology/archeology archaeologist/archeologist encyclopaedia/encyclopedia leukaemia/leukemia
-photo/photograph photos/photographs telly/television tv/television phone/telephone phones/telephone
-bike/bicycle bikes/bicycle fridge/refrigerator
-""")
+@cache
+def _plurals() -> dict[str, str]:
+    return read_pairs("english_words", "plurals")
+
+
+@cache
+def _not_plural() -> frozenset[str]:
+    return frozenset(read_words("english_words", "not plural"))
+
+
+@cache
+def _not_verbs() -> frozenset[str]:
+    return frozenset(read_words("english_words", "not verbs"))
+
+
 _OUR = r"(?<=[a-z][bdlmnrtv])our(?=$|s$|ed|ing|it|ful|abl|hood|al|less|y$|er)"
 _RE = r"(?<=[a-z]{2}[bt])re(s?)$"
 _ISE = r"(?<=[a-z]{3})([iy])s(?=(?:e|es|ed|ing|er|ers|ation|ations)$)"
-_IRREGULAR = _pairs("""
-children/child people/person men/man women/woman mice/mouse feet/foot teeth/tooth geese/goose wolves/wolf
-knives/knife wives/wife lives/life loaves/loaf shelves/shelf halves/half calves/calf leaves/leaf
-potatoes/potato tomatoes/tomato heroes/hero mangoes/mango indices/index matrices/matrix criteria/criterion
-movies/movie cookies/cookie pies/pie ties/tie lies/lie selfies/selfie zombies/zombie hoodies/hoodie
-cheques/check shoes/shoe canoes/canoe horses/horse houses/house noises/noise nurses/nurse cases/case
-databases/database releases/release courses/course exercises/exercise purchases/purchase responses/response
-caches/cache axes/axe quizzes/quiz buses/bus phases/phase licenses/license roses/rose causes/cause nuts/nut
-analyses/analysis diagnoses/diagnosis
-""")
-_NO_PLURAL = frozenset(
-    "news glasses goods shorts customs windows pandas rails series species physics kubernetes aws ios sass jenkins"
-    " redis postgres always this his its us yes less pass jeans athletics economics politics arms savings macos os"
-    " tennis chess alias bias atlas canvas gas lens bonus status nucleus numbers pages sheets keys slides"
-    " contacts".split()
-)
-"""Words that end like a plural and are none, or that mean something else as one."""
 
 
 def american(word: str) -> str:
-    """One spelling for British and American words. What comes out need not be a word, only the same for both."""
-    known = _SPELLINGS.get(word)
+    """Return one spelling for British and American words. It need not be a word, only the same for both."""
+    known = _spellings().get(word)
     if known is not None:
         return known
     if len(word) < 5 or not word.isascii():
@@ -228,13 +218,13 @@ def american(word: str) -> str:
 
 
 def singular(word: str) -> str:
-    """A plain English noun in the singular."""
-    known = _IRREGULAR.get(word)
+    """Return a plain English noun in the singular."""
+    known = _plurals().get(word)
     if known is not None:
         return known
     if len(word) < 4 or not word.endswith("s") or word.endswith(("ss", "us", "is")):
         return word
-    if word in _NO_PLURAL or not word.isascii():
+    if word in _not_plural() or not word.isascii():
         return word
     if word.endswith("ies") and len(word) > 4:
         return word[:-3] + "y"
@@ -246,10 +236,6 @@ def singular(word: str) -> str:
 
 
 _VOWELS = "[aeiouy]+"
-_NO_VERB = frozenset(
-    "evening morning wedding ceiling during nothing something anything everything clothing pudding hundred sacred"
-    " building feeling meeting setting warning earring viking sibling darling rating ring spring string".split()
-)
 
 
 _SILENT = tuple("c v iz yz at dg ang u bl tl dl gl cl pl zl ur ir".split())
@@ -258,20 +244,20 @@ _SILENT = tuple("c v iz yz at dg ang u bl tl dl gl cl pl zl ur ir".split())
 
 @lru_cache(4096)
 def stem(word: str) -> str:
-    """One form for "hike", "hiking" and "hiked", where the rules of English spelling tell; else the singular.
+    """Return one form for "hike", "hiking" and "hiked", where English spelling rules decide; else the singular.
 
-    Of two syllables and more they do not tell whether an e was lost (deleting, visiting): there it is left out.
+    With two syllables or more they do not show whether an e was lost (deleting, visiting): there it is dropped.
     """
-    made = _verb(word)
+    made = _strip_verb_ending(word)
     is_long = len(re.findall(_VOWELS, made[:-1])) > 1
     return made[:-1] if is_long and made.endswith("e") and not made.endswith("ee") else made
 
 
-def _verb(word: str) -> str:
+def _strip_verb_ending(word: str) -> str:
     word = singular(word)
     cut = 3 if word.endswith("ing") else 2 if word.endswith("ed") and not word.endswith("eed") else 0
     base = word[:-cut] if cut else word
-    if not cut or len(base) < 2 or word in _NO_VERB or not word.isascii() or not re.search(_VOWELS, base):
+    if not cut or len(base) < 2 or word in _not_verbs() or not word.isascii() or not re.search(_VOWELS, base):
         return word
     syllables = len(re.findall(_VOWELS, base))
     if len(base) > 2 and base[-1] == base[-2] and base[-1] not in "aeiou":

@@ -1,10 +1,10 @@
-"""What changed between two texts, as hunks of whole lines from which either text gives back the other.
+"""The difference between two texts, as hunks of whole lines that turn either text into the other.
 
 Invariant: `apply(old, diff(old, new)) == new` and `apply(new, invert(diff(old, new))) == old`, byte for byte,
 for any two strings. A line ends at "\n" and nowhere else; it keeps its end, so joined lines are the text.
 
-The time is bounded by n log n whatever the texts are: pages are untrusted, and a page that made its own
-diff slow would hold up every command that reads the memory. That is why difflib is not used here.
+The time is bounded by n log n for any texts: pages are untrusted, and a page that made its own diff slow would delay
+every command that reads the memory. That is why difflib is not used here.
 """
 
 from __future__ import annotations
@@ -20,41 +20,43 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 
-# Patches: texts that are replaced, each of which must stand in a page exactly once; all of them or none.
+# --- patches: all apply or none; each replaces a text that occurs exactly once ---
 
 
 def patched(path: str, text: str, patches: Sequence[tuple[str, str]]) -> str:
-    """The page after these, one after the other; or Refused, with the first that does not apply."""
+    """Return the page with the patches applied in order; Refused names the first that does not apply."""
     for number, (old, new) in enumerate(patches, 1):
         which = f"the text of patch {number}" if len(patches) > 1 else "the text to replace"
         if not old:
             raise Refused(
-                f"{path} was not changed: {which} is empty. Give a piece of the page that stands there exactly once."
+                f"{path} was not changed: {which} is empty. Give text that occurs on the page exactly once."
             )
         found = places(text, old, 2)
         if len(found) != 1:
-            why = f"stands in it more than once (lines {_lines(text, old)})" if found else "is not in it"
+            why = (
+                f"occurs in it more than once (lines {_line_numbers(text, old)})" if found else "is not in it"
+            )
             hint = " Its lines end with \\r\\n." if not found and "\r\n" in text and "\n" in old else ""
             raise Refused(
-                f"{path} was not changed: {which} {why}: {quoted(old)}.{hint} Read the page and give a piece that "
-                "stands there exactly once."
+                f"{path} was not changed: {which} {why}: {quoted(old)}.{hint} Read the page and give text that "
+                "occurs there exactly once."
             )
         text = text[: found[0]] + new + text[found[0] + len(old) :]
     return text
 
 
 _NAMED = 5
-"""Lines that are named of a text that stands in many."""
+"""How many lines to name of a text that occurs in many."""
 
 
-def _lines(text: str, old: str) -> str:
+def _line_numbers(text: str, old: str) -> str:
     found = [str(line_at(text, at)) for at in places(text, old, _NAMED + 1)]
     return ", ".join(found[:_NAMED]) + (" …" if len(found) > _NAMED else "")
 
 
 def places(text: str, wanted: str, most: int) -> list[int]:
-    """Where a text stands, at most so many times, also where it overlaps itself: which of the two was meant? Nothing
-    stands nowhere."""
+    """Return the first places of a text, at most `most`, overlapping ones too: which of the two was meant? An empty
+    text has none."""
     found: list[int] = []
     at = text.find(wanted) if wanted else -1
     while at >= 0 and len(found) < most:
@@ -64,27 +66,27 @@ def places(text: str, wanted: str, most: int) -> list[int]:
 
 
 def line_at(text: str, at: int) -> int:
-    """The number of the line, from 1, in which a place is."""
+    """Return the line number of a place, from 1."""
     return text.count("\n", 0, at) + 1
 
 
 ROUNDS = 8
-"""How often a stretch between two anchors is searched for anchors of its own. Edits people make need two
-or three; the bound is there for texts built to need thousands."""
+"""How often to search between two anchors for more anchors. People's edits need two or three; the bound is for texts
+built to need thousands."""
 
 CONTEXT = 3
 """Unchanged lines shown around a change, as git does."""
 
 
 def split_lines(text: str) -> tuple[str, ...]:
-    """The lines of `text` with their ends. Only "\\n" ends a line: "\\r", U+2028 and the like are content."""
+    """Return the lines of `text` with their ends. Only "\\n" ends a line: "\\r", U+2028 and the like are content."""
     lines = [line + "\n" for line in text.split("\n")]
     last = lines.pop()[:-1]
     return (*lines, last) if last else tuple(lines)
 
 
 def diff(old: str, new: str) -> tuple[Hunk, ...]:
-    """The hunks, in order, that make `new` of `old`. Two of them never touch; equal texts have none."""
+    """Return the hunks, in order, that turn `old` into `new`. Two of them never touch; equal texts have none."""
     if old == new:
         return ()
     a, b = split_lines(old), split_lines(new)
@@ -98,23 +100,23 @@ def diff(old: str, new: str) -> tuple[Hunk, ...]:
             a_to, b_to = a_to - 1, b_to - 1
         if a_from == a_to and b_from == b_to:
             continue
-        anchors = _anchors(a, a_from, a_to, b, b_from, b_to) if rounds else []
+        anchors = _find_anchors(a, a_from, a_to, b, b_from, b_to) if rounds else []
         if not anchors:
             hunks.append(Hunk(a_from, a[a_from:a_to], b[b_from:b_to]))
             continue
-        for i, j in reversed(anchors):  # the last stretch goes on the stack first, so hunks come in order
+        for i, j in reversed(anchors):  # push the last stretch first, so hunks come in order
             stack.append((i + 1, a_to, j + 1, b_to, rounds - 1))
             a_to, b_to = i, j
         stack.append((a_from, a_to, b_from, b_to, rounds - 1))
     return tuple(hunks)
 
 
-def _anchors(
+def _find_anchors(
     a: Sequence[str], a_from: int, a_to: int, b: Sequence[str], b_from: int, b_to: int
 ) -> list[tuple[int, int]]:
-    """The longest run of lines that stand once in both stretches and in the same order in both."""
-    places_a = _lone_lines(a, a_from, a_to)
-    places_b = _lone_lines(b, b_from, b_to)
+    """Return the longest run of lines that occur once in both stretches and in the same order."""
+    places_a = _find_lone_lines(a, a_from, a_to)
+    places_b = _find_lone_lines(b, b_from, b_to)
     pairs = [(i, places_b[line]) for line, i in places_a.items() if line in places_b]
     # Longest increasing subsequence by patience: `tops` holds the smallest end of a run of each length.
     tops: list[int] = []
@@ -137,8 +139,8 @@ def _anchors(
     return chain
 
 
-def _lone_lines(lines: Sequence[str], start: int, stop: int) -> dict[str, int]:
-    """Where each line that stands exactly once stands, in order."""
+def _find_lone_lines(lines: Sequence[str], start: int, stop: int) -> dict[str, int]:
+    """Return the place of each line that occurs exactly once, in order."""
     places: dict[str, int] = {}
     repeated: set[str] = set()
     for i in range(start, stop):
@@ -151,7 +153,7 @@ def _lone_lines(lines: Sequence[str], start: int, stop: int) -> dict[str, int]:
 
 
 def apply(text: str, hunks: Iterable[Hunk]) -> str:
-    """`text` with the hunks applied; ValueError unless it holds exactly what they remove, where they say."""
+    """Apply the hunks to `text`; ValueError unless it holds exactly the lines they remove, in place."""
     lines = split_lines(text)
     parts: list[str] = []
     done = 0
@@ -169,7 +171,7 @@ def apply(text: str, hunks: Iterable[Hunk]) -> str:
 
 
 def invert(hunks: Iterable[Hunk]) -> tuple[Hunk, ...]:
-    """The hunks that undo `hunks`: their places are those of the new text."""
+    """Return the hunks that undo `hunks`: their places are those of the new text."""
     shift = 0
     inverted: list[Hunk] = []
     for hunk in hunks:
@@ -179,11 +181,11 @@ def invert(hunks: Iterable[Hunk]) -> tuple[Hunk, ...]:
 
 
 def unified(old: str, new: str, path_a: str, path_b: str) -> str:
-    """The change as `diff -u` and git write it, for people and for `patch`; empty when there is none."""
+    """Return the change as `diff -u` and git write it, for people and for `patch`; empty when there is none."""
     lines = split_lines(old)
     groups: list[list[Hunk]] = []
     for hunk in diff(old, new):
-        if groups and hunk.at - _end(groups[-1][-1]) <= 2 * CONTEXT:
+        if groups and hunk.at - _end_of(groups[-1][-1]) <= 2 * CONTEXT:
             groups[-1].append(hunk)
         else:
             groups.append([hunk])
@@ -193,31 +195,31 @@ def unified(old: str, new: str, path_a: str, path_b: str) -> str:
     shift = 0
     for group in groups:
         start = max(0, group[0].at - CONTEXT)
-        stop = min(len(lines), _end(group[-1]) + CONTEXT)
+        stop = min(len(lines), _end_of(group[-1]) + CONTEXT)
         grown = sum(len(hunk.added) - len(hunk.removed) for hunk in group)
-        sides = _span(start, stop - start), _span(start + shift, stop - start + grown)
+        sides = _format_span(start, stop - start), _format_span(start + shift, stop - start + grown)
         parts.append(f"@@ -{sides[0]} +{sides[1]} @@\n")
         done = start
         for hunk in group:
-            parts += [_shown(" ", line) for line in lines[done : hunk.at]]
-            parts += [_shown("-", line) for line in hunk.removed]
-            parts += [_shown("+", line) for line in hunk.added]
-            done = _end(hunk)
-        parts += [_shown(" ", line) for line in lines[done:stop]]
+            parts += [_format_line(" ", line) for line in lines[done : hunk.at]]
+            parts += [_format_line("-", line) for line in hunk.removed]
+            parts += [_format_line("+", line) for line in hunk.added]
+            done = _end_of(hunk)
+        parts += [_format_line(" ", line) for line in lines[done:stop]]
         shift += grown
     return "".join(parts)
 
 
-def _end(hunk: Hunk) -> int:
+def _end_of(hunk: Hunk) -> int:
     return hunk.at + len(hunk.removed)
 
 
-def _span(start: int, length: int) -> str:
-    # An empty side names the line before it, and a single line leaves its length out: so reads `patch`.
+def _format_span(start: int, length: int) -> str:
+    # As `patch` reads it: an empty side names the line before it, a single line omits its length.
     if length == 0:
         return f"{start},0"
     return str(start + 1) if length == 1 else f"{start + 1},{length}"
 
 
-def _shown(sign: str, line: str) -> str:
+def _format_line(sign: str, line: str) -> str:
     return sign + line if line.endswith("\n") else f"{sign}{line}\n\\ No newline at end of file\n"

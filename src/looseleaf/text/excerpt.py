@@ -1,8 +1,8 @@
-"""A text shortened around what matched, and the best of several texts within a budget of tokens.
+"""Excerpts: a text shortened around its matches, and the best of several texts within a token budget.
 
-What is shown of a text are pieces of it, word for word and in their order, with "…" wherever something is left out.
-Never more than the limit, by the counter that the caller gives; that counter may be any, also one for which two texts
-together cost more or less than each of them. Nothing is cut inside of what a reader sees as one character.
+An excerpt is made of pieces of the text, word for word and in order, with "…" where something is left out. It never
+exceeds the limit by the caller's counter, which may be any, even one for which two texts together cost more or less
+than each of them. Cuts never fall inside what a reader sees as one character.
 """
 
 from __future__ import annotations
@@ -15,40 +15,39 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 
-# Where one character ends, as a reader sees it: letters with their marks, emoji that are joined, flags,
-# syllables.
+# --- characters as a reader sees them: letters with marks, joined emoji, flags, syllables ---
 
 _JOINER = "\u200d"
 
 
 def floor(text: str, at: int) -> int:
-    """The last place up to `at` that is not inside of a character as a reader sees it."""
+    """Return the last place up to `at` that is not inside a character as a reader sees it."""
     while 0 < at < len(text) and not _is_bound(text, at):
         at -= 1
     return at
 
 
 def ceil(text: str, at: int) -> int:
-    """The first such place from `at` on."""
+    """Return the first such place from `at` on."""
     while 0 < at < len(text) and not _is_bound(text, at):
         at += 1
     return at
 
 
 def is_whole(character: str) -> bool:
-    return not _extends(character) and character != _JOINER and not "\ud800" <= character <= "\udfff"
+    return not _is_extending(character) and character != _JOINER and not "\ud800" <= character <= "\udfff"
 
 
 def _is_bound(text: str, at: int) -> bool:
     before, after = text[at - 1], text[at]
     if before < "\u0300" and after < "\u0300":
         return (before, after) != ("\r", "\n")
-    if _extends(after) or before == _JOINER:
+    if _is_extending(after) or before == _JOINER:
         return False
     if "\ud800" <= before <= "\udbff" and "\udc00" <= after <= "\udfff":
         return False
     if "\U0001f1e6" <= before <= "\U0001f1ff" and "\U0001f1e6" <= after <= "\U0001f1ff":
-        return _flags_before(text, at) % 2 == 0
+        return _count_flags_before(text, at) % 2 == 0
     if "\u1100" <= before <= "\u11ff" and "\u1160" <= after <= "\u11ff":
         return False  # the letters of one Korean syllable
     if "\uac00" <= before <= "\ud7a3" and "\u1160" <= after <= "\u11ff":
@@ -56,16 +55,16 @@ def _is_bound(text: str, at: int) -> bool:
     return not ("\u0900" <= before <= "\u1cff" and _is_virama(before) and after.isalpha())
 
 
-def _flags_before(text: str, at: int) -> int:
-    """The letters of flags that end there: two make one flag."""
+def _count_flags_before(text: str, at: int) -> int:
+    """Return the number of flag letters that end at a place: two make one flag."""
     start = at
     while start > 0 and "\U0001f1e6" <= text[start - 1] <= "\U0001f1ff":
         start -= 1
     return at - start
 
 
-def _extends(character: str) -> bool:
-    """Whether it belongs to the character before it."""
+def _is_extending(character: str) -> bool:
+    """Return whether a character belongs to the one before it."""
     if character < "\u0300":
         return False
     if character in "\u200c\u200d\u0e33\u0eb3" or "\U0001f3fb" <= character <= "\U0001f3ff":
@@ -90,53 +89,53 @@ if TYPE_CHECKING:
 
 
 LEAST = 24
-"""Tokens below which a shortened text tells too little to be worth its place."""
+"""Tokens below which an excerpt is too short to be useful."""
 
 _SHARE = 3
 _WINDOWS = 4
 _TRIES = 12
 _LONGEST_WORD = 24
-"""Characters that are looked through for the end of a word; what is longer is cut where it must be."""
+"""Characters searched for the end of a word; longer words are cut anywhere."""
 _LONGEST_SENTENCE = 400
 _MOST_WORDS = 64
-"""Words of unspaced scripts that are looked for, each by a search of its own."""
+"""Words of unspaced scripts to look for, each by its own search."""
 
 _JOIN = "\n\n"
 _LEFT_OUT = "…"
 
 
 def excerpt(text: str, wanted: Wanted, limit: int, count: Count) -> str:
-    """`text` in at most `limit` tokens: whole if it fits, else the pieces around most of the words that matched.
+    """Return `text` in at most `limit` tokens: whole if it fits, else the pieces around most of the matched words.
 
-    `wanted` says of a word whether it matched, or holds those that did, in any case; in scripts without spaces it is
-    asked about each pair of characters. Something is always shown, if one character of it fits the limit.
+    `wanted` tests a word, or holds the matching words, in any case; in scripts without spaces it gets each pair of
+    characters. The excerpt is never empty if one character fits the limit.
     """
     if limit < 1 or not text.strip():
         return ""
     tokens = count(text)
     if tokens <= limit:
         return text
-    hits = list(_hits(text, wanted))
+    hits = list(_find_hits(text, wanted))
     room = max(1, len(text) * limit // tokens)
     for _ in range(_TRIES):
-        made = _shown(text, _windows(text, hits, room))
+        made = _join_pieces(text, _choose_windows(text, hits, room))
         cost = count(made)
         if cost <= limit:
             return made
         room = min(room - 1, room * limit * 9 // (cost * 10))
         if room < 1:
             break
-    return _least(text, hits, limit, count)
+    return _shortest_excerpt(text, hits, limit, count)
 
 
 def pack(
     texts: Sequence[str], budget: int, count: Count, shorten: Callable[[str, int], str]
 ) -> list[tuple[int, str]]:
-    """Which of `texts`, the best first, are shown in `budget` tokens, and how: their index and text, in their order.
+    """Return which of `texts`, the best first, fit `budget` tokens, and how: index and text, in order.
 
-    A text that does not fit is shortened (`shorten(text, limit)`), to a third of the room where others wait for theirs,
-    and in the end gets back what nobody took. What is shown never costs more than `budget`, counted as one text with
-    blank lines between.
+    A text that does not fit is shortened (`shorten(text, limit)`), to a third of the room while others wait, and grows
+    again if room is left over. The result never costs more than `budget`, counted as one text with blank lines
+    between.
     """
     chosen: list[tuple[int, str]] = []
     whole = {index for index, text in enumerate(texts) if text.strip()}
@@ -146,15 +145,15 @@ def pack(
         if chosen and room < 1:
             break
         text = texts[index]
-        fitted = _fitted(text, chosen, room, budget, count, shorten, waits=index < max(whole))
+        fitted = _fit_text(text, chosen, room, budget, count, shorten, waits=index < max(whole))
         if fitted is None:
             continue
         chosen.append((index, fitted))
-        used = count(_together(chosen))
-    return _grown(texts, chosen, budget, count, shorten)
+        used = count(_join_texts(chosen))
+    return _grow_shortened(texts, chosen, budget, count, shorten)
 
 
-def _fitted(
+def _fit_text(
     text: str,
     chosen: list[tuple[int, str]],
     room: int,
@@ -163,10 +162,10 @@ def _fitted(
     shorten: Callable[[str, int], str],
     waits: bool,
 ) -> str | None:
-    """`text` so that it fits beside what was chosen, whole or shortened; None if it does not."""
+    """Return `text`, whole or shortened, so that it fits next to the chosen ones; None if it cannot."""
 
     def fits(shown: str) -> bool:
-        return bool(shown.strip()) and count(_together([*chosen, (0, shown)])) <= budget
+        return bool(shown.strip()) and count(_join_texts([*chosen, (0, shown)])) <= budget
 
     if count(text) <= room and fits(text):
         return text
@@ -184,34 +183,34 @@ def _fitted(
     return shown if fits(shown) else None
 
 
-def _grown(
+def _grow_shortened(
     texts: Sequence[str],
     chosen: list[tuple[int, str]],
     budget: int,
     count: Count,
     shorten: Callable[[str, int], str],
 ) -> list[tuple[int, str]]:
-    """What was shortened, longer again where room is left: the best first."""
+    """Lengthen shortened texts where room is left, the best first."""
     for place, (index, shown) in enumerate(chosen):
         if shown == texts[index]:
             continue
-        left = budget - count(_together(chosen))
+        left = budget - count(_join_texts(chosen))
         if left < 1:
             break
         for more in (left, left * 3 // 4):
             longer = shorten(texts[index], count(shown) + more)
             tried = [*chosen[:place], (index, longer), *chosen[place + 1 :]]
-            if len(longer) > len(shown) and count(_together(tried)) <= budget:
+            if len(longer) > len(shown) and count(_join_texts(tried)) <= budget:
                 chosen = tried
                 break
     return chosen
 
 
-def _together(chosen: Iterable[tuple[int, str]]) -> str:
+def _join_texts(chosen: Iterable[tuple[int, str]]) -> str:
     return _JOIN.join(text for _, text in chosen)
 
 
-# --- what matched ----------------------------------------------------------------------
+# --- matches ----------------------------------------------------------------------
 
 _UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
@@ -219,24 +218,24 @@ _UNSPACED = (
 
 
 @lru_cache(maxsize=2)
-def _words(is_ascii: bool) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """Words, and what is written without spaces. Compiled on use: such classes take long, and most texts need none."""
+def _word_patterns(is_ascii: bool) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Return patterns for words and for unspaced scripts. Compiled on use: slow, and most texts need none."""
     if is_ascii:
         return re.compile(r"[A-Za-z0-9_]+"), re.compile(r"(?!)")
     return re.compile(rf"[{_UNSPACED}]+|[^\W{_UNSPACED}]+"), re.compile(f"[{_UNSPACED}]")
 
 
 def _is_unspaced(character: str) -> bool:
-    return not character.isascii() and _words(False)[1].match(character) is not None
+    return not character.isascii() and _word_patterns(False)[1].match(character) is not None
 
 
-def _hits(text: str, wanted: Wanted) -> Iterator[Hit]:
-    """Where words matched, in their order, each with what it is counted as."""
+def _find_hits(text: str, wanted: Wanted) -> Iterator[Hit]:
+    """Yield the places of matched words, in order, each with the key it counts under."""
     if not callable(wanted):
-        yield from _of_set(text, {word.casefold() for word in wanted if word})
+        yield from _find_words(text, {word.casefold() for word in wanted if word})
         return
     known: dict[str, bool] = {}
-    words, unspaced = _words(text.isascii())
+    words, unspaced = _word_patterns(text.isascii())
     for match in words.finditer(text):
         start, end = match.span()
         if unspaced.match(text, start) and end - start > 2:
@@ -251,11 +250,11 @@ def _hits(text: str, wanted: Wanted) -> Iterator[Hit]:
                 yield first, last, word.casefold()
 
 
-def _of_set(text: str, wanted: set[str]) -> Iterator[Hit]:
-    wide = sorted(word for word in wanted if _words(word.isascii())[1].search(word))[:_MOST_WORDS]
+def _find_words(text: str, wanted: set[str]) -> Iterator[Hit]:
+    wide = sorted(word for word in wanted if _word_patterns(word.isascii())[1].search(word))[:_MOST_WORDS]
     found = [
         (match.start(), match.end(), match[0].casefold())
-        for match in _words(text.isascii())[0].finditer(text)
+        for match in _word_patterns(text.isascii())[0].finditer(text)
         if match[0].casefold() in wanted
     ]
     for word in wide:
@@ -269,13 +268,14 @@ def _of_set(text: str, wanted: set[str]) -> Iterator[Hit]:
 # --- windows ---------------------------------------------------------------------------
 
 
-def _windows(text: str, hits: Sequence[Hit], room: int) -> list[tuple[int, int]]:
-    """Pieces of about `room` characters in all: the one with most matched words first, then what it lacks."""
+def _choose_windows(text: str, hits: Sequence[Hit], room: int) -> list[tuple[int, int]]:
+    """Return pieces of about `room` characters in all: first the one with most matched words, then those for the
+    rest."""
     seen: set[str] = set()
     cores: list[tuple[int, int]] = []
     left = room
     while len(cores) < _WINDOWS and left > 0:
-        core = _core([hit for hit in hits if hit[2] not in seen], left)
+        core = _find_core([hit for hit in hits if hit[2] not in seen], left)
         if core is None:
             break
         cores.append(core)
@@ -283,16 +283,17 @@ def _windows(text: str, hits: Sequence[Hit], room: int) -> list[tuple[int, int]]
         left -= core[1] - core[0] + len(f" {_LEFT_OUT} ")
     if not cores:
         cores, left = [(0, 0)], room
-    for widen in (_sentence, _around):
+    for widen in (_widen_to_sentence, _widen_around):
         for place, core in enumerate(cores):
             wider = widen(text, core, max(left, 0) if place == len(cores) - 1 else max(left, 0) // 2)
             left -= core[0] - wider[0] + wider[1] - core[1]
             cores[place] = wider
-    return _merged(text, cores)
+    return _merge_pieces(text, cores)
 
 
-def _core(hits: Sequence[Hit], room: int) -> tuple[int, int] | None:
-    """The stretch of at most `room` characters with most different words: the shortest, the earliest of these."""
+def _find_core(hits: Sequence[Hit], room: int) -> tuple[int, int] | None:
+    """Return the stretch of at most `room` characters with most different words; of several the shortest, then the
+    first."""
     best: tuple[int, int, int] | None = None
     inside: dict[str, int] = {}
     first = 0
@@ -316,8 +317,8 @@ def _core(hits: Sequence[Hit], room: int) -> tuple[int, int] | None:
 _SENTENCE_END = re.compile(r"[.!?][\"'”’)\]]*\s|[。！？]|\n")
 
 
-def _sentence(text: str, core: tuple[int, int], room: int) -> tuple[int, int]:
-    """`core` up to the ends of its sentences, as far as there is room for each."""
+def _widen_to_sentence(text: str, core: tuple[int, int], room: int) -> tuple[int, int]:
+    """Widen `core` to the ends of its sentences, as far as room allows."""
     start, end = core
     from_here = max(0, start - min(room, _LONGEST_SENTENCE))
     starts = [match.end() for match in _SENTENCE_END.finditer(text, from_here, start)]
@@ -330,15 +331,15 @@ def _sentence(text: str, core: tuple[int, int], room: int) -> tuple[int, int]:
     return begin, finish
 
 
-def _around(text: str, core: tuple[int, int], room: int) -> tuple[int, int]:
-    """`core` with as much around it as there is room for: the sentences after it, and what led to it."""
+def _widen_around(text: str, core: tuple[int, int], room: int) -> tuple[int, int]:
+    """Widen `core` as far as room allows: the sentences after it, and those that led to it."""
     start, end = core
     is_begin = _is_sentence_start(text, start)
     begin = max(0, start - (0 if is_begin else room // 3))
     finish = min(len(text), end + room - (start - begin))
     begin = max(0, start - (room - (finish - end)))
     if is_begin and begin > 0:
-        # No end of a sentence in front of a whole one.
+        # No fragment of a sentence before a whole one.
         after = _SENTENCE_END.search(text, begin, start)
         begin = after.end() if after else start
     return _word_start(text, begin, start), _word_end(text, finish, end)
@@ -349,8 +350,8 @@ def _is_sentence_start(text: str, at: int) -> bool:
     return not at or (bool(ends) and not text[ends[-1].end() : at].strip())
 
 
-def _merged(text: str, pieces: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """In their order, on whole characters; one where they touch or only blanks are between them."""
+def _merge_pieces(text: str, pieces: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Sort the pieces, align them to whole characters, and join those with at most blanks between."""
     made: list[tuple[int, int]] = []
     for start, end in sorted(pieces):
         start, end = floor(text, start), ceil(text, end)
@@ -362,7 +363,7 @@ def _merged(text: str, pieces: list[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def _word_start(text: str, at: int, latest: int) -> int:
-    """The first start of a word from `at` on; `at` itself if there is none near, or in a script without spaces."""
+    """Return the first start of a word from `at` on; `at` itself if none is near, or in a script without spaces."""
     if at == 0 or text[at - 1].isspace() or at >= latest:
         return at
     for place in range(at, min(latest, at + _LONGEST_WORD)):
@@ -384,8 +385,8 @@ def _word_end(text: str, at: int, earliest: int) -> int:
     return earliest if earliest >= at - _LONGEST_WORD else at
 
 
-def _shown(text: str, pieces: Sequence[tuple[int, int]]) -> str:
-    """The pieces with "…" where something is left out: after a blank, or close to a word that is cut."""
+def _join_pieces(text: str, pieces: Sequence[tuple[int, int]]) -> str:
+    """Return the pieces with "…" where something is left out: after a blank, or close to a word that is cut."""
     made: list[str] = []
     end = 0
     for start, stop in pieces:
@@ -406,8 +407,8 @@ def _is_cut(text: str, at: int) -> bool:
     return 0 < at < len(text) and not text[at - 1].isspace() and not text[at].isspace()
 
 
-def _least(text: str, hits: Sequence[Hit], limit: int, count: Count) -> str:
-    """As much as fits of the first word that matched, or of the first that there is: at least a character of it."""
+def _shortest_excerpt(text: str, hits: Sequence[Hit], limit: int, count: Count) -> str:
+    """Return as much as fits of the first matched word, or of the first word: at least one character."""
     start = floor(text, hits[0][0]) if hits else len(text) - len(text.lstrip())
     end = _word_end(text, min(len(text), start + _LONGEST_WORD), start)
     end = end if end > start else min(len(text), start + _LONGEST_WORD)

@@ -1,8 +1,8 @@
-"""The identifiers in what a tool returned: what a later call could need, and few other words.
+"""Identifiers in a tool's result: what a later call could need, and few other words.
 
-Invariant: `identifiers` is deterministic and takes time linear in its input; each identifier comes once, where it is
-first seen, and is one visible line, so that nothing a tool returned can begin a line of its own. No pattern here can
-backtrack further than a fixed number of characters.
+Invariant: `identifiers` is deterministic and takes time linear in its input; each identifier comes once, where it
+first occurs, on one visible line, so that no tool result can begin a line of its own. No pattern here backtracks
+further than a fixed number of characters.
 """
 
 from __future__ import annotations
@@ -20,24 +20,24 @@ if TYPE_CHECKING:
     from looseleaf.base.messages import Trace
 
 LONGEST = 256
-"""A longer token is a blob, which nobody passes to a call by heart."""
+"""A longer token is a blob, not an argument of a later call."""
 
 _LEAF = (40, 3)
 _NAMING_LEAF = (60, 6)
-"""The characters and words up to which a string in a structure is taken whole; longer ones are read as text."""
+"""The characters and words up to which a string in a structure is kept whole; longer ones are read as text."""
 
 _INHERITED = "."
-"""Before the key of a table, at its values."""
+"""The mark before a table's key, passed on to its values."""
 
 _NESTED = 3
-"""How often JSON is looked for inside a string of JSON: gateways wrap it once or twice."""
+"""How deep to look for JSON inside JSON strings: gateways wrap it once or twice."""
 
 _NAMING = lazy(r"(?i)(?:name|title|city|town|street|address[0-9]?|label|subject|company|product)\Z")
 _COUNTING = lazy(
     r"(?i)(?:id|nr|no|num|number|code|price|amount|cost|total|sum|balance|fee|port|year|version|line|page|index|"
     r"offset|score|quantity)s?\Z"
 )
-"""Keys under which a number below a hundred stands for itself; under others it says nothing without the key."""
+"""Keys under which a number below a hundred stands for itself; elsewhere it means nothing without its key."""
 
 _FIELD = lazy(r"[A-Za-z]+[0-9]{0,3}(?:[_-][A-Za-z]+[0-9]{0,3})*(?:[_-][0-9]{1,2})?\Z")
 _CODE_KEY = lazy(r"(?:[A-Z]{3,5}|(?=[A-Z]*[0-9])[A-Z0-9]{3,32}|[0-9]{2,32})\Z")
@@ -49,8 +49,8 @@ _APART = r"\s\x00-\x1f\"'`<>(){}\[\],;|"
 _WIDE = r"\u00a0-\u00bf\u2010-\u206f\u2e80-\u9fff\uac00-\ud7af\uff00-\uffef"
 
 
-# Runs of plain words are passed over in one step: most of most texts.
-def _seen(apart: str) -> str:
+# Runs of plain words, most of most texts, are skipped in one step.
+def _token_pattern(apart: str) -> str:
     return (
         rf"(?:(?!{_MONTH}\b)[A-Z]?[a-z]++[,.;:!?]*+(?:\s++|\Z))++"
         rf"|(\b{_MONTH} [0-9]{{1,2}}(?:st|nd|rd|th)?\b(?:,? [0-9]{{4}}\b)?"
@@ -62,23 +62,23 @@ def _seen(apart: str) -> str:
     )
 
 
-_SEEN = lazy(_seen(_APART + _WIDE), in_ascii=_seen(_APART))
+_TOKENS = lazy(_token_pattern(_APART + _WIDE), in_ascii=_token_pattern(_APART))
 _ORDINAL = lazy(r"[0-9]{1,3}(?:st|nd|rd|th)\Z")
 _DIGIT = lazy(r"[0-9]")
 _FILE = lazy(r"[\w-]{2,}(?:\.[\w-]+)*\.[a-z][a-z0-9]{0,5}\Z")
 _HUMPS = lazy(r"[a-z][A-Z]|[A-Z]{2}[a-z]")
 _CAPITALS = lazy(r"[A-Z]{3,}\Z")
 _CAPITAL_WORDS = lazy(r"\b[A-Z]{3,}\b")
-_HEARD = 4000
+_SAMPLE = 4000
 _BREAK = lazy(r"\s")
 _NEAR = 40
 
 
 def identifiers(value: Any, most: int | None = None) -> list[str]:
-    """The identifiers in a tool's result or in any text, in the order of their first appearance; at most so many."""
+    """Return the identifiers in a tool's result or a text, in order of first appearance; at most `most`."""
     found: dict[str, None] = {}
     inner = from_json(value) if isinstance(value, str) else value
-    for name in _in_text(value) if inner is None and isinstance(value, str) else _named(inner):
+    for name in _find_in_text(value) if inner is None and isinstance(value, str) else _walk_structure(inner):
         if most is not None and len(found) >= most:
             break
         found.setdefault(name)
@@ -88,14 +88,14 @@ def identifiers(value: Any, most: int | None = None) -> list[str]:
 # --- structures ------------------------------------------------------------------------
 
 
-def _named(value: Any) -> Iterator[str]:
-    # Its own stack, because a hostile structure is nested deeper than Python may recurse.
+def _walk_structure(value: Any) -> Iterator[str]:
+    # An explicit stack: a hostile structure may nest deeper than Python can recurse.
     waiting: list[tuple[str, Any, int]] = [("", value, _NESTED)]
     while waiting:
         key, node, nested = waiting.pop()
         match node:
             case dict():
-                waiting.extend(reversed([*_members(key, node, nested)]))
+                waiting.extend(reversed([*_list_members(key, node, nested)]))
             case list() | tuple():
                 waiting.extend((key, item, nested) for item in reversed(node))
             case str():
@@ -103,7 +103,7 @@ def _named(value: Any) -> Iterator[str]:
                 if inner is not None:
                     waiting.append((key, inner, nested - 1))
                 else:
-                    yield from _in_leaf(key, node)
+                    yield from _find_in_leaf(key, node)
             case _Name():
                 yield escape(node.text)
             case bool() | None:
@@ -112,18 +112,18 @@ def _named(value: Any) -> Iterator[str]:
                 yield str(node)
             case int() if key[:1] not in ("", _INHERITED) and abs(node) < 100:
                 yield f"{escape(key)}={node}"
-            case float() if node - node == 0:  # neither infinite nor no number
+            case float() if node - node == 0:  # neither infinite nor nan
                 yield repr(node)
 
 
 class _Name:
-    """A key that is an identifier, on its way through the walk."""
+    """A key that is an identifier, during the walk."""
 
     def __init__(self, text: str) -> None:
         self.text = text
 
 
-def _members(key: str, node: dict[Any, Any], nested: int) -> Iterator[tuple[str, Any, int]]:
+def _list_members(key: str, node: dict[Any, Any], nested: int) -> Iterator[tuple[str, Any, int]]:
     is_table = _is_table(node)
     for name, item in node.items():
         name = (
@@ -132,14 +132,14 @@ def _members(key: str, node: dict[Any, Any], nested: int) -> Iterator[tuple[str,
         if is_table or _is_name(name):
             if name.strip() and len(name) <= LONGEST:
                 yield "", _Name(name), 0
-            # Its keys are data, so what the values are is said by the key that the table stands under.
+            # Its keys are data, so the key above the table names the values.
             yield key if key[:1] == _INHERITED else _INHERITED + key, item, nested
         else:
             yield name[:LONGEST], item, nested
 
 
 def _is_table(node: dict[Any, Any]) -> bool:
-    """Whether the keys are data, not the names of fields: prices by cabin, records by name, codes by city."""
+    """Return whether the keys are data, not the names of fields: prices by cabin, records by name, codes by city."""
     values = list(node.values())
     if len(values) < 2:
         return False
@@ -162,7 +162,7 @@ def _is_name(key: str) -> bool:
 
 
 def from_json(text: str) -> Any:
-    """The structure that a string holds: JSON, or a line of JSON after another. None if it holds none."""
+    """Return the structure that a string holds: JSON, or lines of JSON. None if it holds none."""
     start = text[:64].lstrip()[:1]
     if start not in ("{", "["):
         return None
@@ -173,17 +173,17 @@ def from_json(text: str) -> Any:
     lines = text.splitlines()
     if start != "{" or len(lines) < 2 or not lines[0].rstrip().endswith("}"):
         return None
-    return [_line_of_json(line) for line in lines]
+    return [_parse_line(line) for line in lines]
 
 
-def _line_of_json(line: str) -> Any:
+def _parse_line(line: str) -> Any:
     try:
         return json.loads(line)
     except (ValueError, RecursionError):
         return line
 
 
-def _in_leaf(key: str, text: str) -> Iterator[str]:
+def _find_in_leaf(key: str, text: str) -> Iterator[str]:
     chars, words = _NAMING_LEAF if _NAMING.search(key) else _LEAF
     if len(text) <= 4 * chars:
         line = escape(text)
@@ -192,7 +192,7 @@ def _in_leaf(key: str, text: str) -> Iterator[str]:
         if len(line) <= chars and line.count(" ") < words and any(map(str.isalnum, line)):
             yield line
             return
-    yield from _in_text(text)
+    yield from _find_in_text(text)
 
 
 # --- text ------------------------------------------------------------------------------
@@ -200,14 +200,14 @@ def _in_leaf(key: str, text: str) -> Iterator[str]:
 
 _REDACTED = "[redacted "
 _MARKS = lazy(r"\[redacted [a-z-]{1,40} [0-9a-f]{6}\]")
-"""What stands in place of a secret names nothing that anybody could use."""
+"""A redacted secret identifies nothing usable."""
 
 
-def _in_text(text: str) -> Iterator[str]:
+def _find_in_text(text: str) -> Iterator[str]:
     if _REDACTED in text:
         text = _MARKS.sub(" ", text)
-    shouts = _shouts(text[:_HEARD])
-    for seen in _SEEN.finditer(text):
+    shouts = _is_shouted(text[:_SAMPLE])
+    for seen in _TOKENS.finditer(text):
         token = seen[1]
         if token is None or len(token) > LONGEST:
             continue
@@ -218,8 +218,8 @@ def _in_text(text: str) -> Iterator[str]:
             yield escape(token)
 
 
-def _shouts(text: str) -> bool:
-    """In a text written in capitals they say nothing."""
+def _is_shouted(text: str) -> bool:
+    """Return whether a text is written in capitals, where they mean nothing."""
     capitals = len(_CAPITAL_WORDS.findall(text))
     return capitals > 3 and capitals > 0.3 * len(text.split())
 
@@ -245,9 +245,9 @@ def _is_identifier(token: str) -> bool:
 
 
 def as_line(found: Iterable[str], limit: int) -> str:
-    """As many as fit into `limit` characters, in their order; how many did not stands at the end.
+    """Join as many as fit into `limit` characters, in order; the number left out comes last.
 
-    A space is the cheapest separator in tokens; a comma stands only beside an identifier that has a space itself.
+    A space is the cheapest separator in tokens; commas go only next to an identifier with a space.
     """
     names = list(found)
     line = joined(names)
@@ -257,12 +257,12 @@ def as_line(found: Iterable[str], limit: int) -> str:
     length = 0
     for name in names:
         length += len(name) + 2
-        if length + len(_more(len(names))) > limit:
+        if length + len(_format_rest(len(names))) > limit:
             break
         kept += 1
     if not kept:
         return ""
-    return joined(names[:kept]) + _more(len(names) - kept)
+    return joined(names[:kept]) + _format_rest(len(names) - kept)
 
 
 def joined(names: Iterable[str]) -> str:
@@ -277,12 +277,12 @@ def joined(names: Iterable[str]) -> str:
     return "".join(parts)
 
 
-def _more(count: int) -> str:
+def _format_rest(count: int) -> str:
     return f", and {count} more"
 
 
 def reduced(trace: Trace, limit: int, size: str) -> str:
-    """What stands in place of a tool's result: where it is, and what it named, within `limit` characters."""
+    """Return the replacement for a tool's result: where it is, and what it named, within `limit` characters."""
     pointer = f"[tool result left out: {size}; looseleaf expand {trace.id}]"
     value = trace.tool_result if trace.tool_result is not None else trace.content
     error = f" It failed: {clipped(escape(trace.tool_error), limit, '…')}" if trace.tool_error else ""
@@ -291,9 +291,9 @@ def reduced(trace: Trace, limit: int, size: str) -> str:
 
 
 def clipped(text: str, limit: int, pointer: str) -> str:
-    """`text` if it has at most `limit` characters, else its beginning and its end around the pointer.
+    """Return `text` if it has at most `limit` characters, else its beginning and end around the pointer.
 
-    The pointer is always whole: without it nobody finds the rest.
+    The pointer is always whole: without it the rest cannot be found.
     """
     if len(text) <= limit:
         return text
@@ -302,15 +302,15 @@ def clipped(text: str, limit: int, pointer: str) -> str:
     if room < 2:
         return pointer
     tail = room // 3
-    return _to_word(text[: room - tail]) + gap + pointer + gap + _from_word(text[len(text) - tail :])
+    return _cut_to_word(text[: room - tail]) + gap + pointer + gap + _cut_from_word(text[len(text) - tail :])
 
 
-def _to_word(head: str) -> str:
-    """Without a word cut in two at its end, if a word ends near."""
+def _cut_to_word(head: str) -> str:
+    """Drop a word cut in two at the end, if a word ends near."""
     near = _BREAK.search(head[: -_NEAR - 1 : -1])
     return head[: len(head) - near.end()].rstrip() if near else head
 
 
-def _from_word(tail: str) -> str:
+def _cut_from_word(tail: str) -> str:
     near = _BREAK.search(tail[:_NEAR])
     return tail[near.end() :].lstrip() if near else tail

@@ -3,8 +3,7 @@
 Invariant: what `bullet_text` writes for a relation and an object, `statement` reads back as exactly the pair
 that `as_written` names; and no content, however hostile, is more than the text of one bullet.
 
-Lines are untrusted: no pattern here can backtrack, and nothing looks at a character more than a fixed
-number of times.
+Lines are untrusted: no pattern here backtracks, and no character is read more than a fixed number of times.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 NOTE = "note"
 RELATION_WORDS = 6
 RELATION_CHARS = 60  # these two are part of the format: other values would read old pages differently
-_KNOWN_CHARS = 400  # of lines that are remembered
+_KNOWN_CHARS = 400  # of lines that are cached
 
 _COLONS = ":\uff1a"
 _COLON = lazy(f"[{_COLONS}]")
@@ -33,10 +32,10 @@ _EMPHASIS = ("**", "__", "*", "_")
 _PAIRS = ("()", "[]", "{}", "\uff08\uff09", "\u300c\u300d", "\u201c\u201d")
 _NO_LAST = frozenset(".,;!?-/\\'\"&=\u2013\u2014\u2026\u3001\u3002\uff01\uff0c\uff1b\uff1f" + _COLONS)
 BLOCK_FIRST = frozenset("#>-+*=|<`~[_")
-"""With one of these first, Markdown may begin a block (or hide the line) rather than a sentence."""
+"""First characters with which Markdown may begin a block (or hide the line)."""
 
 _BREAKS = lazy("[\t\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]+")
-# Control characters, and those that hide text or turn its order round for the person who reviews it.
+# Control characters, and those that hide or reorder text for a reviewing person.
 _UNSEEN = lazy(
     "[\x00-\x08\x0e-\x1b\x1f\x7f-\x84\x86-\x9f\u202a-\u202e\u2066-\u2069"
     "\ud800-\udfff\ufeff\U000e0000-\U000e007f]"
@@ -54,20 +53,20 @@ _KIND_NAMES["identities"] = "identity"
 
 
 def escape(content: str) -> str:
-    """`content` as one visible line: breaks become spaces, unseen characters are written out (`\\x1b`)."""
+    """Return `content` as one visible line: breaks become spaces, unseen characters are escaped (`\\x1b`)."""
     if not content.isprintable():
-        content = _UNSEEN.sub(_written_out, content)
+        content = _UNSEEN.sub(_escape_code, content)
         content = " ".join(filter(None, (part.strip() for part in _BREAKS.split(content))))
     return content.strip()
 
 
-def _written_out(match: re.Match[str]) -> str:
+def _escape_code(match: re.Match[str]) -> str:
     code = ord(match[0])
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
 def body(line: str) -> str:
-    """The line without its end and without a byte order mark (joined files have one in the middle)."""
+    """Return the line without its end and without a byte order mark (joined files have one in the middle)."""
     return line.removesuffix("\n").removesuffix("\r").removeprefix("\ufeff")
 
 
@@ -80,19 +79,19 @@ def is_blank(line: str) -> bool:
 
 
 def is_rule(text: str) -> bool:
-    """`---`, `* * *`: a line across the page, no bullet."""
+    """Return whether it is a line across the page, not a bullet: `---`, `* * *`."""
     marks = text.replace(" ", "").replace("\t", "")
     return len(marks) >= 3 and marks[0] in "-*_" and not marks.strip(marks[0])
 
 
 def heading(text: str) -> tuple[int, str] | None:
-    """Level and words of a heading."""
+    """Return level and words of a heading."""
     match = _HEADING.match(text)
     return (len(match[1]), heading_words(text[match.end() :])) if match else None
 
 
 def heading_words(text: str) -> str:
-    """The words of a heading without closing marks: `Title #` is closed, `About C#` is not."""
+    """Return the words of a heading without closing marks: `Title #` is closed, `About C#` is not."""
     text = escape(text)
     words = text.rstrip("# \t")
     closing = text[len(words) :]
@@ -100,16 +99,16 @@ def heading_words(text: str) -> str:
 
 
 def kind_named(words: str) -> Kind | None:
-    """The kind that a heading names: in the singular or plural, in any case."""
-    return _KIND_NAMES.get(_plain(words.rstrip(_COLONS)).rstrip(_COLONS).casefold())
+    """Return the kind that a heading names: in the singular or plural, in any case."""
+    return _KIND_NAMES.get(_strip_emphasis(words.rstrip(_COLONS)).rstrip(_COLONS).casefold())
 
 
 def fence(text: str) -> str:
-    """The run of marks that opens a fence here, on its own or as the text of a list item; else nothing.
+    """Return the marks that open a fence here, alone or as the text of a list item; else "".
 
-    Inside list items too, because the closing mark of such a fence would else be read as an opening one.
+    In list items too, because the closing mark of such a fence would otherwise read as an opening one.
     """
-    if "```" not in text and "~~~" not in text:  # nearly every line: reading is twice as fast with this
+    if "```" not in text and "~~~" not in text:  # nearly every line: this makes reading twice as fast
         return ""
     marks = _LIST_MARKS.match(text)
     rest = text[marks.end() :] if marks else text
@@ -120,8 +119,8 @@ def fence(text: str) -> str:
     return ""
 
 
-def _plain(label: str) -> str:
-    """`label` without the emphasis around all of it."""
+def _strip_emphasis(label: str) -> str:
+    """Return `label` without emphasis around all of it."""
     for mark in _EMPHASIS:
         if label.startswith(mark) and label.endswith(mark) and len(label) > 2 * len(mark):
             return label[len(mark) : -len(mark)].strip()
@@ -129,26 +128,26 @@ def _plain(label: str) -> str:
 
 
 def split_relation(content: str) -> tuple[str, str] | None:
-    """Relation and object of a bullet's text, divided at its first colon; None where that does not divide."""
+    """Return relation and object of a bullet's text, divided at its first colon; None if that does not divide."""
     # Room for emphasis and a space: a colon further right cannot divide.
     colon = _COLON.search(content, 0, RELATION_CHARS + 6)
     if colon is None:
         return None
     left, right = content[: colon.start()], content[colon.end() :]
-    for mark in _EMPHASIS:  # `**Name:** Zhang`; `**Name**: Zhang` is seen to below
+    for mark in _EMPHASIS:  # `**Name:** Zhang`; `**Name**: Zhang` is handled below
         if left.startswith(mark) and right.startswith(mark) and mark not in left[len(mark) :]:
             left, right = left[len(mark) :], right[len(mark) :]
             break
-    relation = _plain(left.strip())
-    if not _divides(colon[0], left, right) or not _is_relation(relation):
+    relation = _strip_emphasis(left.strip())
+    if not _is_divider(colon[0], left, right) or not _is_relation(relation):
         return None
     return (NOTE if relation.casefold() == NOTE else relation), right.strip()
 
 
-def _divides(colon: str, left: str, right: str) -> bool:
+def _is_divider(colon: str, left: str, right: str) -> bool:
     before, after = left[-1:], right[:1]
     if colon == ":":
-        # Not the one of a URL, a time, a drive or `std::vector`. But Chinese is typed without a space.
+        # Not in a URL, a time, a drive or `std::vector`. But Chinese has no space after it.
         return not after or after.isspace() or (before.isalpha() and before >= "\u2e80")
     return not (before.isdigit() and after.isdigit())
 
@@ -163,7 +162,7 @@ def _is_relation(text: str) -> bool:
 
 
 def _is_balanced(text: str) -> bool:
-    # An open bracket, quote or code span means that the colon after it is part of what it opens.
+    # After an open bracket, quote or code span, the colon belongs to what it opens.
     return (
         text.count("`") % 2 == 0
         and text.count('"') % 2 == 0
@@ -172,17 +171,17 @@ def _is_balanced(text: str) -> bool:
 
 
 def worded(relation: str, said: str) -> str:
-    """A fact in words: `Home: Oslo`; of a note, what it says."""
+    """Return a fact in words: `Home: Oslo`; a note is its text."""
     return said if relation == NOTE else f"{relation}: {said}"
 
 
 def statement(content: str) -> tuple[str, str] | None:
-    """What a bullet's text states; None where it is another block, or a label with nothing behind it."""
-    # A page is read again after each of its edits: most of its lines are known. Long ones would fill the memory.
-    return _known(content) if len(content) < _KNOWN_CHARS else _statement(content)
+    """Return what a bullet's text states; None if it is another block, or a label without text."""
+    # A page is read again after each edit: most lines are cached. Long ones would fill the cache.
+    return _cached_statement(content) if len(content) < _KNOWN_CHARS else _parse_statement(content)
 
 
-def _statement(content: str) -> tuple[str, str] | None:
+def _parse_statement(content: str) -> tuple[str, str] | None:
     content = escape(content)
     if (
         not content
@@ -196,25 +195,23 @@ def _statement(content: str) -> tuple[str, str] | None:
     return (relation, said) if said else None
 
 
-_known = lru_cache(8192)(_statement)
+_cached_statement = lru_cache(8192)(_parse_statement)
 
 
 def is_updated(relation: str, said: str) -> bool:
-    """`Updated: 2026-02-24` is the program's; `Updated: the kitchen` is a fact like any other."""
+    """Return whether the program wrote it: `Updated: 2026-02-24`; `Updated: the kitchen` is a fact like any other."""
     return relation.casefold() == "updated" and _MOMENT.fullmatch(said) is not None
 
 
 def as_written(relation: str, said: str) -> tuple[str, str]:
-    """The relation and object that a page will hold when told to hold these.
+    """Return the relation and object that a page will hold for these.
 
     What cannot be a relation (too long, with a colon, a heading mark first, the program's own `Updated`)
-    becomes a note that says both, so that nothing is lost and nothing is forged.
+    becomes a note with both, so that nothing is lost or forged.
     """
-    relation, said = _label(relation), escape(said)
+    relation, said = _normalize_label(relation), escape(said)
     if not said:
-        raise Refused(
-            "The line was not written: it says nothing. Give the fact an object with visible words."
-        )
+        raise Refused("The line was not written: it is empty. Give the fact an object with visible words.")
     if relation in ("", NOTE):
         return NOTE, said
     content = f"{relation}: {said}"
@@ -224,15 +221,15 @@ def as_written(relation: str, said: str) -> tuple[str, str]:
 
 
 def bullet_text(relation: str, said: str) -> str:
-    """The text of the bullet that says it. A note that would read as anything else is labelled as one."""
+    """Return the text of its bullet. A note that would read as anything else is labeled as one."""
     relation, said = as_written(relation, said)
     if relation != NOTE:
         return f"{relation}: {said}"
     return said if _is_sentence(said) and statement(said) == (NOTE, said) else f"Note: {said}"
 
 
-def _label(relation: str) -> str:
-    label = _plain(escape(relation).rstrip(_COLONS + " ")).rstrip(_COLONS + " ")
+def _normalize_label(relation: str) -> str:
+    label = _strip_emphasis(escape(relation).rstrip(_COLONS + " ")).rstrip(_COLONS + " ")
     return NOTE if label.casefold() == NOTE else label
 
 
@@ -247,12 +244,12 @@ DOUBTFUL = "doubtful"
 
 _DOUBT = lazy(r" \(may have changed on \d{4}-\d\d-\d\d: “[^”]*”\)\Z")
 _DOUBT_WORDS = 60
-"""Characters of the sentence that a mark of doubt quotes."""
+"""Characters of the sentence quoted in a mark of doubt."""
 
 
 def doubted(said: str, day: str, words: str) -> str:
-    """A line with the mark that it may have changed: when, and the words that say so."""
-    words = _unquoted(words)
+    """Return a line marked as possibly changed: when, and by which words."""
+    words = _unquote(words)
     short = words if len(words) <= _DOUBT_WORDS else f"{words[: _DOUBT_WORDS - 1].rstrip()}…"
     return f"{undoubted(said)} (may have changed on {day}: “{short}”)"
 
@@ -260,24 +257,24 @@ def doubted(said: str, day: str, words: str) -> str:
 _CONTESTED = lazy(r" \(noted on \d{4}-\d\d-\d\d by [^\s()]{1,64}; said on \d{4}-\d\d-\d\d: “[^”]*”\)\Z")
 
 
-def _unquoted(words: str) -> str:
-    """On one line, without the quotation marks in which a mark puts it."""
+def _unquote(words: str) -> str:
+    """Return words on one line, without curly quotation marks, which delimit them in a mark."""
     return " ".join(words.replace("“", '"').replace("”", '"').split())
 
 
-def _signer(agent: str) -> str:
-    """An agent's name as one word."""
+def _signer_name(agent: str) -> str:
+    """Return an agent's name as one word."""
     return re.sub(r"[\s()]+", "-", agent)[:64] or "agent"
 
 
 def contested(said: str, agent: str, day: str, other: str, since: str) -> str:
-    """A value that an agent noted, with the one that the user had said and that it stands against."""
-    short = _unquoted(undoubted(other))[:_DOUBT_WORDS]
-    return f"{undoubted(said)} (noted on {day} by {_signer(agent)}; said on {since}: “{short}”)"
+    """Return a value that an agent noted, with the user's earlier value that it contradicts."""
+    short = _unquote(undoubted(other))[:_DOUBT_WORDS]
+    return f"{undoubted(said)} (noted on {day} by {_signer_name(agent)}; said on {since}: “{short}”)"
 
 
 def undoubted(said: str) -> str:
-    """A line without such marks, and without the signature of who found it."""
+    """Return a line without such marks, and without the finder's signature."""
     if said.endswith("”)"):
         said = _CONTESTED.sub("", _DOUBT.sub("", said))
     return _FOUND.sub("", said) if said.endswith(")") else said
@@ -287,21 +284,21 @@ def is_doubtful(said: str) -> bool:
     return said.endswith("”)") and _DOUBT.search(said) is not None
 
 
-# --- what an agent found -----------------------------------------------------------------
+# --- findings of agents -----------------------------------------------------------------
 
 FOUND = "Found by agents"
-"""The heading under which a page of facts has what agents concluded from tools."""
+"""The heading for what agents concluded from tools."""
 
 _FOUND = lazy(r" \(found by [^\s()]{1,64} on \d{4}-\d\d-\d\d(?:, from [^()]{1,120})?\)\Z")
 _TOOLS = 3
-"""So many of the tools that had been read are named."""
+"""How many of the tools that were read to name."""
 
 
 def signed_as_found(said: str, agent: str, day: str, tools: Iterable[str]) -> str:
-    """A line with the signature of the agent that found it: when, and what it had read."""
+    """Return a line signed by the agent that found it: when, and which tools it had read."""
     names = [re.sub(r"[^\w.:-]+", "", name)[:30] for name in dict.fromkeys(tools)]
     read = ", ".join(filter(None, names[:_TOOLS])) + (" …" if len(names) > _TOOLS else "")
-    return f"{undoubted(said)} (found by {_signer(agent)} on {day}{f', from {read}' if read else ''})"
+    return f"{undoubted(said)} (found by {_signer_name(agent)} on {day}{f', from {read}' if read else ''})"
 
 
 def is_found(said: str) -> bool:

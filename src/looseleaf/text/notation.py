@@ -1,7 +1,8 @@
-"""TOON: the notation in which a prompt carries tables for fewer tokens than JSON. The one door to the library for it.
+"""JSON in a model's answer, and TOON, in which a prompt carries tables for fewer tokens than JSON.
 
-Invariant: what `encode` gives, `decode` reads back as the same JSON value; where that cannot be had, it gives None. A
-time in a row of a table stands there without quotes, which every reader takes and a prompt saves.
+Invariant: `decode` reads what `encode` returns as the same JSON value; where that is impossible, `encode` returns None.
+Times in table rows have no quotes: every reader accepts that, and it saves tokens. Only this module imports the TOON
+library.
 """
 
 from __future__ import annotations
@@ -18,12 +19,11 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-# The JSON object in what a model answered: as it is, or mended where only one thing can be meant, or
-# refused.
+# --- the JSON object in an answer: as it is, mended where unambiguous, or refused ---
 
 _THOUGHT = lazy(r"\s*<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL)
 _OBJECT = lazy(r"\{(?=\s*(?:[\"'}]|\Z))")
-"""A brace that begins an object, and not a word in braces."""
+"""A brace that begins an object, not a word in braces."""
 _SPACE = lazy(r"\s*")
 _TEXT = lazy(r'"(?:[^"\\]|\\.)*+"', re.DOTALL)
 _QUOTED = lazy(r"'((?:[^'\\\"]|\\.)*+)'(?=\s*+[,:}\]])", re.DOTALL)
@@ -34,13 +34,13 @@ _DEEPEST_JSON = 100
 
 
 def object_in(answer: str) -> dict[str, Any]:
-    """The one object that an answer holds, or Refused."""
-    text = _after_thought(answer)
+    """Return the one object that an answer holds, or raise Refused."""
+    text = _skip_thought(answer)
     found: list[dict[str, Any]] = []
     at = 0
     while begin := _OBJECT.search(text, at):
-        mended, at = _mended(text, begin.start())
-        found.append(_read(mended))
+        mended, at = _mend_object(text, begin.start())
+        found.append(_parse_object(mended))
     if not found:
         raise Refused("The answer was not used: it holds no JSON object. Answer with one, and nothing else.")
     if any(other != found[0] for other in found[1:]):
@@ -50,29 +50,29 @@ def object_in(answer: str) -> dict[str, Any]:
     return found[0]
 
 
-def _after_thought(answer: str) -> str:
+def _skip_thought(answer: str) -> str:
     thought = _THOUGHT.match(answer)
     return answer[thought.end() :] if thought else answer
 
 
-def _read(mended: str) -> dict[str, Any]:
+def _parse_object(mended: str) -> dict[str, Any]:
     try:
-        value = json.loads(mended, strict=False, object_pairs_hook=_once)
+        value = json.loads(mended, strict=False, object_pairs_hook=_refuse_duplicates)
     except (ValueError, RecursionError) as error:
-        raise _broken(str(error)) from None
+        raise _broken_error(str(error)) from None
     assert isinstance(value, dict)
     return value
 
 
-def _once(members: list[tuple[str, Any]]) -> dict[str, Any]:
+def _refuse_duplicates(members: list[tuple[str, Any]]) -> dict[str, Any]:
     made = dict(members)
     if len(made) < len(members):
-        raise ValueError("a member stands in it twice")
+        raise ValueError("a member occurs twice")
     return made
 
 
-def _mended(text: str, at: int) -> tuple[str, int]:
-    """The object that begins at a place, as JSON, and the place behind it."""
+def _mend_object(text: str, at: int) -> tuple[str, int]:
+    """Return the object that begins at a place, as JSON, and where it ends."""
     made: list[str] = []
     open_: list[str] = []
     wants = "value"  # or: key (a text), colon, end (a comma or a bracket)
@@ -82,14 +82,14 @@ def _mended(text: str, at: int) -> tuple[str, int]:
         at = space.end() if space else at
         if at >= len(text):
             raise Refused(
-                "The answer was not used: its JSON breaks off. Answer again, with all of it, and in fewer words."
+                "The answer was not used: its JSON is cut off. Answer again, with all of it, and in fewer words."
             )
         sign = text[at]
         if sign in "}]" and (wants == "end" or (made and made[-1] in "{[") or comma == len(made) - 1):
             if not open_ or open_[-1] != sign:
-                raise _unexpected(text, at)
+                raise _unexpected_error(text, at)
             if comma == len(made) - 1:
-                made.pop()  # it stands behind the last member
+                made.pop()  # it follows the last member
             open_.pop()
             made.append(sign)
             at += 1
@@ -107,53 +107,54 @@ def _mended(text: str, at: int) -> tuple[str, int]:
             wants = "value"
         elif wants == "value" and sign in "{[":
             if len(open_) >= _DEEPEST_JSON:
-                raise _broken(f"it is nested more than {_DEEPEST_JSON} deep")
+                raise _broken_error(f"it is nested more than {_DEEPEST_JSON} deep")
             open_.append("}" if sign == "{" else "]")
             made.append(sign)
             at += 1
             wants = "key" if sign == "{" else "value"
         elif wants in ("key", "value"):
-            word, at = _word(text, at, is_key=wants == "key")
+            word, at = _mend_word(text, at, is_key=wants == "key")
             made.append(word)
             wants = "colon" if wants == "key" else "end"
         else:
-            raise _unexpected(text, at)
+            raise _unexpected_error(text, at)
 
 
-def _word(text: str, at: int, *, is_key: bool) -> tuple[str, int]:
+def _mend_word(text: str, at: int, *, is_key: bool) -> tuple[str, int]:
     sign = text[at]
     if sign == '"':
         if whole := _TEXT.match(text, at):
             return whole[0], whole.end()
         raise Refused(
-            "The answer was not used: its JSON breaks off in a text. Answer again, with all of it, and in fewer words."
+            "The answer was not used: its JSON is cut off within a string. "
+            "Answer again, with all of it, and in fewer words."
         )
     if sign == "'" and (quoted := _QUOTED.match(text, at)):
         return f'"{quoted[1]}"'.replace("\\'", "'"), quoted.end()
     atom = None if is_key else _ATOM.match(text, at)
     if atom is None or (atom[0][0].isalpha() and atom[0] not in _WORDS):
-        raise _unexpected(text, at)
+        raise _unexpected_error(text, at)
     return _WORDS.get(atom[0], atom[0]), atom.end()
 
 
-def _unexpected(text: str, at: int) -> Refused:
+def _unexpected_error(text: str, at: int) -> Refused:
     line, column = text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at)
     shown = " ".join(text[at : at + _SHOWN].split())
-    return _broken(f"line {line}, column {column} is not what comes there: {shown!r}")
+    return _broken_error(f"unexpected text at line {line}, column {column}: {shown!r}")
 
 
-def _broken(why: str) -> Refused:
+def _broken_error(why: str) -> Refused:
     return Refused(f"The answer was not used: its JSON is broken ({why}). Answer again, with all of it.")
 
 
-# What is wrong with a value that a JSON Schema was to hold, in one line: where, and what.
+# --- JSON Schema faults, in one line ---
 
 _LONGEST = 300
-"""Characters of it: a schema's own words may repeat all that was given."""
+"""Characters of a fault: a schema's message may repeat the whole value."""
 
 
 def first_fault(validator: Any, value: Any) -> str | None:
-    """The first thing that the validator (of `jsonschema_rs`) finds wrong; None: nothing."""
+    """Return the first fault that the validator (of `jsonschema_rs`) finds, or None."""
     for error in validator.iter_errors(value):
         where = ".".join(str(part) for part in error.instance_path)
         what = error.message if len(error.message) <= _LONGEST else f"{error.message[:_LONGEST]}…"
@@ -162,30 +163,30 @@ def first_fault(validator: Any, value: Any) -> str | None:
 
 
 _DEEPEST = 200
-"""Levels of a value; the library and JSON take more, and nobody reads as many."""
+"""Levels of a value: fewer than the library and JSON accept, more than anyone reads."""
 
 _BITS = 1100
-"""Of a whole number, as many as any fraction has: Python refuses to read some thousands of digits back."""
+"""Bits of an integer, as many as any float has: Python refuses to parse some thousands of digits."""
 
 _EXACT = 2**53
-"""Up to here a fraction that is whole is told by its digits; above, they are only the beginning of it."""
+"""Up to here the digits of a whole float are exact; above, they are only its beginning."""
 
 
 _QUOTED_TIME = re.compile(
     r'(?m)(?<=,)"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d))"(?=,|$)', re.ASCII
 )
-"""A time behind a comma: the library quotes it for its colons, which can mean nothing else there."""
+"""A time after a comma: the library quotes it for its colons, which are unambiguous there."""
 
 
-class _Unfit(ValueError):
-    """Nothing that JSON has."""
+class _NotJson(ValueError):
+    """A value that JSON cannot hold."""
 
 
 def encode(value: Any) -> str | None:
-    """A JSON value as TOON. None: it is no such value, or would not come back as it is."""
+    """Return a JSON value as TOON. None: it is no JSON value, or would not survive the round trip."""
     try:
         plain = normal(value)
-    except _Unfit:
+    except _NotJson:
         return None
     try:
         import toons
@@ -194,55 +195,56 @@ def encode(value: Any) -> str | None:
     except (ImportError, ValueError, TypeError):
         return None
     bare = _QUOTED_TIME.sub(r"\1", text)
-    return next((each for each in dict.fromkeys((bare, text)) if _says(each, plain)), None)
+    return next((each for each in dict.fromkeys((bare, text)) if _decodes_to(each, plain)), None)
 
 
 def decode(text: str) -> Any:
-    """The value of a TOON text; ValueError for what is none."""
+    """Return the value of a TOON text; ValueError if it is none."""
     import toons
 
     return toons.loads(text)
 
 
 def normal(value: Any, depth: int = 0) -> Any:
-    """The JSON value that a Python value is; ValueError where it is none."""
+    """Return a Python value as JSON has it; ValueError if it cannot."""
     if depth > _DEEPEST:
-        raise _Unfit("it is nested too deeply")
+        raise _NotJson("it is nested too deeply")
     match value:
         case None | bool():
             return value
         case str():
             if not value.isascii() and any("\ud800" <= each <= "\udfff" for each in value):
-                raise _Unfit("it holds half of a character")
+                raise _NotJson("it holds half of a character")
             return str(value)
         case int():
             if value.bit_length() > _BITS:
-                raise _Unfit("it has too many digits")
+                raise _NotJson("it has too many digits")
             return int(value)
         case float():
             if not isfinite(value):
-                raise _Unfit("it is no number")
+                raise _NotJson("it is no number")
             # JSON has one kind of number: 1.0 is 1, there is one zero, and 1e22 is a one with 22 zeros.
             if value.is_integer():
-                return int(value) if abs(value) <= _EXACT else _written_out(value)
+                return int(value) if abs(value) <= _EXACT else _exact_int(value)
             return value
         case list() | tuple():
             return [normal(each, depth + 1) for each in value]
         case dict():
             if not all(isinstance(name, str) for name in value):
-                raise _Unfit("a name in it is no text")
+                raise _NotJson("a name in it is no text")
             return {normal(name): normal(each, depth + 1) for name, each in value.items()}
-    raise _Unfit(f"JSON has no {type(value).__name__}")
+    raise _NotJson(f"JSON has no {type(value).__name__}")
 
 
-def _written_out(value: float) -> int:
+def _exact_int(value: float) -> int:
     from decimal import Decimal  # not at the top: hardly any state has such a number
 
     return int(Decimal(repr(value)))
 
 
-def _says(text: str, value: Any) -> bool:
-    """Compared as JSON texts, in which `1` is not `true`. The members of an object have no order."""
+def _decodes_to(text: str, value: Any) -> bool:
+    """Return whether a text decodes to a value. Compared as JSON texts, in which `1` is not `true`; members have no
+    order."""
     try:
         return json.dumps(normal(decode(text)), sort_keys=True) == json.dumps(value, sort_keys=True)
     except ValueError:

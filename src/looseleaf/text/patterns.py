@@ -1,4 +1,4 @@
-"""Patterns that are compiled when they are first used: compiling all of them takes longer than most commands do."""
+"""Patterns compiled on first use: compiling all of them takes longer than most commands."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ NEVER = "(?!)"
 
 
 def lazy(pattern: str, flags: int = 0, *, in_ascii: str = "") -> re.Pattern[str]:
-    """Like `re.compile`, but compiled at the first call of a method; the functions of `re` would not know it.
-    `in_ascii`: a pattern that finds the same in ASCII text and compiles faster, because large sets of characters are
+    """Return a pattern that compiles at the first call of a method; the functions of `re` do not accept it.
+    `in_ascii`: a pattern with the same matches in ASCII text that compiles faster, since large character sets are
     slow."""
     made: Any = _ByText(pattern, flags, in_ascii) if in_ascii else _Lazy(pattern, flags)
     found: re.Pattern[str] = made
@@ -24,26 +24,25 @@ def lazy(pattern: str, flags: int = 0, *, in_ascii: str = "") -> re.Pattern[str]
 
 
 def one_of(words: Iterable[str]) -> str:
-    """A pattern of alternatives, which are not escaped: the longest first, and always the same text, in whatever order
-    they come."""
+    """Return a pattern of alternatives, not escaped, the longest first; the same for any order of `words`."""
     return "|".join(sorted(words, key=lambda word: (-len(word), word)))
 
 
 class _Lazy:
     def __init__(self, pattern: str, flags: int) -> None:
         self.pattern = pattern
-        self._given = pattern, flags
+        self._arguments = pattern, flags
 
     def __getattr__(self, name: str) -> Any:
-        """Called once for each method; the result is stored on the instance."""
+        """Compile, and store the method on the instance, so that this runs once per method."""
         if name.startswith("__"):
             raise AttributeError(name)
-        found = self._found(name)
+        found = self._bind_method(name)
         setattr(self, name, found)
         return found
 
-    def _found(self, name: str) -> Any:
-        return getattr(re.compile(*self._given), name)
+    def _bind_method(self, name: str) -> Any:
+        return getattr(re.compile(*self._arguments), name)
 
 
 class _ByText(_Lazy):
@@ -52,9 +51,9 @@ class _ByText(_Lazy):
         self._ascii = _Lazy(in_ascii, flags)
         self._full = _Lazy(pattern, flags)
 
-    def _found(self, name: str) -> Any:
+    def _bind_method(self, name: str) -> Any:
         if name not in _ON_TEXT:
-            return super()._found(name)
+            return super()._bind_method(name)
 
         def chosen(text: str, *within: int) -> Any:
             return getattr(self._ascii if text.isascii() else self._full, name)(text, *within)
@@ -63,4 +62,4 @@ class _ByText(_Lazy):
 
 
 _ON_TEXT = frozenset({"match", "fullmatch", "search", "findall", "finditer"})
-"""The methods that use the pattern for ASCII; where to begin and end is given by position."""
+"""The methods that use the ASCII pattern; begin and end are positional arguments."""

@@ -1,11 +1,10 @@
 """Secrets in text, found and replaced before anything is written: `[redacted github 3fa9c1]`.
 
-The six digits are a keyed hash of the secret, so that a repeat can be recognised and nothing else be learnt.
-Invariants: what is not a secret stays byte for byte (text without one is the very same object), and redacting
-twice changes nothing more.
+The six digits are a keyed hash of the secret: a repeat can be recognized, and nothing else learned. Invariants: other
+text stays byte for byte (text without a secret is the same object), and redacting twice changes nothing more.
 
-A secret is known by its look (one table of formats) or by the telling word it is given to. Text is untrusted:
-what a pattern reads is bounded or not read again, so that the work grows with the text and no faster.
+A secret is known by its format (one table) or by the telling word it is assigned to. Text is untrusted: what a pattern
+reads is bounded or not read again, so that time is linear in the text.
 """
 
 from __future__ import annotations
@@ -22,8 +21,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-# The words that tell of a secret (`password`, `token`, …), and whether what is given to one is filled
-# with one.
+# --- telling words (`password`, `token`, …), and whether the value assigned to one is a secret ---
 
 Row = tuple[str, str, str]
 """Kind, literal, pattern."""
@@ -86,30 +84,30 @@ _TRIVIAL = (
 
 @cache
 def compiled(pattern: str) -> re.Pattern[str]:
-    """Compiled when it is first needed: most texts need none."""
+    """Compile on first use: most texts need no pattern."""
     return re.compile(pattern, re.ASCII)
 
 
 def lower(text: str) -> str:
-    """As long as the text: one letter would become two."""
+    """Lower the text without changing its length: one letter would become two."""
     return text.replace("\u0130", "I").lower()
 
 
 def told(text: str, words: list[Row]) -> Iterator[tuple[int, int, str]]:
-    """Where what is given to one of these words is a secret, and of which kind."""
+    """Yield the places and kinds of secrets assigned to one of these words."""
     low, done = lower(text) if words else "", 0
     hits = [(hit.start(), kind, word) for kind, name, word in words for hit in compiled(name).finditer(low)]
     for at, kind, pattern in sorted(hits):
         word = compiled(pattern).match(text, at) if at >= done else None
         gives = compiled(_GIVES).match(text, word.end()) if word else None
         if word and gives:
-            start, done = _given(text, text[max(0, at - 100) : at], word[0], kind, gives) or (done, done)
+            start, done = _find_value(text, text[max(0, at - 100) : at], word[0], kind, gives) or (done, done)
             if start < done:
                 yield start, done, kind
 
 
-def _given(text: str, before: str, word: str, kind: str, gives: re.Match[str]) -> tuple[int, int] | None:
-    """Where the secret stands that is given to the word."""
+def _find_value(text: str, before: str, word: str, kind: str, gives: re.Match[str]) -> tuple[int, int] | None:
+    """Return the place of the secret assigned to the word."""
     start, quote, tag = gives.end(), gives["quote"], gives["tag"]
     sign, pair = gives["sign"] or "", gives["pair"] or ""
     word, loud = word.lower(), word.isupper() and sign == "="
@@ -164,24 +162,24 @@ def _given(text: str, before: str, word: str, kind: str, gives: re.Match[str]) -
 
 
 def fits(kind: str, secret: str) -> bool:
-    """Whether what has the format of a secret is filled with one."""
+    """Return whether a text in the format of a secret is one."""
     if kind in ("authorization", "password"):
         return _is_secret(secret, kind, quoted=True)
     if kind == "docker" and not secret.startswith("dckr_"):
-        return ":" in _decoded(secret)
+        return ":" in _decode(secret)
     if kind == "cookie":
-        return _is_scrambled(secret) or (all(_classes(secret)[:2]) and not _joined(secret))
+        return _is_scrambled(secret) or (all(_character_classes(secret)[:2]) and not _count_words(secret))
     if kind == "url-password":
         return not _is_unfilled(secret)
     one_case = secret.islower() or secret.isupper()
     beside = kind == "aws" and len(secret) == 40  # the secret that goes with a key's name
-    if (beside and one_case) or ((beside or kind == "openai") and _joined(secret)):
+    if (beside and one_case) or ((beside or kind == "openai") and _count_words(secret)):
         return False
-    mixed = kind == "aws" or not one_case or _classes(secret)[1]
+    mixed = kind == "aws" or not one_case or _character_classes(secret)[1]
     return mixed and max(map(secret.count, set(secret))) * 5 < len(secret) * 2
 
 
-def _decoded(text: str) -> str:
+def _decode(text: str) -> str:
     import base64  # not at the top: few texts need it
 
     try:
@@ -191,8 +189,8 @@ def _decoded(text: str) -> str:
     return plain if plain.isprintable() else ""
 
 
-def _classes(value: str) -> tuple[bool, bool, bool]:
-    """Whether it has letters, digits, and signs as passwords are told to have."""
+def _character_classes(value: str) -> tuple[bool, bool, bool]:
+    """Return whether it has letters, digits, and the signs that password rules ask for."""
     signs = not set("!@#$%^&*+=?~|").isdisjoint(value)
     return any(map(str.isalpha, value)), any(map(str.isdigit, value)), signs
 
@@ -203,31 +201,34 @@ def _is_unfilled(value: str) -> bool:
     return filler or bool(compiled(_UNFILLED).match(value))
 
 
-def _joined(value: str) -> int:
-    """Of how many words and numbers it is made (`db-cred-2`, `src/main2.py`, `TestFoo1`); 0 if it is not."""
+def _count_words(value: str) -> int:
+    """Return the number of words and numbers it is made of (`db-cred-2`, `src/main2.py`, `TestFoo1`); 0 if it is
+    not."""
     pieces = compiled(r"[\s._/\\:,;()-]+").split(value)
     return len(pieces) if all(map(compiled(r"(?u:[^\W\d_])*\d{0,4}").fullmatch, pieces)) else 0
 
 
 def _is_scrambled(value: str) -> bool:
-    """Small and large letters and digits as chance mixes them, and no word does."""
+    """Return whether letters in both cases and digits mix as at random, as in no word."""
     turns = len(compiled(r"[a-z](?=[A-Z0-9])|[0-9](?=[A-Za-z])|[A-Z](?=[0-9])").findall(value))
     return len(value) >= 16 and turns * 4 > len(value)
 
 
 def _is_secret(value: str, kind: str, quoted: bool, said: bool = False, loud: bool = False) -> bool:
-    """Whether a value given to a telling word is a secret, and not a word, a name, code or a placeholder."""
+    """Return whether a value assigned to a telling word is a secret, not a word, a name, code or a placeholder."""
     if kind == "netrc":
         return len(value) > 3 and not _is_unfilled(value)
     if len(value) < 6 or _is_unfilled(value) or compiled(_TECHNICAL).match(value):
         return False
     if any(map(str.isspace, value)):
-        return kind == "password" and any(len(part) > 5 and all(_classes(part)) for part in value.split())
+        return kind == "password" and any(
+            len(part) > 5 and all(_character_classes(part)) for part in value.split()
+        )
     if not (quoted or said) and compiled(_CODE).match(value) and not _is_scrambled(value):
         return False
     if kind == "basic":
         return not value.islower()
-    (letters, digits, signs), joined = _classes(value), _joined(value)
+    (letters, digits, signs), joined = _character_classes(value), _count_words(value)
     tells = compiled("(?i)pass|pwd|secret|token|key|kennwort|contrase|密码|パスワード").search(value)
     if kind == "hint":
         return letters and digits and signs
@@ -244,7 +245,7 @@ def _is_secret(value: str, kind: str, quoted: bool, said: bool = False, loud: bo
         return False
     if digits and joined < 2:
         return not joined or quoted or not tells
-    if tells or (not digits and _classes(value[1:-1])[2]):
+    if tells or (not digits and _character_classes(value[1:-1])[2]):
         return not tells and (quoted or said)
     mixed = digits and not value.islower() and not value.isupper() and "_" not in value
     given = quoted or (loud and joined == 1) or (mixed and not said)
@@ -260,7 +261,7 @@ _MARK = re.compile(r"\[redacted [a-z-]{2,16} [0-9a-f]{6}\]")
 
 # Kind, literals of which one must be there, pattern: its group is the secret, or else the whole of it. `§` says that
 # what was read so far begins a token: not inside a word, nor behind a mark (which stands for one), yet behind what
-# only looks like a letter: the n of an escaped line end, the digits of %20 and \u0022, the m that ends a colour.
+# only looks like a letter: the n of an escaped line end, the digits of %20 and \u0022, the m that ends a color.
 # `␣` is a space, as it is or in an address; `¶` a value as it is typed to a shell: quoted, or with a digit in it.
 _TABLE = r"""
 anthropic    sk-ant-         sk-ant-[\w-]{20,}
@@ -327,7 +328,7 @@ _EDGE = (
 )
 
 
-def _rows(table: str) -> Iterator[Row]:
+def _parse_table(table: str) -> Iterator[Row]:
     for line in table.strip().splitlines():
         kind, literals, pattern = line.split(maxsplit=2)
         start, edge, rest = pattern.partition("§")
@@ -336,22 +337,21 @@ def _rows(table: str) -> Iterator[Row]:
         yield from ((kind, literal, pattern) for literal in literals.split(","))
 
 
-_FORMATS = tuple(_rows(_TABLE))
+FORMATS = tuple(_parse_table(_TABLE))
 _PEM_HALF = (  # a key whose end was cut off: headers, whole lines, perhaps a last short one
     r"(?:\s{0,8}[A-Z][\w-]{1,30}: [^\n\\]{0,100}){0,4}"
     r"(?:(?:\s|\\{1,3}[nr]|%0[AaDd]|[\"',>|]){0,12}(?:[A-Za-z0-9+/=]|%[23][BDFbdf]){16,})+"
     r"(?:(?:\s|\\{1,3}[nr]|%0[AaDd]){1,4}[A-Za-z0-9+/]{1,15}={0,2}(?=\s*(?:$|\n|\\|[&%\"'])))?"
 )
 _PEM_LENGTH = 32_768  # no key is longer: an end that is farther away is another one's
-_WORDS = WORDS
 
-KINDS: tuple[str, ...] = tuple(dict.fromkeys(kind for kind, _, _ in _FORMATS + _WORDS))
-"""Where two claim the same text, the one that stands first gives it its name."""
+KINDS: tuple[str, ...] = tuple(dict.fromkeys(kind for kind, _, _ in FORMATS + WORDS))
+"""Of two kinds that claim the same text, the first names it."""
 
 _DULL = b"abcdefghijklmnopqrstuvwxyz0123456789 \n\r\t\"',"
 _ENDS: dict[str, list[Row]] = {}
 _SHAPES: list[tuple[bytes, bytes, Row]] = []
-for _row in _FORMATS + _WORDS:
+for _row in FORMATS + WORDS:
     _name = _row[1]
     if _name[-1] in "_-":
         _ENDS.setdefault(_name[:-1].rsplit(_name[-1], 1)[-1][-3:] + _name[-1], []).append(_row)
@@ -359,11 +359,11 @@ for _row in _FORMATS + _WORDS:
         _SHAPES.append((_name.encode().translate(None, _DULL), _name.encode(), _row))
 
 
-def _suspects(text: str) -> list[Row]:
-    """The rows whose literal stands in the text.
+def find_suspects(text: str) -> list[Row]:
+    """Return the rows whose literal is in the text.
 
-    To look for each of some eighty would take longer than all the rest. Those that end with _ or - are looked up
-    among the ends of what stands before these signs, others first in the text without its small letters.
+    Searching for each of some eighty would take longer than all the rest. Those that end with _ or - are looked up
+    among the text before these signs, others first in the text without its lower-case letters.
     """
     data = text.encode("utf-8", "surrogatepass")
     outline, low = data.translate(None, _DULL), data.lower()
@@ -373,11 +373,11 @@ def _suspects(text: str) -> list[Row]:
     return rows + [row for sign, name, row in _SHAPES if sign in outline and name in (data if sign else low)]
 
 
-def _spans(text: str, rows: Iterable[Row]) -> Iterator[Span]:
-    words = [row for row in rows if row in _WORDS]
+def _find_spans(text: str, rows: Iterable[Row]) -> Iterator[Span]:
+    words = [row for row in rows if row in WORDS]
     for kind, pattern in dict.fromkeys((row[0], row[2]) for row in rows if row not in words):
         if pattern[0] == "-":
-            yield from _blocks(text, pattern)
+            yield from _find_key_blocks(text, pattern)
             continue
         for found in compiled(pattern).finditer(text):
             start, end = found.span(found.lastindex or 0)
@@ -386,7 +386,7 @@ def _spans(text: str, rows: Iterable[Row]) -> Iterator[Span]:
     yield from told(text, words)
 
 
-def _blocks(text: str, pattern: str) -> Iterator[Span]:
+def _find_key_blocks(text: str, pattern: str) -> Iterator[Span]:
     for here, then in pairwise([*compiled(pattern).finditer(text), None]):
         if not here or here[1] == "END":
             continue
@@ -399,42 +399,42 @@ def _blocks(text: str, pattern: str) -> Iterator[Span]:
 
 
 def redact(text: str, key: bytes) -> str:
-    """The text with its secrets replaced; the same object if it holds none. The key has at most 64 bytes."""
-    rows = _suspects(text)
-    return _replaced(text, rows, key) if rows else text
+    """Return the text with its secrets replaced; the same object if it holds none. The key has at most 64 bytes."""
+    rows = find_suspects(text)
+    return _replace_spans(text, rows, key) if rows else text
 
 
 def redact_value(value: Any, key: bytes) -> Any:
-    """The same for every string of a JSON value; under a telling key, a string is judged as if it were assigned.
+    """Return a JSON value with every string redacted; under a telling key, a string is judged as if assigned.
 
-    What is untouched is the same object; a touched tuple becomes a list.
+    Untouched values stay the same objects; a touched tuple becomes a list.
     """
-    rows = _suspects(repr(value))  # it has all strings in it, and no literal looks different there
-    return _walk(value, rows, key, "") if rows else value
+    rows = find_suspects(repr(value))  # it holds all strings, and every literal unchanged
+    return _redact_inner(value, rows, key, "") if rows else value
 
 
-def _replaced(text: str, rows: Iterable[Row], key: bytes, again: int = 3) -> str:
+def _replace_spans(text: str, rows: Iterable[Row], key: bytes, again: int = 3) -> str:
     marks = [mark.span() for mark in _MARK.finditer(text)] if "[redacted " in text else []
     ends = [end for _, end in marks]
     merged: list[Span] = []
-    for start, end, kind in sorted(_spans(text, rows)):
+    for start, end, kind in sorted(_find_spans(text, rows)):
         after = bisect_right(ends, start)
         if after < len(marks) and marks[after][0] < end:
-            continue  # it reads what was redacted before
+            continue  # it reads an earlier mark
         if merged and start < merged[-1][1]:
             first, last, other = merged.pop()
             start, end, kind = first, max(last, end), min(kind, other, key=KINDS.index)
         merged.append((start, end, kind))
     parts, done = [], 0
     for start, end, kind in merged:
-        parts += [text[done:start], _mark(text[start:end], kind, key)]
+        parts += [text[done:start], _mark_of(text[start:end], kind, key)]
         done = end
     made = "".join([*parts, text[done:]]) if parts else text
-    # A mark may show what a secret hid: a word that was the end of it, or one that was too far away.
-    return _replaced(made, rows, key, again - 1) if parts and again else made
+    # A mark may reveal what a secret hid: a word that was its end, or one too far away.
+    return _replace_spans(made, rows, key, again - 1) if parts and again else made
 
 
-def _mark(secret: str, kind: str, key: bytes) -> str:
+def _mark_of(secret: str, kind: str, key: bytes) -> str:
     import hashlib  # not at the top: most texts hold no secret
 
     digest = hashlib.blake2b(secret.encode("utf-8", "surrogatepass"), key=key).hexdigest()
@@ -446,25 +446,25 @@ _NAMES, _VALUES = ("name", "key", "parameterkey"), ("value", "parametervalue")
 _INNER = (*_VALUES, "string", "default", "plaintext")  # what a telling key's own object calls its value
 
 
-def _walk(value: Any, rows: list[Row], key: bytes, lead: str) -> Any:
-    """`lead` is what would stand before the value in a text, as far as it could be told by that."""
+def _redact_inner(value: Any, rows: list[Row], key: bytes, lead: str) -> Any:
+    """Redact a value. `lead` is the text that would precede it, if that could give it away."""
     if isinstance(value, str):
-        judged = _led(value, rows, key, lead) if lead else None
+        judged = _redact_led(value, rows, key, lead) if lead else None
         if judged is not None:
             return judged
         low = lower(value)
         here = [row for row in rows if row[1] in value or row[1] in low]
-        return _replaced(value, here, key) if here else value
+        return _replace_spans(value, here, key) if here else value
     if isinstance(value, dict):
         made: dict[Any, Any] = {}
         named = next((value[name] for name in value if _is_one_of(name, _NAMES)), None)
         for name, inner in value.items():
-            new = _walk(name, rows, key, "") if isinstance(name, str) else name
+            new = _redact_inner(name, rows, key, "") if isinstance(name, str) else name
             while new in made:
-                new += "'"  # one of them was redacted before: none is lost
+                new += "'"  # one of them was redacted earlier: keep both
             title = named if isinstance(named, str) and _is_one_of(name, _VALUES) else name
-            own = _lead(title, rows, isinstance(inner, list | tuple))
-            made[new] = _walk(inner, rows, key, own or (lead if _is_one_of(name, _INNER) else ""))
+            own = _lead_of(title, rows, isinstance(inner, list | tuple))
+            made[new] = _redact_inner(inner, rows, key, own or (lead if _is_one_of(name, _INNER) else ""))
         same = all(map(is_, made, value)) and all(map(is_, made.values(), value.values()))
         return value if same else made
     if isinstance(value, list | tuple):
@@ -473,20 +473,20 @@ def _walk(value: Any, rows: list[Row], key: bytes, lead: str) -> Any:
         if any(row[1] in _COMMANDS for row in rows):
             command = " ".join(item for item in value[:2] if isinstance(item, str) and len(item) < 40)
         last = ""
-        for inner in _without_blocks(value, rows, key):  # one frame for each level: as deep as JSON may be
-            items += [_walk(inner, rows, key, lead or _listed(last, inner, command, rows))]
+        for inner in _redact_key_lines(value, rows, key):  # one frame per level: as deep as JSON may be
+            items += [_redact_inner(inner, rows, key, lead or _lead_in_list(last, inner, command, rows))]
             last = inner if isinstance(inner, str) and items[-1] is inner else ""
         return value if all(map(is_, items, value)) else items
     if lead and isinstance(value, int) and not isinstance(value, bool) and 10**5 <= value < 10**20:
-        return _led(str(value), rows, key, lead, value)
+        return _redact_led(str(value), rows, key, lead, value)
     return value
 
 
-def _led(text: str, rows: list[Row], key: bytes, lead: str, same: Any = None) -> Any:
-    """The text as it is judged behind what leads to it; None if it cannot be quoted there."""
+def _redact_led(text: str, rows: list[Row], key: bytes, lead: str, same: Any = None) -> Any:
+    """Return the text as judged after its lead; None if it cannot be quoted there."""
     for left, right in [pair for pair in ('""', "''", "``", "“”") if pair[1] not in text][:1]:
         start = lead + left
-        both = _replaced(start + text + right, rows, key)
+        both = _replace_spans(start + text + right, rows, key)
         if both.startswith(start) and both[-1] == right:
             made = both[len(start) : -1]
             return made if made != text else text if same is None else same
@@ -497,7 +497,7 @@ def _is_one_of(name: object, names: tuple[str, ...]) -> bool:
     return isinstance(name, str) and name.lower() in names
 
 
-def _lead(title: object, rows: list[Row], many: bool = False) -> str:
+def _lead_of(title: object, rows: list[Row], many: bool = False) -> str:
     low = lower(title).strip() if isinstance(title, str) else ""
     if not any(row[1] in low for row in rows):
         return ""
@@ -505,8 +505,8 @@ def _lead(title: object, rows: list[Row], many: bool = False) -> str:
     return f'"{title[:-1] if many and low.endswith("passwords") else title}": '
 
 
-def _listed(last: str, item: object, command: str, rows: list[Row]) -> str:
-    """What leads to an item of a list: the option before it, the telling word, the command it belongs to."""
+def _lead_in_list(last: str, item: object, command: str, rows: list[Row]) -> str:
+    """Return the lead of a list item: the option before it, the telling word, its command."""
     if not isinstance(item, str) or not (last or command):
         return ""
     known = any(name in command for name in _COMMANDS)
@@ -516,27 +516,27 @@ def _listed(last: str, item: object, command: str, rows: list[Row]) -> str:
         return ""
     if len(last) == 2:
         return f"{command} {last} " if known else f'"{last}", '
-    return _lead(last, rows) if last[0] == "-" else _lead(last, rows).replace('": ', '", ')
+    return _lead_of(last, rows) if last[0] == "-" else _lead_of(last, rows).replace('": ', '", ')
 
 
-def _without_blocks(value: Any, rows: list[Row], key: bytes) -> Any:
-    """The items; where some are the lines of one private key, its mark and empty lines instead."""
+def _redact_key_lines(value: Any, rows: list[Row], key: bytes) -> Any:
+    """Return the items, with the lines of a private key replaced by its mark and empty lines."""
     pattern = next((row[2] for row in rows if row[2][0] == "-"), "")
     if not pattern or not any(isinstance(item, str) and "-----BEGIN" in item for item in value):
         return value
     items, lines, starts, at = list(value), [], [], 0
     for item in value:
-        # What is no line of a key ends it.
+        # Any other line ends the key.
         line = item if isinstance(item, str) and (len(item) < 100 or "-----" in item[-8:]) else "\n[]"
         starts.append(at)
         lines.append(line)
         at += len(line) + 1
     text = "\n".join(lines)
-    for start, end, kind in _blocks(text, pattern):
+    for start, end, kind in _find_key_blocks(text, pattern):
         first, final = bisect_right(starts, start) - 1, bisect_right(starts, end - 1) - 1
         between = "".join(lines[first + 1 : final])
         if first < final and not compiled(r"[^\w+/=:;,. \r-]|\w [a-z]").search(between):
-            items[first] = items[first][: start - starts[first]] + _mark(text[start:end], kind, key)
+            items[first] = items[first][: start - starts[first]] + _mark_of(text[start:end], kind, key)
             items[first + 1 : final] = [""] * (final - first - 1)
             items[final] = items[final][end - starts[final] :]
     return items

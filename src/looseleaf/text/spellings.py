@@ -1,8 +1,8 @@
-"""Spelling: the ways in which bytes may say the same words, and where in a text they do.
+"""Spellings of the same words, where a text has them, and masking the sentences that do.
 
-Words are compared in one normal form, without regard to case, to white space or to what nobody sees. Texts that tools
-and the web give are often escaped: as JSON does, as HTML does, as addresses do, or one in another. What they say then
-is compared too; what is encoded so that no letter of it stands there (Base64, archives) is not.
+Words are compared in one normal form, without regard to case, white space or invisible characters. Texts from tools and
+the web are often escaped, as in JSON, HTML or addresses, or one within another; the decoded text is compared too.
+Encodings that keep no letter (Base64, archives) are not.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _UNSEEN = re.compile(f"[{_HIDDEN}]")
 _CLUSTER = re.compile(
     rf".[{_HIDDEN}\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\u3099\u309a\ufe20-\ufe2f]*", re.DOTALL
 )
-"""A character with what may become one with it."""
+"""A character with marks that may combine with it."""
 
 _ESCAPED = re.compile(
     r"\\u(?P<high>[dD][89abAB][0-9a-fA-F]{2})\\u(?P<low>[dD][c-fC-F][0-9a-fA-F]{2})"
@@ -41,14 +41,14 @@ _DEPTH = 4
 
 
 def folded(text: str) -> str:
-    """As words are compared: any white space is one space, and what nobody sees is not there."""
+    """Fold a text for comparison: white space is one space, invisible characters vanish."""
     text = _UNSEEN.sub("", text)
     text = text if is_normalized("NFC", text) else normalize("NFC", text)
     return _GAP.sub(" ", text).casefold()
 
 
 def spellings(text: str) -> Iterator[str]:
-    """All that a text may say, folded: as it is, and without each layer of escapes."""
+    """Yield the readings of a text, folded: as it is, and without each layer of escapes."""
     yield folded(text)
     for _ in range(_DEPTH):
         plain = unescaped(text)
@@ -59,15 +59,15 @@ def spellings(text: str) -> Iterator[str]:
 
 
 def unescaped(text: str) -> str:
-    """A text without one layer of escapes."""
-    return _ESCAPED.sub(_meant, text) if _may_be_escaped(text) else text
+    """Return a text without one layer of escapes."""
+    return _ESCAPED.sub(_decode_escape, text) if _may_be_escaped(text) else text
 
 
 def _may_be_escaped(text: str) -> bool:
     return "\\" in text or "%" in text or "&" in text
 
 
-def _meant(found: re.Match[str]) -> str:
+def _decode_escape(found: re.Match[str]) -> str:
     if one := found["one"]:
         return _PLAIN.get(one, one)
     if code := found["four"] or found["two"] or found["eight"]:
@@ -84,31 +84,31 @@ def _meant(found: re.Match[str]) -> str:
         return found[0]
 
 
-# --- where ----------------------------------------------------------------------------
+# --- places ----------------------------------------------------------------------------
 
 
 def places(text: str, words: str) -> Iterator[tuple[int, int]]:
-    """Where folded words stand in a text that is in normal form C, however it is escaped."""
+    """Yield the places of folded words in a text in normal form C, however escaped."""
     if not words:
         return
-    yield from _found(text, words, None)
+    yield from _find_folded(text, words, None)
     plain, spans = text, None
     for _ in range(_DEPTH):
         deeper = unescaped(plain)
         if deeper == plain:
             return
-        _, spans = _traced(plain, spans)
+        _, spans = _unescape_traced(plain, spans)
         plain = deeper
-        yield from _found(plain, words, spans)
+        yield from _find_folded(plain, words, spans)
 
 
-def _found(text: str, words: str, spans: list[tuple[int, int]] | None) -> Iterator[tuple[int, int]]:
-    """The same in a text of whose characters it is known where they come from."""
+def _find_folded(text: str, words: str, spans: list[tuple[int, int]] | None) -> Iterator[tuple[int, int]]:
+    """Yield the places in a text whose characters come from `spans` of another."""
     low = folded(text)
     origins: list[tuple[int, int]] | None = None
     if words in low and not len(low) == len(text) == len(text.casefold()):
-        # A character may become several when it is folded, or none: then each must be followed back to its own.
-        low, origins = _followed(text)
+        # Folding may turn a character into several, or none: then trace each one back.
+        low, origins = _fold_traced(text)
     at = low.find(words)
     while at >= 0:
         last = at + len(words) - 1
@@ -117,8 +117,8 @@ def _found(text: str, words: str, spans: list[tuple[int, int]] | None) -> Iterat
         at = low.find(words, at + len(words))
 
 
-def _followed(text: str) -> tuple[str, list[tuple[int, int]]]:
-    """A text folded, and of each of its characters where it comes from."""
+def _fold_traced(text: str) -> tuple[str, list[tuple[int, int]]]:
+    """Return a text folded, and the origin of each character."""
     parts: list[str] = []
     origins: list[tuple[int, int]] = []
     is_gap = False
@@ -132,14 +132,14 @@ def _followed(text: str) -> tuple[str, list[tuple[int, int]]]:
     return "".join(parts), origins
 
 
-def _traced(text: str, spans: list[tuple[int, int]] | None) -> tuple[str, list[tuple[int, int]]]:
-    """A text without one layer of escapes, and of each of its characters where it comes from."""
+def _unescape_traced(text: str, spans: list[tuple[int, int]] | None) -> tuple[str, list[tuple[int, int]]]:
+    """Return a text without one layer of escapes, and the origin of each character."""
     parts: list[str] = []
     found: list[tuple[int, int]] = []
     done = 0
     own = spans if spans is not None else [(at, at + 1) for at in range(len(text))]
     for each in _ESCAPED.finditer(text):
-        meant = _meant(each)
+        meant = _decode_escape(each)
         parts += [text[done : each.start()], meant]
         found += own[done : each.start()]
         found += [(own[each.start()][0], own[each.end() - 1][1])] * len(meant)
@@ -147,7 +147,7 @@ def _traced(text: str, spans: list[tuple[int, int]] | None) -> tuple[str, list[t
     return "".join((*parts, text[done:])), found + own[done:]
 
 
-# Finding words in texts however they are spelt, and taking out the sentence that says them.
+# --- masking the sentences that hold given words ---
 
 MASK = "[forgotten]"
 
@@ -158,7 +158,7 @@ _MASKS = re.compile(rf"\[forgotten\]([{_STOPS}]?)(?:[ \t]*\[forgotten\][{_STOPS}
 
 
 class Sentences:
-    """Where the sentences of a text end; looked for once, however many stretches are asked for."""
+    """The sentence ends of a text, found once for any number of stretches."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -169,7 +169,7 @@ class Sentences:
             self._lasts.append(found.end() if found[0] != "\n" else found.start())
 
     def around(self, start: int, end: int) -> tuple[int, int]:
-        """The whole sentences in which a stretch stands, without the spaces before them."""
+        """Return the whole sentences around a stretch, without leading spaces."""
         before, behind = bisect_right(self._ends, start), bisect_left(self._ends, end)
         first = self._ends[before - 1] if before else 0
         last = self._lasts[behind] if behind < len(self._ends) else len(self._text)
@@ -179,7 +179,7 @@ class Sentences:
 
 
 def masked(text: str, words: Iterable[str]) -> str:
-    """The text without the sentences that hold one of these folded words; the same text if there is none."""
+    """Return the text without the sentences that hold one of these folded words; the same text if there is none."""
     plain = text if is_normalized("NFC", text) else normalize("NFC", text)
     found = sorted({place for each in words for place in places(plain, each)})
     if not found:
@@ -192,7 +192,7 @@ def masked(text: str, words: Iterable[str]) -> str:
             continue
         start, end = sentences.around(*place)
         start = max(start, done)
-        # With its stop: what follows is a sentence of its own, as it was.
+        # With its stop: the rest stays a sentence of its own.
         stop = plain[end - 1] if plain[end - 1] in _STOPS else ""
         parts += [plain[done:start], MASK, stop, "\n" * plain.count("\n", start, end)]
         done = end
@@ -200,12 +200,12 @@ def masked(text: str, words: Iterable[str]) -> str:
 
 
 def is_nothing_else(text: str) -> bool:
-    """Whether a text that was masked says nothing any more."""
+    """Return whether a masked text has no other words."""
     return _WORD.search(text.replace(MASK, "")) is None
 
 
 def each_text(value: Any) -> Iterator[str]:
-    """Every text in a value of JSON, keys too."""
+    """Yield every text in a value of JSON, keys too."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):
@@ -223,15 +223,15 @@ _NAMES = frozenset(
     "restated encoding distiller model raw traces turn_id turn_ids source_sha256 recorded_at valid_from valid_to "
     "superseded_by by updated_at aside hash sha256 tail held far since until start type format upgraded".split()
 )
-"""Members of the program's own records that are no words of anybody: ids, times, names."""
+"""Members of the program's own records that are no one's words: ids, times, names."""
 
 
 _TAGS = frozenset(("pinned", "unverified", "forget", "recalled", "asked"))
-"""Those that the program gives."""
+"""Tags that the program sets."""
 
 
 def worded(value: Any) -> Iterator[str]:
-    """What a record of the program says in words: without the names of its members, and without its own names."""
+    """Yield the words in a record of the program: without the names of its members and its own names."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):
@@ -246,7 +246,7 @@ def worded(value: Any) -> Iterator[str]:
 
 
 def masked_value(value: Any, words: tuple[str, ...]) -> Any:
-    """The same for every text in a value of JSON, keys too."""
+    """Return a JSON value with every text masked, keys too."""
     if isinstance(value, str):
         return masked(value, words)
     if isinstance(value, dict):
@@ -257,7 +257,7 @@ def masked_value(value: Any, words: tuple[str, ...]) -> Any:
 
 
 def sentences_in(text: str) -> list[str]:
-    """The sentences of a text, each without the spaces around it."""
+    """Return the sentences of a text, each without the spaces around it."""
     found: list[str] = []
     done = 0
     for end in _END.finditer(text):

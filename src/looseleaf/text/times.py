@@ -1,6 +1,6 @@
-"""Epoch seconds as text that people read and that sorts by time. Always UTC; `text/moments.py` reads them back.
+"""Times: epoch seconds as sortable text, always UTC, and the times in facts, dates and arguments read back.
 
-A time that no calendar has (a foreign log may hold any number) is written as the first or the last that there is.
+A time outside the calendar (a foreign log may hold any number) is written as the first or the last one.
 """
 
 from __future__ import annotations
@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from re import Match
 
 
-# Times as facts write them: a year, a month, a date or a date-time, to seconds since 1970 in UTC; and
-# dates in words.
+# --- times in facts: a year, month, date or date-time; and dates in words ---
 
 DAY = 86400
 TICK = 1e-6
@@ -41,7 +40,7 @@ MONTH_NAMES = (
     "december dec dezember dez décembre decembre diciembre",
 )
 MONTHS = {name: number for number, names in enumerate(MONTH_NAMES, 1) for name in names.split()}
-MONTHS["marz"] = 3  # within a date, where it can be nobody's name
+MONTHS["marz"] = 3  # within a date, where it cannot be a name
 _MONTH = "|".join(sorted(MONTHS, key=lambda name: (-len(name), name)))
 _YEAR = r"(?:1[89]|20|21)\d\d"
 _DAY = r"(?:0?[1-9]|[12]\d|3[01])"
@@ -62,41 +61,41 @@ _WRITTEN = (
 
 
 def moment(text: str | None) -> float | None:
-    """The first moment of what the text names: of the year, month or day, or the very moment. None if it names none."""
-    span = _span(text)
+    """Return the first moment of the year, month, day or moment that the text names; None if it names none."""
+    span = _parse_span(text)
     return None if span is None else span[0]
 
 
 def last_moment(text: str) -> float | None:
-    """The last moment of what the text names: a date holds until its day is over."""
-    span = _span(text)
+    """Return the last moment of what the text names: a date lasts until its day is over."""
+    span = _parse_span(text)
     return None if span is None else span[1]
 
 
-def _span(text: str | None) -> tuple[float, float] | None:
+def _parse_span(text: str | None) -> tuple[float, float] | None:
     found = _ISO.fullmatch(text.strip()) if text else None
     if found is None:
         return None
     year, month, day = int(found[1]), int(found[2] or 1), int(found[3] or 1)
     if not 1 <= month <= 12 or not 1 <= day <= _days_in(year, month):
         return None
-    start = float(_days(year, month, day) * DAY)
+    start = float(_days_since_epoch(year, month, day) * DAY)
     if found[4] is not None:
         hours, minutes, seconds = int(found[4]), int(found[5]), float(found[6] or 0)
         if hours > 24 or minutes > 59 or seconds >= 61:
             return None
-        exact = start + hours * 3600 + minutes * 60 + seconds - _offset(found[7])
+        exact = start + hours * 3600 + minutes * 60 + seconds - _zone_offset(found[7])
         return exact, exact
     if found[3] is not None:
         after = start + DAY
     elif found[2] is not None:
-        after = float(_days(year + month // 12, month % 12 + 1, 1) * DAY)
+        after = float(_days_since_epoch(year + month // 12, month % 12 + 1, 1) * DAY)
     else:
-        after = float(_days(year + 1, 1, 1) * DAY)
+        after = float(_days_since_epoch(year + 1, 1, 1) * DAY)
     return start, after - TICK
 
 
-def _offset(zone: str | None) -> int:
+def _zone_offset(zone: str | None) -> int:
     if zone is None or zone in "Zz":
         return 0
     seconds = int(zone[1:3]) * 3600 + int(zone[-2:]) * 60
@@ -109,7 +108,7 @@ def _days_in(year: int, month: int) -> int:
     return 30 if month in (4, 6, 9, 11) else 31
 
 
-def _days(year: int, month: int, day: int) -> int:
+def _days_since_epoch(year: int, month: int, day: int) -> int:
     """Days since 1970-01-01. `datetime` would do it, and cost a command a tenth of its start."""
     year -= month <= 2
     era, of_era = divmod(year, 400)
@@ -118,15 +117,15 @@ def _days(year: int, month: int, day: int) -> int:
 
 
 def with_iso_dates(text: str) -> str:
-    """Casefolded text with its dates as `2026-03-05`, `2026-03` or, where no year is named, `03-05`.
+    """Return casefolded text with its dates as `2026-03-05`, `2026-03` or, without a year, `03-05`.
 
-    `03/04/2026` is left alone: which of the two is the month is not known.
+    `03/04/2026` is left alone: either number may be the month.
     """
-    has_numbers = any(map(str.isdecimal, text))  # else there is no date, and nothing to compile for
-    return re.sub(_WRITTEN, _as_iso, text) if has_numbers else text
+    has_numbers = any(map(str.isdecimal, text))  # else there is no date, and no need to compile
+    return re.sub(_WRITTEN, _iso_of, text) if has_numbers else text
 
 
-def _as_iso(found: Match[str]) -> str:
+def _iso_of(found: Match[str]) -> str:
     numbers = re.findall(r"\d+", found["iso"] or found["east"] or "")
     if found["german"]:
         numbers = re.findall(r"\d+", found["german"])[::-1]
@@ -142,11 +141,11 @@ def _as_iso(found: Match[str]) -> str:
     return "-".join(part if len(part) == 4 else f"{int(part):02d}" for part in numbers)
 
 
-# Times as callers give them.
+# --- times from callers ---
 
 
 def when_of(time: str | float | None, *, start: bool = False) -> float | None:
-    """Epoch seconds: of a date its last moment, or its first."""
+    """Return epoch seconds: the last moment of a date, or its first."""
     return parse_when(time, start=start) if isinstance(time, str) else time
 
 
@@ -154,7 +153,7 @@ _TIME = r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?)?"
 
 
 def parse_when(text: str, *, start: bool = False) -> float:
-    """Epoch seconds of a date, or date and time, here: its last moment, to the precision given, or its first."""
+    """Return epoch seconds of a local date or time: its last moment, to the given precision, or its first."""
     from datetime import datetime, timedelta
 
     form = re.fullmatch(_TIME, text, re.ASCII)
@@ -170,7 +169,7 @@ def parse_when(text: str, *, start: bool = False) -> float:
         return (moment + timedelta(seconds=lasts)).timestamp() - 1e-6
     except (ValueError, OverflowError, OSError):
         raise Refused(
-            f"Nothing was shown: {text!r} is no date. Write a date as 2026-02-24, or a time as 2026-02-24T15:30."
+            f"{text!r} is not a date. Write a date as 2026-02-24, or a time as 2026-02-24T15:30."
         ) from None
 
 
@@ -180,21 +179,21 @@ _LAST = 253_402_300_799.0
 
 
 def written(ts: float) -> str:
-    """`2026-02-24T10:00:00.000000Z`: always as long, so that texts sort as their times do."""
-    return f"{_moment(ts).replace(tzinfo=None).isoformat(timespec='microseconds')}Z"
+    """Return `2026-02-24T10:00:00.000000Z`: always the same length, so that texts sort like their times."""
+    return f"{_datetime_of(ts).replace(tzinfo=None).isoformat(timespec='microseconds')}Z"
 
 
 def day(ts: float) -> str:
-    """The day that it was: `2026-02-24`."""
-    return _moment(ts).date().isoformat()
+    """Return the day: `2026-02-24`."""
+    return _datetime_of(ts).date().isoformat()
 
 
 def clock(ts: float) -> str:
-    """The time of day: `10:05`."""
-    return _moment(ts).strftime("%H:%M")
+    """Return the time of day: `10:05`."""
+    return _datetime_of(ts).strftime("%H:%M")
 
 
-def _moment(ts: float) -> datetime:
+def _datetime_of(ts: float) -> datetime:
     from datetime import UTC, datetime
 
     return datetime.fromtimestamp(min(ts, _LAST) if ts >= _FIRST else _FIRST, UTC)
