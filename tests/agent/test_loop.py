@@ -8,6 +8,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -34,6 +35,7 @@ from looseleaf.base.policy import Policy
 from looseleaf.base.replies import Reply, Said, ToolSpec, Usage
 from looseleaf.distill.rules import Rules
 from looseleaf.models import OpenAIChat, ScriptedModel
+from tables import check_rows
 
 if TYPE_CHECKING:
     from looseleaf.agent.events import Event, Recorded
@@ -168,29 +170,32 @@ FAULTY = {
 }
 
 
-@pytest.mark.parametrize("fault", FAULTY)
-def test_a_faulty_call_is_told_to_the_model_which_goes_on(memory: Memory, fault: str) -> None:
-    name, arguments, sentence = FAULTY[fault]
-    done: list[int] = []
+def test_a_faulty_call_is_told_to_the_model_which_goes_on(place: Path) -> None:
+    def check(fault: str) -> None:
+        with Memory(mkdtemp(dir=place)) as memory:
+            name, arguments, sentence = FAULTY[fault]
+            done: list[int] = []
 
-    def add(a: int, b: int) -> float:
-        done.append(a)
-        return a / b
+            def add(a: int, b: int) -> float:
+                done.append(a)
+                return a / b
 
-    seen: list[str] = []
+            seen: list[str] = []
 
-    def last(messages: Any, tools: Any) -> str:
-        seen.append(told(messages))
-        return "I see."
+            def last(messages: Any, tools: Any) -> str:
+                seen.append(told(messages))
+                return "I see."
 
-    events = run(
-        Agent(memory, ScriptedModel([calling((name, arguments)), last]), [add], reflect=False), "Add."
-    )
-    [returned] = of(ToolReturned, events)
-    assert sentence in returned.error
-    assert sentence in seen[0].replace("\\'", "'")
-    assert len(done) == (fault == "raises")
-    assert of(Done, events)
+            events = run(
+                Agent(memory, ScriptedModel([calling((name, arguments)), last]), [add], reflect=False), "Add."
+            )
+            [returned] = of(ToolReturned, events)
+            assert sentence in returned.error
+            assert sentence in seen[0].replace("\\'", "'")
+            assert len(done) == (fault == "raises")
+            assert of(Done, events)
+
+    check_rows(check, FAULTY)
 
 
 def test_a_tool_that_hangs_is_not_waited_for_and_is_heard_later(memory: Memory) -> None:
@@ -846,12 +851,15 @@ WRONG: dict[str, tuple[Any, ...]] = {
 }
 
 
-@pytest.mark.parametrize("what", WRONG)
-def test_what_a_program_mixed_up_is_said_when_the_agent_is_made(memory: Memory, what: str) -> None:
-    given, model, *rest = WRONG[what]
-    tools = rest[0] if rest else []
-    with pytest.raises(Refused, match="No agent was made"):
-        Agent(given or memory, model, tools, **(rest[1] if len(rest) > 1 else {}))
+def test_what_a_program_mixed_up_is_said_when_the_agent_is_made(place: Path) -> None:
+    def check(what: str) -> None:
+        with Memory(mkdtemp(dir=place)) as memory:
+            given, model, *rest = WRONG[what]
+            tools = rest[0] if rest else []
+            with pytest.raises(Refused, match="No agent was made"):
+                Agent(given or memory, model, tools, **(rest[1] if len(rest) > 1 else {}))
+
+    check_rows(check, WRONG)
 
 
 def test_a_ceiling_in_dollars_that_cannot_hold_is_told(place: Path) -> None:

@@ -14,9 +14,10 @@ from growth import LINEAR, growth
 from looseleaf.base.errors import Refused
 from looseleaf.base.messages import Message, ToolCallPayload, ToolCallSpec, ToolResultPayload
 from looseleaf.base.replies import Called, Reply, Retrying, Said, Thought, ToolSpec, Usage
-from looseleaf.models.blocks import NAMELESS, written
+from looseleaf.models.call_blocks import NAMELESS, written
 from looseleaf.models.text_calls import as_text, decode, describe, inert_calls, inert_json, parse
 from looseleaf.text.untrusted import closed, opened
+from tables import check_rows
 
 if TYPE_CHECKING:
     from looseleaf.base.replies import Event
@@ -210,39 +211,41 @@ def test_text_that_begins_no_block_is_passed_on_at_once(form: str, pieces: list[
     assert "".join(heard) == "".join(pieces)
 
 
-@pytest.mark.parametrize(
-    ("form", "before", "held"),
-    [
-        ("json", "if a < b", ""),
-        ("json", "see <tool", "<tool"),
-        ("json", "see <tools", ""),
-        ("json", "a <tool_call> is", ""),
-        ("json", "<tool_call> ", "<tool_call> "),
-        ("json", "x\n```", "```"),
-        ("json", "x\n```p", ""),
-        ("json", "x\n```js", "```js"),
-        ("json", "x\n```json\n[", "```json\n["),
-        ("json", '```json\n{"version"', ""),
-        ("json", "a `b", ""),
-        ("json", "a `", ""),
-        ("json", "```python\n<tool_call>{", ""),
-        ("xml", '<tool name="loo', '<tool name="loo'),
-        ("xml", '<tool nam="loo', ""),
-        ("xml", "<tool>", ""),
-        ("xml", "```json\n", ""),
-    ],
-)
-def test_only_what_may_begin_a_block_waits(form: str, before: str, held: str) -> None:
-    given_events: list[Event] = [Said(before), Thought("here"), Reply()]
-    events = parse(given_events, form)
-    passed = ""
-    for event in events:
-        if isinstance(event, Thought):
-            break
-        assert isinstance(event, Said)
-        passed += event.text
-    assert passed + held == before
-    assert "".join(event.text for event in events if isinstance(event, Said)) == held
+def test_only_what_may_begin_a_block_waits() -> None:
+    def check(form: str, before: str, held: str) -> None:
+        given_events: list[Event] = [Said(before), Thought("here"), Reply()]
+        events = parse(given_events, form)
+        passed = ""
+        for event in events:
+            if isinstance(event, Thought):
+                break
+            assert isinstance(event, Said)
+            passed += event.text
+        assert passed + held == before
+        assert "".join(event.text for event in events if isinstance(event, Said)) == held
+
+    check_rows(
+        check,
+        [
+            ("json", "if a < b", ""),
+            ("json", "see <tool", "<tool"),
+            ("json", "see <tools", ""),
+            ("json", "a <tool_call> is", ""),
+            ("json", "<tool_call> ", "<tool_call> "),
+            ("json", "x\n```", "```"),
+            ("json", "x\n```p", ""),
+            ("json", "x\n```js", "```js"),
+            ("json", "x\n```json\n[", "```json\n["),
+            ("json", '```json\n{"version"', ""),
+            ("json", "a `b", ""),
+            ("json", "a `", ""),
+            ("json", "```python\n<tool_call>{", ""),
+            ("xml", '<tool name="loo', '<tool name="loo'),
+            ("xml", '<tool nam="loo', ""),
+            ("xml", "<tool>", ""),
+            ("xml", "```json\n", ""),
+        ],
+    )
 
 
 # --- forms -----------------------------------------------------------------------------
@@ -250,42 +253,46 @@ def test_only_what_may_begin_a_block_waits(form: str, before: str, held: str) ->
 LOOK = [("look", {"at": "x"})]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        '<tool_call>{"name": "look", "arguments": {"at": "x"}}</tool_call>',
-        '<tool_call>\n{"name": "look", "arguments": {"at": "x"}}\n</tool_call>',
-        '<tool_calls>[{"name": "look", "arguments": {"at": "x"}}]</tool_calls>',
-        '```json\n{"name": "look", "arguments": {"at": "x"}}\n```',
-        '```tool_call\n{"name": "look", "arguments": {"at": "x"}}\n```\n',
-        '  ~~~tool_call  \r\n{"name": "look", "parameters": {"at": "x"}}\r\n~~~~\r\n',
-        '```json\n[\n  {\n "arguments": {"at": "x"}, "name": "look"}]\n```',
-        '<tool_call>{"name": "look", "arguments": "{\\"at\\": \\"x\\"}"}</tool_call>',
-        '<tool_call>{"name": "look", "arguments": {"at": "x"}}',
-        '```tool_call\n{"name": "look", "arguments": {"at": "x"}}',
-    ],
-)
-def test_a_call_in_json_is_read_in_every_dress(text: str) -> None:
-    assert called(text, "json") == LOOK
-    assert said([text], "json")[0].strip() == ""
+def test_a_call_in_json_is_read_in_every_dress() -> None:
+    def check(text: str) -> None:
+        assert called(text, "json") == LOOK
+        assert said([text], "json")[0].strip() == ""
+
+    check_rows(
+        check,
+        [
+            '<tool_call>{"name": "look", "arguments": {"at": "x"}}</tool_call>',
+            '<tool_call>\n{"name": "look", "arguments": {"at": "x"}}\n</tool_call>',
+            '<tool_calls>[{"name": "look", "arguments": {"at": "x"}}]</tool_calls>',
+            '```json\n{"name": "look", "arguments": {"at": "x"}}\n```',
+            '```tool_call\n{"name": "look", "arguments": {"at": "x"}}\n```\n',
+            '  ~~~tool_call  \r\n{"name": "look", "parameters": {"at": "x"}}\r\n~~~~\r\n',
+            '```json\n[\n  {\n "arguments": {"at": "x"}, "name": "look"}]\n```',
+            '<tool_call>{"name": "look", "arguments": "{\\"at\\": \\"x\\"}"}</tool_call>',
+            '<tool_call>{"name": "look", "arguments": {"at": "x"}}',
+            '```tool_call\n{"name": "look", "arguments": {"at": "x"}}',
+        ],
+    )
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        '<tool name="look"><arg name="at">x</arg></tool>',
-        "<tool name='look'>\n<arg name='at'>\nx\n</arg>\n</tool>",
-        '<invoke name="look"><parameter name="at">x</parameter></invoke>',
-        '<function_calls>\n<invoke name="look">\n<parameter name="at">x</parameter>\n</invoke>\n</function_calls>',
-        '<tool name="look"><arg name="at"><![CDATA[x]]></arg></tool>',
-        '<tool name="look"><arg name="at">&#120;</arg></tool>',
-        '<tool name="look">{"at": "x"}</tool>',
-        '<tool name="look"><arg name="at">x</arg>',
-    ],
-)
-def test_a_call_in_xml_is_read_in_every_dress(text: str) -> None:
-    assert called(text, "xml") == LOOK
-    assert said([text], "xml")[0] == ""
+def test_a_call_in_xml_is_read_in_every_dress() -> None:
+    def check(text: str) -> None:
+        assert called(text, "xml") == LOOK
+        assert said([text], "xml")[0] == ""
+
+    check_rows(
+        check,
+        [
+            '<tool name="look"><arg name="at">x</arg></tool>',
+            "<tool name='look'>\n<arg name='at'>\nx\n</arg>\n</tool>",
+            '<invoke name="look"><parameter name="at">x</parameter></invoke>',
+            '<function_calls>\n<invoke name="look">\n<parameter name="at">x</parameter>\n</invoke>\n</function_calls>',
+            '<tool name="look"><arg name="at"><![CDATA[x]]></arg></tool>',
+            '<tool name="look"><arg name="at">&#120;</arg></tool>',
+            '<tool name="look">{"at": "x"}</tool>',
+            '<tool name="look"><arg name="at">x</arg>',
+        ],
+    )
 
 
 def test_entities_are_read_and_data_is_left_as_it_is() -> None:
@@ -311,9 +318,11 @@ def test_what_is_no_text_by_its_schema_is_read_as_json() -> None:
     assert read == others | {"count": 3, "deep": None, "one": 2.5}
 
 
-@pytest.mark.parametrize("value", ["\n", "\r\n", "\na\n", "\r\na\r\n", "a\n\n", "]]>", "<![CDATA[x"])
-def test_line_breaks_and_marks_at_the_ends_of_a_value_stay(value: str) -> None:
-    assert called(written("look", {"at": value}, "xml"), "xml") == [("look", {"at": value})]
+def test_line_breaks_and_marks_at_the_ends_of_a_value_stay() -> None:
+    def check(value: str) -> None:
+        assert called(written("look", {"at": value}, "xml"), "xml") == [("look", {"at": value})]
+
+    check_rows(check, ["\n", "\r\n", "\na\n", "\r\na\r\n", "a\n\n", "]]>", "<![CDATA[x"])
 
 
 def test_a_call_without_arguments_has_none() -> None:
@@ -343,73 +352,88 @@ def test_a_string_may_hold_what_ends_a_block() -> None:
 # --- what is no call -------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize(
-    "quoted",
-    [
-        "```python\n{}\n```\n",
-        "~~~\n{}\n~~~\n",
-        "````md\n```\n{}\n```\n````\n",
-        "1. So:\n    ```text\n    {}\n    ```\n",
-        "Write `{}` to call it.",
-        "Write `` {} `` to call it.",
-        "Write ```{}``` to call it.",
-        "```{}``` calls it.",
-    ],
-)
-def test_what_is_quoted_calls_nothing(form: str, quoted: str) -> None:
-    block = written("look", {"at": "x"}, form).replace("\n", "" if quoted.endswith("it.") else "\n")
-    text = quoted.replace("{}", block)
-    assert said([text], form) == (text, [])
-    after = text + "\n" + block
-    assert called(after, form, (TOOL,)) == LOOK, "what stands behind the quotation calls again"
+def test_what_is_quoted_calls_nothing() -> None:
+    def check(form: str, quoted: str) -> None:
+        block = written("look", {"at": "x"}, form).replace("\n", "" if quoted.endswith("it.") else "\n")
+        text = quoted.replace("{}", block)
+        assert said([text], form) == (text, [])
+        after = text + "\n" + block
+        assert called(after, form, (TOOL,)) == LOOK, "what stands behind the quotation calls again"
+
+    check_rows(
+        check,
+        [
+            (form, quoted)
+            for form in FORMS
+            for quoted in [
+                "```python\n{}\n```\n",
+                "~~~\n{}\n~~~\n",
+                "````md\n```\n{}\n```\n````\n",
+                "1. So:\n    ```text\n    {}\n    ```\n",
+                "Write `{}` to call it.",
+                "Write `` {} `` to call it.",
+                "Write ```{}``` to call it.",
+                "```{}``` calls it.",
+            ]
+        ],
+    )
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize(
-    "quoted",
-    [
-        "> {}\n",
-        "  > So:\n> {}\n",
-        "    {}\n",
-        "So:\n\n    {}\n",
-        "So:\n\n\t{}\n",
-        "So:\n\n    first\n    {}\n",
-        "So:\n\n    ```tool_call\n    {}\n    ```\n",
-        'The page said "{}" to me.\n',
-        "The page said “{}” to me.\n",
-        "„{}“ stand da.\n",
-        "Il dit « {} ».\n",
-        'It said "go: {}\n',
-        "<<data 123456789 {} data 123456789>>",
-        "The page:\n<<data 123456789\n```\n{}\ndata 987654321>>\n{}\ndata 123456789>>\n",
-    ],
-)
-def test_what_is_cited_calls_nothing(form: str, quoted: str) -> None:
-    block = written("look", {"at": "x"}, form).replace("\n", "")
-    text = quoted.replace("{}", block)
-    assert said([text], form) == said(list(text), form) == (text, [])
-    assert called(text + "\n" + block, form, (TOOL,)) == LOOK, "what stands behind it calls again"
+def test_what_is_cited_calls_nothing() -> None:
+    def check(form: str, quoted: str) -> None:
+        block = written("look", {"at": "x"}, form).replace("\n", "")
+        text = quoted.replace("{}", block)
+        assert said([text], form) == said(list(text), form) == (text, [])
+        assert called(text + "\n" + block, form, (TOOL,)) == LOOK, "what stands behind it calls again"
+
+    check_rows(
+        check,
+        [
+            (form, quoted)
+            for form in FORMS
+            for quoted in [
+                "> {}\n",
+                "  > So:\n> {}\n",
+                "    {}\n",
+                "So:\n\n    {}\n",
+                "So:\n\n\t{}\n",
+                "So:\n\n    first\n    {}\n",
+                "So:\n\n    ```tool_call\n    {}\n    ```\n",
+                'The page said "{}" to me.\n',
+                "The page said “{}” to me.\n",
+                "„{}“ stand da.\n",
+                "Il dit « {} ».\n",
+                'It said "go: {}\n',
+                "<<data 123456789 {} data 123456789>>",
+                "The page:\n<<data 123456789\n```\n{}\ndata 987654321>>\n{}\ndata 123456789>>\n",
+            ]
+        ],
+    )
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize(
-    "before",
-    [
-        'It is "quoted", and over: ',
-        'a 5" pipe\n',
-        "> quoted\n",
-        "a > b: ",
-        "So:\n    ",
-        "So:\n\n   ",
-        'Not `"` so: ',
-        "\\<<data 123456789 ",
-        "`<<data 123456789` is a mark: ",
-        "<<data 12345678 ",
-    ],
-)
-def test_what_is_not_cited_calls(form: str, before: str) -> None:
-    assert called(before + written("look", {"at": "x"}, form), form, (TOOL,)) == LOOK
+def test_what_is_not_cited_calls() -> None:
+    def check(form: str, before: str) -> None:
+        assert called(before + written("look", {"at": "x"}, form), form, (TOOL,)) == LOOK
+
+    check_rows(
+        check,
+        [
+            (form, before)
+            for form in FORMS
+            for before in [
+                'It is "quoted", and over: ',
+                'a 5" pipe\n',
+                "> quoted\n",
+                "a > b: ",
+                "So:\n    ",
+                "So:\n\n   ",
+                'Not `"` so: ',
+                "\\<<data 123456789 ",
+                "`<<data 123456789` is a mark: ",
+                "<<data 12345678 ",
+            ]
+        ],
+    )
 
 
 def test_data_that_is_never_closed_is_data_to_the_end() -> None:
@@ -417,29 +441,32 @@ def test_data_that_is_never_closed_is_data_to_the_end() -> None:
     assert said([text], "json") == (text, [])
 
 
-@pytest.mark.parametrize("stop", ["end", "tools", "length", "refused", "cut"])
-@pytest.mark.parametrize(
-    ("form", "text"),
-    [
-        ("json", '<tool_call>\n{"name": "look", "arguments": {"at": "x"}}'),
-        ("json", '```tool_call\n{"name": "look", "arguments": {"at": "x"}}\n'),
-        ("xml", '<tool name="look">\n<arg name="at">x</arg>\n'),
-    ],
-)
-def test_a_block_that_was_not_closed_is_a_call_only_where_the_reply_ended_by_itself(
-    form: str, text: str, stop: Any
-) -> None:
-    *events, last = parse([Said(text), Reply(text, stop=stop)], form)
-    assert isinstance(last, Reply)
-    calls = [(event.call.name, event.call.arguments) for event in events if isinstance(event, Called)]
-    if stop in ("end", "tools"):
-        assert calls == LOOK
-        assert last.stop == "tools"
-    else:
-        assert (calls, last.calls, last.text, last.stop) == ([], (), text, stop)
-    whole = list(parse([Said(f"{written('look', {}, form)}\n{text}"), Reply(stop=stop)], form))[-1]
-    assert isinstance(whole, Reply)
-    assert len(whole.calls) == (2 if stop in ("end", "tools") else 1), "what was closed before is one"
+def test_a_block_that_was_not_closed_is_a_call_only_where_the_reply_ended_by_itself() -> None:
+    def check(form: str, text: str, stop: Any) -> None:
+        *events, last = parse([Said(text), Reply(text, stop=stop)], form)
+        assert isinstance(last, Reply)
+        calls = [(event.call.name, event.call.arguments) for event in events if isinstance(event, Called)]
+        if stop in ("end", "tools"):
+            assert calls == LOOK
+            assert last.stop == "tools"
+        else:
+            assert (calls, last.calls, last.text, last.stop) == ([], (), text, stop)
+        whole = list(parse([Said(f"{written('look', {}, form)}\n{text}"), Reply(stop=stop)], form))[-1]
+        assert isinstance(whole, Reply)
+        assert len(whole.calls) == (2 if stop in ("end", "tools") else 1), "what was closed before is one"
+
+    check_rows(
+        check,
+        [
+            (form, text, stop)
+            for stop in ["end", "tools", "length", "refused", "cut"]
+            for form, text in [
+                ("json", '<tool_call>\n{"name": "look", "arguments": {"at": "x"}}'),
+                ("json", '```tool_call\n{"name": "look", "arguments": {"at": "x"}}\n'),
+                ("xml", '<tool name="look">\n<arg name="at">x</arg>\n'),
+            ]
+        ],
+    )
 
 
 @pytest.mark.parametrize("value", ["1e999", '{"d":' * 120 + "1" + "}" * 120, '"\\ud800"'])
@@ -455,39 +482,43 @@ def test_arguments_that_no_log_can_hold_are_text(value: str) -> None:
         assert called(xml, "xml", (number,)) == [("look", given)]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        '```json\n{"name": "looseleaf", "version": "1.0"}\n```\n',
-        '```json\n{"name": "x", "arguments": {}, "and": "more"}\n```\n',
-        '```json\n[{"name": "x"}]\n```\n',
-        '```json\n{"name": "cut}\n```\nand\n```\nmore\n```\n',
-        "```json\n[1, 2]\n```\n",
-        '```json\n{"name": "x", "broken": }\n```\n',
-        '{"name": "look", "arguments": {}}',
-        "the tag <tool_call> is closed by </tool_call>",
-        "<tool_call>{not closed",
-        "<tool_call>[1, 2]",
-        '<tool_call>{"name": "look", "arguments": {"at": "x',
-        '```json\n{"name": "look", "arguments": {"at"',
-    ],
-)
-def test_other_json_and_unfinished_blocks_are_text(text: str) -> None:
-    assert said([text], "json") == (text, [])
+def test_other_json_and_unfinished_blocks_are_text() -> None:
+    def check(text: str) -> None:
+        assert said([text], "json") == (text, [])
+
+    check_rows(
+        check,
+        [
+            '```json\n{"name": "looseleaf", "version": "1.0"}\n```\n',
+            '```json\n{"name": "x", "arguments": {}, "and": "more"}\n```\n',
+            '```json\n[{"name": "x"}]\n```\n',
+            '```json\n{"name": "cut}\n```\nand\n```\nmore\n```\n',
+            "```json\n[1, 2]\n```\n",
+            '```json\n{"name": "x", "broken": }\n```\n',
+            '{"name": "look", "arguments": {}}',
+            "the tag <tool_call> is closed by </tool_call>",
+            "<tool_call>{not closed",
+            "<tool_call>[1, 2]",
+            '<tool_call>{"name": "look", "arguments": {"at": "x',
+            '```json\n{"name": "look", "arguments": {"at"',
+        ],
+    )
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "<tool>x</tool>",
-        '<tool name="a"><![CDATA[</tool>',
-        '<tool name="look">words',
-        '<arg name="a">b</arg>',
-        "<invoke>",
-    ],
-)
-def test_other_tags_are_text(text: str) -> None:
-    assert said([text], "xml") == (text, [])
+def test_other_tags_are_text() -> None:
+    def check(text: str) -> None:
+        assert said([text], "xml") == (text, [])
+
+    check_rows(
+        check,
+        [
+            "<tool>x</tool>",
+            '<tool name="a"><![CDATA[</tool>',
+            '<tool name="look">words',
+            '<arg name="a">b</arg>',
+            "<invoke>",
+        ],
+    )
 
 
 def test_what_follows_a_call_that_was_not_closed_is_said() -> None:
@@ -497,28 +528,30 @@ def test_what_follows_a_call_that_was_not_closed_is_said() -> None:
 # --- malformed -------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("form", "block", "body", "name"),
-    [
-        ("json", "<tool_call>{}</tool_call>", '{"name": "look", "arguments": {at: x}}', "look"),
-        ("json", "<tool_call>{}</tool_call>", '{"name": "look", "arguments": [1]}', "look"),
-        ("json", "<tool_call>{}</tool_call>", '{"arguments": {}}', NAMELESS),
-        ("json", "<tool_call>{}</tool_call>", '{"name": "look", "arguments": {"n": NaN}}', "look"),
-        ("json", "<tool_call>{}</tool_call>", '{"name": "look", "arguments": {"at": "x}', "look"),
-        ("json", "<tool_call>{}</tool_call>", "[" * 100_000, NAMELESS),
-        ("json", "```tool_call\n{}\n```", "look at=x", NAMELESS),
-        ("json", "```json\n{}\n```", '{"name": "look", "arguments": {"at": x}}', "look"),
-        ("xml", '<tool name="look">{}</tool>', "<arg name=at>x</arg>", "look"),
-        ("xml", '<tool name="look">{}</tool>', '<arg name="at">x', "look"),
-        ("xml", '<tool name="look">{}</tool>', '{"at":', "look"),
-        ("xml", "<function_calls>{}</function_calls>", "<b>look</b>", NAMELESS),
-        ("xml", "<function_calls>{}</function_calls>", '<invoke name="look">', NAMELESS),
-    ],
-)
-def test_a_malformed_call_is_one_with_the_text_that_came(form: str, block: str, body: str, name: str) -> None:
-    text = block.replace("{}", body, 1)
-    assert called(text, form) == [(name, body)]
-    assert said(["Now:\n", *text, "\nso"], form)[0] == "Now:\n\nso"
+def test_a_malformed_call_is_one_with_the_text_that_came() -> None:
+    def check(form: str, block: str, body: str, name: str) -> None:
+        text = block.replace("{}", body, 1)
+        assert called(text, form) == [(name, body)]
+        assert said(["Now:\n", *text, "\nso"], form)[0] == "Now:\n\nso"
+
+    check_rows(
+        check,
+        [
+            ("json", "<tool_call>{}</tool_call>", '{"name": "look", "arguments": {at: x}}', "look"),
+            ("json", "<tool_call>{}</tool_call>", '{"name": "look", "arguments": [1]}', "look"),
+            ("json", "<tool_call>{}</tool_call>", '{"arguments": {}}', NAMELESS),
+            ("json", "<tool_call>{}</tool_call>", '{"name": "look", "arguments": {"n": NaN}}', "look"),
+            ("json", "<tool_call>{}</tool_call>", '{"name": "look", "arguments": {"at": "x}', "look"),
+            ("json", "<tool_call>{}</tool_call>", "[" * 100_000, NAMELESS),
+            ("json", "```tool_call\n{}\n```", "look at=x", NAMELESS),
+            ("json", "```json\n{}\n```", '{"name": "look", "arguments": {"at": x}}', "look"),
+            ("xml", '<tool name="look">{}</tool>', "<arg name=at>x</arg>", "look"),
+            ("xml", '<tool name="look">{}</tool>', '<arg name="at">x', "look"),
+            ("xml", '<tool name="look">{}</tool>', '{"at":', "look"),
+            ("xml", "<function_calls>{}</function_calls>", "<b>look</b>", NAMELESS),
+            ("xml", "<function_calls>{}</function_calls>", '<invoke name="look">', NAMELESS),
+        ],
+    )
 
 
 def test_arguments_that_are_text_but_no_json_stay_that_text() -> None:

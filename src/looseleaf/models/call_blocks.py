@@ -1,29 +1,302 @@
-"""One block, while it comes: where it ends, and what it is then."""
+"""What a call looks like in text, and what stands in one.
+
+Two forms. `json`: `<tool_call>{"name": …, "arguments": {…}}</tool_call>`, or the same in a fence called `tool_call` or
+`json`; one call, several, or a list of them. `xml`: `<tool name="…"><arg name="…">…</arg></tool>`, or the same with
+`invoke` and `parameter`. The first of each is what we write; all of them are read.
+
+Everything takes time linear in the text, and nothing that a model writes makes it fail.
+"""
 
 from __future__ import annotations
 
+import json
 import re
 
-from looseleaf.models.blocks import (
-    CDATA,
-    END_OF_CDATA,
-    UNENDED,
-    json_calls,
-    malformed,
-    whole_calls,
-    xml_arguments,
-    xml_calls,
-)
+from looseleaf.base.errors import Refused
+from looseleaf.base.immutable import frozen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
+    from typing import Any, Literal, TypeAlias
 
     from looseleaf.base.replies import ToolSpec
-    from looseleaf.models.blocks import Call, Opener
 
-    Found = tuple[list[Call], str, str]
+    Form = Literal["json", "xml"]
+    Call: TypeAlias = "tuple[str, Any]"
+    """A name, and arguments: an object, or the text that came where it is none."""
+
+    Found: TypeAlias = "tuple[list[Call], str, str]"
     """Calls, the text that they (or, where there are none, nothing) stand in, and what follows that."""
+
+MALFORMED = "malformed"
+"""What was read of a block that is a call, and cannot be read."""
+
+NAMELESS = "nameless"
+"""The name of a call that has none: whoever is asked for such a tool says which there are."""
+
+UNENDED = "unended"
+"""What was read of a block that seems to end in the middle of a string: its end may stand further on."""
+
+_GAP = r"\s{0,64}"
+_BLANKS = r"[ \t]{0,16}"
+_NAME = r"[\w.:/-]{1,128}"
+
+
+@frozen
+class Opener:
+    """How a block begins. `whole` matches a beginning (its body begins behind group 1, a name is group 2), `partly`
+    whatever may still become one. `tag`: how it ends; None: as a fence does. `is_sure`: nothing but a call looks like
+    that, so what cannot be read in it is a malformed one."""
+
+    form: Form
+    whole: re.Pattern[str]
+    partly: re.Pattern[str]
+    tag: str | None
+    is_sure: bool = True
+
+
+def _opener(
+    form: Form, parts: Sequence[str], head: Sequence[str], tag: str | None, *, is_sure: bool = True
+) -> Opener:
+    """`head` is what the body must begin with: a block that is only spoken of is none."""
+    whole = re.compile(f"({''.join(parts)})(?={''.join(head)})")
+    nested = ""
+    for part in reversed((*parts, *head)):
+        plain = part.replace("(", "(?:") if not part.startswith("(?") else part
+        nested = f"{plain}(?:\\Z|{nested})" if nested else plain
+    return Opener(form, whole, re.compile(nested), tag, is_sure)
+
+
+def _named(tag: str) -> Opener:
+    parts = [*f"<{tag}", r"\s{1,64}", *"name", _GAP, "=", _GAP, "[\"']", f"({_NAME})", "[\"']", _GAP, ">"]
+    return _opener("xml", parts, (_GAP, "[<{]"), tag)
+
+
+def _fence(*words: str, is_sure: bool) -> Opener:
+    letters = sorted({letter for word in words for letter in word})
+    whole = f"(?:{'|'.join(words)})"
+    keys = r"(?:name|arguments|parameters|id)\""
+    head = (_GAP,) if is_sure else (_GAP, r"\[?", _GAP, r"\{", _GAP, '"', keys)
+    opener = _opener(
+        "json", ("(?:`{3,16}|~{3,16})", _BLANKS, whole, _BLANKS, r"\r?\n"), head, None, is_sure=is_sure
+    )
+    loose = f"[{''.join(letters)}]{{1,12}}"
+    partly = opener.partly.pattern.replace(whole, loose).replace(keys, "[a-z]{1,12}")
+    return Opener("json", opener.whole, re.compile(partly), None, is_sure)
+
+
+OPENERS: dict[str, tuple[Opener, ...]] = {
+    "json": (
+        _opener("json", [*"<tool_call>"], (_GAP, r"[{\[]"), "tool_call"),
+        _opener("json", [*"<tool_calls>"], (_GAP, r"[{\[]"), "tool_calls"),
+        _fence("tool_call", "tool_calls", is_sure=True),
+        _fence("json", is_sure=False),
+    ),
+    "xml": (
+        _named("tool"),
+        _named("invoke"),
+        _opener("xml", [*"<function_calls>"], (_GAP, "<"), "function_calls"),
+        _opener("xml", [*"<tool_calls>"], (_GAP, "<"), "tool_calls"),
+    ),
+}
+
+
+def openers(form: str) -> tuple[Opener, ...]:
+    found = OPENERS.get(form)
+    if found is None:
+        raise Refused(f"Nothing was asked: there is no form {form!r} of calls in text. Use json or xml.")
+    return found
+
+
+# --- JSON ------------------------------------------------------------------------------
+
+_SPACE = re.compile(r"[\s,]*")
+_SAID_NAME = re.compile(r'"name"\s{0,64}:\s{0,64}"([^"\\\n]{1,128})"')
+_KEYS = frozenset({"name", "arguments", "parameters", "id", "type"})
+
+
+def _refuse(constant: str) -> Any:
+    raise ValueError(f"{constant} is no JSON")
+
+
+_DECODER = json.JSONDecoder(strict=False, parse_constant=_refuse)
+
+
+def json_calls(body: str, opener: Opener) -> list[Call] | str | None:
+    """The calls in a block; `UNENDED`, `MALFORMED`; or None: it is other JSON, and no call."""
+    is_call = opener.is_sure or '"arguments"' in body
+    try:
+        values, _ = _values(body)
+    except json.JSONDecodeError as error:
+        if is_call and error.msg.startswith("Unterminated string"):
+            return UNENDED
+        values = []
+    except (ValueError, RecursionError):
+        values = []
+    calls = [_json_call(value, opener) for value in values]
+    if calls and all(calls):
+        return [call for call in calls if call is not None]
+    return MALFORMED if opener.is_sure or (is_call and not values) else None
+
+
+def whole_calls(body: str, opener: Opener) -> tuple[list[Call], str] | None:
+    """The calls of a block that was never closed, and what follows them, if all of what it holds of JSON is whole."""
+    try:
+        values, end = _values(body, first=True)
+    except (ValueError, RecursionError):
+        return None
+    calls = [_json_call(value, opener) for value in values]
+    if not calls or not all(calls):
+        return None
+    return [call for call in calls if call is not None], body[end:]
+
+
+def _values(body: str, *, first: bool = False) -> tuple[list[Any], int]:
+    """What stands there, one after the other, lists taken apart; and where it ends."""
+    found: list[Any] = []
+    at = end = _after_space(body, 0)
+    while at < len(body) and not (first and found):
+        value, end = _DECODER.raw_decode(body, at)
+        found += value if isinstance(value, list) else [value]
+        at = _after_space(body, end)
+    return found, end
+
+
+def _after_space(body: str, at: int) -> int:
+    space = _SPACE.match(body, at)
+    return space.end() if space else at
+
+
+def _json_call(value: Any, opener: Opener) -> Call | None:
+    if not isinstance(value, dict) or not isinstance(value.get("name"), str) or not value["name"]:
+        return None
+    if not opener.is_sure and (not value.keys() <= _KEYS or not value.keys() & {"arguments", "parameters"}):
+        return None
+    given = value.get("arguments", value.get("parameters", {}))
+    if isinstance(given, str):
+        try:
+            given = _DECODER.decode(given)
+        except (ValueError, RecursionError):
+            return value["name"], given
+    return (value["name"], given) if isinstance(given, dict) else None
+
+
+def malformed(body: str, name: str = "") -> list[Call]:
+    """What cannot be read, as the call that it was to be."""
+    said = None if name else _SAID_NAME.search(body)
+    return [(name or (said[1] if said else NAMELESS), body.strip())]
+
+
+# --- XML -------------------------------------------------------------------------------
+
+_ARGUMENT = re.compile(
+    r"\s*<(arg|parameter)\s{1,64}name\s{0,64}=\s{0,64}(?:\"([^\"<>]{0,256})\"|'([^'<>]{0,256})')\s{0,64}>"
+)
+_INNER = re.compile(rf"\s*<(tool|invoke)\s{{1,64}}name\s{{0,64}}=\s{{0,64}}[\"']({_NAME})[\"']\s{{0,64}}>")
+CDATA, END_OF_CDATA = "<![CDATA[", "]]>"
+_END = {tag: re.compile(f"{tag}|<!\\[CDATA\\[") for tag in ("</tool>", "</invoke>", "</arg>", "</parameter>")}
+_ENTITY = re.compile(r"&(?:(lt|gt|amp|quot|apos)|#([0-9]{1,7})|#x([0-9a-fA-F]{1,6}));")
+_EDGES = re.compile(r"\A\r?\n|\r?\n\Z")
+_ENTITIES = {"lt": "<", "gt": ">", "amp": "&", "quot": '"', "apos": "'"}
+
+
+def xml_calls(body: str, name: str | None, tools: Mapping[str, ToolSpec]) -> list[Call]:
+    """The calls in a block; `name`: of the tag that it is in, where that is a call itself."""
+    if name is not None:
+        given = xml_arguments(body, tools.get(name))
+        return malformed(body, name) if given is None else [(name, given)]
+    calls: list[Call] = []
+    at = 0
+    while inner := _INNER.match(body, at):
+        end = end_of(body, f"</{inner[1]}>", inner.end())
+        if end < 0:
+            break
+        calls += xml_calls(body[inner.end() : end], inner[2], tools)
+        at = end + len(inner[1]) + 3
+    return calls if calls and not body[at:].strip() else malformed(body)
+
+
+def xml_arguments(body: str, tool: ToolSpec | None) -> dict[str, Any] | None:
+    """The arguments in a block; None: it holds something else."""
+    if body.lstrip().startswith("{"):
+        try:
+            value = _DECODER.decode(body)
+        except (ValueError, RecursionError):
+            return None
+        return value if isinstance(value, dict) else None
+    given: dict[str, Any] = {}
+    at = 0
+    while argument := _ARGUMENT.match(body, at):
+        end = end_of(body, f"</{argument[1]}>", argument.end())
+        if end < 0:
+            return None
+        name = _unescaped(argument[2] if argument[2] is not None else argument[3])
+        given[name] = _typed(_value(body[argument.end() : end]), name, tool)
+        at = end + len(argument[1]) + 3
+    return None if body[at:].strip() else given
+
+
+def end_of(text: str, tag: str, at: int = 0) -> int:
+    """Where a closing tag stands that is in no CDATA; -1: nowhere."""
+    while found := _END[tag].search(text, at):
+        if found[0] == tag:
+            return found.start()
+        over = text.find(END_OF_CDATA, found.end())
+        if over < 0:
+            return -1
+        at = over + len(END_OF_CDATA)
+    return -1
+
+
+def _value(text: str) -> str:
+    """Without the line breaks that a value on lines of its own stands between."""
+    text = _EDGES.sub("", text)
+    made: list[str] = []
+    at = 0
+    while (data := text.find(CDATA, at)) >= 0:
+        over = text.find(END_OF_CDATA, data)
+        if over < 0:
+            break
+        made += (_unescaped(text[at:data]), text[data + len(CDATA) : over])
+        at = over + len(END_OF_CDATA)
+    return "".join((*made, _unescaped(text[at:])))
+
+
+def _unescaped(text: str) -> str:
+    return _ENTITY.sub(_character, text) if "&" in text else text
+
+
+def _character(found: re.Match[str]) -> str:
+    if found[1]:
+        return _ENTITIES[found[1]]
+    code = int(found[2]) if found[2] else int(found[3], 16)
+    return chr(code) if code < 0x110000 and not 0xD800 <= code < 0xE000 else found[0]
+
+
+def _typed(text: str, name: str, tool: ToolSpec | None) -> Any:
+    """What is no text by the tool's schema is read as JSON, where it is that."""
+    members = tool.parameters.get("properties") if tool is not None else None
+    schema = members.get(name) if isinstance(members, dict) else None
+    if not isinstance(schema, dict) or _takes_text(schema):
+        return text
+    try:
+        return _DECODER.decode(text.strip())
+    except (ValueError, RecursionError):
+        return text
+
+
+def _takes_text(schema: Mapping[str, Any]) -> bool:
+    kinds = schema.get("type")
+    if kinds is not None:
+        return "string" in (kinds if isinstance(kinds, list) else [kinds])
+    if "enum" in schema or "const" in schema:
+        return any(isinstance(each, str) for each in schema.get("enum", [schema.get("const")]))
+    choices = schema.get("anyOf", schema.get("oneOf", ()))
+    return not choices or any(isinstance(each, dict) and _takes_text(each) for each in choices)
+
+
+# --- a block while it comes -------------------------------------------------------------
 
 _ENDS = 4
 """Ends that are tried for one block: the first may stand in a string of its JSON."""
@@ -126,3 +399,38 @@ class Block:
         elif self._name is not None and (given := xml_arguments(whole, tools.get(self._name))):
             return [(self._name, given)], self._text + whole, ""
         return [], self._text + whole, ""
+
+
+# --- writing ---------------------------------------------------------------------------
+
+
+def written(name: str, arguments: Any, form: str) -> str:
+    """A call as a block. Nothing in it reads as the end of one."""
+    given = (
+        arguments if isinstance(arguments, dict) else {} if arguments is None else {"malformed": arguments}
+    )
+    if form == "json":
+        call = json.dumps({"name": name, "arguments": given}, ensure_ascii=False)
+        call = call.replace("</", r"<\/").replace("<tool", r"\u003ctool")
+        return f"<tool_call>\n{call}\n</tool_call>"
+    lines = [f'<arg name="{_escaped(key)}">{_as_value(value)}</arg>' for key, value in given.items()]
+    return "\n".join((f'<tool name="{_escaped(name)}">', *lines, "</tool>"))
+
+
+def _as_value(value: Any) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    text = _escaped(text)
+    # A break at either end would be taken for one that only sets the value apart.
+    for mark in ("\r\n", "\n"):
+        coded = mark.replace("\r", "&#13;").replace("\n", "&#10;")
+        if text.startswith(mark):
+            text = coded + text[len(mark) :]
+        if text.endswith(mark):
+            text = text[: -len(mark)] + coded
+    return text
+
+
+def _escaped(text: str) -> str:
+    for plain, name in (("&", "amp"), ("<", "lt"), (">", "gt"), ('"', "quot")):
+        text = text.replace(plain, f"&{name};")
+    return text

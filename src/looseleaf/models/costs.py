@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from looseleaf.base.policy import Policy
     from looseleaf.base.replies import Reply, Usage
     from looseleaf.base.values import Line, Record
-    from looseleaf.models.prices import Price
+    from looseleaf.models.model_table import Price
     from looseleaf.store.protocol import Store
 
     What = Literal["purpose", "model", "agent", "day"]
@@ -183,17 +183,17 @@ class Costs:
         price = self._price(model, dialect) or self._price(asked, dialect)
         if price is None:
             return None
-        from looseleaf.models.prices import cost
+        from looseleaf.models.model_table import cost_of
 
-        return cost(usage, price)
+        return cost_of(usage, price)
 
     def _price(self, model: str | None, dialect: str | None) -> Price | None:
-        from looseleaf.models.prices import as_set, price
+        from looseleaf.models.model_table import apply_settings, price_of
 
-        return as_set(price(model, dialect), self._policy)
+        return apply_settings(price_of(model, dialect), self._policy)
 
     def _is_free(self, model: str | None, dialect: str | None) -> bool:
-        from looseleaf.models.prices import FREE
+        from looseleaf.models.model_table import FREE
 
         return self._price(model, dialect) == FREE
 

@@ -40,7 +40,6 @@ if TYPE_CHECKING:
 
     from looseleaf.base.messages import Message
     from looseleaf.base.replies import Event, Stop, ToolSpec
-    from looseleaf.models.dialect import Dialect
     from looseleaf.models.failures import Failure
     from looseleaf.models.message_repair import Stretch
     from looseleaf.models.stream_parts import Part
@@ -327,7 +326,6 @@ class Anthropic(Caller):
     usual = "https://api.anthropic.com"
 
     def _spoken(self) -> Dialect:
-
         return DIALECT
 
     def _connect(self) -> Any:

@@ -24,15 +24,17 @@ from looseleaf.models.stream_parts import (
     CALL,
     TEXT,
     Heard,
+    arguments_of,
     at,
     count_at,
     counted,
     laid_out,
+    lines,
     list_at,
     of_dialect,
     text_at,
+    with_text,
 )
-from looseleaf.models.stream_thread import lines, with_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,7 +43,6 @@ if TYPE_CHECKING:
 
     from looseleaf.base.messages import Message
     from looseleaf.base.replies import Event, Stop, ToolSpec
-    from looseleaf.models.dialect import Dialect
     from looseleaf.models.failures import Failure
     from looseleaf.models.message_repair import Stretch
     from looseleaf.models.stream_thread import Line
@@ -282,7 +283,6 @@ class Gemini(Caller):
     usual = "https://generativelanguage.googleapis.com"
 
     def _spoken(self) -> Dialect:
-
         return DIALECT
 
     def _where(self) -> str:
@@ -368,8 +368,6 @@ so none can pass for what it is not."""
 
 def _wrapped(text: str) -> dict[str, str] | None:
     """What the SDK, which parses all that comes, is given for arguments that no log could hold."""
-    from looseleaf.models.stream_parts import arguments_of
-
     given = arguments_of(text)
     return {_AS_TEXT: text} if isinstance(given, str) or _AS_TEXT in given else None
 

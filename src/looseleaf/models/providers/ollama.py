@@ -14,8 +14,19 @@ from looseleaf.models.dialect import Dialect, Grammar, Options, Rendered, Spelli
 from looseleaf.models.message_repair import Needs, data_of, mended, result_text
 from looseleaf.models.providers.openai import CONNECTING
 from looseleaf.models.providers.openai_chat import as_functions
-from looseleaf.models.stream_parts import CALL, Heard, at, count_at, counted, laid_out, list_at, text_at
-from looseleaf.models.stream_thread import lines, with_text
+from looseleaf.models.stream_parts import (
+    CALL,
+    Heard,
+    arguments_of,
+    at,
+    count_at,
+    counted,
+    laid_out,
+    lines,
+    list_at,
+    text_at,
+    with_text,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,7 +35,6 @@ if TYPE_CHECKING:
 
     from looseleaf.base.messages import Message
     from looseleaf.base.replies import Event, Stop, ToolSpec
-    from looseleaf.models.dialect import Dialect
     from looseleaf.models.failures import Failure
     from looseleaf.models.message_repair import Stretch
     from looseleaf.models.stream_thread import Line
@@ -181,7 +191,6 @@ class Ollama(Caller):
     usual = "http://127.0.0.1:11434"
 
     def _spoken(self) -> Dialect:
-
         return DIALECT
 
     def _connect(self) -> Any:
@@ -251,8 +260,6 @@ def _lines(response: Any) -> Iterator[dict[str, Any]]:
 
 
 def _unreadable(text: str) -> str | None:
-    from looseleaf.models.stream_parts import arguments_of
-
     return text if isinstance(arguments_of(text), str) else None
 
 

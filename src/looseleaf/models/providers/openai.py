@@ -46,7 +46,6 @@ if TYPE_CHECKING:
 
     from looseleaf.base.messages import Message
     from looseleaf.base.replies import Event, Stop, ToolSpec
-    from looseleaf.models.dialect import Dialect
     from looseleaf.models.failures import Failure
     from looseleaf.models.message_repair import Stretch
     from looseleaf.models.stream_parts import Part
@@ -299,7 +298,6 @@ class OpenAI(Caller):
     path = "/responses"
 
     def _spoken(self) -> Dialect:
-
         return DIALECT
 
     def _connect(self) -> Any:
