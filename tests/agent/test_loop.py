@@ -27,7 +27,7 @@ from looseleaf.agent.events import (
     UserMessage,
 )
 from looseleaf.agent.loop import MOST_CALLS, Agent
-from looseleaf.agent.request import CONTINUE, continued
+from looseleaf.agent.request import CONTINUE, insert_continue
 from looseleaf.agent.tool_runner import Hand, hand, schema_of
 from looseleaf.base.errors import ModelFailed, Refused, TooLong, Unwritten
 from looseleaf.base.messages import Message, ToolCallPayload, ToolCallSpec, ToolResultPayload
@@ -220,7 +220,7 @@ def test_a_tool_that_hangs_is_not_waited_for_and_is_heard_later(memory: Memory) 
     assert "No result came" in results["slow"].error
     assert of(Done, events)[0].text == "I go on."
     release.set()
-    while agent._late.empty():
+    while agent._recorder.late.empty():
         pass
     events = run(agent, "And?")
     [late] = of(ToolReturned, events)
@@ -790,13 +790,13 @@ def test_what_is_said_after_tools_follows_from_what_stands_before_it() -> None:
         result("3"),
         result("9"),
     ]
-    whole = list(continued(talk, "Go on."))
+    whole = list(insert_continue(talk, "Go on."))
     assert [at for at, message in enumerate(whole) if message.content == "Go on."] == [4, 9]
     for length in range(len(talk)):
-        assert whole[: len(list(continued(talk[:length], "Go on.")))] == list(
-            continued(talk[:length], "Go on.")
+        assert whole[: len(list(insert_continue(talk[:length], "Go on.")))] == list(
+            insert_continue(talk[:length], "Go on.")
         )
-    assert list(continued(talk, None)) == talk
+    assert list(insert_continue(talk, None)) == talk
 
 
 def test_the_schema_of_a_function_is_read_off_its_signature() -> None:
@@ -824,13 +824,13 @@ def test_the_schema_of_a_function_is_read_off_its_signature() -> None:
 def test_a_function_that_takes_arguments_by_place_is_refused() -> None:
     def by_place(a: int, /) -> None: ...
 
-    with pytest.raises(Refused, match="by its place"):
+    with pytest.raises(Refused, match="by position"):
         schema_of(by_place)
 
 
 @pytest.mark.parametrize("given", [3, "add", lambda: None])
 def test_what_has_no_name_to_be_called_by_is_no_tool(memory: Memory, given: Any) -> None:
-    with pytest.raises(Refused, match="is no tool"):
+    with pytest.raises(Refused, match="is not a tool"):
         Agent(memory, ScriptedModel([]), [given])
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from looseleaf.base.messages import Message
     from looseleaf.base.policy import Policy
-    from looseleaf.base.replies import Reply, Usage
+    from looseleaf.base.replies import Model, Reply, Usage
     from looseleaf.base.values import Line, Record
     from looseleaf.models.model_table import Price
     from looseleaf.store.protocol import Store
@@ -296,6 +296,31 @@ class Costs:
     def _counted(spent: Spent, line: Line, day: int) -> Spent:
         is_of_day = _is_call(line.record) and _ts(line.record) // _DAY == day
         return _plus(spent, line.record) if is_of_day else spent
+
+
+class CallCosts:
+    """The ledger as an extension of one call. A custom model may not tell its extensions: then `count` records it."""
+
+    def __init__(self, costs: Costs, model: Model, purpose: str) -> None:
+        self._costs = costs
+        self._about = {"model": model.name, "dialect": str(getattr(model, "dialect", "")), "purpose": purpose}
+        self._is_told = False
+
+    def check(self, messages: Sequence[Message]) -> None:
+        """Raise if nothing more may be spent today."""
+        self._costs.before_invoke(messages, {}, **self._about)
+
+    def before_invoke(self, messages: Sequence[Message], payload: dict[str, Any], **about: Any) -> None:
+        self._is_told = True
+        self._costs.before_invoke(messages, payload, **about)
+
+    def after_invoke(self, messages: Sequence[Message], response: Reply, **about: Any) -> None:
+        self._costs.after_invoke(messages, response, **about)
+
+    def count(self, messages: Sequence[Message], reply: Reply) -> None:
+        """Record the call, unless the model reported it."""
+        if not self._is_told:
+            self._costs.after_invoke(messages, reply, **self._about)
 
 
 def dollars(spent: Spent) -> str:

@@ -178,7 +178,7 @@ class TokenUsage:
             took = _counted(took, messages, response, self._counter)
         model = str(about.get("model") or response.model)
         with self._turn:
-            self._totals[model] = _sum(self._totals.get(model, Usage()), took)
+            self._totals[model] = add_usage(self._totals.get(model, Usage()), took)
             self._calls[model] = self._calls.get(model, 0) + 1
 
     @property
@@ -197,7 +197,7 @@ class TokenUsage:
     def total(self) -> Usage:
         sums = Usage()
         for took in self.by_model.values():
-            sums = _sum(sums, took)
+            sums = add_usage(sums, took)
         return sums
 
 
@@ -212,7 +212,7 @@ def _counted(told: Usage, messages: Sequence[Message], reply: Reply, counter: Ca
     )
 
 
-def _sum(one: Usage, other: Usage) -> Usage:
+def add_usage(one: Usage, other: Usage) -> Usage:
     return Usage(
         one.prompt_tokens + other.prompt_tokens,
         one.cached_tokens + other.cached_tokens,
