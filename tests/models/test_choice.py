@@ -18,7 +18,7 @@ from looseleaf.base.errors import Refused
 from looseleaf.base.messages import Message
 from looseleaf.base.policy import Policy, policy_from
 from looseleaf.models import choice, model_table
-from looseleaf.models.failures import is_here, is_loopback, origin, safe
+from looseleaf.models.failures import check_address, is_here, is_loopback, origin
 from providing import Provider
 from tables import check_rows
 
@@ -359,7 +359,7 @@ def test_a_key_of_the_environment_comes_before_a_server_and_never_goes_there(
     assert Models.asked == []
     monkeypatch.setenv("OPENAI_API_KEY", "key-of-openai")
     model = chosen(Policy(), LOOSELEAF_API_KEY="key-of-another")
-    assert model._connected().api_key == "none"
+    assert model._get_client().api_key == "none"
 
 
 def test_whatever_else_answers_there_is_no_model(server: str) -> None:
@@ -593,7 +593,7 @@ def test_addresses_are_read_without_looking_anything_up() -> None:
     assert is_loopback("http://127.8.8.8/")
     assert is_loopback("http://[::ffff:127.0.0.1]/")
     assert not is_loopback("http://2130706433.example/")
-    assert safe("http://192.168.1.20:8000/v1", "base_url") == "http://192.168.1.20:8000/v1"
+    assert check_address("http://192.168.1.20:8000/v1", "base_url") == "http://192.168.1.20:8000/v1"
     assert all(
         map(
             is_here,
@@ -607,4 +607,4 @@ def test_addresses_are_read_without_looking_anything_up() -> None:
         )
     )
     with pytest.raises(Refused, match="no plain address"):
-        safe("https://me:secret@example.org", "base_url")
+        check_address("https://me:secret@example.org", "base_url")

@@ -16,7 +16,7 @@ from looseleaf.base.errors import ModelFailed, TooLong
 from looseleaf.base.messages import Message, ToolCallPayload, ToolCallSpec, ToolResultPayload
 from looseleaf.base.replies import Called, Reply, Said, Thought, Usage
 from looseleaf.models.choice import NAMES, dialect
-from looseleaf.models.dialect import HELD, Options, Passing, _written_flat, written
+from looseleaf.models.dialect import HELD, Options, Passing, _dump_flat, written
 from tables import check_rows
 
 if TYPE_CHECKING:
@@ -798,7 +798,7 @@ def test_what_is_to_be_kept_for_a_provider_and_cannot_be_is_not(value: Any) -> N
     )
 )
 def test_a_value_is_written_the_same_however_deep_it_is(value: Any) -> None:
-    assert _written_flat(value) == written(value) == json.dumps(value)
+    assert _dump_flat(value) == written(value) == json.dumps(value)
     deep = value
     for _ in range(3000):
         deep = {"x": [deep]}

@@ -13,10 +13,10 @@ import pytest
 from looseleaf.base.errors import Cancelled, ModelFailed, TooLong
 from looseleaf.base.messages import Message
 from looseleaf.base.replies import Reply, Retrying, Said, Thought, ToolSpec
-from looseleaf.models.failures import Failed, Failure, of_status, of_transport, retry_after
+from looseleaf.models.failures import CallFailure, Failure, of_status, of_transport, retry_after
 from looseleaf.models.failures import Provider as Whom
-from looseleaf.models.partial_reply import Heard, tokens_of
-from looseleaf.models.stream_thread import ROOM, Line, Pump, TimeUp
+from looseleaf.models.partial_reply import PartialReply, tokens_of
+from looseleaf.models.stream_thread import ROOM, Pump, StreamLine, TimeUp
 from providing import (
     KEY,
     KINDS,
@@ -409,7 +409,7 @@ def test_only_what_was_said_can_be_void() -> None:
         ([Thought("x")], True),
     ]
     for events, anything in cases:
-        heard = Heard("openai")
+        heard = PartialReply("openai")
         for event in events:
             heard.hear(event)
         assert heard.anything is anything
@@ -630,7 +630,7 @@ def test_a_slow_reader_slows_the_line_down_and_loses_nothing() -> None:
             made.append(number)
             yield {"number": number}
 
-    pump = Pump(lambda: Line(chunks()), bare)
+    pump = Pump(lambda: StreamLine(chunks()), bare)
     # It stands still when there is no room, however long the reader takes.
     assert in_time(lambda: len(made) == ROOM + 1)
     seconds = 0.05
@@ -654,7 +654,7 @@ def test_a_pump_that_is_stopped_ends_its_thread_even_when_it_is_full() -> None:
         finally:
             closed.set()
 
-    pump = Pump(lambda: Line(chunks()), bare)
+    pump = Pump(lambda: StreamLine(chunks()), bare)
     assert next(iter(pump.chunks(10, None))) == {}
     pump.stop()
     assert closed.wait(20)
@@ -669,14 +669,14 @@ def test_whatever_an_sdk_raises_is_carried_over(error: BaseException) -> None:
         yield {}
         raise error
 
-    def fail() -> Line:
+    def fail() -> StreamLine:
         raise error
 
-    begun = Pump(lambda: Line(chunks()), bare).chunks(10, None)
+    begun = Pump(lambda: StreamLine(chunks()), bare).chunks(10, None)
     assert next(begun) == {}
-    with pytest.raises(Failed, match=f"{type(error).__name__} True"):
+    with pytest.raises(CallFailure, match=f"{type(error).__name__} True"):
         next(begun)
-    with pytest.raises(Failed, match=f"{type(error).__name__} False"):
+    with pytest.raises(CallFailure, match=f"{type(error).__name__} False"):
         next(Pump(fail, bare).chunks(10, None))
 
 
@@ -684,19 +684,19 @@ def test_an_error_that_cannot_be_understood_ends_the_call_all_the_same() -> None
     def puzzled(error: BaseException, begun: bool) -> Failure:
         raise LookupError("what is this?")
 
-    def fail() -> Line:
+    def fail() -> StreamLine:
         raise OSError("secret")
 
-    with pytest.raises(Failed, match=r"in a way of its own \(OSError\)"):
+    with pytest.raises(CallFailure, match=r"in a way of its own \(OSError\)"):
         next(Pump(fail, puzzled).chunks(10, None))
 
 
 def test_an_sdk_that_hangs_is_not_waited_for() -> None:
     let_go = threading.Event()
 
-    def hang() -> Line:
+    def hang() -> StreamLine:
         let_go.wait(20)
-        return Line(iter([{}]))
+        return StreamLine(iter([{}]))
 
     pump = Pump(hang, bare)
     with pytest.raises(TimeUp):

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from looseleaf.base.messages import Message
 from looseleaf.base.replies import Reply, Said, Thought, ToolSpec, Usage
-from looseleaf.models.stream_parts import lines
+from looseleaf.models.stream_parts import split_lines
 from providing import KEY, WIRES, Answer, Asked, Malformed, Provider, shared
 from tables import check_rows
 from wires import reading, writing
@@ -160,8 +160,12 @@ def types_of(wire: str) -> tuple[Any, Any]:
 
 def objects(wire: str, answer: Answer) -> list[dict[str, Any]]:
     """The JSON of each event of the stream."""
-    lines = [line for event in writing.events(asked(wire), answer) for line in event.decode().splitlines()]
-    datas = lines if wire == "ollama" else [line[6:] for line in lines if line.startswith("data: ")]
+    split_lines = [
+        line for event in writing.events(asked(wire), answer) for line in event.decode().splitlines()
+    ]
+    datas = (
+        split_lines if wire == "ollama" else [line[6:] for line in split_lines if line.startswith("data: ")]
+    )
     return [json.loads(data) for data in datas if data != "[DONE]"]
 
 
@@ -257,4 +261,4 @@ def test_lines_end_at_newlines_and_nowhere_else(text: str, cuts: list[int]) -> N
     expected = [line.removesuffix("\r") for line in text.split("\n")]
     if not text.rpartition("\n")[2]:
         expected.pop()
-    assert list(lines(pieces)) == expected
+    assert list(split_lines(pieces)) == expected

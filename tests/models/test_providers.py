@@ -32,9 +32,9 @@ from looseleaf.base.replies import (
     ToolSpec,
     Usage,
 )
-from looseleaf.models.call import Wanted
+from looseleaf.models.call import StreamOptions
 from looseleaf.models.partial_reply import TokenUsage
-from looseleaf.models.stream_parts import with_text
+from looseleaf.models.stream_parts import replace_objects
 from providing import KEY, KINDS, WIRES, Answer, Asked, Cut, Malformed, NoJson, Provider, Status, shared
 from tables import check_rows
 
@@ -247,11 +247,11 @@ def test_a_line_is_read_though_the_arguments_in_it_cannot_be(raw: str) -> None:
         seen.append(text)
         return text if text == raw else None
 
-    made = json.loads(with_text(line, "args", stands_for))
+    made = json.loads(replace_objects(line, "args", stands_for))
     assert seen == [raw, '{"fine": {"args": {}}}']
     assert made == {"text": 'say "args": {', "args": 3, "other": {"args": {"fine": {"args": {}}}}}
-    assert json.loads(with_text(line[:-12] + "}", "args", stands_for))["args"] == raw
-    assert with_text(line, "arguments", stands_for) == line
+    assert json.loads(replace_objects(line[:-12] + "}", "args", stands_for))["args"] == raw
+    assert replace_objects(line, "arguments", stands_for) == line
 
 
 def test_arguments_that_stop_a_parser_stop_no_answer() -> None:
@@ -529,7 +529,7 @@ def test_whoever_is_first_makes_the_client_and_everybody_else_waits() -> None:
     second = threading.Event()
     with Provider() as provider:
         model = provider.model("ollama")
-        connect = model._connect
+        connect = model._create_client
 
         def slow() -> Any:
             entered.append(threading.current_thread())
@@ -538,7 +538,7 @@ def test_whoever_is_first_makes_the_client_and_everybody_else_waits() -> None:
             second.wait(0.3)  # time for a second one, if any is let in
             return connect()
 
-        model._connect = slow
+        model._create_client = slow
         begin = threading.Barrier(6)
         heard: list[str] = []
 
@@ -617,7 +617,7 @@ def test_help_shows_what_a_model_takes() -> None:
 
 def test_help_shows_what_options_a_call_takes() -> None:
     told = inspect.getdoc(models.OpenAI.stream) or ""
-    assert [name for name in Wanted.__match_args__ if name not in told] == []
+    assert [name for name in StreamOptions.__match_args__ if name not in told] == []
     assert "looseleaf.base.replies.Model" in told
     assert "`stream`" in (inspect.getdoc(models.OpenAI.send) or "")
 
@@ -652,12 +652,12 @@ def test_what_is_no_list_of_messages_is_refused_before_anybody_is_asked() -> Non
 
 def test_a_key_is_never_shown() -> None:
     def check(wire: str) -> None:
-        fault = Status(401, message=f"Incorrect API key provided: {KEY}. Header was Bearer {KEY}")
+        provider_error = Status(401, message=f"Incorrect API key provided: {KEY}. Header was Bearer {KEY}")
         odd = "a-token-of-no-known-shape"
         again = Status(500, message=f"cannot use x-extra {odd}")
-        with Provider(faults=[fault, again]) as provider:
+        with Provider(faults=[provider_error, again]) as provider:
             model = provider.model(wire, headers={"X-Extra": odd}, retries=0)
-            for expected in (fault, again):
+            for expected in (provider_error, again):
                 with pytest.raises(ModelFailed) as failed:
                     model.send(ASK)
                 assert expected in provider.fired
@@ -760,11 +760,11 @@ def test_an_extension_that_raises_before_stops_the_call() -> None:
 def test_an_extension_that_raises_afterwards_is_a_note_and_no_lost_answer(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    broken, sound = Told(after=OSError("the disk is full")), Told()
+    broken, fix_surrogates = Told(after=OSError("the disk is full")), Told()
     with Provider(lambda asked: "Oolong.") as provider:
-        reply = provider.model("ollama", extensions=[broken, sound]).send(ASK)
+        reply = provider.model("ollama", extensions=[broken, fix_surrogates]).send(ASK)
     assert reply.text == "Oolong."
-    assert [entry[1] for entry in sound.ended] == [reply]
+    assert [entry[1] for entry in fix_surrogates.ended] == [reply]
     assert "the disk is full" in caplog.text
 
 

@@ -14,8 +14,8 @@ from growth import LINEAR, growth
 from looseleaf.base.errors import Refused
 from looseleaf.base.messages import Message, ToolCallPayload, ToolCallSpec, ToolResultPayload
 from looseleaf.base.replies import Called, Reply, Retrying, Said, Thought, ToolSpec, Usage
-from looseleaf.models.call_blocks import NAMELESS, written
-from looseleaf.models.text_calls import as_text, decode, describe, inert_calls, inert_json, parse
+from looseleaf.models.call_blocks import NAMELESS, format_call
+from looseleaf.models.text_calls import as_text, decode, describe, escape_calls, escape_json, parse
 from looseleaf.text.untrusted import closed, opened
 from tables import check_rows
 
@@ -189,7 +189,7 @@ arguments = st.fixed_dictionaries(
 @pytest.mark.parametrize("form", FORMS)
 @given(st.lists(unquoted | arguments, max_size=6))
 def test_text_and_calls_come_out_as_they_went_in(form: str, parts: list[str | dict[str, Any]]) -> None:
-    text = "".join(part if isinstance(part, str) else written("look", part, form) for part in parts)
+    text = "".join(part if isinstance(part, str) else format_call("look", part, form) for part in parts)
     told, calls = said([text], form, (TOOL,))
     assert told == "".join(part for part in parts if isinstance(part, str))
     assert [call.arguments for call in calls] == [part for part in parts if isinstance(part, dict)]
@@ -320,7 +320,7 @@ def test_what_is_no_text_by_its_schema_is_read_as_json() -> None:
 
 def test_line_breaks_and_marks_at_the_ends_of_a_value_stay() -> None:
     def check(value: str) -> None:
-        assert called(written("look", {"at": value}, "xml"), "xml") == [("look", {"at": value})]
+        assert called(format_call("look", {"at": value}, "xml"), "xml") == [("look", {"at": value})]
 
     check_rows(check, ["\n", "\r\n", "\na\n", "\r\na\r\n", "a\n\n", "]]>", "<![CDATA[x"])
 
@@ -331,7 +331,7 @@ def test_a_call_without_arguments_has_none() -> None:
 
 
 def test_several_calls_come_in_their_order_with_the_text_between_them() -> None:
-    one, other = written("a", {}, "json"), written("b", {"n": 1}, "json")
+    one, other = format_call("a", {}, "json"), format_call("b", {"n": 1}, "json")
     events = list(parse([Said(f"First. {one} Then. {other} End."), Reply()], "json"))
     told = [event.text if isinstance(event, Said) else event.call.name for event in events[:-1]]  # type: ignore[union-attr]
     assert told == ["First. ", "a", " Then. ", "b", " End."]
@@ -354,7 +354,7 @@ def test_a_string_may_hold_what_ends_a_block() -> None:
 
 def test_what_is_quoted_calls_nothing() -> None:
     def check(form: str, quoted: str) -> None:
-        block = written("look", {"at": "x"}, form).replace("\n", "" if quoted.endswith("it.") else "\n")
+        block = format_call("look", {"at": "x"}, form).replace("\n", "" if quoted.endswith("it.") else "\n")
         text = quoted.replace("{}", block)
         assert said([text], form) == (text, [])
         after = text + "\n" + block
@@ -381,7 +381,7 @@ def test_what_is_quoted_calls_nothing() -> None:
 
 def test_what_is_cited_calls_nothing() -> None:
     def check(form: str, quoted: str) -> None:
-        block = written("look", {"at": "x"}, form).replace("\n", "")
+        block = format_call("look", {"at": "x"}, form).replace("\n", "")
         text = quoted.replace("{}", block)
         assert said([text], form) == said(list(text), form) == (text, [])
         assert called(text + "\n" + block, form, (TOOL,)) == LOOK, "what stands behind it calls again"
@@ -413,7 +413,7 @@ def test_what_is_cited_calls_nothing() -> None:
 
 def test_what_is_not_cited_calls() -> None:
     def check(form: str, before: str) -> None:
-        assert called(before + written("look", {"at": "x"}, form), form, (TOOL,)) == LOOK
+        assert called(before + format_call("look", {"at": "x"}, form), form, (TOOL,)) == LOOK
 
     check_rows(
         check,
@@ -437,7 +437,7 @@ def test_what_is_not_cited_calls() -> None:
 
 
 def test_data_that_is_never_closed_is_data_to_the_end() -> None:
-    text = "<<data 123456789\n" + written("look", {}, "json") * 2
+    text = "<<data 123456789\n" + format_call("look", {}, "json") * 2
     assert said([text], "json") == (text, [])
 
 
@@ -451,7 +451,7 @@ def test_a_block_that_was_not_closed_is_a_call_only_where_the_reply_ended_by_its
             assert last.stop == "tools"
         else:
             assert (calls, last.calls, last.text, last.stop) == ([], (), text, stop)
-        whole = list(parse([Said(f"{written('look', {}, form)}\n{text}"), Reply(stop=stop)], form))[-1]
+        whole = list(parse([Said(f"{format_call('look', {}, form)}\n{text}"), Reply(stop=stop)], form))[-1]
         assert isinstance(whole, Reply)
         assert len(whole.calls) == (2 if stop in ("end", "tools") else 1), "what was closed before is one"
 
@@ -562,7 +562,7 @@ def test_arguments_that_are_text_but_no_json_stay_that_text() -> None:
 
 def test_a_block_that_ends_in_a_string_does_not_swallow_what_follows() -> None:
     cut_short = '<tool_call>{"name": "look", "arguments": {"at": "x</tool_call>'
-    other = written("next", {}, "json")
+    other = format_call("next", {}, "json")
     assert [name for name, _ in called(f"{cut_short} so {other * 5} end", "json")] == ["look", *["next"] * 5]
     assert said([f"{cut_short} so {other * 5} end"], "json")[0] == " so  end"
 
@@ -572,7 +572,7 @@ def test_a_block_that_ends_in_a_string_does_not_swallow_what_follows() -> None:
 
 def test_other_events_pass_and_the_reply_keeps_what_it_had() -> None:
     usage = Usage(7, output_tokens=3)
-    block = written("look", {}, "json")
+    block = format_call("look", {}, "json")
     given_reply = Reply(f"hi {block}", "hm", usage=usage, model="m", opaque={"dialect": "x"})
     events = list(parse([Thought("hm"), Said(f"hi {block}"), given_reply], "json"))
     assert events[:2] == [Thought("hm"), Said("hi ")]
@@ -583,7 +583,7 @@ def test_other_events_pass_and_the_reply_keeps_what_it_had() -> None:
 
 
 def test_a_reply_that_did_not_stream_is_read_as_well() -> None:
-    events = list(parse([Reply(f"hi {written('look', {}, 'json')}", stop="length")], "json"))
+    events = list(parse([Reply(f"hi {format_call('look', {}, 'json')}", stop="length")], "json"))
     assert [type(event) for event in events] == [Said, Called, Reply]
     assert isinstance(events[-1], Reply)
     assert events[-1].stop == "length", "that it was cut is still said"
@@ -600,7 +600,7 @@ def test_a_stream_without_an_end_is_a_reply_that_was_cut() -> None:
 
 
 def test_the_same_reply_names_its_calls_the_same_and_two_calls_differently() -> None:
-    block = written("look", {}, "json")
+    block = format_call("look", {}, "json")
     ids = [call.id for call in said([block * 2], "json")[1]]
     assert len(set(ids)) == 2
     assert [call.id for call in said(list(block * 2), "json")[1]] == ids
@@ -610,7 +610,7 @@ def test_the_same_reply_names_its_calls_the_same_and_two_calls_differently() -> 
     "act", [lambda: list(parse([], "yaml")), lambda: describe([TOOL], "yaml"), lambda: as_text([], "yaml")]
 )
 def test_an_unknown_form_is_refused(act: Any) -> None:
-    with pytest.raises(Refused, match=r"no form 'yaml'.*json or xml"):
+    with pytest.raises(Refused, match=r"'yaml' is not a form.*json or xml"):
         act()
 
 
@@ -664,7 +664,7 @@ TAGS = ("tool", "invoke", "function", "arg", "param")
 def test_what_is_shown_calls_nothing_when_it_is_quoted_and_can_be_read_back(form: str, text: str) -> None:
     calls = (ToolCallSpec("1", "look", {"at": text}),)
     shown = [
-        inert_calls(text, form),
+        escape_calls(text, form),
         *(
             message.content or ""
             for message in as_text([Message("system", text), Message("user", text)], form)
@@ -683,7 +683,7 @@ def test_what_is_shown_calls_nothing_when_it_is_quoted_and_can_be_read_back(form
             assert said([quoted], form, (TOOL,)) == (quoted, [])
     assert said([describe([ToolSpec("t", text, {"title": text})], form)], form)[1][1:] == []
     assert _read_back(shown[0], form) == text
-    assert json.loads(inert_json({"said": text}, form)) == {"said": text}
+    assert json.loads(escape_json({"said": text}, form)) == {"said": text}
     [own] = as_text([Message("assistant", text, tool_payload=ToolCallPayload(calls))], form)
     assert (own.content or "").startswith(shown[0])
 
@@ -699,8 +699,8 @@ def _read_back(text: str, form: str) -> str:
 @pytest.mark.parametrize("form", FORMS)
 def test_what_only_looks_like_a_block_is_made_inert_too(form: str) -> None:
     for block in ("＜tool name='look'＞", "<TOOL_CALL>", "<t\u200bool_call>", "<\u2060tool_call>"):
-        assert inert_calls(block, form) == f"{block[0]}\\{block[1:]}"
-    assert inert_calls("if a < b and <b>c</b>", form) == "if a < b and <b>c</b>"
+        assert escape_calls(block, form) == f"{block[0]}\\{block[1:]}"
+    assert escape_calls("if a < b and <b>c</b>", form) == "if a < b and <b>c</b>"
 
 
 @given(st.text(max_size=30), texts, st.text(max_size=10))
@@ -759,14 +759,14 @@ def test_time_is_linear_in_what_a_model_says(form: str, unit: str) -> None:
 def test_time_is_linear_in_what_is_shown(unit: str) -> None:
     def work(size: int) -> Any:
         text = unit * (size // len(unit) + 1)
-        return lambda: [inert_calls(text, form) for form in FORMS]
+        return lambda: [escape_calls(text, form) for form in FORMS]
 
     assert growth(work, 3000) < LINEAR
 
 
 def test_time_is_linear_in_the_pieces_of_a_block() -> None:
     def work(size: int) -> Any:
-        text = written("write", {"content": "words " * (size // 6)}, "json")
+        text = format_call("write", {"content": "words " * (size // 6)}, "json")
         events: list[Event] = [*map(Said, text), Reply()]
         return lambda: list(parse(events, "json"))
 

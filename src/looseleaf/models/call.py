@@ -14,8 +14,17 @@ from looseleaf.base.errors import Cancelled, ModelFailed, Refused, to_get
 from looseleaf.base.immutable import frozen
 from looseleaf.base.replies import Repaired, Reply, Retrying
 from looseleaf.models.dialect import Passing
-from looseleaf.models.failures import TO_FIND_IT, TO_START_IT, Failed, Failure, Provider, full, is_here, shown
-from looseleaf.models.partial_reply import Heard
+from looseleaf.models.failures import (
+    TO_FIND_IT,
+    TO_START_IT,
+    CallFailure,
+    Failure,
+    Provider,
+    full,
+    is_here,
+    shown,
+)
+from looseleaf.models.partial_reply import PartialReply
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,7 +34,7 @@ if TYPE_CHECKING:
     from looseleaf.base.messages import Message
     from looseleaf.base.replies import Event, Extension, ToolSpec
     from looseleaf.models.dialect import Dialect, Rendered
-    from looseleaf.models.stream_thread import Cancel, Line
+    from looseleaf.models.stream_thread import Cancel, StreamLine
 
 LONGEST_PAUSE = 30.0
 """Seconds: pauses double up to here."""
@@ -37,7 +46,7 @@ FORMS = ("native", "json", "xml")
 
 
 @frozen
-class Wanted:
+class StreamOptions:
     """The options of one call, as `Model` names them. `calls`: how tools are offered and called, if not as the model
     does it by itself (`native`): described in the text, and called in it as `json` or `xml`."""
 
@@ -98,13 +107,13 @@ class Caller:
         self.pause = pause
         self.patience = patience
         self.extensions = tuple(extensions)
-        self.calls = _form(calls)
+        self.calls = _check_form(calls)
         self._api_key = api_key
         self._base_url = base_url
         self._headers = dict(headers or {})
         self._client: Any = None
         self._making = allocate_lock()
-        self._introduce()
+        self._set_title()
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r})"
@@ -118,13 +127,13 @@ class Caller:
         The options are those of `looseleaf.base.replies.Model`: max_tokens, temperature, schema, effort, seconds,
         cancel, purpose, extensions, extra; and `calls`, for this call only.
         """
-        unknown = sorted(options.keys() - {*Wanted.__match_args__})
+        unknown = sorted(options.keys() - {*StreamOptions.__match_args__})
         if unknown:
             raise Refused(
                 f"No model was asked: there is no option {', '.join(map(repr, unknown))}. There are "
-                f"{', '.join(Wanted.__match_args__)}; what only the provider knows goes into `extra`."
+                f"{', '.join(StreamOptions.__match_args__)}; what only the provider knows goes into `extra`."
             )
-        return self._call(_messages(messages), tuple(tools), Wanted(**options))
+        return self._call(_check_messages(messages), tuple(tools), StreamOptions(**options))
 
     def send(self, messages: Sequence[Message], tools: Sequence[ToolSpec] = (), **options: Any) -> Reply:
         """The whole reply at once. The options are those of `stream`."""
@@ -136,21 +145,21 @@ class Caller:
     def ready(self) -> None:
         """Import the SDK and make its client now, so that the first call need not wait for it. It may be called in a
         thread, also while a call is made. Nobody is asked anything. Raises what a call would that cannot begin."""
-        from looseleaf.models.stream_thread import quietly
+        from looseleaf.models.stream_thread import run_quietly
 
-        self._spoken()
-        raised = quietly(self._connected)
+        self._dialect()
+        raised = run_quietly(self._get_client)
         if isinstance(raised, Refused):
             raise raised
         if raised is not None:
-            failure = self._meaning(raised, False)
-            raise failure.error(_sentence(failure, 1))
+            failure = self._explain_error(raised, False)
+            raise failure.error(_error_sentence(failure, 1))
 
     def _call(
-        self, messages: tuple[Message, ...], tools: tuple[ToolSpec, ...], wanted: Wanted
+        self, messages: tuple[Message, ...], tools: tuple[ToolSpec, ...], wanted: StreamOptions
     ) -> Iterator[Event]:
-        form = _form(wanted.calls or self.calls)
-        told, offered = (messages, tools) if form == "native" else _in_text(messages, tools, form)
+        form = _check_form(wanted.calls or self.calls)
+        told, offered = (messages, tools) if form == "native" else _render_as_text(messages, tools, form)
         rendered = self._render(told, offered, wanted)
         yield from map(Repaired, rendered.repairs)
         extensions = (*self.extensions, *wanted.extensions)
@@ -160,13 +169,13 @@ class Caller:
         while True:
             attempt += 1
             about["attempt"] = attempt
-            _look(wanted.cancel, self.title)
+            _check_cancel(wanted.cancel, self.title)
             for extension in extensions:
                 extension.before_invoke(messages, rendered.payload, **about)
-            heard, reply = Heard(self.dialect), None
+            heard, reply = PartialReply(self.dialect), None
             events = self._attempt(told, offered, rendered, wanted, heard)
             try:
-                for event in _with_calls(events, form, tools) if offered != tools else events:
+                for event in _parse_calls(events, form, tools) if offered != tools else events:
                     if isinstance(event, Reply):
                         reply = heard.whole(event, messages, tools, self.name)
                         break
@@ -175,57 +184,59 @@ class Caller:
                 failure = Failure(
                     f"{self.title} did not answer: its answer has no end.", "Ask again.", again=True
                 )
-            except Failed as failed:
+            except CallFailure as failed:
                 failure = failed.failure
                 heard.is_answered = heard.is_answered or failure.may_cost
             finally:
                 events.close()
                 # Also where the call was cancelled, or whoever asked stopped listening.
                 if reply is None and heard.is_answered:
-                    _tell(extensions, messages, heard.cut(messages, tools, self.name), about)
+                    _notify(extensions, messages, heard.cut(messages, tools, self.name), about)
             if reply is not None:
-                _tell(extensions, messages, reply, about)
+                _notify(extensions, messages, reply, about)
                 yield reply
                 return
             retries = self.retries if failure.most is None else min(self.retries, failure.most)
             if not failure.again or attempt > retries or left <= 0:
-                raise failure.error(_sentence(failure, attempt)) from None
-            pause = self._pause(failure, attempt, left)
+                raise failure.error(_error_sentence(failure, attempt)) from None
+            pause = self._next_pause(failure, attempt, left)
             left -= pause
             void = " What was said so far is void." if heard.anything else ""
             yield Retrying(failure.why + void, pause, attempt)
             _wait(pause, wanted.cancel, self.title)
 
-    def _pause(self, failure: Failure, attempt: int, left: float) -> float:
+    def _next_pause(self, failure: Failure, attempt: int, left: float) -> float:
         by_us = min(self.pause * 2 ** (attempt - 1), LONGEST_PAUSE)
         return min(by_us if failure.wait is None else failure.wait, left)
 
-    def _render(self, messages: Sequence[Message], tools: Sequence[ToolSpec], wanted: Wanted) -> Rendered:
+    def _render(
+        self, messages: Sequence[Message], tools: Sequence[ToolSpec], wanted: StreamOptions
+    ) -> Rendered:
         from looseleaf.models.dialect import Options
 
         options = Options(wanted.max_tokens, wanted.temperature, wanted.schema, wanted.effort, wanted.extra)
-        return self._spoken().render(self.name, messages, tools, options)
+        return self._dialect().render(self.name, messages, tools, options)
 
     def _attempt(
         self,
         messages: Sequence[Message],
         tools: Sequence[ToolSpec],
         rendered: Rendered,
-        wanted: Wanted,
-        heard: Heard,
+        wanted: StreamOptions,
+        heard: PartialReply,
     ) -> Generator[Event]:
         """The events of one attempt. Raises `Failed`."""
-        from looseleaf.models.dialect import with_own_names
+        from looseleaf.models.dialect import restore_names
         from looseleaf.models.stream_thread import Ended, Pump, TimeUp
 
         seconds = self.seconds if wanted.seconds is None else wanted.seconds
-        pump = Pump(lambda: self._open(rendered.payload, seconds), self._meaning)
+        pump = Pump(lambda: self._open_stream(rendered.payload, seconds), self._explain_error)
         try:
             chunks = heard.chunks(pump.chunks(seconds, wanted.cancel))
-            yield from with_own_names(self._spoken().read(chunks), rendered.names)
+            yield from restore_names(self._dialect().read(chunks), rendered.names)
         except TimeUp:
             heard.is_answered = True
-            raise Failed(
+            raise CallFailure(
                 Failure(
                     f"{self.title} did not answer within {seconds:g} seconds.",
                     "Ask again later, or for less, or give it more time (`model_seconds`).",
@@ -233,14 +244,14 @@ class Caller:
             ) from None
         except Ended:
             heard.is_answered = True
-            raise cancelled(self.title) from None
+            raise cancelled_error(self.title) from None
         except KeyboardInterrupt:
             heard.is_answered = True
             raise
         except Passing as error:
             why, _, advice = str(error).partition(" Ask again")
             # Something came, or an answer without anything in it: no refusal.
-            raise Failed(Failure(why, f"Ask again{advice or '.'}", again=True, may_cost=True)) from None
+            raise CallFailure(Failure(why, f"Ask again{advice or '.'}", again=True, may_cost=True)) from None
         finally:
             pump.stop()
 
@@ -250,78 +261,78 @@ class Caller:
         return Provider(
             self.title,
             self.name,
-            shown(self._where()),
+            shown(self._address()),
             f"Set {self.variable} to a valid key, or give `api_key`.",
-            self._to_have_it(),
+            self._model_advice(),
             tuple(key for key in keys if isinstance(key, str) and len(key) > 5),
-            self._to_find_it(),
-            self._to_start_it(),
+            self._address_advice(),
+            self._start_advice(),
         )
 
-    def _introduce(self) -> None:
+    def _set_title(self) -> None:
         """Be called as whoever lives at the address is called."""
 
-    def _where(self) -> str:
+    def _address(self) -> str:
         """The address that is asked."""
         import os
 
         return full(self._base_url or os.environ.get(self.place) or self.usual)
 
-    def _to_have_it(self) -> str:
+    def _model_advice(self) -> str:
         return "Give the name of a model that it has."
 
-    def _to_find_it(self) -> str:
-        where = shown(self._where()).rstrip("/")
+    def _address_advice(self) -> str:
+        where = shown(self._address()).rstrip("/")
         if where.endswith("/v1"):
             return f"The address may have /v1 too many: try {where.removesuffix('/v1')}."
         return TO_FIND_IT
 
-    def _to_start_it(self) -> str:
+    def _start_advice(self) -> str:
         return TO_START_IT
 
     def _is_here(self) -> bool:
         """Whether the model is on this machine: what is said to it, and its key, pass through nobody's proxy then."""
-        return is_here(self._where())
+        return is_here(self._address())
 
-    def _connected(self) -> Any:
+    def _get_client(self) -> Any:
         """The SDK's client, made when it is first used; whoever needs it meanwhile waits."""
         if self._client is None:
             from weakref import finalize
 
             with self._making:
                 if self._client is None:
-                    client = self._connect()
+                    client = self._create_client()
                     finalize(self, client.close)
                     self._client = client
         return self._client
 
     # --- what each SDK does in its own way ----------------------------------------------
 
-    def _spoken(self) -> Dialect:
+    def _dialect(self) -> Dialect:
         """The dialect, loaded when it is first spoken."""
         raise NotImplementedError
 
-    def _connect(self) -> Any:
+    def _create_client(self) -> Any:
         """A client of the SDK, with its own retries off."""
         raise NotImplementedError
 
-    def _open(self, payload: dict[str, Any], seconds: float) -> Line:
+    def _open_stream(self, payload: dict[str, Any], seconds: float) -> StreamLine:
         """Ask the provider; in the pump's thread."""
         raise NotImplementedError
 
-    def _meaning(self, error: BaseException, begun: bool) -> Failure:
+    def _explain_error(self, error: BaseException, begun: bool) -> Failure:
         """What an SDK's error means. `begun`: something had come already."""
         raise NotImplementedError
 
 
-def missing(package: str, extra: str) -> Refused:
+def missing_package(package: str, extra: str) -> Refused:
     """An SDK that is not installed."""
     return Refused(
         f"No model was asked: the package {package!r} is not installed. Install it with {to_get(extra)}."
     )
 
 
-def _messages(given: Sequence[Message]) -> tuple[Message, ...]:
+def _check_messages(given: Sequence[Message]) -> tuple[Message, ...]:
     """The messages, if they are some: a dict is a provider's shape."""
     from looseleaf.base.messages import Message
 
@@ -337,7 +348,7 @@ def _messages(given: Sequence[Message]) -> tuple[Message, ...]:
     return messages
 
 
-def _form(calls: str) -> str:
+def _check_form(calls: str) -> str:
     if calls not in FORMS:
         raise Refused(
             f"No model was asked: {calls!r} is no way to call tools. Use one of {', '.join(FORMS)}."
@@ -345,7 +356,7 @@ def _form(calls: str) -> str:
     return calls
 
 
-def _in_text(
+def _render_as_text(
     messages: tuple[Message, ...], tools: tuple[ToolSpec, ...], form: str
 ) -> tuple[tuple[Message, ...], tuple[ToolSpec, ...]]:
     """The messages with tools described, and calls and results told, in text; and no tools."""
@@ -360,20 +371,20 @@ def _in_text(
     return told, ()
 
 
-def _with_calls(events: Iterator[Event], form: str, tools: Sequence[ToolSpec]) -> Iterator[Event]:
+def _parse_calls(events: Iterator[Event], form: str, tools: Sequence[ToolSpec]) -> Iterator[Event]:
     from looseleaf.models.text_calls import parse
 
     return parse(events, form, tools)
 
 
-def _tell(
+def _notify(
     extensions: Sequence[Extension], messages: Sequence[Message], reply: Reply, about: Mapping[str, Any]
 ) -> None:
     """Every extension, whatever another does."""
-    from looseleaf.models.stream_thread import quietly
+    from looseleaf.models.stream_thread import run_quietly
 
     for extension in extensions:
-        raised = quietly(lambda extension=extension: extension.after_invoke(messages, reply, **about))  # type: ignore[misc]
+        raised = run_quietly(lambda extension=extension: extension.after_invoke(messages, reply, **about))  # type: ignore[misc]
         if raised is not None:
             import logging
 
@@ -385,25 +396,25 @@ def _tell(
             )
 
 
-def _sentence(failure: Failure, attempts: int) -> str:
+def _error_sentence(failure: Failure, attempts: int) -> str:
     count = f" This was attempt {attempts}." if attempts > 1 else ""
     return f"{failure.why}{count} {failure.advice}"
 
 
-def cancelled(title: str) -> Cancelled:
+def cancelled_error(title: str) -> Cancelled:
     """Whoever asked does not want to know any more."""
     return Cancelled(
         f"{title} was not heard to the end: the call was cancelled. Ask again if it is still wanted."
     )
 
 
-def _look(cancel: Cancel | None, title: str) -> None:
+def _check_cancel(cancel: Cancel | None, title: str) -> None:
     if cancel is not None and cancel.is_set():
-        raise cancelled(title)
+        raise cancelled_error(title)
 
 
 def _wait(seconds: float, cancel: Cancel | None, title: str) -> None:
     until = monotonic() + seconds
     while (left := until - monotonic()) > 0:
-        _look(cancel, title)
+        _check_cancel(cancel, title)
         sleep(left if cancel is None else min(left, _LOOKING))

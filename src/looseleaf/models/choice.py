@@ -15,7 +15,7 @@ import re
 
 from looseleaf.base.errors import EXTRAS, Refused, is_there, package_of
 from looseleaf.base.immutable import frozen
-from looseleaf.models.failures import full, is_loopback, origin, safe
+from looseleaf.models.failures import check_address, full, is_loopback, origin
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -361,9 +361,9 @@ def _create_command_line(provider: str, model: str | None, policy: Policy) -> Mo
 def _create_model(provider: str, model: str, policy: Policy, where: dict[str, Any]) -> Model:
     extra = provider if provider in EXTRAS else "openai"  # most speak as OpenAI does
     if not is_there(extra):  # reported before the user types anything
-        from looseleaf.models.call import missing
+        from looseleaf.models.call import missing_package
 
-        raise missing(package_of(extra), extra)
+        raise missing_package(package_of(extra), extra)
     given: dict[str, Any] = {"base_url": PROVIDERS[provider].base_url} | where
     given |= {"seconds": policy.model_seconds, "retries": policy.model_retries}
     name = _CLASSES.get(provider)
@@ -379,13 +379,13 @@ def _address_and_key(provider: str, policy: Policy, environ: Mapping[str, str]) 
     key = next((environ[name] for name in known.keys if environ.get(name)), None)
     given = environ.get(ADDRESS)
     if given:
-        return {"base_url": safe(given, ADDRESS), "api_key": environ.get(KEY) or key}
+        return {"base_url": check_address(given, ADDRESS), "api_key": environ.get(KEY) or key}
     by_environment = next((environ[name] for name in known.addresses if environ.get(name)), None)
     base_url = policy.base_url if policy.base_url and _is_for(provider, policy) else None
     if base_url is None:
         named = {} if by_environment is None else {"base_url": by_environment}
         return named | {"api_key": key}
-    base_url = safe(base_url, "base_url")
+    base_url = check_address(base_url, "base_url")
     where = origin(base_url)
     trusted = [origin(known.own)] + ([origin(full(by_environment))] if by_environment else [])
     if is_loopback(base_url) or where == trusted[0]:

@@ -37,7 +37,7 @@ class Spelling:
     chars: int = 64
     begins: str | None = None
 
-    def fitted(self, name: str) -> str:
+    def fit(self, name: str) -> str:
         """The name itself where it fits; else what is left of it, and a hash, so that two never become one."""
         fit = re.sub(self.beyond, "_", name) if self.beyond else name
         if self.begins and not re.match(self.begins, fit):
@@ -48,20 +48,20 @@ class Spelling:
         return f"{fit[: self.chars - 9]}_{mark}"
 
 
-def with_own_names(events: Iterable[Event], names: Iterable[tuple[str, str]]) -> Iterator[Event]:
+def restore_names(events: Iterable[Event], names: Iterable[tuple[str, str]]) -> Iterator[Event]:
     """What was read, with the tools' own names where they had to be offered under others (`Rendered.names`)."""
     own = dict(names)
     for event in events:
         if isinstance(event, Called):
-            yield Called(_named(event.call, own))
+            yield Called(_restore_name(event.call, own))
         elif isinstance(event, Reply) and event.calls:
             members = {name: getattr(event, name) for name in Reply.__match_args__}
-            yield Reply(**members | {"calls": tuple(_named(call, own) for call in event.calls)})
+            yield Reply(**members | {"calls": tuple(_restore_name(call, own) for call in event.calls)})
         else:
             yield event
 
 
-def _named(call: ToolCallSpec, own: dict[str, str]) -> ToolCallSpec:
+def _restore_name(call: ToolCallSpec, own: dict[str, str]) -> ToolCallSpec:
     return ToolCallSpec(call.id, own.get(call.name, call.name), call.arguments, call.opaque)
 
 
@@ -91,7 +91,7 @@ class Passing(ModelFailed):
     """A failure that may not happen again: the line was cut, the provider has too much to do."""
 
 
-def fault(message: str, code: str = "") -> ModelFailed:
+def provider_error(message: str, code: str = "") -> ModelFailed:
     """What a provider reports instead of an answer, as the error that it is."""
     said = KEY.sub("[key]", " ".join(message.split()))[:QUOTED_CHARS] or "it gave no reason"
     known = f"{code} {message}"
@@ -110,7 +110,7 @@ def fault(message: str, code: str = "") -> ModelFailed:
     )
 
 
-def cut() -> Passing:
+def cut_error() -> Passing:
     """The stream ended before it said so."""
     return Passing("The model did not finish its answer: the line was cut before the end came. Ask again.")
 
@@ -124,37 +124,37 @@ HELD = 90
 """How deep the arguments of a call may nest: a log takes a hundred levels, and some of them are the record's own."""
 
 
-def sound(text: str) -> str:
+def fix_surrogates(text: str) -> str:
     """Text that can be written: halves of characters joined where both are there, else replaced."""
     if text.isascii():
         return text
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
-def plain(value: Any, depth: int = DEPTH) -> Any:
+def json_value(value: Any, depth: int = DEPTH) -> Any:
     """The value as JSON has it: lists, objects with texts for keys, finite numbers, sound texts."""
     if isinstance(value, str):
-        return sound(value)
+        return fix_surrogates(value)
     if value is None or isinstance(value, bool | int):
         return value
     if isinstance(value, float):
         return value if value - value == 0 else str(value)
     if depth == 0:
-        return sound(_dumped(value))
+        return fix_surrogates(_dump(value))
     if isinstance(value, dict):
-        return {sound(str(key)): plain(each, depth - 1) for key, each in value.items()}
+        return {fix_surrogates(str(key)): json_value(each, depth - 1) for key, each in value.items()}
     if isinstance(value, list | tuple):
-        return [plain(each, depth - 1) for each in value]
-    return sound(str(value))
+        return [json_value(each, depth - 1) for each in value]
+    return fix_surrogates(str(value))
 
 
-def is_held(value: Any) -> bool:
+def is_loggable(value: Any) -> bool:
     """Whether a log can hold the value as it is: finite numbers, whole characters, texts for keys, not too deep."""
     waiting = [(value, 0)]
     while waiting:
         each, depth = waiting.pop()
         if isinstance(each, str):
-            if not each.isascii() and sound(each) != each:
+            if not each.isascii() and fix_surrogates(each) != each:
                 return False
         elif isinstance(each, float):
             if each - each != 0:
@@ -173,11 +173,11 @@ def is_held(value: Any) -> bool:
     return True
 
 
-def as_held(arguments: Any) -> Any:
+def loggable_arguments(arguments: Any) -> Any:
     """The arguments of a call as a log can hold them: what it cannot is the text that stands for it."""
     if isinstance(arguments, str):
-        return sound(arguments)
-    return arguments if is_held(arguments) else written(arguments)
+        return fix_surrogates(arguments)
+    return arguments if is_loggable(arguments) else written(arguments)
 
 
 def written(value: Any) -> str:
@@ -185,12 +185,12 @@ def written(value: Any) -> str:
     try:
         return json.dumps(value)
     except RecursionError:
-        return _written_flat(value)
+        return _dump_flat(value)
     except (TypeError, ValueError):  # what is no JSON, or holds itself
-        return sound(str(value))
+        return fix_surrogates(str(value))
 
 
-def _written_flat(value: Any) -> str:
+def _dump_flat(value: Any) -> str:
     """What `json.dumps` writes, without a call for each level."""
     parts: list[str] = []
     waiting: list[tuple[bool, Any]] = [(True, value)]
@@ -214,12 +214,12 @@ def _written_flat(value: Any) -> str:
     return "".join(parts)
 
 
-def told(value: Any) -> str:
+def value_text(value: Any) -> str:
     """What a model reads of a value: a text as it is, anything else as JSON."""
-    return sound(value) if isinstance(value, str) else _dumped(plain(value))
+    return fix_surrogates(value) if isinstance(value, str) else _dump(json_value(value))
 
 
-def _dumped(value: Any) -> str:
+def _dump(value: Any) -> str:
     try:
         return json.dumps(value, ensure_ascii=False, default=str)
     except (RecursionError, TypeError, ValueError):
@@ -253,7 +253,7 @@ class Grammar:
     closed: bool = False
 
 
-def fitted_schema(
+def fit_schema(
     schema: dict[str, Any], grammar: Grammar, is_top: bool = True
 ) -> tuple[dict[str, Any], list[str]]:
     """The schema as the grammar has it, and the keywords that had to become words."""
@@ -268,14 +268,14 @@ def fitted_schema(
             kept["enum"] = [value]
             moved.append(keyword)
         elif keyword == "oneOf" and not is_known and known and "anyOf" in known and "anyOf" not in schema:
-            kept["anyOf"], below = _below("anyOf", value, grammar)
+            kept["anyOf"], below = _fit_below("anyOf", value, grammar)
             moved.extend(below)
         elif keyword == "$schema" and not is_known:
             moved.append(keyword)
         elif not is_known:
             words[keyword] = value
         else:
-            kept[keyword], below = _below(keyword, value, grammar)
+            kept[keyword], below = _fit_below(keyword, value, grammar)
             moved.extend(below)
     if grammar.closed and kept.get("type") == "object":
         kept["additionalProperties"] = False
@@ -288,13 +288,13 @@ def fitted_schema(
     return kept, moved
 
 
-def _below(keyword: str, value: Any, grammar: Grammar) -> tuple[Any, list[str]]:
+def _fit_below(keyword: str, value: Any, grammar: Grammar) -> tuple[Any, list[str]]:
     moved: list[str] = []
 
     def fit(each: Any) -> Any:
         if not isinstance(each, dict):
             return each if grammar.deep else {}
-        fitted, more = fitted_schema(each, grammar, is_top=False)
+        fitted, more = fit_schema(each, grammar, is_top=False)
         moved.extend(more)
         return fitted
 
@@ -307,7 +307,7 @@ def _below(keyword: str, value: Any, grammar: Grammar) -> tuple[Any, list[str]]:
     return value, moved
 
 
-def fitted_tools(
+def fit_tools(
     tools: Sequence[ToolSpec], spelling: Spelling, grammar: Grammar, provider: str
 ) -> tuple[list[ToolSpec], list[str], tuple[tuple[str, str], ...]]:
     """The tools as they are offered, what had to be changed, and the names that will come back for others."""
@@ -316,7 +316,7 @@ def fitted_tools(
     names: list[tuple[str, str]] = []
     seen: set[str] = set()
     for tool in tools:
-        name = spelling.fitted(tool.name)
+        name = spelling.fit(tool.name)
         if name in seen:
             repairs.append(f"The tool {tool.name!r} is offered once, though it was given twice.")
             continue
@@ -324,16 +324,16 @@ def fitted_tools(
         if name != tool.name:
             names.append((name, tool.name))
             repairs.append(f"The tool {tool.name!r} is offered as {name!r}: {provider} takes no such name.")
-        schema, moved = fitted_schema(tool.parameters, grammar)
+        schema, moved = fit_schema(tool.parameters, grammar)
         if schema.get("type") != "object":
             schema = {"type": "object"} | {key: value for key, value in schema.items() if key != "type"}
             moved.append("type")
         if not isinstance(schema.get("properties"), dict):
             schema["properties"] = {}
         if moved and grammar.refuses:
-            told = ", ".join(dict.fromkeys(moved))
+            changed = ", ".join(dict.fromkeys(moved))
             repairs.append(
-                f"The schema of the tool {tool.name!r} was changed: {provider} does not take its {told}."
+                f"The schema of the tool {tool.name!r} was changed: {provider} does not take its {changed}."
             )
         description = tool.description
         if grammar.top is not None and "description" in schema:  # it is read beside the schema, not in it

@@ -52,7 +52,7 @@ def shown(url: str) -> str:
 def is_loopback(url: str) -> bool:
     """Whether it is on this machine, by what it says: a name is not looked up."""
     where = origin(url)
-    return where is not None and (where[1] == "localhost" or _is(where[1], "is_loopback"))
+    return where is not None and (where[1] == "localhost" or _has_property(where[1], "is_loopback"))
 
 
 def is_here(url: str) -> bool:
@@ -66,10 +66,10 @@ def is_here(url: str) -> bool:
         return False
     if host == "localhost" or host.endswith(".localhost"):
         return True
-    return _is(host, "is_loopback") or host in ("0.0.0.0", "::")
+    return _has_property(host, "is_loopback") or host in ("0.0.0.0", "::")
 
 
-def safe(url: str, setting: str) -> str:
+def check_address(url: str, setting: str) -> str:
     """The address, if it may be sent to: by https, or by http where nobody else listens in."""
     where = origin(url)
     if where is None:
@@ -78,7 +78,7 @@ def safe(url: str, setting: str) -> str:
             "name, a password or a query in it."
         )
     scheme, host, _ = where
-    if scheme == "http" and not (is_loopback(url) or _is(host, "is_private")):
+    if scheme == "http" and not (is_loopback(url) or _has_property(host, "is_private")):
         raise Refused(
             f"No model was asked: {setting} is {url}, and by http everybody on the way reads along. Give an https "
             "address; http is for this machine and for private networks."
@@ -86,7 +86,7 @@ def safe(url: str, setting: str) -> str:
     return url
 
 
-def _is(host: str, what: str) -> bool:
+def _has_property(host: str, what: str) -> bool:
     from ipaddress import ip_address
 
     try:
@@ -141,11 +141,11 @@ class Provider:
     title: str
     model: str
     address: str
-    to_be_let_in: str
-    to_have_it: str
+    key_advice: str
+    model_advice: str
     secrets: tuple[str, ...] = ()
-    to_find_it: str = TO_FIND_IT
-    to_start_it: str = TO_START_IT
+    address_advice: str = TO_FIND_IT
+    start_advice: str = TO_START_IT
 
     def quote(self, said: object) -> str:
         """What the provider said, in one line, without keys."""
@@ -155,7 +155,7 @@ class Provider:
         return KEY.sub("[key]", text)[:QUOTED_CHARS] or "it gave no reason"
 
 
-class Failed(Exception):
+class CallFailure(Exception):
     """An attempt failed. Never leaves the caller."""
 
     def __init__(self, failure: Failure) -> None:
@@ -181,15 +181,16 @@ def of_status(
             error=TooLong,
         )
     if status in (401, 403) or (status == 400 and _NO_KEY.search(told)):
-        return Failure(f"{who} did not answer: it does not let us in ({quoted}).", provider.to_be_let_in)
-    if status == 404 and _is_of_path(provider, told):
+        return Failure(f"{who} did not answer: it does not let us in ({quoted}).", provider.key_advice)
+    if status == 404 and _is_about_path(provider, told):
         return Failure(
-            f"{who} did not answer: it was not found at {provider.address} ({quoted}).", provider.to_find_it
+            f"{who} did not answer: it was not found at {provider.address} ({quoted}).",
+            provider.address_advice,
         )
     if status == 404:
         return Failure(
             f"{who} did not answer: it has no {provider.model} at {provider.address} ({quoted}).",
-            provider.to_have_it,
+            provider.model_advice,
         )
     if status == 402 or (status in AGAIN and _SPENT.search(told)):
         return Failure(
@@ -205,7 +206,7 @@ def of_status(
     )
 
 
-def _is_of_path(provider: Provider, told: str) -> bool:
+def _is_about_path(provider: Provider, told: str) -> bool:
     """Whether a 404 is about the address, and not about the model."""
     named = re.search(rf"(?<![\w-]){re.escape(provider.model)}(?![\w-])", told)
     return _OF_PATH.search(told) is not None or not (named or _OF_MODEL.search(told))
@@ -218,13 +219,13 @@ def of_report(provider: Provider, said: str, code: str = "") -> Failure:
 
 def of_transport(provider: Provider, error: BaseException, begun: bool) -> Failure | None:
     """A line that could not be made, or broke. httpx and httpx2 name their errors alike; SDKs wrap them."""
-    names = {cls.__name__ for each in _chain(error) for cls in type(each).__mro__}
+    names = {cls.__name__ for each in _error_chain(error) for cls in type(each).__mro__}
     who = provider.title
     if "ConnectionRefusedError" in names and is_here(provider.address):
         # Known at once, and it does not pass by itself: one more attempt is for a server that is just starting.
         return Failure(
             f"{who} could not be reached at {provider.address}. Nothing listens there.",
-            provider.to_start_it,
+            provider.start_advice,
             again=True,
             most=1,
         )
@@ -284,10 +285,10 @@ def of_rest(provider: Provider, error: BaseException, begun: bool) -> Failure:
 
 
 def without_key(provider: Provider) -> Failure:
-    return Failure(f"{provider.title} was not asked: there is no key for it.", provider.to_be_let_in)
+    return Failure(f"{provider.title} was not asked: there is no key for it.", provider.key_advice)
 
 
-def _chain(error: BaseException) -> Iterable[BaseException]:
+def _error_chain(error: BaseException) -> Iterable[BaseException]:
     """The error and those that it was raised from."""
     each: BaseException | None = error
     for _ in range(8):
@@ -299,11 +300,11 @@ def _chain(error: BaseException) -> Iterable[BaseException]:
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
     """Seconds that the provider asks us to wait: a number, or a date that is held against its own clock."""
-    exact = number(headers.get("retry-after-ms"))
+    exact = parse_seconds(headers.get("retry-after-ms"))
     if exact is not None:
         return exact / 1000
     asked = headers.get("retry-after")
-    seconds = number(asked)
+    seconds = parse_seconds(asked)
     if seconds is not None or not asked:
         return seconds
     from email.utils import parsedate_to_datetime
@@ -318,7 +319,7 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
     return max(0.0, then - now)
 
 
-def number(text: Any) -> float | None:
+def parse_seconds(text: Any) -> float | None:
     """Seconds that somebody else wrote; None if they are none."""
     try:
         value = float(text)

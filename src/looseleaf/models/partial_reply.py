@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from looseleaf.base.replies import Event, Reply, ToolSpec
 
 
-class Heard:
+class PartialReply:
     """`is_answered`: the provider has begun to answer, or was left while it may have: it may ask to be paid."""
 
     def __init__(self, dialect: str) -> None:
@@ -50,7 +50,11 @@ class Heard:
     def cut(self, messages: Sequence[Message], tools: Sequence[ToolSpec], model: str) -> Reply:
         """What there is of a reply that did not come to its end."""
         reply = Reply(
-            "".join(self._said), "".join(self._thought), tuple(self._calls), _partial(self._reported), "cut"
+            "".join(self._said),
+            "".join(self._thought),
+            tuple(self._calls),
+            _reported_usage(self._reported),
+            "cut",
         )
         return self.whole(reply, messages, tools, model)
 
@@ -95,7 +99,7 @@ _OUTPUT = ("completion_tokens", "output_tokens", "candidatesTokenCount", "candid
 _THOUGHT = ("thoughtsTokenCount", "thoughts_token_count")
 
 
-def _partial(reported: dict[str, Any]) -> Usage:
+def _reported_usage(reported: dict[str, Any]) -> Usage:
     """Of an answer that was cut: what was read is told at the beginning by some; what was written grows, so that what
     was told last is the least it can be."""
 
@@ -116,14 +120,14 @@ def tokens_of(messages: Iterable[Message], tools: Iterable[ToolSpec] = ()) -> in
     """About how many tokens a model reads of these."""
     from looseleaf.models.tokens import estimate
 
-    return sum(map(estimate, texts_of(messages))) + sum(estimate(text) for text in _texts_of(tools))
+    return sum(map(estimate, texts_of(messages))) + sum(estimate(text) for text in _tool_texts(tools))
 
 
 def tokens_in(reply: Reply) -> int:
     """About how many tokens a model wrote."""
     from looseleaf.models.tokens import estimate
 
-    called = (text for call in reply.calls for text in (call.name, _text(call.arguments)))
+    called = (text for call in reply.calls for text in (call.name, _as_text(call.arguments)))
     return sum(map(estimate, (reply.text, reply.reasoning, *called)))
 
 
@@ -136,15 +140,15 @@ def texts_of(messages: Iterable[Message]) -> Iterator[str]:
         if payload is None:
             continue
         for value in payload.to_dict().values():
-            yield _text(value)
+            yield _as_text(value)
 
 
-def _texts_of(tools: Iterable[ToolSpec]) -> Iterator[str]:
+def _tool_texts(tools: Iterable[ToolSpec]) -> Iterator[str]:
     for tool in tools:
-        yield from (tool.name, tool.description, _text(tool.parameters))
+        yield from (tool.name, tool.description, _as_text(tool.parameters))
 
 
-def _text(value: Any) -> str:
+def _as_text(value: Any) -> str:
     if value is None or isinstance(value, str):
         return value or ""
     import json
@@ -175,7 +179,7 @@ class TokenUsage:
     def after_invoke(self, messages: Sequence[Message], response: Reply, **about: Any) -> None:
         took = response.usage
         if took.is_estimated and self._counter is not None:
-            took = _counted(took, messages, response, self._counter)
+            took = _estimate_usage(took, messages, response, self._counter)
         model = str(about.get("model") or response.model)
         with self._turn:
             self._totals[model] = add_usage(self._totals.get(model, Usage()), took)
@@ -201,7 +205,9 @@ class TokenUsage:
         return sums
 
 
-def _counted(told: Usage, messages: Sequence[Message], reply: Reply, counter: Callable[[str], int]) -> Usage:
+def _estimate_usage(
+    told: Usage, messages: Sequence[Message], reply: Reply, counter: Callable[[str], int]
+) -> Usage:
     return Usage(
         sum(counter(text) for text in texts_of(messages) if text),
         told.cached_tokens,

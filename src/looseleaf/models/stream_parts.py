@@ -12,7 +12,7 @@ import re
 
 from looseleaf.base.messages import ToolCallPayload, ToolCallSpec
 from looseleaf.base.replies import Called, Reply, Said, Thought, Usage
-from looseleaf.models.dialect import as_held, cut, is_held, sound
+from looseleaf.models.dialect import cut_error, fix_surrogates, is_loggable, loggable_arguments
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ NATURAL = (THOUGHT, TEXT, CALL)
 """The order in which parts stand when nothing else is said."""
 
 
-def packed(
+def pack_layout(
     dialect: str, parts: Sequence[Part], reasoning: str, more: dict[str, Any]
 ) -> dict[str, Any] | None:
     """What has to be kept of a reply's layout; None where there is nothing that its text does not say."""
@@ -60,7 +60,7 @@ def of_dialect(opaque: Any, dialect: str) -> dict[str, Any]:
     return opaque if isinstance(opaque, dict) and opaque.get("dialect") == dialect else {}
 
 
-def laid_out(message: Message, dialect: str, keeps_changed: bool = False) -> tuple[list[Laid], bool]:
+def lay_out(message: Message, dialect: str, keeps_changed: bool = False) -> tuple[list[Laid], bool]:
     """The parts of an assistant's message as they came, and whether something thought had to be left out because its
     text has changed. What was thought without a mark of this dialect is not among them: no provider takes it.
     `keeps_changed`: the marks hold all of it, and are given back without a text that no longer fits."""
@@ -153,7 +153,7 @@ def count_at(value: Any, *names: str | int) -> int | None:
     return int(found) if type(found) in (int, float) and 0 <= found < 1e15 else None
 
 
-def counted(
+def usage_of(
     prompt: int | None,
     output: int | None,
     cached: int | None = None,
@@ -173,7 +173,7 @@ def arguments_of(text: str) -> Any:
         value = json.loads(text)
     except (ValueError, RecursionError):
         return text
-    return value if isinstance(value, dict) and is_held(value) else text
+    return value if isinstance(value, dict) and is_loggable(value) else text
 
 
 class Part:
@@ -196,7 +196,7 @@ class Part:
         return "".join(self.pieces)
 
 
-class Heard:
+class StreamParts:
     """A reply as far as it came. `seed` is something of the stream that no other reply has: ids are made of it for
     calls that came without."""
 
@@ -234,7 +234,7 @@ class Heard:
         part = self.part(kind, key)
         text = part.held + text
         part.held = text[-1] if "\ud800" <= text[-1] <= "\udbff" else ""
-        text = sound(text[:-1] if part.held else text)
+        text = fix_surrogates(text[:-1] if part.held else text)
         if not text:
             return
         event = Said if kind == TEXT else Thought
@@ -247,7 +247,7 @@ class Heard:
     def _has_gap(self, part: Part, apart: bool) -> bool:
         """Whether something stands between this part and the last one of its kind that has text."""
         before = [other for other in self.parts if other is not part]
-        last = next((i for i in range(len(before) - 1, -1, -1) if _same(before[i], part)), None)
+        last = next((i for i in range(len(before) - 1, -1, -1) if _is_same_kind(before[i], part)), None)
         return last is not None and (apart or last < len(before) - 1)
 
     def call(self, key: Hashable) -> Part:
@@ -259,41 +259,41 @@ class Heard:
         for part in self.parts:
             if part.kind != CALL:
                 continue
-            given = as_held(part.arguments)
+            given = loggable_arguments(part.arguments)
             if given is None:
-                given = arguments_of(sound(part.text))
+                given = arguments_of(fix_surrogates(part.text))
             made = f"call_{hashlib.sha256(self.seed.encode('utf-8', 'replace')).hexdigest()[:8]}_{len(found) + 1}"
-            name = sound(part.id) or made
-            marks = {"dialect": self.dialect} | part.marks if part.marks and is_held(part.marks) else None
-            found.append(ToolCallSpec(name, sound(part.name), given, marks))
+            name = fix_surrogates(part.id) or made
+            marks = {"dialect": self.dialect} | part.marks if part.marks and is_loggable(part.marks) else None
+            found.append(ToolCallSpec(name, fix_surrogates(part.name), given, marks))
         return tuple(found)
 
     def end(self) -> Iterator[Event]:
         """The calls, and the whole reply. Raises where the end has not come."""
         if self.stop is None:
-            raise cut()
+            raise cut_error()
         calls = self.calls()
         yield from map(Called, calls)
         stop = "tools" if calls and self.stop == "end" else self.stop
-        text, reasoning = self._joined(TEXT), self._joined(THOUGHT)
-        opaque = packed(self.dialect, self.parts, reasoning, self.opaque)
-        if not is_held(opaque):
+        text, reasoning = self._join(TEXT), self._join(THOUGHT)
+        opaque = pack_layout(self.dialect, self.parts, reasoning, self.opaque)
+        if not is_loggable(opaque):
             opaque = None  # no log could keep it, and no provider wrote it to have it back
         usage = self.usage or Usage(is_estimated=True)
-        yield Reply(text, reasoning, calls, usage, stop, sound(self.model), opaque)
+        yield Reply(text, reasoning, calls, usage, stop, fix_surrogates(self.model), opaque)
 
-    def _joined(self, kind: str) -> str:
+    def _join(self, kind: str) -> str:
         return "".join(GAP[: part.gap] + part.text for part in self.parts if part.kind == kind)
 
 
-def _same(one: Part, other: Part) -> bool:
+def _is_same_kind(one: Part, other: Part) -> bool:
     return one.kind == other.kind and bool(one.pieces)
 
 
 # --- lines of a response: ended by a newline, and by nothing else -----------------------
 
 
-def lines(pieces: Iterable[bytes]) -> Iterator[str]:
+def split_lines(pieces: Iterable[bytes]) -> Iterator[str]:
     """The lines of bytes that come in pieces, the last one too if it has no end. What is no UTF-8 shows as �."""
     held: list[bytes] = []
     for piece in pieces:
@@ -314,7 +314,7 @@ _TOKENS = re.compile(r'"(?:[^"\\]|\\.)*+"|[{}\[\]]', re.DOTALL)
 _OBJECT = re.compile(r"\s*:\s*(?=\{)")
 
 
-def with_text(line: str, name: str, stands_for: Callable[[str], object | None]) -> str:
+def replace_objects(line: str, name: str, stands_for: Callable[[str], object | None]) -> str:
     """The line with other values for the objects that are called `name`: each is given as the text that came, and
     what `stands_for` makes of it is put there; None leaves it. Nothing is parsed, so that whatever would stop a parser
     (numbers without end, nesting without end) stops nothing here."""

@@ -15,7 +15,7 @@ from contextvars import ContextVar, copy_context
 from time import monotonic
 
 from looseleaf.base.errors import Refused
-from looseleaf.models.failures import Failed, Failure
+from looseleaf.models.failures import CallFailure, Failure
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class Ended(Exception):
     """`cancel` was set."""
 
 
-class Line:
+class StreamLine:
     """A provider's answer that comes in: its chunks, and the HTTP response that they come over."""
 
     def __init__(self, chunks: Iterable[dict[str, Any]], response: Any = None) -> None:
@@ -57,18 +57,22 @@ class Pump:
     """`open` asks the provider, in the pump's thread. `meaning` says what an error of the SDK means, and whether
     something had come already; the error itself goes no further, since it holds the request with its key."""
 
-    def __init__(self, open: Callable[[], Line], meaning: Callable[[BaseException, bool], Failure]) -> None:
+    def __init__(
+        self, open: Callable[[], StreamLine], explain_error: Callable[[BaseException, bool], Failure]
+    ) -> None:
         self._changed = threading.Condition()
         self._chunks: deque[dict[str, Any]] = deque()
         self._response: Any = None
-        self._meaning = meaning
+        self._explain_error = explain_error
         self._error: Exception | None = None
         self._has_begun = False
         self._is_done = False
         self._is_stopped = False
         # Its own context: what is set in it is gone with the thread, and what the asker's says (a span) holds there.
         run = copy_context().run
-        threading.Thread(target=run, args=(self._run, open), name="looseleaf model", daemon=True).start()
+        threading.Thread(
+            target=run, args=(self._read_stream, open), name="looseleaf model", daemon=True
+        ).start()
 
     def chunks(self, seconds: float, cancel: Cancel | None) -> Iterator[dict[str, Any]]:
         """What comes, until the end. Raises `Failed`, `Ended`, and `TimeUp` when it has been waited for so many seconds
@@ -104,43 +108,43 @@ class Pump:
 
     # --- in the thread ---------------------------------------------------------------
 
-    def _run(self, open: Callable[[], Line]) -> None:
-        line: Line | None = None
+    def _read_stream(self, open: Callable[[], StreamLine]) -> None:
+        line: StreamLine | None = None
         raised: Exception | None = None
-        ARRIVED.set(self._hold)
+        ARRIVED.set(self._hold_response)
         try:
             line = open()
-            self._hold(line.response)
+            self._hold_response(line.response)
             for chunk in line.chunks:
                 self._has_begun = True
                 if not isinstance(chunk, dict):
                     raise TypeError("a chunk is no object")
-                if not self._put(chunk):
+                if not self._put_chunk(chunk):
                     break
         except Refused as error:
             raised = error
         except BaseException as error:  # noqa: BLE001 - whatever an SDK raises is for whoever asked
-            raised = self._translated(error)
+            raised = self._as_failure(error)
         with self._changed:
             self._response = None  # now the thread is the only one that has it
-        quietly(lambda: _close(line))
+        run_quietly(lambda: _close_line(line))
         with self._changed:
             self._error = raised
             self._is_done = True
             self._changed.notify_all()
 
-    def _translated(self, error: BaseException) -> Failed:
+    def _as_failure(self, error: BaseException) -> CallFailure:
         try:
-            return Failed(self._meaning(error, self._has_begun))
+            return CallFailure(self._explain_error(error, self._has_begun))
         except Exception:  # noqa: BLE001 - an SDK's errors are somebody else's code, too
             kind = type(error).__name__
-            return Failed(
+            return CallFailure(
                 Failure(
                     f"The model did not answer: its SDK failed in a way of its own ({kind}).", "Ask again."
                 )
             )
 
-    def _hold(self, response: Any) -> None:
+    def _hold_response(self, response: Any) -> None:
         with self._changed:
             if not self._is_stopped:
                 self._response = response
@@ -148,7 +152,7 @@ class Pump:
         if response is not None:
             _hang_up(response)
 
-    def _put(self, chunk: dict[str, Any]) -> bool:
+    def _put_chunk(self, chunk: dict[str, Any]) -> bool:
         with self._changed:
             while len(self._chunks) >= ROOM and not self._is_stopped:
                 self._changed.wait()
@@ -157,7 +161,7 @@ class Pump:
             return not self._is_stopped
 
 
-def _close(line: Line | None) -> None:
+def _close_line(line: StreamLine | None) -> None:
     if line is not None:
         if hasattr(line.chunks, "close"):
             line.chunks.close()
@@ -179,7 +183,7 @@ def _hang_up(response: Any) -> None:
             pass
 
 
-def quietly(call: Callable[[], object]) -> Exception | None:
+def run_quietly(call: Callable[[], object]) -> Exception | None:
     """Run what somebody else wrote where its failing must not matter; what it raised is returned."""
     try:
         call()

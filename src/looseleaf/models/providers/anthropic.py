@@ -6,18 +6,18 @@ import re
 
 from looseleaf.base.messages import ToolResultPayload
 from looseleaf.models import failures
-from looseleaf.models.call import Caller, missing
+from looseleaf.models.call import Caller, missing_package
 from looseleaf.models.dialect import (
     Dialect,
     Grammar,
     Options,
     Rendered,
     Spelling,
-    fault,
-    fitted_schema,
-    fitted_tools,
+    fit_schema,
+    fit_tools,
+    provider_error,
 )
-from looseleaf.models.message_repair import Needs, data_of, is_web, mended, result_text
+from looseleaf.models.message_repair import Requirements, data_of, is_web, repair_messages, result_text
 from looseleaf.models.model_table import model as registered
 from looseleaf.models.providers.openai import CONNECTING
 from looseleaf.models.stream_parts import (
@@ -25,12 +25,12 @@ from looseleaf.models.stream_parts import (
     LEFT_OUT,
     TEXT,
     THOUGHT,
-    Heard,
+    StreamParts,
     at,
     count_at,
-    counted,
-    laid_out,
+    lay_out,
     text_at,
+    usage_of,
 )
 
 TYPE_CHECKING = False
@@ -41,9 +41,9 @@ if TYPE_CHECKING:
     from looseleaf.base.messages import Message
     from looseleaf.base.replies import Event, Stop, ToolSpec
     from looseleaf.models.failures import Failure
-    from looseleaf.models.message_repair import Stretch
+    from looseleaf.models.message_repair import MessageRun
     from looseleaf.models.stream_parts import Part
-    from looseleaf.models.stream_thread import Line
+    from looseleaf.models.stream_thread import StreamLine
 
 
 # Anthropic's Messages.
@@ -71,15 +71,15 @@ def takes(kind: str, address: str) -> bool:
 
 
 IDS = Spelling(r"[^a-zA-Z0-9_-]", 64)
-NEEDS = Needs("Anthropic", takes, SPELLING, IDS, shows=True, user_first=True, user_last=True)
+NEEDS = Requirements("Anthropic", takes, SPELLING, IDS, shows=True, user_first=True, user_last=True)
 
 
 def render(model: str, messages: Sequence[Message], tools: Sequence[ToolSpec], options: Options) -> Rendered:
-    told = mended(messages, NEEDS)
+    told = repair_messages(messages, NEEDS)
     repairs = list(told.repairs)
     most = options.max_tokens or registered(model).max_output_tokens
     payload: dict[str, Any] = {"model": model, "max_tokens": most}
-    offered, changed, names = fitted_tools(tools, SPELLING, GRAMMAR, NEEDS.provider)
+    offered, changed, names = fit_tools(tools, SPELLING, GRAMMAR, NEEDS.provider)
     if offered:
         payload["tools"] = [
             {"name": tool.name, "description": tool.description, "input_schema": tool.parameters}
@@ -90,7 +90,7 @@ def render(model: str, messages: Sequence[Message], tools: Sequence[ToolSpec], o
         _mark(payload["system"][-1])
     turns: list[dict[str, Any]] = []
     first: dict[str, Any] = {}
-    for stretch in told.stretches:
+    for stretch in told.runs:
         role = "assistant" if stretch.role == "assistant" else "user"
         blocks = [[*_blocks(message, stretch, repairs)] for message in stretch.messages]
         first = first or blocks[0][-1]
@@ -106,7 +106,7 @@ def render(model: str, messages: Sequence[Message], tools: Sequence[ToolSpec], o
     if options.effort is not None:
         payload |= _thinking(model, options.effort, most, turns, config, changed)
     if options.schema is not None:
-        schema, moved = fitted_schema(options.schema, ANSWER)
+        schema, moved = fit_schema(options.schema, ANSWER)
         config["format"] = {"type": "json_schema", "schema": schema}
         if moved:
             changed.append(
@@ -158,7 +158,7 @@ def _may_think(turns: Sequence[dict[str, Any]]) -> bool:
     return not any(results) or turns[-2]["content"][0]["type"] in ("thinking", "redacted_thinking")
 
 
-def _blocks(message: Message, stretch: Stretch, repairs: list[str]) -> Iterator[dict[str, Any]]:
+def _blocks(message: Message, stretch: MessageRun, repairs: list[str]) -> Iterator[dict[str, Any]]:
     payload = message.tool_payload
     if stretch.role == "assistant":
         yield from _said(message, repairs)
@@ -188,7 +188,7 @@ def _image(address: str) -> dict[str, Any]:
 
 
 def _said(message: Message, repairs: list[str]) -> Iterator[dict[str, Any]]:
-    parts, lost = laid_out(message, NAME)
+    parts, lost = lay_out(message, NAME)
     if lost and LEFT_OUT not in repairs:
         repairs.append(LEFT_OUT)
     for kind, part, marks in parts:
@@ -216,7 +216,7 @@ STOPS: dict[str, Stop] = {
 
 
 def read(chunks: Iterable[dict[str, Any]]) -> Iterator[Event]:
-    heard = Heard(NAME)
+    heard = StreamParts(NAME)
     usage: dict[str, Any] = {}
     stop: Stop = "end"
     for chunk in chunks:
@@ -237,12 +237,12 @@ def read(chunks: Iterable[dict[str, Any]]) -> Iterator[Event]:
         elif kind == "message_stop":
             heard.stop = stop
         elif kind == "error":
-            raise fault(text_at(chunk, "error", "message"), text_at(chunk, "error", "type"))
+            raise provider_error(text_at(chunk, "error", "message"), text_at(chunk, "error", "type"))
     heard.usage = _usage(usage)
     yield from heard.end()
 
 
-def _begun(heard: Heard, key: int, block: Any) -> Iterator[Event]:
+def _begun(heard: StreamParts, key: int, block: Any) -> Iterator[Event]:
     kind = text_at(block, "type")
     if kind == "text":
         heard.part(TEXT, key)
@@ -259,7 +259,7 @@ def _begun(heard: Heard, key: int, block: Any) -> Iterator[Event]:
         part.arguments = given if isinstance(given, dict) and given else None
 
 
-def _heard_more(heard: Heard, key: int, delta: Any) -> Iterator[Event]:
+def _heard_more(heard: StreamParts, key: int, delta: Any) -> Iterator[Event]:
     kind = text_at(delta, "type")
     if kind == "text_delta":
         yield from heard.say(at(delta, "text"), key)
@@ -290,7 +290,7 @@ def _usage(usage: dict[str, Any]) -> Any:
     written = count_at(usage, "cache_creation_input_tokens")
     prompt = None if new is None else new + (cached or 0) + (written or 0)
     thought = count_at(usage, "output_tokens_details", "thinking_tokens")
-    return counted(prompt, count_at(usage, "output_tokens"), cached, written, thought)
+    return usage_of(prompt, count_at(usage, "output_tokens"), cached, written, thought)
 
 
 DIALECT = Dialect(NAME, render, read)
@@ -325,14 +325,14 @@ class Anthropic(Caller):
     place = "ANTHROPIC_BASE_URL"
     usual = "https://api.anthropic.com"
 
-    def _spoken(self) -> Dialect:
+    def _dialect(self) -> Dialect:
         return DIALECT
 
-    def _connect(self) -> Any:
+    def _create_client(self) -> Any:
         try:
             import anthropic
         except ImportError:
-            raise missing("anthropic", "anthropic") from None
+            raise missing_package("anthropic", "anthropic") from None
         given: dict[str, Any] = {}
         if self._is_here():
             import httpx2
@@ -348,10 +348,10 @@ class Anthropic(Caller):
             http_client=anthropic.DefaultHttpxClient(follow_redirects=False, **given),
         )
 
-    def _open(self, payload: dict[str, Any], seconds: float) -> Line:
-        from looseleaf.models.stream_thread import Line
+    def _open_stream(self, payload: dict[str, Any], seconds: float) -> StreamLine:
+        from looseleaf.models.stream_thread import StreamLine
 
-        client = self._connected()
+        client = self._get_client()
         import anthropic
 
         stream = client.post(
@@ -362,9 +362,9 @@ class Anthropic(Caller):
             stream=True,
             stream_cls=anthropic.Stream[object],
         )
-        return Line(iter(stream), stream.response)
+        return StreamLine(iter(stream), stream.response)
 
-    def _meaning(self, error: BaseException, begun: bool) -> Failure:
+    def _explain_error(self, error: BaseException, begun: bool) -> Failure:
         import anthropic
 
         provider = self._provider()

@@ -17,9 +17,9 @@ import re
 from looseleaf.base.errors import Cancelled, Refused, TooLong
 from looseleaf.base.replies import Reply, Said, Usage
 from looseleaf.base.values import INSIDE
-from looseleaf.models.call import Caller, cancelled
+from looseleaf.models.call import Caller, cancelled_error
 from looseleaf.models.dialect import TOO_LONG
-from looseleaf.models.failures import Failed, Failure
+from looseleaf.models.failures import CallFailure, Failure
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 
     from looseleaf.base.messages import Message
     from looseleaf.base.replies import Event, Extension, ToolSpec
-    from looseleaf.models.call import Wanted
+    from looseleaf.models.call import StreamOptions
     from looseleaf.models.dialect import Rendered
-    from looseleaf.models.partial_reply import Heard
+    from looseleaf.models.partial_reply import PartialReply
 
 _NAME = re.compile(r"[A-Za-z0-9][\w.:@/\[\]-]*")
 """What may be the name of a model: nothing that a program could take for an option."""
@@ -107,7 +107,9 @@ class CommandLine(Caller):
             )
         return found
 
-    def _render(self, messages: Sequence[Message], tools: Sequence[ToolSpec], wanted: Wanted) -> Rendered:
+    def _render(
+        self, messages: Sequence[Message], tools: Sequence[ToolSpec], wanted: StreamOptions
+    ) -> Rendered:
         from looseleaf.models.dialect import Rendered
 
         told = [message.to_dict() for message in messages]
@@ -118,8 +120,8 @@ class CommandLine(Caller):
         messages: Sequence[Message],
         tools: Sequence[ToolSpec],
         rendered: Rendered,
-        wanted: Wanted,
-        heard: Heard,
+        wanted: StreamOptions,
+        heard: PartialReply,
     ) -> Generator[Event]:
         from tempfile import TemporaryDirectory
 
@@ -149,7 +151,7 @@ class CommandLine(Caller):
         yield reply
 
     def _run(
-        self, command: list[str], asked: str, folder: str, environ: dict[str, str], wanted: Wanted
+        self, command: list[str], asked: str, folder: str, environ: dict[str, str], wanted: StreamOptions
     ) -> str:
         """What the program printed. It is ended, with all that it started, at the time limit, by `cancel`, and when
         nobody waits for it any more."""
@@ -177,10 +179,10 @@ class CommandLine(Caller):
         try:
             while True:
                 if wanted.cancel is not None and wanted.cancel.is_set():
-                    raise cancelled(self.title)
+                    raise cancelled_error(self.title)
                 left = until - monotonic()
                 if left <= 0:
-                    raise Failed(
+                    raise CallFailure(
                         Failure(
                             f"{self.title} did not answer within {seconds:g} seconds.",
                             "Ask again later, or give it more time (`model_seconds`).",
@@ -203,26 +205,26 @@ class CommandLine(Caller):
             )
         return said
 
-    def _failed(self, said: object) -> Failed:
+    def _failed(self, said: object) -> CallFailure:
         """What the program says of its own failing, as a sentence."""
         quoted = self._provider().quote(said)
         if TOO_LONG.search(quoted):
             why = f"{self.title} did not answer: what it was sent is longer than it takes ({quoted})."
-            return Failed(Failure(why, "Compact the conversation, or send less of it.", error=TooLong))
+            return CallFailure(Failure(why, "Compact the conversation, or send less of it.", error=TooLong))
         if _NO_LOGIN.search(quoted):
-            return Failed(
+            return CallFailure(
                 Failure(f"{self.title} did not answer: it is not logged in ({quoted}).", self.to_log_in)
             )
-        return Failed(
+        return CallFailure(
             Failure(
                 f"{self.title} did not answer: it failed ({quoted}).",
                 f"Try `{self.program}` by hand; it says more.",
             )
         )
 
-    def _unreadable(self, said: str) -> Failed:
+    def _unreadable(self, said: str) -> CallFailure:
         quoted = self._provider().quote(said)
-        return Failed(
+        return CallFailure(
             Failure(
                 f"{self.title} did not answer: what it printed is no JSON that is known here ({quoted}).",
                 f"Update it. {self.to_install}",
@@ -230,7 +232,7 @@ class CommandLine(Caller):
             )
         )
 
-    def _where(self) -> str:
+    def _address(self) -> str:
         return self.sends_to
 
     # --- what each program does in its own way ------------------------------------------
@@ -239,7 +241,7 @@ class CommandLine(Caller):
         """Whether the program holds its model to a schema; else it is asked for in words."""
         raise NotImplementedError
 
-    def _arguments(self, folder: str, instructions: str, wanted: Wanted) -> list[str]:
+    def _arguments(self, folder: str, instructions: str, wanted: StreamOptions) -> list[str]:
         raise NotImplementedError
 
     def _surroundings(self, instructions: str) -> dict[str, str]:
@@ -273,7 +275,7 @@ class ClaudeCode(CommandLine):
     def _takes(self, schema: dict[str, Any]) -> bool:
         return True
 
-    def _arguments(self, folder: str, instructions: str, wanted: Wanted) -> list[str]:
+    def _arguments(self, folder: str, instructions: str, wanted: StreamOptions) -> list[str]:
         made = [
             "-p",
             "--output-format",
@@ -335,7 +337,7 @@ class Codex(CommandLine):
 
         return is_strict(schema)  # any other is refused by the provider
 
-    def _arguments(self, folder: str, instructions: str, wanted: Wanted) -> list[str]:
+    def _arguments(self, folder: str, instructions: str, wanted: StreamOptions) -> list[str]:
         made = ["exec", "--json", "--ephemeral", "--skip-git-repo-check", "--sandbox", "read-only"]
         # Its settings name MCP servers, and there is no other way to leave those out. The login is kept elsewhere.
         made += ["--ignore-user-config", "--ignore-rules", "-c", 'web_search="disabled"']
@@ -380,7 +382,7 @@ class GeminiCLI(CommandLine):
     def _takes(self, schema: dict[str, Any]) -> bool:
         return False
 
-    def _arguments(self, folder: str, instructions: str, wanted: Wanted) -> list[str]:
+    def _arguments(self, folder: str, instructions: str, wanted: StreamOptions) -> list[str]:
         made = ["--output-format", "json", "--skip-trust", "--approval-mode", "default"]
         made += ["--allowed-mcp-server-names", "none", "--extensions", "none"]
         made += ["--model", self._asked_for] if self._asked_for else []

@@ -6,7 +6,7 @@ import re
 
 from looseleaf.base.messages import ToolResultPayload
 from looseleaf.models import failures
-from looseleaf.models.call import Caller, missing
+from looseleaf.models.call import Caller, missing_package
 from looseleaf.models.dialect import (
     Dialect,
     Grammar,
@@ -14,26 +14,26 @@ from looseleaf.models.dialect import (
     Passing,
     Rendered,
     Spelling,
-    fault,
-    fitted_schema,
-    fitted_tools,
+    fit_schema,
+    fit_tools,
+    provider_error,
+    value_text,
 )
-from looseleaf.models.dialect import told as as_text
-from looseleaf.models.message_repair import Needs, data_of, is_web, mended, type_of
+from looseleaf.models.message_repair import Requirements, data_of, is_web, repair_messages, type_of
 from looseleaf.models.stream_parts import (
     CALL,
     TEXT,
-    Heard,
+    StreamParts,
     arguments_of,
     at,
     count_at,
-    counted,
-    laid_out,
-    lines,
+    lay_out,
     list_at,
     of_dialect,
+    replace_objects,
+    split_lines,
     text_at,
-    with_text,
+    usage_of,
 )
 
 TYPE_CHECKING = False
@@ -44,8 +44,8 @@ if TYPE_CHECKING:
     from looseleaf.base.messages import Message
     from looseleaf.base.replies import Event, Stop, ToolSpec
     from looseleaf.models.failures import Failure
-    from looseleaf.models.message_repair import Stretch
-    from looseleaf.models.stream_thread import Line
+    from looseleaf.models.message_repair import MessageRun
+    from looseleaf.models.stream_thread import StreamLine
 
 
 # Google's generateContent.
@@ -79,16 +79,18 @@ def takes(kind: str, address: str) -> bool:
     return is_web(address, "https", "gs")
 
 
-NEEDS = Needs("Gemini", takes, SPELLING, Spelling(chars=256), user_first=True, user_last=True, in_order=True)
+NEEDS = Requirements(
+    "Gemini", takes, SPELLING, Spelling(chars=256), user_first=True, user_last=True, in_order=True
+)
 
 
 def render(model: str, messages: Sequence[Message], tools: Sequence[ToolSpec], options: Options) -> Rendered:
-    told = mended(messages, NEEDS)
-    contents = [_content(stretch, model) for stretch in told.stretches]
+    told = repair_messages(messages, NEEDS)
+    contents = [_content(stretch, model) for stretch in told.runs]
     config: dict[str, Any] = {}
     if told.system:
         config["system_instruction"] = "\n\n".join(told.system)
-    offered, changed, names = fitted_tools(tools, SPELLING, GRAMMAR, NEEDS.provider)
+    offered, changed, names = fit_tools(tools, SPELLING, GRAMMAR, NEEDS.provider)
     if offered:
         declared = [
             {"name": tool.name, "description": tool.description, "parameters_json_schema": tool.parameters}
@@ -101,7 +103,7 @@ def render(model: str, messages: Sequence[Message], tools: Sequence[ToolSpec], o
     if options.temperature is not None:
         config["temperature"] = options.temperature
     if options.schema is not None:
-        schema, moved = fitted_schema(options.schema, ANSWER)
+        schema, moved = fit_schema(options.schema, ANSWER)
         config |= {"response_mime_type": "application/json", "response_json_schema": schema}
         if moved:
             changed.append(
@@ -128,9 +130,9 @@ def _thinking(model: str, effort: str | None) -> dict[str, Any]:
     return shown | {"thinking_level": LEVELS.get(effort, "HIGH")}
 
 
-def _content(stretch: Stretch, model: str) -> dict[str, Any]:
+def _content(stretch: MessageRun, model: str) -> dict[str, Any]:
     if stretch.role == "assistant":
-        laid = [part for message in stretch.messages for part in laid_out(message, NAME)[0]]
+        laid = [part for message in stretch.messages for part in lay_out(message, NAME)[0]]
         return {"role": "model", "parts": [*_said(laid, model)]}
     parts: list[dict[str, Any]] = []
     for message in stretch.messages:
@@ -190,11 +192,11 @@ BROKEN = frozenset(
 
 
 def read(chunks: Iterable[dict[str, Any]]) -> Iterator[Event]:
-    heard = Heard(NAME)
+    heard = StreamParts(NAME)
     usage: dict[str, Any] = {}
     for chunk in chunks:
         if at(chunk, "error"):
-            raise fault(text_at(chunk, "error", "message"), text_at(chunk, "error", "status"))
+            raise provider_error(text_at(chunk, "error", "message"), text_at(chunk, "error", "status"))
         heard.seed = heard.seed or _either(chunk, "response_id", "responseId")
         heard.model = _either(chunk, "model_version", "modelVersion") or heard.model
         told = at(chunk, "usage_metadata") or at(chunk, "usageMetadata")
@@ -215,7 +217,7 @@ def _either(value: Any, snake: str, camel: str) -> str:
     return text_at(value, snake) or text_at(value, camel)
 
 
-def _part(heard: Heard, part: Any) -> Iterator[Event]:
+def _part(heard: StreamParts, part: Any) -> Iterator[Event]:
     signature = _either(part, "thought_signature", "thoughtSignature")
     call = at(part, "function_call") or at(part, "functionCall")
     if isinstance(call, dict):
@@ -236,10 +238,10 @@ def _part(heard: Heard, part: Any) -> Iterator[Event]:
             heard.part(TEXT).marks = {"thought_signature": signature}
 
 
-def _end(heard: Heard, candidate: Any) -> None:
+def _end(heard: StreamParts, candidate: Any) -> None:
     reason = _either(candidate, "finish_reason", "finishReason")
     if reason in BROKEN and not heard.calls():
-        said = as_text(_either(candidate, "finish_message", "finishMessage"))[:200]
+        said = value_text(_either(candidate, "finish_message", "finishMessage"))[:200]
         raise Passing(f"The model did not answer: its call could not be read ({reason} {said}). Ask again.")
     if reason:
         heard.stop = "end" if reason in BROKEN else STOPS.get(reason, "refused")
@@ -261,7 +263,7 @@ def _usage(usage: dict[str, Any]) -> Any:
         total = count("total_token_count", "totalTokenCount")
         said = total - prompt - (tools or 0) if total is not None else None
     output = None if said is None and thought is None else (said or 0) + (thought or 0)
-    return counted(None if prompt is None else prompt + (tools or 0), output, cached, None, thought)
+    return usage_of(None if prompt is None else prompt + (tools or 0), output, cached, None, thought)
 
 
 DIALECT = Dialect(NAME, render, read)
@@ -282,19 +284,19 @@ class Gemini(Caller):
     place = "GOOGLE_GEMINI_BASE_URL"
     usual = "https://generativelanguage.googleapis.com"
 
-    def _spoken(self) -> Dialect:
+    def _dialect(self) -> Dialect:
         return DIALECT
 
-    def _where(self) -> str:
+    def _address(self) -> str:
         # The SDK has two of them, and goes by the environment.
         is_cloud = self._base_url is None and getattr(self._client, "vertexai", False)
-        return "https://aiplatform.googleapis.com" if is_cloud else super()._where()
+        return "https://aiplatform.googleapis.com" if is_cloud else super()._address()
 
-    def _connect(self) -> Any:
+    def _create_client(self) -> Any:
         try:
             from google import genai
         except ImportError:
-            raise missing("google-genai", "gemini") from None
+            raise missing_package("google-genai", "gemini") from None
         given: dict[str, Any] = {} if self._api_key is None else {"api_key": self._api_key, "vertexai": False}
         sent: dict[str, Any] = {"follow_redirects": False, "event_hooks": {"response": [_arrived]}}
         if self._is_here():
@@ -312,16 +314,16 @@ class Gemini(Caller):
             },
         )
 
-    def _open(self, payload: dict[str, Any], seconds: float) -> Line:
-        from looseleaf.models.stream_thread import Line
+    def _open_stream(self, payload: dict[str, Any], seconds: float) -> StreamLine:
+        from looseleaf.models.stream_thread import StreamLine
 
-        client = self._connected()
+        client = self._get_client()
         config = dict(payload.get("config") or {})
         config["http_options"] = {"timeout": max(1, int(seconds * 1000))} | (config.get("http_options") or {})
         stream = client.models.generate_content_stream(**payload | {"config": config})
-        return Line(_plain(stream))
+        return StreamLine(_plain(stream))
 
-    def _meaning(self, error: BaseException, begun: bool) -> Failure:
+    def _explain_error(self, error: BaseException, begun: bool) -> Failure:
         from google.genai import errors
 
         provider = self._provider()
@@ -344,7 +346,9 @@ def _arrived(response: Any) -> None:
     """The SDK keeps its responses to itself, and whoever wants to hang up needs one; and it reads them by lines."""
     from looseleaf.models.stream_thread import ARRIVED
 
-    response.iter_lines = lambda: (with_text(line, "args", _wrapped) for line in lines(response.iter_bytes()))
+    response.iter_lines = lambda: (
+        replace_objects(line, "args", _wrapped) for line in split_lines(response.iter_bytes())
+    )
     ARRIVED.get(lambda response: None)(response)
 
 
@@ -386,4 +390,4 @@ def _details(error: Any) -> list[dict[str, Any]]:
 def _delay(error: Any) -> float | None:
     """Seconds to wait, which Google says in the body: `17s`."""
     asked = next((each["retryDelay"] for each in _details(error) if "retryDelay" in each), "")
-    return failures.number(str(asked).removesuffix("s"))
+    return failures.parse_seconds(str(asked).removesuffix("s"))

@@ -12,31 +12,31 @@ import re
 from looseleaf.base.errors import ModelFailed
 from looseleaf.base.messages import ToolResultPayload
 from looseleaf.models import failures
-from looseleaf.models.call import Caller, missing
+from looseleaf.models.call import Caller, missing_package
 from looseleaf.models.dialect import (
     Dialect,
     Grammar,
     Options,
     Rendered,
     Spelling,
-    fault,
-    fitted_tools,
+    fit_tools,
     is_strict,
+    provider_error,
 )
 from looseleaf.models.failures import origin, shown
-from looseleaf.models.message_repair import Needs, data_of, is_web, mended, result_text
+from looseleaf.models.message_repair import Requirements, data_of, is_web, repair_messages, result_text
 from looseleaf.models.stream_parts import (
     CALL,
     GAP,
     TEXT,
     THOUGHT,
-    Heard,
+    StreamParts,
     at,
     count_at,
-    counted,
-    laid_out,
+    lay_out,
     list_at,
     text_at,
+    usage_of,
 )
 
 TYPE_CHECKING = False
@@ -47,9 +47,9 @@ if TYPE_CHECKING:
     from looseleaf.base.messages import Message
     from looseleaf.base.replies import Event, Stop, ToolSpec
     from looseleaf.models.failures import Failure
-    from looseleaf.models.message_repair import Stretch
+    from looseleaf.models.message_repair import MessageRun
     from looseleaf.models.stream_parts import Part
-    from looseleaf.models.stream_thread import Line
+    from looseleaf.models.stream_thread import StreamLine
 
 
 # OpenAI's Responses API.
@@ -67,16 +67,16 @@ def takes(kind: str, address: str) -> bool:
     return kind == "image" and is_image
 
 
-NEEDS = Needs("OpenAI", takes, SPELLING, Spelling(chars=64), shows=True, system_anywhere=True)
+NEEDS = Requirements("OpenAI", takes, SPELLING, Spelling(chars=64), shows=True, system_anywhere=True)
 
 
 def render(model: str, messages: Sequence[Message], tools: Sequence[ToolSpec], options: Options) -> Rendered:
-    told = mended(messages, NEEDS)
+    told = repair_messages(messages, NEEDS)
     payload: dict[str, Any] = {"model": model}
     if told.system:
         payload["instructions"] = "\n\n".join(told.system)
-    payload["input"] = [item for stretch in told.stretches for item in _items(stretch)]
-    offered, changed, names = fitted_tools(tools, SPELLING, GRAMMAR, NEEDS.provider)
+    payload["input"] = [item for stretch in told.runs for item in _items(stretch)]
+    offered, changed, names = fit_tools(tools, SPELLING, GRAMMAR, NEEDS.provider)
     if offered:
         payload["tools"] = [
             {
@@ -109,7 +109,7 @@ def render(model: str, messages: Sequence[Message], tools: Sequence[ToolSpec], o
     return Rendered(payload | (options.extra or {}), (*told.repairs, *changed), names)
 
 
-def _items(stretch: Stretch) -> Iterator[dict[str, Any]]:
+def _items(stretch: MessageRun) -> Iterator[dict[str, Any]]:
     for message in stretch.messages:
         if stretch.role == "assistant":
             yield from _message_items(message)
@@ -129,7 +129,7 @@ def _content(text: str | None, message: Message) -> list[dict[str, Any]]:
 
 
 def _message_items(message: Message) -> Iterator[dict[str, Any]]:
-    parts, _ = laid_out(message, NAME, keeps_changed=True)
+    parts, _ = lay_out(message, NAME, keeps_changed=True)
     for kind, part, marks in parts:
         if kind == THOUGHT:
             summary = [{"type": "summary_text", "text": part}] if part else []
@@ -151,7 +151,7 @@ STOPS: dict[str, Stop] = {"max_output_tokens": "length", "content_filter": "refu
 
 
 def read(chunks: Iterable[dict[str, Any]]) -> Iterator[Event]:
-    heard = Heard(NAME)
+    heard = StreamParts(NAME)
     refused = False
     for chunk in chunks:
         kind = text_at(chunk, "type")
@@ -184,10 +184,10 @@ def read(chunks: Iterable[dict[str, Any]]) -> Iterator[Event]:
             _ended(heard, response, kind, refused)
         elif kind == "response.failed":
             error = at(chunk, "response", "error")
-            raise fault(text_at(error, "message"), text_at(error, "code"))
+            raise provider_error(text_at(error, "message"), text_at(error, "code"))
         elif kind == "error" or at(chunk, "error"):
             error = at(chunk, "error") or chunk
-            raise fault(text_at(error, "message"), text_at(error, "code") or text_at(error, "type"))
+            raise provider_error(text_at(error, "message"), text_at(error, "code") or text_at(error, "type"))
     yield from heard.end()
 
 
@@ -195,7 +195,7 @@ def _text_key(index: int, place: Any) -> tuple[str, int, int]:
     return "text", index, place if isinstance(place, int) else 0
 
 
-def _thought(heard: Heard, chunk: Any, index: int) -> Iterator[Event]:
+def _thought(heard: StreamParts, chunk: Any, index: int) -> Iterator[Event]:
     """A piece of a summary; the parts of one summary are kept apart, though they are one item."""
     part = heard.part(THOUGHT, ("thought", index))
     place = at(chunk, "summary_index")
@@ -211,7 +211,7 @@ def _whole(part: Part, arguments: str) -> None:
         part.pieces = [arguments]
 
 
-def _begun(heard: Heard, index: int, item: Any) -> None:
+def _begun(heard: StreamParts, index: int, item: Any) -> None:
     """The order of a reply is that in which its items begin."""
     kind = text_at(item, "type")
     if kind == "function_call":
@@ -223,7 +223,7 @@ def _begun(heard: Heard, index: int, item: Any) -> None:
         heard.part(TEXT, _text_key(index, 0))
 
 
-def _done(heard: Heard, index: int, item: Any) -> Iterator[Event]:
+def _done(heard: StreamParts, index: int, item: Any) -> Iterator[Event]:
     """An item that is whole: what did not come in pieces is taken from it."""
     kind = text_at(item, "type")
     if kind == "function_call":
@@ -251,12 +251,12 @@ def _is_refusal(item: Any) -> bool:
     return any(text_at(piece, "type") == "refusal" for piece in list_at(item, "content"))
 
 
-def _ended(heard: Heard, response: Any, kind: str, refused: bool) -> None:
+def _ended(heard: StreamParts, response: Any, kind: str, refused: bool) -> None:
     heard.model = text_at(response, "model") or heard.model
     heard.seed = heard.seed or text_at(response, "id")
     usage = at(response, "usage")
     if isinstance(usage, dict):
-        heard.usage = counted(
+        heard.usage = usage_of(
             count_at(usage, "input_tokens"),
             count_at(usage, "output_tokens"),
             count_at(usage, "input_tokens_details", "cached_tokens"),
@@ -297,14 +297,14 @@ class OpenAI(Caller):
     usual = "https://api.openai.com/v1"
     path = "/responses"
 
-    def _spoken(self) -> Dialect:
+    def _dialect(self) -> Dialect:
         return DIALECT
 
-    def _connect(self) -> Any:
+    def _create_client(self) -> Any:
         try:
             import openai
         except ImportError:
-            raise missing("openai", "openai") from None
+            raise missing_package("openai", "openai") from None
         import os
 
         key = self._api_key
@@ -326,10 +326,10 @@ class OpenAI(Caller):
             **given,
         )
 
-    def _to_find_it(self) -> str:
+    def _address_advice(self) -> str:
         import re
 
-        where = shown(self._where()).rstrip("/")
+        where = shown(self._address()).rstrip("/")
         if not re.search(r"/v\d", where):
             return f"The address may lack /v1: try {where}/v1."
         if self.path != OpenAI.path:
@@ -344,10 +344,10 @@ class OpenAI(Caller):
 
         return {"transport": httpx2.HTTPTransport()}
 
-    def _open(self, payload: dict[str, Any], seconds: float) -> Line:
-        from looseleaf.models.stream_thread import Line
+    def _open_stream(self, payload: dict[str, Any], seconds: float) -> StreamLine:
+        from looseleaf.models.stream_thread import StreamLine
 
-        client = self._connected()
+        client = self._get_client()
         import openai
 
         stream = client.post(
@@ -358,9 +358,9 @@ class OpenAI(Caller):
             stream=True,
             stream_cls=openai.Stream[object],
         )
-        return Line(iter(stream), stream.response)
+        return StreamLine(iter(stream), stream.response)
 
-    def _meaning(self, error: BaseException, begun: bool) -> Failure:
+    def _explain_error(self, error: BaseException, begun: bool) -> Failure:
         import openai
 
         provider = self._provider()
@@ -395,12 +395,12 @@ class OpenAIChat(OpenAI):
     dialect = "openai-chat"
     path = "/chat/completions"
 
-    def _introduce(self) -> None:
+    def _set_title(self) -> None:
         at = origin(self._base_url) if self._base_url else None
         if at is not None:
             self.title, self.variable = _OTHERS.get(at[1], (f"{at[1]}:{at[2]}", self.variable))
 
-    def _spoken(self) -> Dialect:
+    def _dialect(self) -> Dialect:
         from looseleaf.models.providers.openai_chat import DIALECT
 
         return DIALECT

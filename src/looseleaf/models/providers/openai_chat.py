@@ -17,24 +17,24 @@ from looseleaf.models.dialect import (
     Options,
     Rendered,
     Spelling,
-    fault,
-    fitted_tools,
+    fit_tools,
     is_strict,
+    provider_error,
 )
-from looseleaf.models.message_repair import Needs, data_of, is_web, mended, result_text
+from looseleaf.models.message_repair import Requirements, data_of, is_web, repair_messages, result_text
 from looseleaf.models.stream_parts import (
     CALL,
     LEFT_OUT,
-    Heard,
+    StreamParts,
     arguments_of,
     at,
     count_at,
-    counted,
     hash_of,
-    laid_out,
+    lay_out,
     list_at,
     of_dialect,
     text_at,
+    usage_of,
 )
 
 TYPE_CHECKING = False
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
     from looseleaf.base.messages import Message
     from looseleaf.base.replies import Event, Stop, ToolSpec
-    from looseleaf.models.message_repair import Stretch
+    from looseleaf.models.message_repair import MessageRun
     from looseleaf.models.stream_parts import Part
 
 NAME = "openai-chat"
@@ -64,19 +64,19 @@ def takes(kind: str, address: str) -> bool:
     return kind == "image" and (data[0].startswith("image/") if data else is_web(address))
 
 
-NEEDS = Needs("Chat Completions", takes, SPELLING, Spelling(chars=40))
+NEEDS = Requirements("Chat Completions", takes, SPELLING, Spelling(chars=40))
 
 
 def render(model: str, messages: Sequence[Message], tools: Sequence[ToolSpec], options: Options) -> Rendered:
-    told = mended(messages, NEEDS)
+    told = repair_messages(messages, NEEDS)
     repairs = list(told.repairs)
     turns: list[dict[str, Any]] = []
     if told.system:
         turns.append({"role": "system", "content": "\n\n".join(told.system)})
-    for stretch in told.stretches:
+    for stretch in told.runs:
         turns.extend(_turns(stretch, model, repairs))
     payload: dict[str, Any] = {"model": model, "messages": turns}
-    offered, changed, names = fitted_tools(tools, SPELLING, GRAMMAR, NEEDS.provider)
+    offered, changed, names = fit_tools(tools, SPELLING, GRAMMAR, NEEDS.provider)
     if offered:
         payload["tools"] = as_functions(offered)
     if options.schema is not None:
@@ -110,7 +110,7 @@ def as_functions(tools: Iterable[ToolSpec]) -> list[dict[str, Any]]:
     ]
 
 
-def _turns(stretch: Stretch, model: str, repairs: list[str]) -> Iterator[dict[str, Any]]:
+def _turns(stretch: MessageRun, model: str, repairs: list[str]) -> Iterator[dict[str, Any]]:
     if stretch.role == "assistant":
         yield _said(stretch.messages, model, repairs)
     elif stretch.role == "user":
@@ -140,7 +140,7 @@ def _content(messages: Sequence[Message]) -> Any:
 
 def _said(messages: Sequence[Message], model: str, repairs: list[str]) -> dict[str, Any]:
     """One answer: its texts, then its calls, with what was thought before them where the server wants it back."""
-    calls = [part for message in messages for kind, part, _ in laid_out(message, NAME)[0] if kind == CALL]
+    calls = [part for message in messages for kind, part, _ in lay_out(message, NAME)[0] if kind == CALL]
     texts = [message.content for message in messages if message.content]
     turn: dict[str, Any] = {"role": "assistant", "content": "\n\n".join(texts) or None}
     if calls:
@@ -200,7 +200,7 @@ FAILED = frozenset({"error", "insufficient_system_resource", "abort"})
 
 
 def read(chunks: Iterable[dict[str, Any]]) -> Iterator[Event]:
-    heard = Heard(NAME)
+    heard = StreamParts(NAME)
     field = ""
     details: list[dict[str, Any]] = []
     for chunk in chunks:
@@ -208,7 +208,7 @@ def read(chunks: Iterable[dict[str, Any]]) -> Iterator[Event]:
             error = at(chunk, "error")
             code = at(error, "code")
             text = text_at(error, "message") or text_at(chunk, "message") or text_at(chunk, "error")
-            raise fault(text, str(code) if isinstance(code, str | int) else text_at(error, "type"))
+            raise provider_error(text, str(code) if isinstance(code, str | int) else text_at(error, "type"))
         heard.seed = heard.seed or text_at(chunk, "id")
         heard.model = text_at(chunk, "model") or heard.model
         if isinstance(at(chunk, "usage"), dict):
@@ -232,16 +232,16 @@ def read(chunks: Iterable[dict[str, Any]]) -> Iterator[Event]:
     yield from heard.end()
 
 
-def _end(heard: Heard, reason: str) -> None:
+def _end(heard: StreamParts, reason: str) -> None:
     if reason in FAILED:
-        raise fault(f"the answer ended with {reason}", "server_error")
+        raise provider_error(f"the answer ended with {reason}", "server_error")
     if reason and heard.stop != "refused":
         heard.stop = STOPS.get(reason, "end")
 
 
 def _usage(usage: Any) -> Any:
     cached = count_at(usage, "prompt_tokens_details", "cached_tokens")
-    return counted(
+    return usage_of(
         count_at(usage, "prompt_tokens"),
         count_at(usage, "completion_tokens"),
         cached if cached is not None else count_at(usage, "prompt_cache_hit_tokens"),
@@ -268,7 +268,7 @@ def _detail(details: list[dict[str, Any]], detail: Any) -> None:
 HOLDS = ("text", "summary")
 
 
-def _keep(heard: Heard, field: str, details: list[dict[str, Any]]) -> None:
+def _keep(heard: StreamParts, field: str, details: list[dict[str, Any]]) -> None:
     """What has to be given back. The texts stand in the reply; of the details only their lengths are kept."""
     thought = "".join(part.text for part in heard.parts if part.kind == "thought")
     texts = "".join(text_at(detail, name) for detail in details for name in HOLDS)
@@ -285,7 +285,7 @@ def _keep(heard: Heard, field: str, details: list[dict[str, Any]]) -> None:
         heard.opaque = {"field": field}
 
 
-def _hear_calls(heard: Heard, delta: Any) -> None:
+def _hear_calls(heard: StreamParts, delta: Any) -> None:
     for call in list_at(delta, "tool_calls"):
         part = _part_of(heard, call)
         part.id = part.id or text_at(call, "id")
@@ -301,7 +301,7 @@ def _hear_calls(heard: Heard, delta: Any) -> None:
         part.pieces.append(text_at(delta, "function_call", "arguments"))
 
 
-def _part_of(heard: Heard, call: Any) -> Part:
+def _part_of(heard: StreamParts, call: Any) -> Part:
     """The call that this is a piece of. With a name, and an id or arguments that belong to another, it is a new one."""
     index, name, id_ = at(call, "index"), text_at(call, "function", "name"), text_at(call, "id")
     open_ = [part for part in heard.parts if part.kind == CALL]

@@ -7,8 +7,8 @@ from _thread import allocate_lock
 from looseleaf.base.errors import ModelFailed
 from looseleaf.base.messages import ToolCallSpec
 from looseleaf.base.replies import Called, Reply, Said, Thought, Usage
-from looseleaf.models.call import Caller, cancelled
-from looseleaf.models.dialect import as_held
+from looseleaf.models.call import Caller, cancelled_error
+from looseleaf.models.dialect import loggable_arguments
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
     from looseleaf.base.messages import Message
     from looseleaf.base.replies import Event, Extension, ToolSpec
-    from looseleaf.models.call import Wanted
+    from looseleaf.models.call import StreamOptions
     from looseleaf.models.dialect import Rendered
-    from looseleaf.models.partial_reply import Heard
+    from looseleaf.models.partial_reply import PartialReply
 
     Scripted: TypeAlias = (
         "str | Reply | BaseException | Callable[[Sequence[Message], Sequence[ToolSpec]], Any]"
@@ -54,7 +54,9 @@ class ScriptedModel(Caller):
     def ready(self) -> None:
         """It always is."""
 
-    def _render(self, messages: Sequence[Message], tools: Sequence[ToolSpec], wanted: Wanted) -> Rendered:
+    def _render(
+        self, messages: Sequence[Message], tools: Sequence[ToolSpec], wanted: StreamOptions
+    ) -> Rendered:
         from looseleaf.models.dialect import Rendered
 
         told = [message.to_dict() for message in messages]
@@ -65,8 +67,8 @@ class ScriptedModel(Caller):
         messages: Sequence[Message],
         tools: Sequence[ToolSpec],
         rendered: Rendered,
-        wanted: Wanted,
-        heard: Heard,
+        wanted: StreamOptions,
+        heard: PartialReply,
     ) -> Generator[Event]:
         reply = self._next(messages, tools)
         events: list[Event] = [
@@ -77,7 +79,7 @@ class ScriptedModel(Caller):
         for event in events:
             if wanted.cancel is not None and wanted.cancel.is_set():
                 heard.is_answered = True
-                raise cancelled(self.title)
+                raise cancelled_error(self.title)
             yield event
         yield reply
 
@@ -103,7 +105,8 @@ def _whole(reply: Reply) -> Reply:
     """A reply that a script leaves short: it ends for its calls, and what it took is estimated. What they are given is
     what any provider's model could be heard to give."""
     calls = tuple(
-        ToolCallSpec(call.id, call.name, as_held(call.arguments), call.opaque) for call in reply.calls
+        ToolCallSpec(call.id, call.name, loggable_arguments(call.arguments), call.opaque)
+        for call in reply.calls
     )
     stop = "tools" if reply.calls and reply.stop == "end" else reply.stop
     usage = Usage(is_estimated=True) if reply.usage == Usage() else reply.usage
