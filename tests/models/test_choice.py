@@ -532,7 +532,7 @@ def test_over_http_an_untrusted_server_sees_nothing() -> None:
     with Provider() as provider:
         # The same machine under an address that is not this machine's by its words.
         base_url = provider.base_url("openai").replace("127.0.0.1", "127.0.0.1.nip.example")
-        with pytest.raises(Refused, match="by http everybody on the way reads along"):
+        with pytest.raises(Refused, match="http can be read by everyone on the way"):
             chosen(Policy(provider="openai", model="m", base_url=base_url), LOOSELEAF_API_KEY="mine")
         policy = Policy(provider="openai-chat", model="m", base_url=provider.base_url("openai"))
         assert chosen(policy, OPENAI_API_KEY="key-of-openai").send(ASK).text == "You said: Hi"
@@ -606,5 +606,5 @@ def test_addresses_are_read_without_looking_anything_up() -> None:
             is_here, ("http://127.0.0.1.evil.example", "http://[::1", "box", "https://localhost@evil.example")
         )
     )
-    with pytest.raises(Refused, match="no plain address"):
+    with pytest.raises(Refused, match="not a plain address"):
         check_address("https://me:secret@example.org", "base_url")

@@ -82,7 +82,7 @@ def test_a_command_line_is_asked_by_its_name() -> None:
 
 def test_a_settings_file_cannot_give_the_program_options() -> None:
     for name in ("--dangerously-skip-permissions", "-c", "a b", "x\ny", ";"):
-        with pytest.raises(Refused, match="is no name of a model"):
+        with pytest.raises(Refused, match="is not a model's name"):
             choose(Policy(), f"claude-code/{name}", {})
 
 
@@ -183,7 +183,7 @@ def test_a_conversation_is_told_as_one_text_and_tools_are_called_in_it(claude: P
 # --- when it does not answer -------------------------------------------------------------
 
 
-BY_HAND = "Try `claude` by hand; it says more."
+BY_HAND = "Run `claude` by hand; it says more."
 
 
 def test_each_failure_is_one_clear_sentence(claude: Program) -> None:
@@ -222,7 +222,7 @@ def test_each_failure_is_one_clear_sentence(claude: Program) -> None:
             ({"code": 3}, "it failed (it ended with code 3).", BY_HAND),
             (
                 {"out": "Here you are!"},
-                "what it printed is no JSON that is known here (Here you are!).",
+                "its output is not in a known format (Here you are!).",
                 "Update it. Install it with `npm install -g @anthropic-ai/claude-code`.",
             ),
             ({"out": of_claude(None, result="  ")}, "it failed (its answer is empty).", BY_HAND),
@@ -247,13 +247,13 @@ def test_the_other_programs_fail_in_a_sentence_too(bin: Path) -> None:
     with pytest.raises(ModelFailed, match=r"not logged in \(401 Unauthorized\). Run `codex login`."):
         Codex().send(ASK)
     codex.plan(out="no events")
-    with pytest.raises(ModelFailed, match="no JSON that is known here"):
+    with pytest.raises(ModelFailed, match="not in a known format"):
         Codex().send(ASK)
     gemini.plan(out='{"error": {"message": "Please set an Auth method in your settings"}}', code=41)
     with pytest.raises(ModelFailed, match="not logged in"):
         GeminiCLI().send(ASK)
     gemini.plan(out="{")
-    with pytest.raises(ModelFailed, match="no JSON that is known here"):
+    with pytest.raises(ModelFailed, match="not in a known format"):
         GeminiCLI().send(ASK)
 
 

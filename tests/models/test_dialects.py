@@ -443,7 +443,7 @@ def test_a_second_call_with_the_same_id_is_given_another(name: str) -> None:
         ],
     )
     assert pairs(name, made.payload) == [(" call_1", ["call_1"]), (" call_1_2", ["call_1_2"])]
-    assert made.repairs == ("Two calls have the id 'call_1'; the later one was given another.",)
+    assert made.repairs == ("Two calls have the id 'call_1'; the later one got another.",)
 
 
 def test_results_of_calls_with_one_id_go_to_them_in_turn() -> None:
@@ -504,7 +504,7 @@ def test_arguments_that_are_no_object_are_told_as_malformed() -> None:
         assert "malformed" in text
         assert holds(text, '{"at": ')
         assert made.repairs == (
-            "The arguments of a call of 'look' are no object; they are told as malformed.",
+            "The arguments of a call of 'look' are not an object; they are marked as malformed.",
         )
 
     check_rows(check, NAMES)
@@ -575,7 +575,7 @@ def test_a_system_message_in_the_middle_stays_or_becomes_a_note() -> None:
             assert re.search(
                 r"\[System note (\d{9})\]\nbe brief\n\[End of system note \1\]", strings_of(made.payload)
             )
-            assert made.repairs == ("A system message in the middle was made a note of the user's.",)
+            assert made.repairs == ("A system message in the middle became a note of the user's.",)
 
     check_rows(check, NAMES)
 
@@ -602,7 +602,7 @@ def test_a_payload_in_the_wrong_message_is_told_apart() -> None:
     def check(name: str) -> None:
         wrong = Message("user", "see", tool_payload=ToolResultPayload("a", "look", "the sky"))
         made = rendered(name, [Message("user", "hi"), calls(("a", "look", {})), wrong])
-        assert "A message of the user held the result of a tool; it was told apart." in made.repairs
+        assert "A message of the user held a tool's result; it was split off." in made.repairs
         assert holds(strings_of(made.payload), "the sky")
 
     check_rows(check, NAMES)
@@ -796,9 +796,7 @@ def test_what_no_longer_fits_its_signature_is_left_out_and_that_is_said(changed:
         "anthropic", [Message("user", "hi"), thought, Message("user", "so"), thought, Message("user", "go")]
     )
     assert made.payload["messages"][1]["content"] == [{"type": "text", "text": "well"}]
-    assert made.repairs == (
-        "What the model thought was left out: its text is no longer the one that was signed.",
-    )
+    assert made.repairs == ("The model's thoughts were left out: their text is no longer the signed one.",)
 
 
 @pytest.mark.parametrize(

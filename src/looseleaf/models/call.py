@@ -1,8 +1,8 @@
-"""The caller: one attempt after the other at one call of a model, and nothing kept of it.
+"""The caller: attempts at one call of a model. Nothing is kept of it.
 
-A call is rendered once by the model's dialect. Each attempt at it tells the extensions, streams, and ends in a `Reply`
-or in a failure that says whether another attempt is worth it. Everything a call needs lives in the generator that
-`stream` returns, so a model may be shared by threads, and holds no text of anybody's.
+The model's dialect renders a call once. Each attempt tells the extensions, streams, and ends in a `Reply` or in a
+failure that says whether another attempt is worth it. A call's data lives in the generator that `stream` returns, so
+threads may share a model, and it holds no conversation.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from looseleaf.models.stream_thread import Cancel, StreamLine
 
 LONGEST_PAUSE = 30.0
-"""Seconds: pauses double up to here."""
+"""Seconds: pauses double up to this."""
 
 _LOOKING = 0.03
 """Seconds between two looks at `cancel` while waiting."""
@@ -47,8 +47,8 @@ FORMS = ("native", "json", "xml")
 
 @frozen
 class StreamOptions:
-    """The options of one call, as `Model` names them. `calls`: how tools are offered and called, if not as the model
-    does it by itself (`native`): described in the text, and called in it as `json` or `xml`."""
+    """The options of one call, as `Model` names them. `calls`: how tools are offered and called: `native`, or described
+    and called in the text, as `json` or `xml`."""
 
     max_tokens: int | None = None
     temperature: float | None = None
@@ -65,27 +65,27 @@ class StreamOptions:
 class Caller:
     """A model behind a provider's SDK.
 
-    `name` is what the provider calls it. `api_key` and `base_url` are who asks, and where; what is not given is taken
-    from the environment, as the SDK does it. `headers` go with every request. `extensions` are told of every call.
-    `calls` is how tools are called: `native`, or in the text as `json` or `xml`, for models that cannot.
+    `name` is the provider's name for it. `api_key` and `base_url` default to the environment, as in the SDK. `headers`
+    go with every request. `extensions` are told of every call. `calls` is how tools are called: `native`, or in the
+    text as `json` or `xml`, for models without tools.
 
-    `seconds` is the time limit of one attempt, from asking to the last byte; reaching it ends the call. `retries`: how
-    often a call is made again that met a rate limit, a server's fault or a cut line. Before each there is a pause: as
-    long as the provider asks for, else `pause`, doubled each time; all pauses of a call together take at most
-    `patience` seconds.
+    `seconds` is the time limit of one attempt, from the request to the last byte; reaching it ends the call. `retries`
+    is how often to try again after a rate limit, a server's error or a cut line. Before each retry there is a pause: as
+    long as the provider asks for, else `pause`, doubled each time; all pauses of a call take at most `patience`
+    seconds.
 
     What an extension raises before an attempt ends the call: a ceiling is a ceiling. What it raises afterwards is
-    logged, and the answer is given all the same: it was paid for.
+    logged, and the answer is returned: it was paid for.
     """
 
     dialect = ""
     title = ""
     variable = ""
-    """The variable of the environment that holds the key."""
+    """The environment variable that holds the key."""
     place = ""
-    """The variable of the environment by which its SDK finds it elsewhere."""
+    """The environment variable that gives its SDK another address."""
     usual = ""
-    """Where it is otherwise."""
+    """Its default address."""
 
     def __init__(
         self,
@@ -121,7 +121,7 @@ class Caller:
     def stream(
         self, messages: Sequence[Message], tools: Sequence[ToolSpec] = (), **options: Any
     ) -> Iterator[Event]:
-        """Events as they come (`Said`, `Thought`, `Called`, `Repaired`, `Retrying`), the last of which is the `Reply`.
+        """Yield events as they come (`Said`, `Thought`, `Called`, `Repaired`, `Retrying`); the last is the `Reply`.
         Closing the iterator cancels the call.
 
         The options are those of `looseleaf.base.replies.Model`: max_tokens, temperature, schema, effort, seconds,
@@ -136,15 +136,15 @@ class Caller:
         return self._call(_check_messages(messages), tuple(tools), StreamOptions(**options))
 
     def send(self, messages: Sequence[Message], tools: Sequence[ToolSpec] = (), **options: Any) -> Reply:
-        """The whole reply at once. The options are those of `stream`."""
+        """Return the whole reply at once. The options are those of `stream`."""
         for event in self.stream(messages, tools, **options):
             if isinstance(event, Reply):
                 return event
         raise ModelFailed(f"{self.title} did not answer: its answer has no end. Ask again.")
 
     def ready(self) -> None:
-        """Import the SDK and make its client now, so that the first call need not wait for it. It may be called in a
-        thread, also while a call is made. Nobody is asked anything. Raises what a call would that cannot begin."""
+        """Import the SDK and make its client now, so that the first call does not wait for it. It may run in a thread,
+        even during a call. It sends nothing. Raises what a call would raise that cannot begin."""
         from looseleaf.models.stream_thread import run_quietly
 
         self._dialect()
@@ -189,7 +189,7 @@ class Caller:
                 heard.is_answered = heard.is_answered or failure.may_cost
             finally:
                 events.close()
-                # Also where the call was cancelled, or whoever asked stopped listening.
+                # Also if the call was cancelled, or the caller is gone.
                 if reply is None and heard.is_answered:
                     _notify(extensions, messages, heard.cut(messages, tools, self.name), about)
             if reply is not None:
@@ -225,7 +225,7 @@ class Caller:
         wanted: StreamOptions,
         heard: PartialReply,
     ) -> Generator[Event]:
-        """The events of one attempt. Raises `Failed`."""
+        """Yield the events of one attempt. Raises `CallFailure`."""
         from looseleaf.models.dialect import restore_names
         from looseleaf.models.stream_thread import Ended, Pump, TimeUp
 
@@ -250,13 +250,13 @@ class Caller:
             raise
         except Passing as error:
             why, _, advice = str(error).partition(" Ask again")
-            # Something came, or an answer without anything in it: no refusal.
+            # Something came, even if it was empty: not a refusal.
             raise CallFailure(Failure(why, f"Ask again{advice or '.'}", again=True, may_cost=True)) from None
         finally:
             pump.stop()
 
     def _provider(self) -> Provider:
-        """Whom a sentence is about."""
+        """Return the provider for a sentence."""
         keys = (self._api_key, getattr(self._client, "api_key", None), *self._headers.values())
         return Provider(
             self.title,
@@ -270,10 +270,10 @@ class Caller:
         )
 
     def _set_title(self) -> None:
-        """Be called as whoever lives at the address is called."""
+        """Set the title to the provider at the address."""
 
     def _address(self) -> str:
-        """The address that is asked."""
+        """Return the address of the requests."""
         import os
 
         return full(self._base_url or os.environ.get(self.place) or self.usual)
@@ -291,11 +291,11 @@ class Caller:
         return TO_START_IT
 
     def _is_here(self) -> bool:
-        """Whether the model is on this machine: what is said to it, and its key, pass through nobody's proxy then."""
+        """True if the model is on this machine: then conversations and keys pass no proxy."""
         return is_here(self._address())
 
     def _get_client(self) -> Any:
-        """The SDK's client, made when it is first used; whoever needs it meanwhile waits."""
+        """Return the SDK's client, made on first use; other callers wait meanwhile."""
         if self._client is None:
             from weakref import finalize
 
@@ -306,34 +306,34 @@ class Caller:
                     self._client = client
         return self._client
 
-    # --- what each SDK does in its own way ----------------------------------------------
+    # --- what each SDK does in its own way --------------------------------------------
 
     def _dialect(self) -> Dialect:
-        """The dialect, loaded when it is first spoken."""
+        """Return the dialect, loaded on first use."""
         raise NotImplementedError
 
     def _create_client(self) -> Any:
-        """A client of the SDK, with its own retries off."""
+        """Return a client of the SDK, with its own retries off."""
         raise NotImplementedError
 
     def _open_stream(self, payload: dict[str, Any], seconds: float) -> StreamLine:
-        """Ask the provider; in the pump's thread."""
+        """Send the request, in the pump's thread."""
         raise NotImplementedError
 
     def _explain_error(self, error: BaseException, begun: bool) -> Failure:
-        """What an SDK's error means. `begun`: something had come already."""
+        """Return the failure for an SDK's error. `begun`: something had arrived."""
         raise NotImplementedError
 
 
 def missing_package(package: str, extra: str) -> Refused:
-    """An SDK that is not installed."""
+    """Return the error for an SDK that is not installed."""
     return Refused(
         f"No model was asked: the package {package!r} is not installed. Install it with {to_get(extra)}."
     )
 
 
 def _check_messages(given: Sequence[Message]) -> tuple[Message, ...]:
-    """The messages, if they are some: a dict is a provider's shape."""
+    """Return the messages; refuse anything else, such as a provider's dicts."""
     from looseleaf.base.messages import Message
 
     is_list = hasattr(given, "__iter__") and not isinstance(given, str | dict)
@@ -342,7 +342,7 @@ def _check_messages(given: Sequence[Message]) -> tuple[Message, ...]:
     if strange or not is_list:
         what = f"a list with a {type(strange[0]).__name__} in it" if strange else f"a {type(given).__name__}"
         raise Refused(
-            f"No model was asked: it was given {what}. Give a list of messages, as in "
+            f"No model was asked: it got {what}. Give a list of messages, as in "
             '[Message("user", "Hello")], with `from looseleaf import Message`.'
         )
     return messages
@@ -351,7 +351,7 @@ def _check_messages(given: Sequence[Message]) -> tuple[Message, ...]:
 def _check_form(calls: str) -> str:
     if calls not in FORMS:
         raise Refused(
-            f"No model was asked: {calls!r} is no way to call tools. Use one of {', '.join(FORMS)}."
+            f"No model was asked: {calls!r} is not a way to call tools. Use one of {', '.join(FORMS)}."
         )
     return calls
 
@@ -359,13 +359,13 @@ def _check_form(calls: str) -> str:
 def _render_as_text(
     messages: tuple[Message, ...], tools: tuple[ToolSpec, ...], form: str
 ) -> tuple[tuple[Message, ...], tuple[ToolSpec, ...]]:
-    """The messages with tools described, and calls and results told, in text; and no tools."""
+    """Return the messages with tools, calls and results as text; and no tools."""
     from looseleaf.base.messages import Message
     from looseleaf.models.text_calls import as_text, describe
 
     told = tuple(as_text(messages, form))
     if tools:
-        # Behind what is always there: the beginning of a prompt should not change.
+        # Behind the system messages: the beginning of a prompt should not change.
         start = next((place for place, each in enumerate(told) if each.role != "system"), len(told))
         told = (*told[:start], Message("system", describe(tools, form)), *told[start:])
     return told, ()
@@ -380,7 +380,7 @@ def _parse_calls(events: Iterator[Event], form: str, tools: Sequence[ToolSpec]) 
 def _notify(
     extensions: Sequence[Extension], messages: Sequence[Message], reply: Reply, about: Mapping[str, Any]
 ) -> None:
-    """Every extension, whatever another does."""
+    """Tell every extension, whatever another does."""
     from looseleaf.models.stream_thread import run_quietly
 
     for extension in extensions:
@@ -402,7 +402,7 @@ def _error_sentence(failure: Failure, attempts: int) -> str:
 
 
 def cancelled_error(title: str) -> Cancelled:
-    """Whoever asked does not want to know any more."""
+    """Return the error for a call that the caller cancelled."""
     return Cancelled(
         f"{title} was not heard to the end: the call was cancelled. Ask again if it is still wanted."
     )

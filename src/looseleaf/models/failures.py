@@ -1,8 +1,8 @@
-"""What it means that a call failed: whether it is worth another attempt, after how long, and the sentence for it.
+"""Failed calls: whether another attempt is worth it, after how long, and the sentence for the user.
 
-Every SDK has its own errors, and all of them come down to three things: a provider that refused with a status, a line
-that could not be made or was cut, and bytes that could not be read. No sentence holds a key: what a provider says is
-quoted without whatever was used to authenticate.
+Every SDK has its own errors, and all come down to three things: a provider that refused with a status, a connection
+that failed or was cut, and bytes that could not be read. No sentence holds a key: providers are quoted without
+credentials.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-# Addresses of providers: which are safe to send to, and which are this machine's.
+# --- addresses: which are safe to send to, and which are this machine's ------------------------
 
 _PLAIN = re.compile(
     r"(https?)://([A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\])(?::(\d{1,5}))?((?:/[A-Za-z0-9._~/%+-]*)?)"
 )
-"""No name and password, no query, nothing that two readers could read differently."""
+"""No name and password, no query, nothing that two parsers could read differently."""
 
 
 def origin(url: str) -> tuple[str, str, int] | None:
-    """Scheme, host and port; None if it is no plain address."""
+    """Return scheme, host and port; None if it is not a plain address."""
     found = _PLAIN.fullmatch(url)
     if found is None:
         return None
@@ -37,27 +37,27 @@ def origin(url: str) -> tuple[str, str, int] | None:
 
 
 def full(where: str) -> str:
-    """`:1234` and `box` mean what they mean to Ollama."""
+    """Return the full address: `:1234` and `box` mean what they mean to Ollama."""
     host, mark, port = where.partition(":")
     return where if "://" in where else f"http://{host or '127.0.0.1'}:{port if mark else 11434}"
 
 
 def shown(url: str) -> str:
-    """As it may be shown: without a name and a password in it, and without a query."""
+    """Return the address without name, password and query, as it may be shown."""
     scheme, found, rest = url.partition("://")
     host, slash, path = rest.partition("?")[0].partition("/")
     return f"{scheme}{found}{host.rpartition('@')[2]}{slash}{path}" if found else url
 
 
 def is_loopback(url: str) -> bool:
-    """Whether it is on this machine, by what it says: a name is not looked up."""
+    """True if the address itself says that it is on this machine: names are not looked up."""
     where = origin(url)
     return where is not None and (where[1] == "localhost" or _has_property(where[1], "is_loopback"))
 
 
 def is_here(url: str) -> bool:
-    """Whether whoever connects to it stays on this machine. Also of an address that is not plain, and of the one that
-    means all of a machine's own."""
+    """True if connections to it stay on this machine. Also takes addresses that are not plain, and the one that means
+    all of a machine's own."""
     from urllib.parse import urlsplit
 
     try:
@@ -70,17 +70,17 @@ def is_here(url: str) -> bool:
 
 
 def check_address(url: str, setting: str) -> str:
-    """The address, if it may be sent to: by https, or by http where nobody else listens in."""
+    """Return the address if it is safe to send to: by https, or by http in a private network."""
     where = origin(url)
     if where is None:
         raise Refused(
-            f"No model was asked: {setting} is no plain address. Give one like https://example.org/v1, without a "
+            f"No model was asked: {setting} is not a plain address. Give one like https://example.org/v1, without a "
             "name, a password or a query in it."
         )
     scheme, host, _ = where
     if scheme == "http" and not (is_loopback(url) or _has_property(host, "is_private")):
         raise Refused(
-            f"No model was asked: {setting} is {url}, and by http everybody on the way reads along. Give an https "
+            f"No model was asked: {setting} is {url}, and http can be read by everyone on the way. Give an https "
             "address; http is for this machine and for private networks."
         )
     return url
@@ -98,10 +98,10 @@ def _has_property(host: str, what: str) -> bool:
 
 
 AGAIN = frozenset((408, 409, 429))
-"""Statuses below 500 that pass by themselves."""
+"""Statuses below 500 that may pass."""
 
 _SPENT = re.compile(r"insufficient_quota|credit balance|exceeded your current quota|billing", re.IGNORECASE)
-"""A rate limit that waiting does not lift."""
+"""A rate limit that waiting does not end."""
 
 _NO_KEY = re.compile(r"api.?key (?:not valid|expired|not found)|API_KEY_INVALID", re.IGNORECASE)
 
@@ -114,15 +114,14 @@ _OF_PATH = re.compile(
 )
 """How it says that the address is wrong, also where the path has `model` in it."""
 
-TO_FIND_IT = "Look whether that address is right."
+TO_FIND_IT = "Check that address."
 TO_START_IT = "Start the server that should be there (Ollama: `ollama serve`), or give another address."
 
 
 @frozen
 class Failure:
-    """What happened, and what to do about it. `again`: another attempt may do better, after `wait` seconds if the
-    provider names a time, and `most` so many times. `may_cost`: the provider has the request, and did not refuse it: it
-    may ask to be paid."""
+    """What happened, and what to do. `again`: another attempt may succeed, after `wait` seconds if the provider names a
+    time, at most `most` times. `may_cost`: the provider has the request and did not refuse it, so it may charge."""
 
     why: str
     advice: str
@@ -135,8 +134,8 @@ class Failure:
 
 @frozen
 class Provider:
-    """Whom a sentence is about, and what has to be done to be let in, to have the model, to find the address right, and
-    to have somebody listen there. `secrets` are never quoted."""
+    """The provider that a sentence is about, and advice on its key, model, address and server. `secrets` are never
+    quoted."""
 
     title: str
     model: str
@@ -148,7 +147,7 @@ class Provider:
     start_advice: str = TO_START_IT
 
     def quote(self, said: object) -> str:
-        """What the provider said, in one line, without keys."""
+        """Return the provider's message in one line, without keys."""
         text = " ".join(str(said).split())
         for secret in self.secrets:
             text = text.replace(secret, "[key]")
@@ -156,7 +155,7 @@ class Provider:
 
 
 class CallFailure(Exception):
-    """An attempt failed. Never leaves the caller."""
+    """A failed attempt. Never leaves `Caller`."""
 
     def __init__(self, failure: Failure) -> None:
         super().__init__(failure.why)
@@ -171,7 +170,7 @@ def of_status(
     headers: Mapping[str, str] | None = None,
     wait: float | None = None,
 ) -> Failure:
-    """A provider that answered with a status. `code` is its own name for what went wrong."""
+    """Return the failure for a status. `code` is the provider's name for the error."""
     who, quoted = provider.title, provider.quote(said)
     told = f"{code} {said}"
     if status in (400, 413, 422, 500) and TOO_LONG.search(told):
@@ -181,7 +180,7 @@ def of_status(
             error=TooLong,
         )
     if status in (401, 403) or (status == 400 and _NO_KEY.search(told)):
-        return Failure(f"{who} did not answer: it does not let us in ({quoted}).", provider.key_advice)
+        return Failure(f"{who} did not answer: it refused the key ({quoted}).", provider.key_advice)
     if status == 404 and _is_about_path(provider, told):
         return Failure(
             f"{who} did not answer: it was not found at {provider.address} ({quoted}).",
@@ -194,10 +193,10 @@ def of_status(
         )
     if status == 402 or (status in AGAIN and _SPENT.search(told)):
         return Failure(
-            f"{who} did not answer: there is nothing left to spend there ({quoted}).", "Look at the account."
+            f"{who} did not answer: the account has no credit left ({quoted}).", "Check the account."
         )
     if status in AGAIN or status >= 500:
-        why = "it takes no more requests just now" if status == 429 else f"it failed with status {status}"
+        why = "it takes no more requests now" if status == 429 else f"it failed with status {status}"
         asked = wait if wait is not None else retry_after(headers or {})
         return Failure(f"{who} did not answer: {why} ({quoted}).", "Ask again later.", True, asked)
     return Failure(
@@ -207,22 +206,22 @@ def of_status(
 
 
 def _is_about_path(provider: Provider, told: str) -> bool:
-    """Whether a 404 is about the address, and not about the model."""
+    """True if a 404 is about the address, not the model."""
     named = re.search(rf"(?<![\w-]){re.escape(provider.model)}(?![\w-])", told)
     return _OF_PATH.search(told) is not None or not (named or _OF_MODEL.search(told))
 
 
 def of_report(provider: Provider, said: str, code: str = "") -> Failure:
-    """A provider that reported a fault in the middle of its answer, where there is no status any more."""
+    """Return the failure for an error reported inside an answer, where there is no status."""
     return of_status(provider, 500 if MAY_PASS.search(f"{code} {said}") else 400, said, code)
 
 
 def of_transport(provider: Provider, error: BaseException, begun: bool) -> Failure | None:
-    """A line that could not be made, or broke. httpx and httpx2 name their errors alike; SDKs wrap them."""
+    """Return the failure for a connection that failed or broke. httpx and httpx2 use the same names; SDKs wrap them."""
     names = {cls.__name__ for each in _error_chain(error) for cls in type(each).__mro__}
     who = provider.title
     if "ConnectionRefusedError" in names and is_here(provider.address):
-        # Known at once, and it does not pass by itself: one more attempt is for a server that is just starting.
+        # Known at once, and it does not pass: one more attempt is for a server that is just starting.
         return Failure(
             f"{who} could not be reached at {provider.address}. Nothing listens there.",
             provider.start_advice,
@@ -238,13 +237,13 @@ def of_transport(provider: Provider, error: BaseException, begun: bool) -> Failu
     }:
         return Failure(
             f"{who} could not be reached at {provider.address}.",
-            "Look whether that address is right, whether it runs there, and whether this machine is connected.",
+            "Check the address, that it runs there, and this machine's connection.",
             again="UnsupportedProtocol" not in names,
         )
     may_cost = not names & _UNSENT
     if names & {"TimeoutException", "APITimeoutError", "TimeoutError"}:
         return Failure(
-            f"{who} did not answer in time: nothing came over the line any more.",
+            f"{who} did not answer in time: nothing more came over the line.",
             "Ask again later.",
             may_cost=may_cost,
         )
@@ -262,19 +261,19 @@ def of_transport(provider: Provider, error: BaseException, begun: bool) -> Failu
 
 
 _UNSENT = frozenset(("LocalProtocolError", "PoolTimeout", "InvalidURL"))
-"""Errors of a request that did not leave this machine."""
+"""Errors of requests that did not leave this machine."""
 
 
 _UNREADABLE = frozenset(("JSONDecodeError", "UnicodeError", "UnknownApiResponseError"))
 
 
 def of_rest(provider: Provider, error: BaseException, begun: bool) -> Failure:
-    """Anything else: bytes that are not what the provider should send, or an SDK that would not send it at all."""
+    """Return the failure for any other error: unexpected bytes, or an SDK that did not send the request."""
     kind = type(error).__name__
     if begun or _UNREADABLE & {cls.__name__ for cls in type(error).__mro__}:
         return Failure(
             f"{provider.title} did not answer: what came back could not be read ({kind}).",
-            f"Ask again; if that does not help, look whether {provider.address} is the right address.",
+            f"Ask again; if that does not help, check the address {provider.address}.",
             again=True,
             may_cost=True,
         )
@@ -289,7 +288,7 @@ def without_key(provider: Provider) -> Failure:
 
 
 def _error_chain(error: BaseException) -> Iterable[BaseException]:
-    """The error and those that it was raised from."""
+    """Yield the error and those that it was raised from."""
     each: BaseException | None = error
     for _ in range(8):
         if each is None:
@@ -299,7 +298,7 @@ def _error_chain(error: BaseException) -> Iterable[BaseException]:
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds that the provider asks us to wait: a number, or a date that is held against its own clock."""
+    """Return the seconds that the provider asks us to wait: a number, or a date by its own clock."""
     exact = parse_seconds(headers.get("retry-after-ms"))
     if exact is not None:
         return exact / 1000
@@ -320,7 +319,7 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
 
 
 def parse_seconds(text: Any) -> float | None:
-    """Seconds that somebody else wrote; None if they are none."""
+    """Parse foreign seconds; None if they are not valid."""
     try:
         value = float(text)
     except (TypeError, ValueError):

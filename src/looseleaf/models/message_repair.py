@@ -1,9 +1,8 @@
-"""Messages as a provider takes them: each call has its one result right behind it, and nothing is empty or misplaced.
+"""Messages as a provider takes them: each call has one result right behind it, and nothing is empty or misplaced.
 
-Whatever the messages are, nothing that was said is lost: what cannot stay what it is becomes text, and what cannot stay
-where it is moves as little as possible. Each repair is said in a sentence. Of messages that need none, a longer list
-begins with all that a shorter one gave. What was thought is no content: it is given back where its own provider signed
-it (`layout`), and left out elsewhere.
+Nothing that was said is lost: what a provider does not take becomes text, and what is misplaced moves as little as
+possible. Each repair is reported in a sentence. Without repairs, a longer list begins with all that a shorter one gave.
+Thoughts are not content: they go back to the provider that signed them (`stream_parts`), and are left out elsewhere.
 """
 
 from __future__ import annotations
@@ -25,8 +24,7 @@ if TYPE_CHECKING:
     from looseleaf.base.messages import Message, MessageRole
 
 
-# Addresses of pictures, sounds and films: what they are, and the words that stand for one that is not
-# taken.
+# --- media ---------------------------------------------------------------------------------
 
 DATA = re.compile(
     r"data:([a-z]+/[-+.\w]+)(?:;[-\w]+=[-\w]+)*;base64,([A-Za-z0-9+/_-]+={0,2})\Z", re.IGNORECASE
@@ -49,20 +47,20 @@ TYPES = {
     "webm": "video/webm",
     "mpeg": "video/mpeg",
 }
-"""By the ending of an address. Python's own table is read from the machine's files, and differs between machines."""
+"""By file extension. Python's own table comes from the machine's files, and differs between machines."""
 
 SHOWN_CHARS = 2000
-"""The longest address that is told as text; what is longer is data, and its size and hash are told instead."""
+"""The longest address that is shown as text; a longer one is data, and its size and hash are shown instead."""
 
 
 def media_of(message: Message) -> list[tuple[str, str]]:
-    """Kind and address of each, in the order of the message."""
+    """Return kind and address of each medium, in the order of the message."""
     kinds = (("image", message.image_urls), ("audio", message.audio_urls), ("video", message.video_urls))
     return [(kind, address) for kind, addresses in kinds for address in addresses]
 
 
 def data_of(address: str) -> tuple[str, str] | None:
-    """Type and base64 of an address that is the thing itself; None for any other, and for what does not decode."""
+    """Return type and base64 of a `data:` address; None for any other, and for one that does not decode."""
     found = DATA.match(address)
     if found is None:
         return None
@@ -79,13 +77,13 @@ def is_web(address: str, *schemes: str) -> bool:
 
 
 def type_of(address: str) -> str | None:
-    """What the ending of an address says."""
+    """Return the type by the file extension of an address."""
     path = re.split(r"[?#]", address, maxsplit=1)[0]
     return TYPES.get(path.rpartition(".")[2].lower())
 
 
 def media_as_text(kind: str, address: str) -> str:
-    """What a model is told of something that its provider does not take."""
+    """Return the text for a medium that the provider does not take."""
     if len(address) <= SHOWN_CHARS:
         return f"[{kind}: {_escape_address(address)}]"
     mark = hashlib.sha256(address.encode("utf-8", "surrogatepass")).hexdigest()[:16]
@@ -93,12 +91,11 @@ def media_as_text(kind: str, address: str) -> str:
 
 
 _OPEN = re.compile(r"[^!-Z\\^-~\u00a1-\U0010ffff]|[\[\]\u2000-\u206f\u3000\ud800-\udfff\ufeff\ufff0-\uffff]")
-"""What could lead out of the brackets: these themselves, and whatever is a gap, a line's end, or does not show."""
+"""What could lead out of the brackets: these themselves, gaps, line ends, and invisible characters."""
 
 
 def _escape_address(address: str) -> str:
-    """The address with such characters as addresses write them: somebody else may have given it, and it has to stay
-    an address to whoever reads it."""
+    """Return the address with such characters percent-encoded: it may be foreign, and must read as an address."""
     return _OPEN.sub(
         lambda found: "".join(f"%{byte:02X}" for byte in found[0].encode("utf-8", "replace")), address
     )
@@ -111,8 +108,8 @@ GO_ON = "[Go on.]"
 
 @frozen
 class Requirements:
-    """What a provider insists on. `takes(kind, address)`: which media it takes from a user; `shows`: whether also in
-    the result of a tool. `ids` is None where calls have none."""
+    """What a provider requires. `takes(kind, address)`: media it takes from a user; `shows`: also in a tool's result.
+    `ids` is None if calls have none."""
 
     provider: str
     takes: Callable[[str, str], bool]
@@ -127,7 +124,7 @@ class Requirements:
 
 @frozen
 class MessageRun:
-    """Neighbouring messages of one role. One of `tool` stands right behind the `assistant` whose calls it answers."""
+    """Neighboring messages of one role. One of `tool` follows the `assistant` whose calls it answers."""
 
     role: MessageRole
     messages: tuple[Message, ...]
@@ -135,7 +132,7 @@ class MessageRun:
 
 @frozen
 class RepairedMessages:
-    """`system`: the texts before everything else."""
+    """The repaired conversation. `system`: the texts before everything else."""
 
     system: tuple[str, ...]
     runs: tuple[MessageRun, ...]
@@ -143,7 +140,7 @@ class RepairedMessages:
 
 
 class _AnswerGroup:
-    """What the assistant said at one go, with its calls and their results."""
+    """One answer of the assistant, with its calls and their results."""
 
     def __init__(self) -> None:
         self.messages: list[Message] = []
@@ -151,7 +148,7 @@ class _AnswerGroup:
         self.results: dict[str, Message] = {}
 
     def accepts(self, message: Message) -> bool:
-        """Whether that message still belongs to it: text and the calls that follow it are one answer."""
+        """True if that message belongs to it: text and the calls behind it are one answer."""
         if not self.calls:
             return True
         bare = not (message.content or message.reasoning_content or message.opaque)
@@ -189,7 +186,7 @@ class _Repair:
     # --- one message -------------------------------------------------------------------
 
     def _align_role(self, message: Message) -> Iterator[Message]:
-        """The message, or what it has to become for its role and its payload to agree."""
+        """Yield the message, or what it must become for its role to fit its payload."""
         message = self._fix_texts(message)
         role, payload = message.role, message.tool_payload
         calls = payload.tool_calls if isinstance(payload, ToolCallPayload) else ()
@@ -203,10 +200,10 @@ class _Repair:
         words = [_call_as_text(call) for call in calls]
         if words:
             self.note_repair(
-                f"A message of the {role} held calls, which only an assistant makes; they are told as text."
+                f"A message of the {role} held calls, which only an assistant makes; they became text."
             )
         elif result is not None:
-            self.note_repair(f"A message of the {role} held the result of a tool; it was told apart.")
+            self.note_repair(f"A message of the {role} held a tool's result; it was split off.")
         elif role == "tool":
             self.note_repair("A tool's message without a result was made the user's.")
         bare = _replace_fields(message, tool_payload=None)
@@ -226,11 +223,11 @@ class _Repair:
             yield self._merge_result(Message("tool", None, tool_payload=result), result)
 
     def _fix_texts(self, message: Message) -> Message:
-        """Texts without halves of characters, none of them blank."""
+        """Return the message with valid texts, none of them blank."""
         content, reasoning = message.content, message.reasoning_content
         whole = fix_surrogates(content) if content else content
         if whole != content:
-            self.note_repair("Characters that are no text were replaced.")
+            self.note_repair("Invalid characters were replaced.")
         return _replace_fields(
             message,
             content=whole if whole and not whole.isspace() else None,
@@ -241,12 +238,12 @@ class _Repair:
         )
 
     def _media_in_words(self, message: Message, takes: Callable[[str, str], bool]) -> Message:
-        """Media that is not taken, as text behind the message's own."""
+        """Return the message with media that are not taken as text behind its own."""
         media = media_of(message)
         words = [media_as_text(kind, address) for kind, address in media if not takes(kind, address)]
         if not words:
             return message
-        self.note_repair(f"{self.needs.provider} does not take some media; their addresses are told as text.")
+        self.note_repair(f"{self.needs.provider} does not take some media; their addresses became text.")
         kept = {
             f"{kind}_urls": tuple(each for found, each in media if found == kind and takes(kind, each))
             for kind in ("image", "audio", "video")
@@ -254,7 +251,7 @@ class _Repair:
         return _replace_fields(message, content="\n".join(filter(None, [message.content, *words])), **kept)
 
     def _merge_result(self, message: Message, result: ToolResultPayload) -> Message:
-        """With all that the message says in its result."""
+        """Return the message with its content merged into its result."""
         value = result.tool_result
         if message.content:
             value = message.content if value is None else {"content": message.content, "result": value}
@@ -275,13 +272,13 @@ class _Repair:
         elif message.role == "system" and not self.items:
             self.system.append(message.content or "")
         elif message.role == "system" and not self.needs.system_anywhere:
-            self.note_repair("A system message in the middle was made a note of the user's.")
+            self.note_repair("A system message in the middle became a note of the user's.")
             self.items.append(_replace_fields(message, role="user", content=noted(message.content or "")))
         else:
             self.items.append(message)
 
     def _fit_calls(self, message: Message, answer: _AnswerGroup) -> Message:
-        """With ids and names that the provider takes, and arguments that are an object."""
+        """Return the message with ids and names that the provider takes, and objects as arguments."""
         if not isinstance(message.tool_payload, ToolCallPayload):
             return message
         calls: list[ToolCallSpec] = []
@@ -291,7 +288,7 @@ class _Repair:
                 given = {}
             elif not isinstance(given, dict):
                 self.note_repair(
-                    f"The arguments of a call of {call.name!r} are no object; they are told as malformed."
+                    f"The arguments of a call of {call.name!r} are not an object; they are marked as malformed."
                 )
                 given = {"malformed": given}
             fitted = ToolCallSpec(self._fit_id(call.id), self._fit_name(call.name), given, call.opaque)
@@ -301,18 +298,18 @@ class _Repair:
         return _replace_fields(message, tool_payload=ToolCallPayload(tuple(calls)))
 
     def _fit_id(self, own: str) -> str:
-        """An id that no call before has. Where the provider knows none, it only has to be another."""
+        """Return an id that no earlier call has. If the provider has no ids, it only has to be unique."""
         spelling = self.needs.ids or Spelling(chars=1 << 30)
         name, turn = spelling.fit(own), 1
         if name != own and self.needs.ids:
             self.note_repair(
-                f"The call {own[:80]!r} was given the id {name!r}: {self.needs.provider} takes no such id."
+                f"The call {own[:80]!r} got the id {name!r}: {self.needs.provider} takes no such id."
             )
         while name in self.used:
             turn += 1
             name = spelling.fit(f"{own}_{turn}")
         if turn > 1 and self.needs.ids:
-            self.note_repair(f"Two calls have the id {own[:80]!r}; the later one was given another.")
+            self.note_repair(f"Two calls have the id {own[:80]!r}; the later one got another.")
         self.used.add(name)
         return name
 
@@ -320,7 +317,7 @@ class _Repair:
         name = self.needs.names.fit(fix_surrogates(own))
         if name != own:
             self.note_repair(
-                f"A call of the tool {own[:80]!r} is told as {name!r}: {self.needs.provider} takes no such name."
+                f"A call of the tool {own[:80]!r} became {name!r}: {self.needs.provider} takes no such name."
             )
         return name
 
@@ -343,7 +340,7 @@ class _Repair:
         answer.results[name] = _replace_fields(message, tool_payload=fitted)
 
     def _result_as_text(self, message: Message, payload: ToolResultPayload, how: str) -> None:
-        self.note_repair(f"A result of the tool {payload.tool_name[:80]!r} that came {how} is told as text.")
+        self.note_repair(f"A result of the tool {payload.tool_name[:80]!r} that came {how} became text.")
         text = fix_surrogates(told_apart(_head(payload, how), result_text(payload), payload.tool_call_id))
         self.items.append(
             self._media_in_words(
@@ -354,7 +351,7 @@ class _Repair:
     # --- all of it ---------------------------------------------------------------------
 
     def _collect(self) -> Iterator[Message]:
-        """Everything in its order, with what a provider wants at the ends."""
+        """Yield everything in order, with what the provider wants at both ends."""
         found = [message for item in self.items for message in self._unfold(item)]
         if not found:
             self.note_repair("There was nothing to answer; the user's turn was put in.")
@@ -374,7 +371,7 @@ class _Repair:
         if not item.calls and not any(message.content for message in item.messages):
             if not any(message.reasoning_content or message.opaque for message in item.messages):
                 self.note_repair("An empty message of the assistant was left out.")
-            return  # only thought: nothing that could be answered
+            return  # only thoughts: nothing to answer
         yield from item.messages
         for name, call in item.calls.items():
             if name not in item.results:
@@ -393,7 +390,7 @@ class _Repair:
         yield from behind
 
     def _result_media(self, message: Message) -> Iterator[Message]:
-        """A result with the media that the provider takes in one."""
+        """Yield a result with the media that the provider takes in one."""
         if self.needs.shows:
             fitted = self._media_in_words(message, self.needs.takes)
             payload = fitted.tool_payload
@@ -402,7 +399,7 @@ class _Repair:
             yield _replace_fields(message, image_urls=(), audio_urls=(), video_urls=())
 
     def _user_media(self, message: Message) -> Iterator[Message]:
-        """The media of a result as the user's, where a result cannot hold it."""
+        """Yield the media of a result as the user's, where a result cannot hold them."""
         payload = message.tool_payload
         if self.needs.shows or not media_of(message) or not isinstance(payload, ToolResultPayload):
             return
@@ -414,7 +411,7 @@ class _Repair:
 
 
 def result_text(payload: ToolResultPayload) -> str:
-    """What a tool returned, as the text that a model reads."""
+    """Return a tool's result as text for a model."""
     if payload.tool_error is None:
         return value_text(payload.tool_result)
     error = f"Error: {payload.tool_error}"

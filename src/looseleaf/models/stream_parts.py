@@ -1,7 +1,7 @@
-"""What is heard of a reply while it streams: parts in their order, and the events that they make.
+"""Parts of a streaming reply, in order, and their events; and the layout that `opaque` keeps of them.
 
-Whatever is said comes out twice and is the same: piece by piece as events, and whole in the `Reply`. How a provider
-cuts it into pieces changes neither.
+Text comes out twice and is the same: piece by piece as events, and whole in the `Reply`. How a provider cuts it into
+pieces changes neither.
 """
 
 from __future__ import annotations
@@ -22,25 +22,22 @@ if TYPE_CHECKING:
     from looseleaf.base.messages import Message
     from looseleaf.base.replies import Event, Stop
 
-
-# How a reply was laid out: what `opaque` keeps, so that the provider is given back what it said as it
-# said it.
-
-if TYPE_CHECKING:
     Laid = tuple[str, Any, dict[str, Any]]
     """Kind, text (or the call), marks."""
 
 
+# --- layout: with it a provider gets back its reply exactly as it was -----------------------
+
 TEXT, THOUGHT, CALL = "text", "thought", "call"
-LEFT_OUT = "What the model thought was left out: its text is no longer the one that was signed."
+LEFT_OUT = "The model's thoughts were left out: their text is no longer the signed one."
 NATURAL = (THOUGHT, TEXT, CALL)
-"""The order in which parts stand when nothing else is said."""
+"""The default order of parts."""
 
 
 def pack_layout(
     dialect: str, parts: Sequence[Part], reasoning: str, more: dict[str, Any]
 ) -> dict[str, Any] | None:
-    """What has to be kept of a reply's layout; None where there is nothing that its text does not say."""
+    """Return the layout of a reply to keep; None if its text says it all."""
     order = [part.kind == CALL for part in parts if part.kind != THOUGHT]
     has_marks = any(part.marks for part in parts if part.kind != CALL)
     if not has_marks and order == sorted(order):
@@ -56,14 +53,14 @@ def pack_layout(
 
 
 def of_dialect(opaque: Any, dialect: str) -> dict[str, Any]:
-    """What this dialect may read; nothing where another one wrote it."""
+    """Return the data of this dialect; empty if another one wrote it."""
     return opaque if isinstance(opaque, dict) and opaque.get("dialect") == dialect else {}
 
 
 def lay_out(message: Message, dialect: str, keeps_changed: bool = False) -> tuple[list[Laid], bool]:
-    """The parts of an assistant's message as they came, and whether something thought had to be left out because its
-    text has changed. What was thought without a mark of this dialect is not among them: no provider takes it.
-    `keeps_changed`: the marks hold all of it, and are given back without a text that no longer fits."""
+    """Return the parts of an assistant's message as they came, and whether thoughts were left out because their text
+    has changed. Thoughts without a mark of this dialect are left out: no provider takes them. `keeps_changed`: the
+    marks hold the whole thought, and are given back without a text that no longer fits."""
     payload = message.tool_payload
     calls = payload.tool_calls if isinstance(payload, ToolCallPayload) else ()
     told = of_dialect(message.opaque, dialect)
@@ -100,7 +97,7 @@ def calls_of(laid: Iterable[Laid]) -> list[ToolCallSpec]:
 
 
 def _slices(text: str, parts: Sequence[dict[str, Any]]) -> list[Any] | None:
-    """The text of each part; None where their lengths do not make up the text."""
+    """Return the text of each part; None if their lengths do not add up to the text."""
     found, place = [], 0
     for part in parts:
         gap, chars = part.get("gap", 0), part.get("chars", 0)
@@ -116,16 +113,19 @@ def _list(value: Any) -> list[Any]:
 
 
 def hash_of(text: str) -> str:
-    """Short: it only has to tell whether a text is still the same."""
+    """Return a short hash, enough to see whether a text is still the same."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 GAP = "\n\n"
-"""Between two texts of one reply that something else, or the provider, keeps apart."""
+"""Between two texts of one reply that another part, or the provider, keeps apart."""
+
+
+# --- members of chunks, which may have any shape --------------------------------------------
 
 
 def at(value: Any, *names: str | int) -> Any:
-    """The member at the end of that path; None where there is none. What streams in may have any shape."""
+    """Return the member at a path; None if there is none."""
     for name in names:
         if isinstance(value, dict):
             value = value.get(name)
@@ -137,7 +137,7 @@ def at(value: Any, *names: str | int) -> Any:
 
 
 def text_at(value: Any, *names: str | int) -> str:
-    """The text there, or none."""
+    """Return the text at a path; empty if there is none."""
     found = at(value, *names)
     return found if isinstance(found, str) else ""
 
@@ -148,7 +148,7 @@ def list_at(value: Any, *names: str | int) -> list[Any]:
 
 
 def count_at(value: Any, *names: str | int) -> int | None:
-    """The number of tokens there, if one is told."""
+    """Return the number of tokens at a path; None if there is none."""
     found = at(value, *names)
     return int(found) if type(found) in (int, float) and 0 <= found < 1e15 else None
 
@@ -160,13 +160,13 @@ def usage_of(
     written: int | None = None,
     reasoning: int | None = None,
 ) -> Usage:
-    """What a provider reports; `is_estimated` where it leaves out what was read or what was written."""
+    """Return a provider's counts; `is_estimated` if it leaves out the prompt or the output."""
     told = (prompt or 0, cached or 0, written or 0, output or 0, reasoning or 0)
     return Usage(*told, is_estimated=prompt is None or output is None)
 
 
 def arguments_of(text: str) -> Any:
-    """The object that a call was given, or the text that came where it is none that a log can hold."""
+    """Return a call's arguments; the text itself if it is not an object that a log can hold."""
     if not text.strip():
         return {}
     try:
@@ -176,8 +176,11 @@ def arguments_of(text: str) -> Any:
     return value if isinstance(value, dict) and is_loggable(value) else text
 
 
+# --- a reply while it streams -----------------------------------------------------------------
+
+
 class Part:
-    """One part of a reply: something thought, said or called. `gap`: characters put before it to keep it apart."""
+    """One part of a reply: a thought, a text or a call. `gap`: characters put before it to keep it apart."""
 
     __slots__ = ("arguments", "gap", "held", "id", "kind", "marks", "name", "pieces")
 
@@ -197,8 +200,7 @@ class Part:
 
 
 class StreamParts:
-    """A reply as far as it came. `seed` is something of the stream that no other reply has: ids are made of it for
-    calls that came without."""
+    """A reply as far as it came. `seed` is unique to the stream: calls without an id get one from it."""
 
     def __init__(self, dialect: str) -> None:
         self.dialect = dialect
@@ -211,7 +213,7 @@ class StreamParts:
         self.opaque: dict[str, Any] = {}
 
     def part(self, kind: str, key: Hashable = None) -> Part:
-        """The part of that key; without one, the last part if it is of that kind. Made where it is not there yet."""
+        """Return the part of that key; without a key, the last part if it is of that kind. Create it if missing."""
         found = self.by_key.get(key) if key is not None else self.parts[-1] if self.parts else None
         if found is not None and found.kind == kind:
             return found
@@ -222,7 +224,7 @@ class StreamParts:
         return found
 
     def say(self, text: Any, key: Hashable = None, apart: bool = False) -> Iterator[Event]:
-        """A piece of the answer. `apart`: another key is another paragraph, though nothing stands between."""
+        """Add a piece of the answer. `apart`: another key is another paragraph, even if nothing stands between."""
         return self._hear(TEXT, text, key, apart)
 
     def think(self, text: Any, key: Hashable = None, apart: bool = False) -> Iterator[Event]:
@@ -245,7 +247,7 @@ class StreamParts:
         yield event(text)
 
     def _has_gap(self, part: Part, apart: bool) -> bool:
-        """Whether something stands between this part and the last one of its kind that has text."""
+        """True if something stands between this part and the last one of its kind that has text."""
         before = [other for other in self.parts if other is not part]
         last = next((i for i in range(len(before) - 1, -1, -1) if _is_same_kind(before[i], part)), None)
         return last is not None and (apart or last < len(before) - 1)
@@ -254,7 +256,7 @@ class StreamParts:
         return self.part(CALL, key)
 
     def calls(self) -> tuple[ToolCallSpec, ...]:
-        """In the order in which they were begun."""
+        """Return the calls in the order in which they began."""
         found: list[ToolCallSpec] = []
         for part in self.parts:
             if part.kind != CALL:
@@ -269,7 +271,7 @@ class StreamParts:
         return tuple(found)
 
     def end(self) -> Iterator[Event]:
-        """The calls, and the whole reply. Raises where the end has not come."""
+        """Yield the calls and the whole reply. Raises if the end has not come."""
         if self.stop is None:
             raise cut_error()
         calls = self.calls()
@@ -278,7 +280,7 @@ class StreamParts:
         text, reasoning = self._join(TEXT), self._join(THOUGHT)
         opaque = pack_layout(self.dialect, self.parts, reasoning, self.opaque)
         if not is_loggable(opaque):
-            opaque = None  # no log could keep it, and no provider wrote it to have it back
+            opaque = None  # no log could keep it, and no provider wants it back
         usage = self.usage or Usage(is_estimated=True)
         yield Reply(text, reasoning, calls, usage, stop, fix_surrogates(self.model), opaque)
 
@@ -294,7 +296,7 @@ def _is_same_kind(one: Part, other: Part) -> bool:
 
 
 def split_lines(pieces: Iterable[bytes]) -> Iterator[str]:
-    """The lines of bytes that come in pieces, the last one too if it has no end. What is no UTF-8 shows as �."""
+    """Yield the lines of bytes that come in pieces, the last one even without an end. Invalid UTF-8 shows as �."""
     held: list[bytes] = []
     for piece in pieces:
         first, *more = piece.split(b"\n")
@@ -315,9 +317,9 @@ _OBJECT = re.compile(r"\s*:\s*(?=\{)")
 
 
 def replace_objects(line: str, name: str, stands_for: Callable[[str], object | None]) -> str:
-    """The line with other values for the objects that are called `name`: each is given as the text that came, and
-    what `stands_for` makes of it is put there; None leaves it. Nothing is parsed, so that whatever would stop a parser
-    (numbers without end, nesting without end) stops nothing here."""
+    """Return the line with other values for the objects called `name`: `stands_for` gets the text of each and returns
+    its replacement; None leaves it. Nothing is parsed, so what would stop a parser (endless numbers, endless nesting)
+    stops nothing here."""
     if f'"{name}"' not in line:
         return line
     made: list[str] = []

@@ -1,10 +1,10 @@
-"""A pump: a provider's stream, read in a thread of its own into a short queue.
+"""A pump: reads a provider's stream in its own thread into a short queue.
 
-SDKs block: while they import, resolve names, connect, and wait for a server that says nothing. Whoever asks does not
-block with them: a time limit and `cancel` hold whatever the SDK does. What it raises is carried over to whoever asks.
+SDKs block while they import, resolve names, connect, and wait for a silent server. The caller does not: a time limit
+and `cancel` hold whatever the SDK does. Errors of the SDK are raised to the caller.
 
-Ending a pump early breaks its connection, so that the provider notices and stops; a thread that is waiting for the
-first byte of a response has no connection to show yet, and closes it as soon as it gets one.
+Stopping a pump early breaks its connection, so that the provider notices and stops; a thread that waits for the first
+byte of a response has no connection yet, and closes it as soon as it gets one.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
 
 ROOM = 64
-"""Chunks that wait. A reader that is slower than the line slows the line down."""
+"""Chunks in the queue. A slow reader slows the line down."""
 
 LOOKING = 0.03
-"""Seconds between two looks at `cancel`, which can only be asked."""
+"""Seconds between two looks at `cancel`, which can only be polled."""
 
 
 class TimeUp(Exception):
@@ -42,7 +42,7 @@ class Ended(Exception):
 
 
 class StreamLine:
-    """A provider's answer that comes in: its chunks, and the HTTP response that they come over."""
+    """A provider's answer while it comes: its chunks, and their HTTP response."""
 
     def __init__(self, chunks: Iterable[dict[str, Any]], response: Any = None) -> None:
         self.chunks = chunks
@@ -50,12 +50,12 @@ class StreamLine:
 
 
 ARRIVED: ContextVar[Callable[[Any], None]] = ContextVar("arrived")
-"""Whom to show a response, in the thread of its pump: for an SDK that keeps its responses to itself."""
+"""Called with a response, in its pump's thread: for an SDK that hides its responses."""
 
 
 class Pump:
     """`open` asks the provider, in the pump's thread. `meaning` says what an error of the SDK means, and whether
-    something had come already; the error itself goes no further, since it holds the request with its key."""
+    anything had arrived; the error itself goes no further, since it holds the request with its key."""
 
     def __init__(
         self, open: Callable[[], StreamLine], explain_error: Callable[[BaseException, bool], Failure]
@@ -68,15 +68,15 @@ class Pump:
         self._has_begun = False
         self._is_done = False
         self._is_stopped = False
-        # Its own context: what is set in it is gone with the thread, and what the asker's says (a span) holds there.
+        # Its own context: values set in it end with the thread, and the caller's (a span) hold there.
         run = copy_context().run
         threading.Thread(
             target=run, args=(self._read_stream, open), name="looseleaf model", daemon=True
         ).start()
 
     def chunks(self, seconds: float, cancel: Cancel | None) -> Iterator[dict[str, Any]]:
-        """What comes, until the end. Raises `Failed`, `Ended`, and `TimeUp` when it has been waited for so many seconds
-        in all: time that a slow reader takes is not the provider's."""
+        """Yield the chunks to the end. Raises `CallFailure`, `Ended`, and `TimeUp` after so many seconds of waiting in
+        all: the time of a slow reader does not count."""
         while True:
             if cancel is not None and cancel.is_set():
                 raise Ended
@@ -98,7 +98,7 @@ class Pump:
             yield chunk
 
     def stop(self) -> None:
-        """Nothing more is wanted: hang up, unless it is done."""
+        """Hang up, unless the stream is done."""
         with self._changed:
             self._is_stopped = True
             response, self._response = self._response, None
@@ -123,10 +123,10 @@ class Pump:
                     break
         except Refused as error:
             raised = error
-        except BaseException as error:  # noqa: BLE001 - whatever an SDK raises is for whoever asked
+        except BaseException as error:  # noqa: BLE001 - whatever an SDK raises goes to the caller
             raised = self._as_failure(error)
         with self._changed:
-            self._response = None  # now the thread is the only one that has it
+            self._response = None  # from now on only this thread has it
         run_quietly(lambda: _close_line(line))
         with self._changed:
             self._error = raised
@@ -136,7 +136,7 @@ class Pump:
     def _as_failure(self, error: BaseException) -> CallFailure:
         try:
             return CallFailure(self._explain_error(error, self._has_begun))
-        except Exception:  # noqa: BLE001 - an SDK's errors are somebody else's code, too
+        except Exception:  # noqa: BLE001 - an SDK's errors are foreign code, too
             kind = type(error).__name__
             return CallFailure(
                 Failure(
@@ -170,8 +170,8 @@ def _close_line(line: StreamLine | None) -> None:
 
 
 def _hang_up(response: Any) -> None:
-    """Break the connection under a response that another thread is reading: closing it from here would only wait for
-    that thread, or be refused by it."""
+    """Break the connection of a response that another thread reads: closing it from here would wait for that thread, or
+    be refused."""
     import socket
 
     stream = response.extensions.get("network_stream")
@@ -184,9 +184,9 @@ def _hang_up(response: Any) -> None:
 
 
 def run_quietly(call: Callable[[], object]) -> Exception | None:
-    """Run what somebody else wrote where its failing must not matter; what it raised is returned."""
+    """Run foreign code whose failure must not matter; return what it raised."""
     try:
         call()
-    except Exception as error:  # noqa: BLE001 - it is somebody else's code
+    except Exception as error:  # noqa: BLE001 - foreign code
         return error
     return None

@@ -1,7 +1,7 @@
-"""Models that Ollama runs, through the client of the SDK `ollama`.
+"""Ollama's models, through the client of the SDK `ollama`.
 
-Its `chat` is not used: it leaves out what it does not know of a tool's schema, takes an image that is the name of a
-file for that file, and tears lines. The client's address, headers and connection are.
+Its address, headers and connection are used, but not its `chat`: that drops unknown parts of a tool's schema, reads an
+image that is a file name as that file, and tears lines.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from looseleaf.models.stream_thread import StreamLine
 
 
-# Ollama's chat.
+# --- rendering: Ollama's chat ----------------------------------------------------------
 
 NAME = "ollama"
 SPELLING = Spelling(chars=256)
@@ -50,11 +50,11 @@ GRAMMAR = Grammar(
     deep=False,
     refuses=False,
 )
-"""What the official client carries of a tool's parameters; the rest is told in descriptions."""
+"""The keywords of a tool's parameters that the official client carries; the rest goes into descriptions."""
 PICTURES = ("iVBORw0KGgo", "/9j/", "R0lGOD", "UklGR", "Qk", "AAAA")
 LEAST_PICTURE = 64
-"""How pictures begin, and how long they are at least. The official client takes a shorter text for the name of a file,
-and would send that file."""
+"""How images begin, and their least length. The official client takes a shorter text for a file name, and would send
+that file."""
 LEVELS = frozenset({"low", "medium", "high"})
 
 
@@ -167,7 +167,7 @@ DIALECT = Dialect(NAME, render, read)
 
 
 class _Status(Exception):
-    """An answer that is none. `headers` say how long to wait."""
+    """An answer with an error status. `headers` say how long to wait."""
 
     def __init__(self, status: int, said: str, headers: Any) -> None:
         super().__init__(said)
@@ -176,11 +176,11 @@ class _Status(Exception):
 
 
 class Ollama(Caller):
-    """A model of a local Ollama, or of one elsewhere.
+    """A model of an Ollama, on this machine or elsewhere.
 
         Ollama("llama3.2", base_url="http://192.168.1.20:11434")
 
-    It takes what every `Caller` takes: base_url (else OLLAMA_HOST, else this machine; without /v1), api_key (for
+    Arguments are those of `Caller`: base_url (else OLLAMA_HOST, else this machine; without /v1), api_key (for
     ollama.com; else OLLAMA_API_KEY), headers, seconds, retries, pause, patience, extensions, calls.
     """
 
@@ -205,12 +205,12 @@ class Ollama(Caller):
         if self._is_here():
             import httpx
 
-            # With a transport of its own a client asks the environment for no proxy.
+            # A client with its own transport takes no proxy from the environment.
             given["transport"] = httpx.HTTPTransport()
         client = ollama.Client(host=self._base_url, headers=headers, follow_redirects=False, **given)
         if not hasattr(client, "_client"):
             raise Refused(
-                "No model was asked: this version of the package 'ollama' is not known. Install ollama 0.6."
+                "No model was asked: this version of the package 'ollama' is not supported. Install ollama 0.6."
             )
         return client
 
@@ -242,9 +242,7 @@ class Ollama(Caller):
         return f"Get it with `ollama pull {self.name}`, or give the name of one that `ollama list` shows."
 
     def _start_advice(self) -> str:
-        return (
-            "Start it with `ollama serve`, or give the address at which it runs (OLLAMA_HOST, or `base_url`)."
-        )
+        return "Start it with `ollama serve`, or give its address (OLLAMA_HOST, or `base_url`)."
 
 
 def _read_chunks(response: Any) -> Iterator[dict[str, Any]]:
@@ -252,7 +250,7 @@ def _read_chunks(response: Any) -> Iterator[dict[str, Any]]:
 
     for line in split_lines(response.iter_bytes()):
         if line.strip():
-            # Arguments that cannot be read are those of one call: the rest of the answer is read all the same.
+            # Unreadable arguments belong to one call: the rest of the answer is still read.
             chunk = json.loads(replace_objects(line, "arguments", _unreadable_text))
             if isinstance(chunk, dict) and chunk.get("error"):
                 raise _Status(500, str(chunk["error"]), response.headers)

@@ -1,4 +1,4 @@
-"""A model that answers by a script: for examples, for tests, and for trying out an agent without a provider."""
+"""A model that answers from a script: for examples, tests, and trying an agent without a provider."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 
 
 class ScriptedModel(Caller):
-    """Each call takes the next of `replies`: a text, a `Reply`, an exception to be raised, or a function of the
-    messages and the tools that gives any of these. A single function answers every call.
+    """A model with a script. Each call takes the next of `replies`: a text, a `Reply`, an exception to raise, or a
+    function of the messages and the tools that returns one of these. A single function answers every call.
 
-    All that it keeps is its place in the script, which calls from several threads take turns to move. Texts stream
-    word by word. Everything else is as with other models: extensions are told, `cancel` is heeded between words.
+    It only keeps its place in the script, shared safely by threads. Texts stream word by word. Otherwise it is like any
+    model: extensions are told, `cancel` is checked between words.
     """
 
     dialect = "scripted"
@@ -52,7 +52,7 @@ class ScriptedModel(Caller):
         self._turn = allocate_lock()
 
     def ready(self) -> None:
-        """It always is."""
+        """Do nothing: it always is."""
 
     def _render(
         self, messages: Sequence[Message], tools: Sequence[ToolSpec], wanted: StreamOptions
@@ -70,10 +70,10 @@ class ScriptedModel(Caller):
         wanted: StreamOptions,
         heard: PartialReply,
     ) -> Generator[Event]:
-        reply = self._next(messages, tools)
+        reply = self._next_reply(messages, tools)
         events: list[Event] = [
-            *map(Thought, _words(reply.reasoning)),
-            *map(Said, _words(reply.text)),
+            *map(Thought, _split_words(reply.reasoning)),
+            *map(Said, _split_words(reply.text)),
             *map(Called, reply.calls),
         ]
         for event in events:
@@ -83,7 +83,7 @@ class ScriptedModel(Caller):
             yield event
         yield reply
 
-    def _next(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> Reply:
+    def _next_reply(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> Reply:
         said: Any = self._always
         if said is None:
             with self._turn:
@@ -98,12 +98,12 @@ class ScriptedModel(Caller):
             said = said(messages, tools)
         if isinstance(said, BaseException) or (isinstance(said, type) and issubclass(said, BaseException)):
             raise said
-        return _whole(said if isinstance(said, Reply) else Reply(str(said)))
+        return _complete_reply(said if isinstance(said, Reply) else Reply(str(said)))
 
 
-def _whole(reply: Reply) -> Reply:
-    """A reply that a script leaves short: it ends for its calls, and what it took is estimated. What they are given is
-    what any provider's model could be heard to give."""
+def _complete_reply(reply: Reply) -> Reply:
+    """Complete a script's reply: it stops for its calls, its usage is estimated, and its arguments are such as any
+    provider's model could give."""
     calls = tuple(
         ToolCallSpec(call.id, call.name, loggable_arguments(call.arguments), call.opaque)
         for call in reply.calls
@@ -113,8 +113,8 @@ def _whole(reply: Reply) -> Reply:
     return Reply(reply.text, reply.reasoning, calls, usage, stop, reply.model, reply.opaque)
 
 
-def _words(text: str) -> list[str]:
-    """Pieces that together are the text, each a word with what stands behind it."""
+def _split_words(text: str) -> list[str]:
+    """Split a text into words, each with the blanks behind it."""
     import re
 
     return re.findall(r"\s*\S+\s*|\s+", text)
