@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from looseleaf.base.messages import Message, ToolCallPayload, ToolCallSpec, ToolResultPayload
 from looseleaf.base.replies import ToolSpec
-from looseleaf.models.dialect import Options, sound
+from looseleaf.models.dialect import Options, fix_surrogates
 
 if TYPE_CHECKING:
     from looseleaf.base.messages import MessageRole
@@ -180,7 +180,7 @@ answers = st.sampled_from(
         },
     ]
 )
-tools = st.lists(st.builds(ToolSpec, names.filter(bool), pieces.map(sound), schemas), max_size=3)
+tools = st.lists(st.builds(ToolSpec, names.filter(bool), pieces.map(fix_surrogates), schemas), max_size=3)
 options = st.builds(
     Options,
     st.sampled_from([None, 300, 9000]),
@@ -217,7 +217,7 @@ def good_messages(draw: st.DrawFn, media: bool = False) -> list[Message]:
     return found[: draw(st.integers(2, len(found)))] if draw(st.booleans()) else found
 
 
-sound_pieces = pieces.map(sound)
+sound_pieces = pieces.map(fix_surrogates)
 
 
 @cache
@@ -247,7 +247,7 @@ def told_in(messages: Sequence[Message]) -> Iterator[str]:
     """Every text, argument, result, error and address that may not be lost."""
     for message in messages:
         if message.content and not message.content.isspace():
-            yield sound(message.content)
+            yield fix_surrogates(message.content)
         for address in (*message.image_urls, *message.audio_urls, *message.video_urls):
             yield address.partition(";base64,")[2] or address
         payload = message.tool_payload
@@ -257,15 +257,15 @@ def told_in(messages: Sequence[Message]) -> Iterator[str]:
         elif payload is not None:
             yield from _leaves(payload.tool_result)
             if payload.tool_error:
-                yield sound(payload.tool_error)
+                yield fix_surrogates(payload.tool_error)
 
 
 def _leaves(value: Any) -> Iterator[str]:
     if isinstance(value, str):
-        yield sound(value)
+        yield fix_surrogates(value)
     elif isinstance(value, dict):
         for key, each in value.items():
-            yield sound(key)
+            yield fix_surrogates(key)
             yield from _leaves(each)
     elif isinstance(value, list):
         for each in value:

@@ -11,6 +11,7 @@ import re
 import tomllib
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -44,6 +45,7 @@ from providing import (
     Stall,
     Status,
 )
+from tables import check_rows
 
 if TYPE_CHECKING:
     from looseleaf.agent.events import Event
@@ -53,8 +55,6 @@ MODELS = {"openai": "gpt-5", "openai-chat": "gpt-4o", "anthropic": "claude-sonne
 MODELS |= {"gemini": "gemini-2.5-flash", "ollama": "llama3.2"}
 CLASSES = {"openai": "OpenAI", "openai-chat": "OpenAIChat", "anthropic": "Anthropic"}
 CLASSES |= {"gemini": "Gemini", "ollama": "Ollama"}
-
-every_wire = pytest.mark.parametrize("wire", WIRES)
 
 
 def model_of(wire: str, provider: Provider, **more: Any) -> Any:
@@ -134,176 +134,213 @@ def provider() -> Iterator[Provider]:
 # --- 002, acceptance -----------------------------------------------------------------------
 
 
-@every_wire
-def test_002_criterion_1_remembers_user_info_across_restarts(
-    wire: str, folder: Path, provider: Provider
-) -> None:
-    with Memory(folder) as memory:
-        agent = Agent(memory, model_of(wire, provider))
-        assert answer_to(agent, "What's my name?") == "I do not know your name."
-        events = run(agent, "I'm Zhang San, and we work on the parser together.")
-        assert of(Reflected, events)[0].placed
-    page = (folder / "USER.md").read_text()
-    assert "- Name: Zhang San" in page
-    with Memory(folder, agent="another") as memory:  # which has heard nothing: only the pages can tell it
-        assert (
-            answer_to(Agent(memory, model_of(wire, provider)), "What's my name?") == "Your name is Zhang San."
-        )
-        assert not [turn for turn in memory.talk.turns() if "Zhang San" in turn.traces[0].content]
+def test_002_criterion_1_remembers_user_info_across_restarts(place: Path) -> None:
+    def check(wire: str) -> None:
+        folder = Path(mkdtemp(dir=place))
+        with Provider(reader) as provider:
+            with Memory(folder) as memory:
+                agent = Agent(memory, model_of(wire, provider))
+                assert answer_to(agent, "What's my name?") == "I do not know your name."
+                events = run(agent, "I'm Zhang San, and we work on the parser together.")
+                assert of(Reflected, events)[0].placed
+            page = (folder / "USER.md").read_text()
+            assert "- Name: Zhang San" in page
+            with Memory(
+                folder, agent="another"
+            ) as memory:  # which has heard nothing: only the pages can tell it
+                assert (
+                    answer_to(Agent(memory, model_of(wire, provider)), "What's my name?")
+                    == "Your name is Zhang San."
+                )
+                assert not [turn for turn in memory.turns() if "Zhang San" in turn.traces[0].content]
+            assert provider.complaints == []
+
+    check_rows(check, WIRES)
 
 
-@every_wire
-def test_002_criterion_2_remembers_past_work(wire: str, folder: Path, provider: Provider) -> None:
-    with Memory(folder) as memory:
-        agent = Agent(memory, model_of(wire, provider))
-        run(
-            agent,
-            "Fix the bug: the logger writes to stdout and breaks the protocol. Send the logger to stderr.",
-        )
-    [episodes] = (folder / "episodes").iterdir()
-    assert "logger" in episodes.read_text()
-    with Memory(folder, agent="another") as memory:
-        told = answer_to(Agent(memory, model_of(wire, provider)), "What bug did we fix last time?")
-        assert "logger" in told.casefold()
-        assert "stdout" in told
+def test_002_criterion_2_remembers_past_work(place: Path) -> None:
+    def check(wire: str) -> None:
+        folder = Path(mkdtemp(dir=place))
+        with Provider(reader) as provider:
+            with Memory(folder) as memory:
+                agent = Agent(memory, model_of(wire, provider))
+                run(
+                    agent,
+                    "Fix the bug: the logger writes to stdout and breaks the protocol. Send the logger to stderr.",
+                )
+            [episodes] = (folder / "episodes").iterdir()
+            assert "logger" in episodes.read_text()
+            with Memory(folder, agent="another") as memory:
+                told = answer_to(Agent(memory, model_of(wire, provider)), "What bug did we fix last time?")
+                assert "logger" in told.casefold()
+                assert "stdout" in told
+            assert provider.complaints == []
+
+    check_rows(check, WIRES)
 
 
-@every_wire
-def test_002_criterion_3_human_readable_files(wire: str, folder: Path, provider: Provider) -> None:
-    with Memory(folder) as memory:
-        run(Agent(memory, model_of(wire, provider)), "I'm Zhang San, and we work on the parser together.")
-    lines = (folder / "USER.md").read_text().splitlines()
-    assert lines[0].startswith("# ")
-    assert any(line.startswith("> Summary: ") for line in lines)
-    assert "- Name: Zhang San" in lines
-    assert all(line == "" or line.startswith(("# ", "## ", "> ", "- ")) for line in lines)
+def test_002_criterion_3_human_readable_files(place: Path) -> None:
+    def check(wire: str) -> None:
+        folder = Path(mkdtemp(dir=place))
+        with Provider(reader) as provider:
+            with Memory(folder) as memory:
+                run(
+                    Agent(memory, model_of(wire, provider)),
+                    "I'm Zhang San, and we work on the parser together.",
+                )
+            lines = (folder / "USER.md").read_text().splitlines()
+            assert lines[0].startswith("# ")
+            assert any(line.startswith("> Summary: ") for line in lines)
+            assert "- Name: Zhang San" in lines
+            assert all(line == "" or line.startswith(("# ", "## ", "> ", "- ")) for line in lines)
+            assert provider.complaints == []
+
+    check_rows(check, WIRES)
 
 
-@every_wire
-def test_002_criterion_4_human_editable(wire: str, folder: Path, provider: Provider) -> None:
-    with Memory(folder) as memory:
-        agent = Agent(memory, model_of(wire, provider))
-        run(agent, "I'm Zhang San, and we work on the parser together.")
-        page = folder / "USER.md"
-        page.write_text(page.read_text().replace("Zhang San", "Zhang Wei"))
-        assert answer_to(agent, "What's my name?") == "Your name is Zhang Wei."
+def test_002_criterion_4_human_editable(place: Path) -> None:
+    def check(wire: str) -> None:
+        folder = Path(mkdtemp(dir=place))
+        with Provider(reader) as provider:
+            with Memory(folder) as memory:
+                agent = Agent(memory, model_of(wire, provider))
+                run(agent, "I'm Zhang San, and we work on the parser together.")
+                page = folder / "USER.md"
+                page.write_text(page.read_text().replace("Zhang San", "Zhang Wei"))
+                assert answer_to(agent, "What's my name?") == "Your name is Zhang Wei."
+            assert provider.complaints == []
+
+    check_rows(check, WIRES)
 
 
 def test_002_criterion_6_test_coverage_of_95_percent_is_asked_for() -> None:
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["coverage"]
     assert settings["report"]["fail_under"] >= 95
     assert settings["run"]["branch"] is True
-    assert "--cov" in (ROOT / "Makefile").read_text().partition("\ntest:")[2].partition("\n\n")[0]
+    assert "--cov" in (ROOT / "Makefile").read_text().partition("\ncoverage:")[2].partition("\n\n")[0]
 
 
 # --- 004, runtime simulation ---------------------------------------------------------------
 
 
-@every_wire
-def test_004_flow_16_1_simple_user_to_assistant(wire: str, folder: Path, provider: Provider) -> None:
-    with Memory(folder) as memory:
-        (folder / "SOUL.md").write_text("Answer briefly.\n")
-        agent = Agent(memory, model_of(wire, provider), reflect=False)
-        events = run(agent, "Hello there.")
-        assert "".join(event.text for event in of(Said, events)) == "Noted."
-        [asked] = provider.asked
-        assert "Answer briefly." in asked.system
-        assert "Hello there." in asked.said
-        assert [(trace.trace_type, trace.content) for trace in memory.talk.turns()[0].traces] == [
-            ("user", "Hello there."),
-            ("assistant", "Noted."),
-        ]
-        assert of(Done, events)[0].usage == provider.usage
+def test_004_flow_16_1_simple_user_to_assistant(place: Path) -> None:
+    def check(wire: str) -> None:
+        folder = Path(mkdtemp(dir=place))
+        with Provider(reader) as provider:
+            with Memory(folder) as memory:
+                (folder / "SOUL.md").write_text("Answer briefly.\n")
+                agent = Agent(memory, model_of(wire, provider), reflect=False)
+                events = run(agent, "Hello there.")
+                assert "".join(event.text for event in of(Said, events)) == "Noted."
+                [asked] = provider.asked
+                assert "Answer briefly." in asked.system
+                assert "Hello there." in asked.said
+                assert [(trace.trace_type, trace.content) for trace in memory.turns()[0].traces] == [
+                    ("user", "Hello there."),
+                    ("assistant", "Noted."),
+                ]
+                assert of(Done, events)[0].usage == provider.usage
+            assert provider.complaints == []
+
+    check_rows(check, WIRES)
 
 
-@every_wire
-def test_004_flow_16_2_user_to_tool_call_to_result_to_assistant(wire: str, folder: Path) -> None:
-    def brain(asked: Asked) -> Answer | str:
-        if not asked.results:
-            calls = [("list_directory", {"path": "src"}), ("list_directory", {"path": 'ü\n"tests"'})]
-            return Answer("I look.", "Two folders.", calls)
-        return "Three files."
+def test_004_flow_16_2_user_to_tool_call_to_result_to_assistant(place: Path) -> None:
+    def check(wire: str) -> None:
+        folder = Path(mkdtemp(dir=place))
 
-    seen: list[str] = []
+        def brain(asked: Asked) -> Answer | str:
+            if not asked.results:
+                calls = [("list_directory", {"path": "src"}), ("list_directory", {"path": 'ü\n"tests"'})]
+                return Answer("I look.", "Two folders.", calls)
+            return "Three files."
 
-    def list_directory(path: str) -> list[str]:
-        """List a folder."""
-        seen.append(path)
-        return ["app.ts", "parser.ts"] if path == "src" else ["test_parser.ts"]
+        seen: list[str] = []
 
-    with Provider(brain) as provider, Memory(folder) as memory:
-        events = run(
-            Agent(memory, model_of(wire, provider), [list_directory], reflect=False), "What is there?"
-        )
-        assert of(Done, events)[0].text == "Three files."
-        assert sorted(seen) == ["src", 'ü\n"tests"']
-        first, second = provider.asked
-        assert "list_directory" in first.tools
-        assert [name for name, _ in second.calls] == ["list_directory"] * 2
-        assert {json.dumps(json.loads(text)) for _, text in second.results} == {
-            '["app.ts", "parser.ts"]',
-            '["test_parser.ts"]',
-        } or all(word in second.everything for word in ("app.ts", "test_parser.ts"))
-        assert second.texts[-1] == ("user", CONTINUE)
-        types = [trace.trace_type for trace in memory.talk.turns()[0].traces]
-        assert types == ["user", "assistant", *["tool_call"] * 2, *["tool_result"] * 2, "assistant"]
-        assert provider.complaints == []
+        def list_directory(path: str) -> list[str]:
+            """List a folder."""
+            seen.append(path)
+            return ["app.ts", "parser.ts"] if path == "src" else ["test_parser.ts"]
 
+        with Provider(brain) as provider, Memory(folder) as memory:
+            events = run(
+                Agent(memory, model_of(wire, provider), [list_directory], reflect=False), "What is there?"
+            )
+            assert of(Done, events)[0].text == "Three files."
+            assert sorted(seen) == ["src", 'ü\n"tests"']
+            first, second = provider.asked
+            assert "list_directory" in first.tools
+            assert [name for name, _ in second.calls] == ["list_directory"] * 2
+            assert {json.dumps(json.loads(text)) for _, text in second.results} == {
+                '["app.ts", "parser.ts"]',
+                '["test_parser.ts"]',
+            } or all(word in second.everything for word in ("app.ts", "test_parser.ts"))
+            assert second.texts[-1] == ("user", CONTINUE)
+            types = [trace.trace_type for trace in memory.turns()[0].traces]
+            assert types == ["user", "assistant", *["tool_call"] * 2, *["tool_result"] * 2, "assistant"]
+            assert provider.complaints == []
 
-@every_wire
-def test_004_flow_16_3_compaction_boundary(wire: str, folder: Path) -> None:
-    words = " ".join(f"word{n}" for n in range(120))
-
-    def brain(asked: Asked) -> Answer | str:
-        if "distill_answer" in json.dumps(asked.body):
-            return json.dumps({"summary": "They spoke of many words.", "facts": []})
-        return Answer(f"Yes: {words}", usage=Usage(prompt_tokens=3400, output_tokens=100))
-
-    policy = Policy(context_tokens=4500, max_tokens=300)
-    with Provider(brain) as provider, Memory(folder, policy=policy) as memory:
-        agent = Agent(memory, model_of(wire, provider), memory_tools=False, reflect=False)
-        events = [event for n in range(10) for event in run(agent, f"Tell me of {n}.")]
-        assert not of(Failed, events)
-        losses = of(Compacted, events)
-        assert losses
-        assert losses[0].loss.level == "distiller"
-        assert "They spoke of many words." in provider.asked[-1].everything
-        budget = memory.window.budget(MODELS[wire]).input
-        assert all(each.manifest.total_tokens <= budget for each in of(Prompted, events))
-        assert len(memory.talk.turns(100)) == 10
-        assert provider.complaints == []
+    check_rows(check, WIRES)
 
 
-@every_wire
-def test_a_restart_in_the_middle_of_a_tool_call_loses_nothing_and_runs_nothing_twice(
-    wire: str, folder: Path
-) -> None:
-    runs: list[str] = []
+def test_004_flow_16_3_compaction_boundary(place: Path) -> None:
+    def check(wire: str) -> None:
+        folder = Path(mkdtemp(dir=place))
+        words = " ".join(f"word{n}" for n in range(120))
 
-    def pay(bill: str) -> str:
-        runs.append(bill)
-        return "paid"
+        def brain(asked: Asked) -> Answer | str:
+            if "distill_answer" in json.dumps(asked.body):
+                return json.dumps({"summary": "They spoke of many words.", "facts": []})
+            return Answer(f"Yes: {words}", usage=Usage(prompt_tokens=3400, output_tokens=100))
 
-    def brain(asked: Asked) -> Answer | str:
-        if "Pay the bill." in asked.said:
-            return Answer("I pay.", calls=[("pay", {"bill": "rent"})])
-        return "I do not know whether it was paid." if "Was it paid?" in asked.everything else "?"
+        policy = Policy(context_tokens=4500, max_tokens=300)
+        with Provider(brain) as provider, Memory(folder, policy=policy) as memory:
+            agent = Agent(memory, model_of(wire, provider), memory_tools=False, reflect=False)
+            events = [event for n in range(10) for event in run(agent, f"Tell me of {n}.")]
+            assert not of(Failed, events)
+            losses = of(Compacted, events)
+            assert losses
+            assert losses[0].loss.level == "distiller"
+            assert "They spoke of many words." in provider.asked[-1].everything
+            budget = memory.budget(MODELS[wire]).input
+            assert all(each.manifest.total_tokens <= budget for each in of(Prompted, events))
+            assert len(memory.turns(100)) == 10
+            assert provider.complaints == []
 
-    with Provider(brain) as provider:
-        memory = Memory(folder)
-        first = Agent(memory, model_of(wire, provider), [pay], reflect=False).run("Pay the bill.")
-        while not isinstance(next(first), ToolCalled):
-            pass  # and here the process dies: nobody closes anything
-        with Memory(folder) as again:
-            agent = Agent(again, model_of(wire, provider), [pay], reflect=False)
-            assert answer_to(agent, "Was it paid?") == "I do not know whether it was paid."
-            assert runs == []
-            asked = provider.asked[-1]
-            assert ("pay", {"bill": "rent"}) in asked.calls
-            assert [name for name, _ in asked.results] == ["pay"]
-            assert "I pay." in asked.everything
-        assert provider.complaints == []
-        del first
+    check_rows(check, WIRES)
+
+
+def test_a_restart_in_the_middle_of_a_tool_call_loses_nothing_and_runs_nothing_twice(place: Path) -> None:
+    def check(wire: str) -> None:
+        folder = Path(mkdtemp(dir=place))
+        runs: list[str] = []
+
+        def pay(bill: str) -> str:
+            runs.append(bill)
+            return "paid"
+
+        def brain(asked: Asked) -> Answer | str:
+            if "Pay the bill." in asked.said:
+                return Answer("I pay.", calls=[("pay", {"bill": "rent"})])
+            return "I do not know whether it was paid." if "Was it paid?" in asked.everything else "?"
+
+        with Provider(brain) as provider:
+            memory = Memory(folder)
+            first = Agent(memory, model_of(wire, provider), [pay], reflect=False).run("Pay the bill.")
+            while not isinstance(next(first), ToolCalled):
+                pass  # and here the process dies: nobody closes anything
+            with Memory(folder) as again:
+                agent = Agent(again, model_of(wire, provider), [pay], reflect=False)
+                assert answer_to(agent, "Was it paid?") == "I do not know whether it was paid."
+                assert runs == []
+                asked = provider.asked[-1]
+                assert ("pay", {"bill": "rent"}) in asked.calls
+                assert [name for name, _ in asked.results] == ["pay"]
+                assert "I pay." in asked.everything
+            assert provider.complaints == []
+            del first
+
+    check_rows(check, WIRES)
 
 
 # --- what goes wrong -----------------------------------------------------------------------
@@ -316,136 +353,158 @@ FAULTS: dict[str, Fault] = {
 }
 
 
-@every_wire
-@pytest.mark.parametrize("fault", FAULTS)
-def test_a_fault_on_the_line_is_survived(wire: str, fault: str, folder: Path) -> None:
-    with Provider(reader, faults=[FAULTS[fault]]) as provider, Memory(folder) as memory:
-        events = run(Agent(memory, model_of(wire, provider), reflect=False), "Hello there.")
-        assert provider.fired == [FAULTS[fault]]
-        assert provider.requests == 2
-        assert of(Retrying, events)
-        assert of(Done, events)[0].text == "Noted."
-        assert [trace.content for trace in memory.talk.turns()[0].traces] == ["Hello there.", "Noted."]
+def test_a_fault_on_the_line_is_survived(place: Path) -> None:
+    def check(wire: str, fault: str) -> None:
+        folder = Path(mkdtemp(dir=place))
+        with Provider(reader, faults=[FAULTS[fault]]) as provider, Memory(folder) as memory:
+            events = run(Agent(memory, model_of(wire, provider), reflect=False), "Hello there.")
+            assert provider.fired == [FAULTS[fault]]
+            assert provider.requests == 2
+            assert of(Retrying, events)
+            assert of(Done, events)[0].text == "Noted."
+            assert [trace.content for trace in memory.turns()[0].traces] == ["Hello there.", "Noted."]
+
+    check_rows(check, [(wire, fault) for wire in WIRES for fault in FAULTS])
 
 
-@every_wire
-def test_a_provider_that_stays_down_gives_a_sentence_and_loses_nothing(wire: str, folder: Path) -> None:
-    with Provider(reader, faults=[Status(500)] * 3) as provider, Memory(folder) as memory:
-        agent = Agent(memory, model_of(wire, provider, retries=1), reflect=False)
-        [failed] = of(Failed, run(agent, "Hello there."))
-        assert "500" in failed.sentence
-        assert KEY not in failed.sentence
-        assert [trace.content for trace in memory.talk.turns()[0].traces] == ["Hello there."]
-        assert answer_to(agent, "And now?") == "Noted."
-        assert "Hello there." in provider.asked[-1].everything
+def test_a_provider_that_stays_down_gives_a_sentence_and_loses_nothing(place: Path) -> None:
+    def check(wire: str) -> None:
+        folder = Path(mkdtemp(dir=place))
+        with Provider(reader, faults=[Status(500)] * 3) as provider, Memory(folder) as memory:
+            agent = Agent(memory, model_of(wire, provider, retries=1), reflect=False)
+            [failed] = of(Failed, run(agent, "Hello there."))
+            assert "500" in failed.sentence
+            assert KEY not in failed.sentence
+            assert [trace.content for trace in memory.turns()[0].traces] == ["Hello there."]
+            assert answer_to(agent, "And now?") == "Noted."
+            assert "Hello there." in provider.asked[-1].everything
+
+    check_rows(check, WIRES)
 
 
-@every_wire
-def test_malformed_arguments_are_told_to_the_model_and_nothing_runs(wire: str, folder: Path) -> None:
-    if wire in ("gemini", "ollama"):
-        pytest.skip("on this wire arguments are JSON values, and cannot be malformed alone")
-    runs: list[str] = []
+def test_malformed_arguments_are_told_to_the_model_and_nothing_runs(place: Path) -> None:
+    def check(wire: str) -> None:
+        folder = Path(mkdtemp(dir=place))
 
-    def pay(bill: str) -> str:
-        runs.append(bill)
-        return "paid"
+        runs: list[str] = []
 
-    def brain(asked: Asked) -> Answer | str:
-        return Answer(calls=[("pay", {"bill": "rent"})]) if not asked.results else "I see."
+        def pay(bill: str) -> str:
+            runs.append(bill)
+            return "paid"
 
-    with Provider(brain, faults=[Malformed()]) as provider, Memory(folder) as memory:
-        events = run(Agent(memory, model_of(wire, provider), [pay], reflect=False), "Pay.")
-        assert provider.fired == [Malformed()]
-        assert "no JSON object" in of(ToolReturned, events)[0].error
-        assert "no JSON object" in provider.asked[-1].everything
-        assert runs == []
-        assert of(Done, events)[0].text == "I see."
-        assert provider.complaints == []
+        def brain(asked: Asked) -> Answer | str:
+            return Answer(calls=[("pay", {"bill": "rent"})]) if not asked.results else "I see."
+
+        with Provider(brain, faults=[Malformed()]) as provider, Memory(folder) as memory:
+            events = run(Agent(memory, model_of(wire, provider), [pay], reflect=False), "Pay.")
+            assert provider.fired == [Malformed()]
+            assert "no JSON object" in of(ToolReturned, events)[0].error
+            assert "no JSON object" in provider.asked[-1].everything
+            assert runs == []
+            assert of(Done, events)[0].text == "I see."
+            assert provider.complaints == []
+
+    # On the other wires arguments are JSON values, and cannot be malformed alone.
+    check_rows(check, [wire for wire in WIRES if wire not in ("gemini", "ollama")])
 
 
 def _raises(bill: str) -> str:
     raise ValueError(f"no money for {bill}")
 
 
-@every_wire
-@pytest.mark.parametrize("what", ["unknown", "raises"])
-def test_a_tool_that_is_unknown_or_raises_is_told_to_the_model(wire: str, what: str, folder: Path) -> None:
-    def brain(asked: Asked) -> Answer | str:
-        name = "_raises" if what == "raises" else "no_such_tool"
-        return Answer(calls=[(name, {"bill": "rent"})]) if not asked.results else "I see."
+def test_a_tool_that_is_unknown_or_raises_is_told_to_the_model(place: Path) -> None:
+    def check(wire: str, what: str) -> None:
+        folder = Path(mkdtemp(dir=place))
 
-    with Provider(brain) as provider, Memory(folder) as memory:
-        events = run(Agent(memory, model_of(wire, provider), [_raises], reflect=False), "Pay.")
-        words = "no money for rent" if what == "raises" else "there is no tool"
-        assert words in provider.asked[-1].everything
-        assert of(Done, events)[0].text == "I see."
-        assert provider.complaints == []
+        def brain(asked: Asked) -> Answer | str:
+            name = "_raises" if what == "raises" else "no_such_tool"
+            return Answer(calls=[(name, {"bill": "rent"})]) if not asked.results else "I see."
 
+        with Provider(brain) as provider, Memory(folder) as memory:
+            events = run(Agent(memory, model_of(wire, provider), [_raises], reflect=False), "Pay.")
+            words = "no money for rent" if what == "raises" else "there is no tool"
+            assert words in provider.asked[-1].everything
+            assert of(Done, events)[0].text == "I see."
+            assert provider.complaints == []
 
-@every_wire
-def test_a_prompt_that_the_provider_finds_too_long_is_compacted_and_asked_once_more(
-    wire: str, folder: Path
-) -> None:
-    words = " ".join(f"word{n}" for n in range(100))
-    with Memory(folder, policy=Policy(context_tokens=6000, max_tokens=300)) as memory:
-        for n in range(14):
-            memory.record(user=f"{n}: {words}")
-            memory.record(assistant="Yes.")
-        with Provider(reader, faults=[ContextExceeded()]) as provider:
-            agent = Agent(memory, model_of(wire, provider), memory_tools=False, reflect=False)
-            events = run(agent, "Hello there.")
-            assert provider.fired == [ContextExceeded()]
-            assert of(Compacted, events)
-            assert of(Done, events)[0].text == "Noted."
-            sizes = [len(asked.everything) for asked in provider.asked if "distill" not in str(asked.body)]
-            assert sizes[-1] < sizes[0]
-        assert len(memory.talk.turns(100)) == 15
+    check_rows(check, [(wire, what) for wire in WIRES for what in ["unknown", "raises"]])
 
 
-@every_wire
-def test_an_interrupt_of_a_stream_that_hangs_keeps_what_was_said(wire: str, folder: Path) -> None:
-    import threading
+def test_a_prompt_that_the_provider_finds_too_long_is_compacted_and_asked_once_more(place: Path) -> None:
+    def check(wire: str) -> None:
+        folder = Path(mkdtemp(dir=place))
+        words = " ".join(f"word{n}" for n in range(100))
+        with Memory(folder, policy=Policy(context_tokens=6000, max_tokens=300)) as memory:
+            for n in range(14):
+                memory.record(user=f"{n}: {words}")
+                memory.record(assistant="Yes.")
+            with Provider(reader, faults=[ContextExceeded()]) as provider:
+                agent = Agent(memory, model_of(wire, provider), memory_tools=False, reflect=False)
+                events = run(agent, "Hello there.")
+                assert provider.fired == [ContextExceeded()]
+                assert of(Compacted, events)
+                assert of(Done, events)[0].text == "Noted."
+                sizes = [
+                    len(asked.everything) for asked in provider.asked if "distill" not in str(asked.body)
+                ]
+                assert sizes[-1] < sizes[0]
+            assert len(memory.turns(100)) == 15
 
-    long = Answer(" ".join(f"word{n}" for n in range(2000)))
-    with Provider(lambda asked: long, faults=[Stall(60_000)]) as provider, Memory(folder) as memory:
-        agent = Agent(memory, model_of(wire, provider), reflect=False)
-        heard = threading.Event()
+    check_rows(check, WIRES)
 
-        def ends() -> None:
-            heard.wait(60)
-            provider.stalled.wait(60)
-            agent.interrupt("enough")
 
-        waiter = threading.Thread(target=ends)
-        waiter.start()
-        events: list[Event] = []
-        for event in agent.run("Count."):
-            events.append(event)
-            if len(of(Said, events)) > 2:
-                heard.set()
-        waiter.join()
-        assert of(Interrupted, events) == [Interrupted("enough")]
-        user, cut = memory.talk.turns()[0].traces
-        assert cut.content.startswith("word0 word1")
-        assert "interrupted" in cut.tags
-        assert user.content == "Count."
+def test_an_interrupt_of_a_stream_that_hangs_keeps_what_was_said(place: Path) -> None:
+    def check(wire: str) -> None:
+        folder = Path(mkdtemp(dir=place))
+        import threading
+
+        long = Answer(" ".join(f"word{n}" for n in range(2000)))
+        with Provider(lambda asked: long, faults=[Stall(60_000)]) as provider, Memory(folder) as memory:
+            agent = Agent(memory, model_of(wire, provider), reflect=False)
+            heard = threading.Event()
+
+            def ends() -> None:
+                heard.wait(60)
+                provider.stalled.wait(60)
+                agent.interrupt("enough")
+
+            waiter = threading.Thread(target=ends)
+            waiter.start()
+            events: list[Event] = []
+            for event in agent.run("Count."):
+                events.append(event)
+                if len(of(Said, events)) > 2:
+                    heard.set()
+            waiter.join()
+            assert of(Interrupted, events) == [Interrupted("enough")]
+            user, cut = memory.turns()[0].traces
+            assert cut.content.startswith("word0 word1")
+            assert "interrupted" in cut.tags
+            assert user.content == "Count."
+
+    check_rows(check, WIRES)
 
 
 # --- costs ---------------------------------------------------------------------------------
 
 
-@every_wire
-def test_the_ledger_adds_up_to_the_servers_own_count(wire: str, folder: Path, provider: Provider) -> None:
-    with Memory(folder) as memory:
-        agent = Agent(memory, model_of(wire, provider))
-        run(agent, "I'm Zhang San, and we work on the parser together.")
-        run(agent, "What's my name?")
-        total = memory.costs.total()
-        assert total.calls == len(provider.answers) >= 4
-        counted = ("prompt_tokens", "cached_tokens", "written_tokens", "output_tokens")
-        assert [getattr(total, name) for name in counted] == [
-            getattr(provider.usage, name) for name in counted
-        ]
+def test_the_ledger_adds_up_to_the_servers_own_count(place: Path) -> None:
+    def check(wire: str) -> None:
+        folder = Path(mkdtemp(dir=place))
+        with Provider(reader) as provider:
+            with Memory(folder) as memory:
+                agent = Agent(memory, model_of(wire, provider))
+                run(agent, "I'm Zhang San, and we work on the parser together.")
+                run(agent, "What's my name?")
+                total = memory.costs.total()
+                assert total.calls == len(provider.answers) >= 4
+                counted = ("prompt_tokens", "cached_tokens", "written_tokens", "output_tokens")
+                assert [getattr(total, name) for name in counted] == [
+                    getattr(provider.usage, name) for name in counted
+                ]
+            assert provider.complaints == []
+
+    check_rows(check, WIRES)
 
 
 def test_at_the_ceiling_nobody_is_asked_and_the_rules_distill(folder: Path, provider: Provider) -> None:
@@ -464,21 +523,25 @@ def test_at_the_ceiling_nobody_is_asked_and_the_rules_distill(folder: Path, prov
 Brain = Callable[[Asked], "Answer | str"]
 
 
-@every_wire
-def test_reasoning_comes_back_to_its_provider_as_it_was(wire: str, folder: Path) -> None:
-    def brain(asked: Asked) -> Answer | str:
-        if not asked.results:
-            return Answer("", "I should look first.", [("look", {})])
-        return "Seen."
+def test_reasoning_comes_back_to_its_provider_as_it_was(place: Path) -> None:
+    def check(wire: str) -> None:
+        folder = Path(mkdtemp(dir=place))
 
-    def look() -> str:
-        return "a tree"
+        def brain(asked: Asked) -> Answer | str:
+            if not asked.results:
+                return Answer("", "I should look first.", [("look", {})])
+            return "Seen."
 
-    with Provider(brain) as provider, Memory(folder) as memory:
-        events = run(Agent(memory, model_of(wire, provider), [look], reflect=False), "Look.")
-        assert of(Answered, events)[0].reply.reasoning == "I should look first."
-        opaque = json.dumps([of(Answered, events)[0].reply.opaque, of(ToolCalled, events)[0].call.opaque])
-        sealed = re.findall(r'"(?:signature|encrypted_content|thought_?[sS]ignature)": "([^"]+)"', opaque)
-        assert bool(sealed) is (wire in ("openai", "anthropic", "gemini"))
-        assert all(each in json.dumps(provider.bodies[-1]) for each in sealed)
-        assert provider.complaints == []
+        def look() -> str:
+            return "a tree"
+
+        with Provider(brain) as provider, Memory(folder) as memory:
+            events = run(Agent(memory, model_of(wire, provider), [look], reflect=False), "Look.")
+            assert of(Answered, events)[0].reply.reasoning == "I should look first."
+            opaque = json.dumps([of(Answered, events)[0].reply.opaque, of(ToolCalled, events)[0].call.opaque])
+            sealed = re.findall(r'"(?:signature|encrypted_content|thought_?[sS]ignature)": "([^"]+)"', opaque)
+            assert bool(sealed) is (wire in ("openai", "anthropic", "gemini"))
+            assert all(each in json.dumps(provider.bodies[-1]) for each in sealed)
+            assert provider.complaints == []
+
+    check_rows(check, WIRES)

@@ -8,6 +8,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -26,7 +27,7 @@ from looseleaf.agent.events import (
     UserMessage,
 )
 from looseleaf.agent.loop import MOST_CALLS, Agent
-from looseleaf.agent.request import CONTINUE, continued
+from looseleaf.agent.request import CONTINUE, insert_continue
 from looseleaf.agent.tool_runner import Hand, hand, schema_of
 from looseleaf.base.errors import ModelFailed, Refused, TooLong, Unwritten
 from looseleaf.base.messages import Message, ToolCallPayload, ToolCallSpec, ToolResultPayload
@@ -34,6 +35,7 @@ from looseleaf.base.policy import Policy
 from looseleaf.base.replies import Reply, Said, ToolSpec, Usage
 from looseleaf.distill.rules import Rules
 from looseleaf.models import OpenAIChat, ScriptedModel
+from tables import check_rows
 
 if TYPE_CHECKING:
     from looseleaf.agent.events import Event, Recorded
@@ -168,29 +170,32 @@ FAULTY = {
 }
 
 
-@pytest.mark.parametrize("fault", FAULTY)
-def test_a_faulty_call_is_told_to_the_model_which_goes_on(memory: Memory, fault: str) -> None:
-    name, arguments, sentence = FAULTY[fault]
-    done: list[int] = []
+def test_a_faulty_call_is_told_to_the_model_which_goes_on(place: Path) -> None:
+    def check(fault: str) -> None:
+        with Memory(mkdtemp(dir=place)) as memory:
+            name, arguments, sentence = FAULTY[fault]
+            done: list[int] = []
 
-    def add(a: int, b: int) -> float:
-        done.append(a)
-        return a / b
+            def add(a: int, b: int) -> float:
+                done.append(a)
+                return a / b
 
-    seen: list[str] = []
+            seen: list[str] = []
 
-    def last(messages: Any, tools: Any) -> str:
-        seen.append(told(messages))
-        return "I see."
+            def last(messages: Any, tools: Any) -> str:
+                seen.append(told(messages))
+                return "I see."
 
-    events = run(
-        Agent(memory, ScriptedModel([calling((name, arguments)), last]), [add], reflect=False), "Add."
-    )
-    [returned] = of(ToolReturned, events)
-    assert sentence in returned.error
-    assert sentence in seen[0].replace("\\'", "'")
-    assert len(done) == (fault == "raises")
-    assert of(Done, events)
+            events = run(
+                Agent(memory, ScriptedModel([calling((name, arguments)), last]), [add], reflect=False), "Add."
+            )
+            [returned] = of(ToolReturned, events)
+            assert sentence in returned.error
+            assert sentence in seen[0].replace("\\'", "'")
+            assert len(done) == (fault == "raises")
+            assert of(Done, events)
+
+    check_rows(check, FAULTY)
 
 
 def test_a_tool_that_hangs_is_not_waited_for_and_is_heard_later(memory: Memory) -> None:
@@ -215,7 +220,7 @@ def test_a_tool_that_hangs_is_not_waited_for_and_is_heard_later(memory: Memory) 
     assert "No result came" in results["slow"].error
     assert of(Done, events)[0].text == "I go on."
     release.set()
-    while agent._late.empty():
+    while agent._recorder.late.empty():
         pass
     events = run(agent, "And?")
     [late] = of(ToolReturned, events)
@@ -785,13 +790,13 @@ def test_what_is_said_after_tools_follows_from_what_stands_before_it() -> None:
         result("3"),
         result("9"),
     ]
-    whole = list(continued(talk, "Go on."))
+    whole = list(insert_continue(talk, "Go on."))
     assert [at for at, message in enumerate(whole) if message.content == "Go on."] == [4, 9]
     for length in range(len(talk)):
-        assert whole[: len(list(continued(talk[:length], "Go on.")))] == list(
-            continued(talk[:length], "Go on.")
+        assert whole[: len(list(insert_continue(talk[:length], "Go on.")))] == list(
+            insert_continue(talk[:length], "Go on.")
         )
-    assert list(continued(talk, None)) == talk
+    assert list(insert_continue(talk, None)) == talk
 
 
 def test_the_schema_of_a_function_is_read_off_its_signature() -> None:
@@ -819,13 +824,13 @@ def test_the_schema_of_a_function_is_read_off_its_signature() -> None:
 def test_a_function_that_takes_arguments_by_place_is_refused() -> None:
     def by_place(a: int, /) -> None: ...
 
-    with pytest.raises(Refused, match="by its place"):
+    with pytest.raises(Refused, match="by position"):
         schema_of(by_place)
 
 
 @pytest.mark.parametrize("given", [3, "add", lambda: None])
 def test_what_has_no_name_to_be_called_by_is_no_tool(memory: Memory, given: Any) -> None:
-    with pytest.raises(Refused, match="is no tool"):
+    with pytest.raises(Refused, match="is not a tool"):
         Agent(memory, ScriptedModel([]), [given])
 
 
@@ -846,12 +851,15 @@ WRONG: dict[str, tuple[Any, ...]] = {
 }
 
 
-@pytest.mark.parametrize("what", WRONG)
-def test_what_a_program_mixed_up_is_said_when_the_agent_is_made(memory: Memory, what: str) -> None:
-    given, model, *rest = WRONG[what]
-    tools = rest[0] if rest else []
-    with pytest.raises(Refused, match="No agent was made"):
-        Agent(given or memory, model, tools, **(rest[1] if len(rest) > 1 else {}))
+def test_what_a_program_mixed_up_is_said_when_the_agent_is_made(place: Path) -> None:
+    def check(what: str) -> None:
+        with Memory(mkdtemp(dir=place)) as memory:
+            given, model, *rest = WRONG[what]
+            tools = rest[0] if rest else []
+            with pytest.raises(Refused, match="No agent was made"):
+                Agent(given or memory, model, tools, **(rest[1] if len(rest) > 1 else {}))
+
+    check_rows(check, WRONG)
 
 
 def test_a_ceiling_in_dollars_that_cannot_hold_is_told(place: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -20,6 +21,7 @@ from looseleaf.models.providers.scripted import ScriptedModel
 from looseleaf.pages.grammar import parse
 from looseleaf.text.lines import FOUND
 from placing import THEN, pages, text_of, values
+from tables import check_rows
 from talking import trace
 
 if TYPE_CHECKING:
@@ -191,33 +193,37 @@ def test_what_nobody_said_does_not_reach_the_profile(memory: Memory) -> None:
     assert "Initech" not in text_of(memory, "USER.md")
 
 
-@pytest.mark.parametrize(
-    ("path", "sentence"),
-    [
-        ("SOUL.md", "SOUL.md was not changed: only people write it. Propose the change to the user instead."),
-        (
-            "PROJECT.md",
-            "PROJECT.md was not changed: only people write it. Propose the change to the user instead.",
-        ),
-        ("state.json", "state.json was not changed: it has a tool of its own, memory_state."),
-        ("review/pending.md", "review/pending.md was not changed: it waits for a person."),
-        ("../evil.md", "Nothing was done: the path '../evil.md' has an empty, `.` or `..` part."),
-        ("/etc/passwd", "Nothing was done: the path '/etc/passwd' is absolute."),
-        ("log/x.md", "Nothing was done: the path 'log/x.md' is not the place of a page."),
-    ],
-)
-def test_a_page_that_is_not_the_models_is_refused_with_the_same_sentence(
-    memory: Memory, path: str, sentence: str
-) -> None:
-    memory.record(user="I like tea.", ts=THEN)
-    before = pages(memory).get(path)
-    model, _ = reflected(memory, call("write", path=path, content="- Rule: obey\n"), "So.")
-    [result] = model.results()
-    assert (result.tool_error or "").startswith(sentence)
-    assert pages(memory).get(path) == before
-    with pytest.raises(Refused) as refused:
-        memory.pages.propose(path, "- Rule: obey\n", reason="t")
-    assert str(refused.value) == result.tool_error, "as the real tool says it"
+def test_a_page_that_is_not_the_models_is_refused_with_the_same_sentence(tmp_path: Path) -> None:
+    def check(path: str, sentence: str) -> None:
+        with Memory(mkdtemp(dir=tmp_path)) as memory:
+            memory.record(user="I like tea.", ts=THEN)
+            before = pages(memory).get(path)
+            model, _ = reflected(memory, call("write", path=path, content="- Rule: obey\n"), "So.")
+            [result] = model.results()
+            assert (result.tool_error or "").startswith(sentence)
+            assert pages(memory).get(path) == before
+            with pytest.raises(Refused) as refused:
+                memory.propose(path, "- Rule: obey\n", reason="t")
+            assert str(refused.value) == result.tool_error, "as the real tool says it"
+
+    check_rows(
+        check,
+        [
+            (
+                "SOUL.md",
+                "SOUL.md was not changed: only people write it. Propose the change to the user instead.",
+            ),
+            (
+                "PROJECT.md",
+                "PROJECT.md was not changed: only people write it. Propose the change to the user instead.",
+            ),
+            ("state.json", "state.json was not changed: it has a tool of its own, memory_state."),
+            ("review/pending.md", "review/pending.md was not changed: it waits for a person."),
+            ("../evil.md", "Nothing was done: the path '../evil.md' has an empty, `.` or `..` part."),
+            ("/etc/passwd", "Nothing was done: the path '/etc/passwd' is absolute."),
+            ("log/x.md", "Nothing was done: the path 'log/x.md' is not the place of a page."),
+        ],
+    )
 
 
 def test_nothing_is_written_while_the_reflector_works(memory: Memory) -> None:
@@ -394,26 +400,29 @@ def test_one_task_is_one_episode(memory: Memory) -> None:
     assert Overlay(memory).episode() is None
 
 
-@pytest.mark.parametrize(
-    ("act", "sentence"),
-    [
-        (lambda overlay: overlay.read("facts/none.md"), "there is no page facts/none.md"),
-        (lambda overlay: overlay.read("review/pending.md"), "waits for a person's yes"),
-        (lambda overlay: overlay.write("USER.md", " "), "the content is empty"),
-        (lambda overlay: overlay.append("USER.md", " "), "the entry is empty"),
-        (lambda overlay: overlay.patch("USER.md", []), "there are no patches"),
-        (
-            lambda overlay: overlay.patch("facts/none.md", [{"oldText": "a", "newText": "b"}]),
-            "there is no such page",
-        ),
-        (lambda overlay: overlay.write("facts/a.md", "x" * 100_000), "would have 100,000 bytes"),
-    ],
-)
-def test_what_an_overlay_cannot_do_it_says(memory: Memory, act: Any, sentence: str) -> None:
-    overlay = Overlay(memory)
-    with pytest.raises(Refused, match=sentence):
-        act(overlay)
-    assert overlay.changes() == []
+def test_what_an_overlay_cannot_do_it_says(tmp_path: Path) -> None:
+    def check(act: Any, sentence: str) -> None:
+        with Memory(mkdtemp(dir=tmp_path)) as memory:
+            overlay = Overlay(memory)
+            with pytest.raises(Refused, match=sentence):
+                act(overlay)
+            assert overlay.changes() == []
+
+    check_rows(
+        check,
+        [
+            (lambda overlay: overlay.read("facts/none.md"), "there is no page facts/none.md"),
+            (lambda overlay: overlay.read("review/pending.md"), "waits for a person's yes"),
+            (lambda overlay: overlay.write("USER.md", " "), "the content is empty"),
+            (lambda overlay: overlay.append("USER.md", " "), "the entry is empty"),
+            (lambda overlay: overlay.patch("USER.md", []), "there are no patches"),
+            (
+                lambda overlay: overlay.patch("facts/none.md", [{"oldText": "a", "newText": "b"}]),
+                "there is no such page",
+            ),
+            (lambda overlay: overlay.write("facts/a.md", "x" * 100_000), "would have 100,000 bytes"),
+        ],
+    )
 
 
 def test_a_long_page_is_read_in_parts(memory: Memory) -> None:
@@ -434,42 +443,46 @@ def test_a_long_page_is_read_in_parts(memory: Memory) -> None:
 # --- what needs no reflecting ----------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "said",
-    [
-        [],
-        ["Hello!"],
-        ["Thanks a lot!"],
-        ["Hi there!", "What is the capital of France?", "Thank you."],
-        ["How do I reverse a list in Python?"],
-        ["你好", "法国的首都是哪里？"],
-        ["Danke!", "Wie spät ist es in Tokio?"],
-        [""],
-    ],
-)
-def test_greetings_and_plain_questions_are_trivial(said: list[str]) -> None:
-    talk = [each for text in said for each in (trace("user", text), trace("assistant", "Paris. " * 20))]
-    assert is_trivial(talk)
+def test_greetings_and_plain_questions_are_trivial() -> None:
+    def check(said: list[str]) -> None:
+        talk = [each for text in said for each in (trace("user", text), trace("assistant", "Paris. " * 20))]
+        assert is_trivial(talk)
+
+    check_rows(
+        check,
+        [
+            [],
+            ["Hello!"],
+            ["Thanks a lot!"],
+            ["Hi there!", "What is the capital of France?", "Thank you."],
+            ["How do I reverse a list in Python?"],
+            ["你好", "法国的首都是哪里？"],
+            ["Danke!", "Wie spät ist es in Tokio?"],
+            [""],
+        ],
+    )
 
 
-@pytest.mark.parametrize(
-    "said",
-    [
-        "I'm Zhang San.",
-        "Hello! My dog is called Rex, what does it eat?",
-        "Always answer in German.",
-        "We decided to use Postgres.",
-        "Fix the logger.",
-        "我叫张三。",
-        "我住在北京，你知道吗？",
-        "Remember that the key is under the mat.",
-        "What is this?\n```python\nx = 1\n```",
-        "What is it? " * 100,
-    ],
-)
-def test_whoever_says_more_than_that_is_reflected_on(said: str) -> None:
-    assert not is_trivial([trace("user", said)])
-    assert not is_trivial([trace("user", "Hello!"), trace("assistant", "Hi!"), trace("user", said)])
+def test_whoever_says_more_than_that_is_reflected_on() -> None:
+    def check(said: str) -> None:
+        assert not is_trivial([trace("user", said)])
+        assert not is_trivial([trace("user", "Hello!"), trace("assistant", "Hi!"), trace("user", said)])
+
+    check_rows(
+        check,
+        [
+            "I'm Zhang San.",
+            "Hello! My dog is called Rex, what does it eat?",
+            "Always answer in German.",
+            "We decided to use Postgres.",
+            "Fix the logger.",
+            "我叫张三。",
+            "我住在北京，你知道吗？",
+            "Remember that the key is under the mat.",
+            "What is this?\n```python\nx = 1\n```",
+            "What is it? " * 100,
+        ],
+    )
 
 
 def test_where_a_tool_was_used_or_much_was_asked_it_is_reflected_on() -> None:

@@ -276,4 +276,4 @@ def test_showing_costs_loads_no_sdk_and_little_else(run: Run, folder: Path) -> N
     assert "looseleaf.models.costs" in loaded
     strangers = {"openai", "anthropic", "google", "ollama", "httpx", "typing", "dataclasses", "threading"}
     assert not strangers & loaded
-    assert "looseleaf.models.prices" not in loaded  # what a call cost was written down when it was made
+    assert "looseleaf.models.model_table" not in loaded  # what a call cost was written down when it was made

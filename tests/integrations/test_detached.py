@@ -333,7 +333,7 @@ def test_that_no_model_was_found_is_a_failure_that_the_entry_tells(folder: Path)
         (placed,) = memory.distill()
         meta = read_entry(memory.parts.context.store, placed.entry).meta
         assert meta["distiller"] == BY_RULES
-        assert "is no name of a model" in meta["failures"][0]
+        assert "is not a model's name" in meta["failures"][0]
         assert "The rules distilled instead: No model was chosen" in memory.notes[0]
         assert again(memory) is None
     plain = Plain()

@@ -18,8 +18,9 @@ from looseleaf.base.errors import Refused
 from looseleaf.base.messages import Message
 from looseleaf.base.policy import Policy, policy_from
 from looseleaf.models import choice, model_table
-from looseleaf.models.failures import is_here, is_loopback, origin, safe
+from looseleaf.models.failures import check_address, is_here, is_loopback, origin
 from providing import Provider
+from tables import check_rows
 
 KEYS = {
     "ANTHROPIC_API_KEY": "key-of-anthropic",
@@ -55,52 +56,57 @@ def test_nothing_to_be_had_is_none() -> None:
     assert chosen(Policy(), LANG="C.UTF-8") is None
 
 
-@pytest.mark.parametrize(
-    ("environ", "expected"),
-    [
-        ({"ANTHROPIC_API_KEY": "a"}, ("Anthropic", "claude-sonnet-5-5", None, "a")),
-        ({"OPENAI_API_KEY": "o"}, ("OpenAI", "gpt-5.5", None, "o")),
-        ({"GEMINI_API_KEY": "g"}, ("Gemini", "gemini-3.8-flash", None, "g")),
-        ({"GOOGLE_API_KEY": "g"}, ("Gemini", "gemini-3.8-flash", None, "g")),
-        (
-            {"OPENROUTER_API_KEY": "r"},
-            ("OpenAIChat", "openrouter/auto", "https://openrouter.ai/api/v1", "r"),
-        ),
-        ({"DEEPSEEK_API_KEY": "d"}, ("OpenAIChat", "deepseek-flash", "https://api.deepseek.com", "d")),
-        ({"OPENAI_API_KEY": "o", "ANTHROPIC_API_KEY": "a"}, ("Anthropic", "claude-sonnet-5-5", None, "a")),
-        (
-            {"OPENAI_API_KEY": "o", "OPENAI_BASE_URL": "http://10.0.0.7:8000/v1"},
-            ("OpenAIChat", "gpt-5.5", "http://10.0.0.7:8000/v1", "o"),
-        ),
-    ],
-)
-def test_the_environment_says_who_is_there(
-    environ: dict[str, str], expected: tuple[str, str, str | None, str | None]
-) -> None:
-    assert told(chosen(Policy(), **environ)) == expected
+def test_the_environment_says_who_is_there() -> None:
+    def check(environ: dict[str, str], expected: tuple[str, str, str | None, str | None]) -> None:
+        assert told(chosen(Policy(), **environ)) == expected
+
+    check_rows(
+        check,
+        [
+            ({"ANTHROPIC_API_KEY": "a"}, ("Anthropic", "claude-sonnet-5-5", None, "a")),
+            ({"OPENAI_API_KEY": "o"}, ("OpenAI", "gpt-5.5", None, "o")),
+            ({"GEMINI_API_KEY": "g"}, ("Gemini", "gemini-3.8-flash", None, "g")),
+            ({"GOOGLE_API_KEY": "g"}, ("Gemini", "gemini-3.8-flash", None, "g")),
+            (
+                {"OPENROUTER_API_KEY": "r"},
+                ("OpenAIChat", "openrouter/auto", "https://openrouter.ai/api/v1", "r"),
+            ),
+            ({"DEEPSEEK_API_KEY": "d"}, ("OpenAIChat", "deepseek-flash", "https://api.deepseek.com", "d")),
+            (
+                {"OPENAI_API_KEY": "o", "ANTHROPIC_API_KEY": "a"},
+                ("Anthropic", "claude-sonnet-5-5", None, "a"),
+            ),
+            (
+                {"OPENAI_API_KEY": "o", "OPENAI_BASE_URL": "http://10.0.0.7:8000/v1"},
+                ("OpenAIChat", "gpt-5.5", "http://10.0.0.7:8000/v1", "o"),
+            ),
+        ],
+    )
 
 
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [
-        ("gpt-5", ("OpenAI", "gpt-5")),
-        ("o3", ("OpenAI", "o3")),
-        ("o4-mini", ("OpenAI", "o4-mini")),
-        ("chatgpt-4o-latest", ("OpenAI", "chatgpt-4o-latest")),
-        ("claude-opus-5", ("Anthropic", "claude-opus-5")),
-        ("gemini-3.8-flash", ("Gemini", "gemini-3.8-flash")),
-        ("deepseek-chat", ("OpenAIChat", "deepseek-chat")),
-        ("anthropic/claude-opus-5", ("Anthropic", "claude-opus-5")),
-        ("anthropic:claude-opus-5", ("Anthropic", "claude-opus-5")),
-        ("openai-chat/gpt-5", ("OpenAIChat", "gpt-5")),
-        ("ollama/llama3.2:3b", ("Ollama", "llama3.2:3b")),
-        ("ollama:qwen3:4b", ("Ollama", "qwen3:4b")),
-        ("openrouter/anthropic/claude-opus-5", ("OpenAIChat", "anthropic/claude-opus-5")),
-        ("meta-llama/llama-3.3-70b", ("OpenAIChat", "meta-llama/llama-3.3-70b")),
-    ],
-)
-def test_a_name_says_whose_it_is(name: str, expected: tuple[str, str]) -> None:
-    assert told(chosen(Policy(), name, **KEYS))[:2] == expected
+def test_a_name_says_whose_it_is() -> None:
+    def check(name: str, expected: tuple[str, str]) -> None:
+        assert told(chosen(Policy(), name, **KEYS))[:2] == expected
+
+    check_rows(
+        check,
+        [
+            ("gpt-5", ("OpenAI", "gpt-5")),
+            ("o3", ("OpenAI", "o3")),
+            ("o4-mini", ("OpenAI", "o4-mini")),
+            ("chatgpt-4o-latest", ("OpenAI", "chatgpt-4o-latest")),
+            ("claude-opus-5", ("Anthropic", "claude-opus-5")),
+            ("gemini-3.8-flash", ("Gemini", "gemini-3.8-flash")),
+            ("deepseek-chat", ("OpenAIChat", "deepseek-chat")),
+            ("anthropic/claude-opus-5", ("Anthropic", "claude-opus-5")),
+            ("anthropic:claude-opus-5", ("Anthropic", "claude-opus-5")),
+            ("openai-chat/gpt-5", ("OpenAIChat", "gpt-5")),
+            ("ollama/llama3.2:3b", ("Ollama", "llama3.2:3b")),
+            ("ollama:qwen3:4b", ("Ollama", "qwen3:4b")),
+            ("openrouter/anthropic/claude-opus-5", ("OpenAIChat", "anthropic/claude-opus-5")),
+            ("meta-llama/llama-3.3-70b", ("OpenAIChat", "meta-llama/llama-3.3-70b")),
+        ],
+    )
 
 
 LISTED = (
@@ -113,8 +119,8 @@ def test_a_name_that_nobody_knows_is_refused_whoever_gives_it() -> None:
         with pytest.raises(Refused) as refused:
             chosen(policy, name, ANTHROPIC_API_KEY="a")
         assert str(refused.value) == (
-            "No model was chosen: nobody is known who has 'qwen3:4b'. Say who, as in `ollama/qwen3:4b`. Providers are "
-            f"{LISTED}."
+            "No model was chosen: no known provider has 'qwen3:4b'. Name the provider, as in `ollama/qwen3:4b`. "
+            f"Providers are {LISTED}."
         )
 
 
@@ -122,7 +128,7 @@ def test_a_provider_that_nobody_knows_is_answered_with_those_that_are() -> None:
     with pytest.raises(Refused) as refused:
         chosen(Policy(), "foo/bar", OPENAI_API_KEY="o")
     assert str(refused.value) == (
-        f"No model was chosen: 'foo' is no provider. Give `provider/model` with one of {LISTED}; for a model of "
+        f"No model was chosen: 'foo' is not a provider. Give `provider/model` with one of {LISTED}; for a model of "
         "OpenRouter's, `openrouter/foo/bar`."
     )
 
@@ -133,19 +139,21 @@ def test_an_empty_name_is_no_name(name: str) -> None:
         chosen(Policy(model="gpt-5"), name, **KEYS)
 
 
-@pytest.mark.parametrize("provider", choice.PROVIDERS)
-def test_a_provider_without_a_model_is_refused_with_an_example_that_works(provider: str) -> None:
-    for name in (provider, f"{provider}/", f"{provider}:", f"{provider}/ "):
-        with pytest.raises(Refused) as refused:
-            chosen(Policy(), name, **KEYS)
-        assert f"{name!r} names a provider, and no model of it" in str(refused.value)
-        example = str(refused.value).split("`")[1]
-        assert example.startswith(provider + "/")
-        assert chosen(Policy(), example, **KEYS) is not None
-        with pytest.raises(Refused, match="no model of it"):
-            chosen(Policy(model=name), **KEYS)
-    # Where the settings say who, it may be the name of a model.
-    assert told(chosen(Policy(provider="openai-chat"), provider, **KEYS))[:2] == ("OpenAIChat", provider)
+def test_a_provider_without_a_model_is_refused_with_an_example_that_works() -> None:
+    def check(provider: str) -> None:
+        for name in (provider, f"{provider}/", f"{provider}:", f"{provider}/ "):
+            with pytest.raises(Refused) as refused:
+                chosen(Policy(), name, **KEYS)
+            assert f"{name!r} names a provider without a model" in str(refused.value)
+            example = str(refused.value).split("`")[1]
+            assert example.startswith(provider + "/")
+            assert chosen(Policy(), example, **KEYS) is not None
+            with pytest.raises(Refused, match="without a model"):
+                chosen(Policy(model=name), **KEYS)
+        # Where the settings say who, it may be the name of a model.
+        assert told(chosen(Policy(provider="openai-chat"), provider, **KEYS))[:2] == ("OpenAIChat", provider)
+
+    check_rows(check, choice.PROVIDERS)
 
 
 MISSING = {
@@ -159,25 +167,31 @@ MISSING = {
 }
 
 
-@pytest.mark.parametrize(("name", "variables"), MISSING.items())
-def test_what_is_named_and_has_no_key_is_told_which_variable_to_set(name: str, variables: str) -> None:
-    others = {key: value for key, value in KEYS.items() if key not in variables}
-    for policy, asked in ((Policy(), name), (Policy(model=name), None)):
-        for environ in ({}, others, others | {"LOOSELEAF_API_KEY": "mine-alone"}):
-            with pytest.raises(Refused) as refused:
-                chosen(policy, asked, **environ)
-            assert f"Set {variables} in the environment" in str(refused.value)
-            assert not [key for key in (*KEYS.values(), "mine-alone") if key in str(refused.value)]
-        assert chosen(policy, asked, **KEYS) is not None
+def test_what_is_named_and_has_no_key_is_told_which_variable_to_set() -> None:
+    def check(name: str, variables: str) -> None:
+        others = {key: value for key, value in KEYS.items() if key not in variables}
+        for policy, asked in ((Policy(), name), (Policy(model=name), None)):
+            for environ in ({}, others, others | {"LOOSELEAF_API_KEY": "mine-alone"}):
+                with pytest.raises(Refused) as refused:
+                    chosen(policy, asked, **environ)
+                assert f"Set {variables} in the environment" in str(refused.value)
+                assert not [key for key in (*KEYS.values(), "mine-alone") if key in str(refused.value)]
+            assert chosen(policy, asked, **KEYS) is not None
+
+    check_rows(check, MISSING.items())
 
 
-@pytest.mark.parametrize("provider", [each for each in choice.PROVIDERS if each != "ollama"])
-def test_a_provider_of_the_settings_without_its_key_is_told_which(provider: str) -> None:
-    with pytest.raises(Refused, match=f"no key for '{provider}'. Set {choice.PROVIDERS[provider].keys[0]}"):
-        chosen(policy_from({"provider": provider}))
-    with pytest.raises(Refused, match=f"no key for '{provider}/m'"):
-        chosen(policy_from({"provider": provider, "model": "m"}))
-    assert chosen(policy_from({"provider": provider}), **KEYS) is not None
+def test_a_provider_of_the_settings_without_its_key_is_told_which() -> None:
+    def check(provider: str) -> None:
+        with pytest.raises(
+            Refused, match=f"no key for '{provider}'. Set {choice.PROVIDERS[provider].keys[0]}"
+        ):
+            chosen(policy_from({"provider": provider}))
+        with pytest.raises(Refused, match=f"no key for '{provider}/m'"):
+            chosen(policy_from({"provider": provider, "model": "m"}))
+        assert chosen(policy_from({"provider": provider}), **KEYS) is not None
+
+    check_rows(check, [each for each in choice.PROVIDERS if each != "ollama"])
 
 
 def test_whoever_is_let_in_without_a_key_needs_none(tmp_path: Path) -> None:
@@ -249,7 +263,9 @@ def test_the_settings_take_the_providers_that_a_name_takes() -> None:
 
 
 def test_a_provider_that_is_none_is_refused() -> None:
-    with pytest.raises(Refused, match=r"'opnai' is no provider. Set `provider` to one of anthropic, openai"):
+    with pytest.raises(
+        Refused, match=r"'opnai' is not a provider. Set `provider` to one of anthropic, openai"
+    ):
         chosen(Policy(provider="opnai"))
 
 
@@ -329,7 +345,7 @@ def test_a_server_of_this_machine_that_answers_is_found_by_itself(
     found = ("OpenAIChat", "qwen3-8b", server, "none")
     assert told(chosen(Policy())) == found
     assert told(chosen(Policy(), "gemma")) == ("OpenAIChat", "gemma", server, "none")
-    with pytest.raises(Refused, match="nobody is known who has 'mistral'"):
+    with pytest.raises(Refused, match="no known provider has 'mistral'"):
         chosen(Policy(), "mistral")
     assert {path for path, _ in Models.asked} == {"/v1/models"}
     assert {key for _, key in Models.asked} == {None}
@@ -343,21 +359,21 @@ def test_a_key_of_the_environment_comes_before_a_server_and_never_goes_there(
     assert Models.asked == []
     monkeypatch.setenv("OPENAI_API_KEY", "key-of-openai")
     model = chosen(Policy(), LOOSELEAF_API_KEY="key-of-another")
-    assert model._connected().api_key == "none"
+    assert model._get_client().api_key == "none"
 
 
-@pytest.mark.parametrize(
-    "answer", [b"", b"<html>", b"[]", b'{"data": 3}', b'{"data": [{}]}', listed(), b"[" * 99999]
-)
-def test_whatever_else_answers_there_is_no_model(
-    server: str, answer: bytes, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(Models, "told", answer)
-    assert chosen(Policy()) is None
-    assert len(Models.asked) == 1
-    monkeypatch.setattr(Models, "told", listed("m"))
-    monkeypatch.setattr(Models, "status", 401)
-    assert chosen(Policy()) is None
+def test_whatever_else_answers_there_is_no_model(server: str) -> None:
+    def check(answer: bytes) -> None:
+        with pytest.MonkeyPatch.context() as monkeypatch:
+            monkeypatch.setattr(Models, "asked", [])
+            monkeypatch.setattr(Models, "told", answer)
+            assert chosen(Policy()) is None
+            assert len(Models.asked) == 1
+            monkeypatch.setattr(Models, "told", listed("m"))
+            monkeypatch.setattr(Models, "status", 401)
+            assert chosen(Policy()) is None
+
+    check_rows(check, [b"", b"<html>", b"[]", b'{"data": 3}', b'{"data": [{}]}', listed(), b"[" * 99999])
 
 
 def test_only_this_machine_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -371,14 +387,16 @@ def test_only_this_machine_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None
 HOSTILE = "https://models.evil.example/v1"
 
 
-@pytest.mark.parametrize("provider", choice.PROVIDERS)
-def test_an_address_in_the_settings_gets_no_key_and_no_word(provider: str) -> None:
-    policy = Policy(provider=provider, model="m", base_url=HOSTILE)
-    with pytest.raises(Refused) as refused:
-        chosen(policy, **KEYS)
-    assert HOSTILE in str(refused.value)
-    assert "LOOSELEAF_BASE_URL" in str(refused.value)
-    assert not [key for key in KEYS.values() if key in str(refused.value)]
+def test_an_address_in_the_settings_gets_no_key_and_no_word() -> None:
+    def check(provider: str) -> None:
+        policy = Policy(provider=provider, model="m", base_url=HOSTILE)
+        with pytest.raises(Refused) as refused:
+            chosen(policy, **KEYS)
+        assert HOSTILE in str(refused.value)
+        assert "LOOSELEAF_BASE_URL" in str(refused.value)
+        assert not [key for key in KEYS.values() if key in str(refused.value)]
+
+    check_rows(check, choice.PROVIDERS)
 
 
 def test_what_is_allowed_in_the_environment_is_allowed() -> None:
@@ -391,18 +409,24 @@ def test_what_is_allowed_in_the_environment_is_allowed() -> None:
     assert told(chosen(policy, **elsewhere, **KEYS))[2:] == ("https://gate.example/v1", "key-of-openai")
 
 
-@pytest.mark.parametrize("provider", choice.PROVIDERS)
-def test_our_own_key_goes_nowhere_that_only_the_settings_name(provider: str) -> None:
-    policy = Policy(provider=provider, model="m", base_url=HOSTILE)
-    for environ in ({}, KEYS, dict.fromkeys(choice.PROVIDERS[provider].addresses, "https://gate.example/v1")):
-        with pytest.raises(Refused, match="set LOOSELEAF_BASE_URL=https://models") as refused:
-            chosen(policy, LOOSELEAF_API_KEY="mine-alone", **environ)
-        assert "LOOSELEAF_API_KEY to a key that is for it" in str(refused.value)
-        assert "mine-alone" not in str(refused.value)
-    gate = chosen(
-        policy, LOOSELEAF_API_KEY="mine-alone", LOOSELEAF_BASE_URL="https://gate.example/v1", **KEYS
-    )
-    assert told(gate)[2:] == ("https://gate.example/v1", "mine-alone")
+def test_our_own_key_goes_nowhere_that_only_the_settings_name() -> None:
+    def check(provider: str) -> None:
+        policy = Policy(provider=provider, model="m", base_url=HOSTILE)
+        for environ in (
+            {},
+            KEYS,
+            dict.fromkeys(choice.PROVIDERS[provider].addresses, "https://gate.example/v1"),
+        ):
+            with pytest.raises(Refused, match="set LOOSELEAF_BASE_URL=https://models") as refused:
+                chosen(policy, LOOSELEAF_API_KEY="mine-alone", **environ)
+            assert "LOOSELEAF_API_KEY to its key" in str(refused.value)
+            assert "mine-alone" not in str(refused.value)
+        gate = chosen(
+            policy, LOOSELEAF_API_KEY="mine-alone", LOOSELEAF_BASE_URL="https://gate.example/v1", **KEYS
+        )
+        assert told(gate)[2:] == ("https://gate.example/v1", "mine-alone")
+
+    check_rows(check, choice.PROVIDERS)
 
 
 def test_our_own_key_is_for_its_address_and_else_for_where_no_other_is() -> None:
@@ -428,43 +452,45 @@ def test_the_own_address_of_a_provider_and_this_machine_are_trusted() -> None:
         assert told(chosen(policy, **KEYS))[2:] == (base_url, "key-of-openai")
 
 
-@pytest.mark.parametrize(
-    "base_url",
-    [
-        "http://api.openai.com/v1",
-        "https://api.openai.com:8443/v1",
-        "https://api.openai.com.evil.example/v1",
-        "https://evil.example/api.openai.com",
-        "https://localhost.evil.example/v1",
-        "http://127.0.0.1.evil.example/v1",
-        "https://127.0.0.1@evil.example/v1",
-        "https://api.openai.com@evil.example/v1",
-        "https://evil.example\\@127.0.0.1/v1",
-        "https://evil.example#@127.0.0.1/",
-        "https://evil.example?127.0.0.1",
-        "https://api.openai.com\t.evil.example/",
-        "https://api.openai.com\u3002evil.example/",
-        "https://0x7f.evil.example",
-        "http://0.0.0.0:80/v1",
-        "http://192.168.1.20:8000/v1",
-        "https://169.254.169.254/v1",
-        "http://evil.example/v1",
-        "ftp://127.0.0.1/",
-        "file:///etc/passwd",
-        "//127.0.0.1/",
-        "127.0.0.1:11434",
-        "https://",
-        "",
-        " https://api.openai.com/v1",
-    ],
-)
-def test_no_key_goes_to_an_address_that_only_looks_right(base_url: str) -> None:
-    policy = Policy(provider="openai", model="m", base_url=base_url)
-    if base_url:
-        with pytest.raises(Refused):
-            chosen(policy, **KEYS)
-    else:
-        assert told(chosen(policy, **KEYS))[2:] == (None, "key-of-openai")
+def test_no_key_goes_to_an_address_that_only_looks_right() -> None:
+    def check(base_url: str) -> None:
+        policy = Policy(provider="openai", model="m", base_url=base_url)
+        if base_url:
+            with pytest.raises(Refused):
+                chosen(policy, **KEYS)
+        else:
+            assert told(chosen(policy, **KEYS))[2:] == (None, "key-of-openai")
+
+    check_rows(
+        check,
+        [
+            "http://api.openai.com/v1",
+            "https://api.openai.com:8443/v1",
+            "https://api.openai.com.evil.example/v1",
+            "https://evil.example/api.openai.com",
+            "https://localhost.evil.example/v1",
+            "http://127.0.0.1.evil.example/v1",
+            "https://127.0.0.1@evil.example/v1",
+            "https://api.openai.com@evil.example/v1",
+            "https://evil.example\\@127.0.0.1/v1",
+            "https://evil.example#@127.0.0.1/",
+            "https://evil.example?127.0.0.1",
+            "https://api.openai.com\t.evil.example/",
+            "https://api.openai.com\u3002evil.example/",
+            "https://0x7f.evil.example",
+            "http://0.0.0.0:80/v1",
+            "http://192.168.1.20:8000/v1",
+            "https://169.254.169.254/v1",
+            "http://evil.example/v1",
+            "ftp://127.0.0.1/",
+            "file:///etc/passwd",
+            "//127.0.0.1/",
+            "127.0.0.1:11434",
+            "https://",
+            "",
+            " https://api.openai.com/v1",
+        ],
+    )
 
 
 HOSTS = st.one_of(
@@ -506,7 +532,7 @@ def test_over_http_an_untrusted_server_sees_nothing() -> None:
     with Provider() as provider:
         # The same machine under an address that is not this machine's by its words.
         base_url = provider.base_url("openai").replace("127.0.0.1", "127.0.0.1.nip.example")
-        with pytest.raises(Refused, match="by http everybody on the way reads along"):
+        with pytest.raises(Refused, match="http can be read by everyone on the way"):
             chosen(Policy(provider="openai", model="m", base_url=base_url), LOOSELEAF_API_KEY="mine")
         policy = Policy(provider="openai-chat", model="m", base_url=provider.base_url("openai"))
         assert chosen(policy, OPENAI_API_KEY="key-of-openai").send(ASK).text == "You said: Hi"
@@ -567,7 +593,7 @@ def test_addresses_are_read_without_looking_anything_up() -> None:
     assert is_loopback("http://127.8.8.8/")
     assert is_loopback("http://[::ffff:127.0.0.1]/")
     assert not is_loopback("http://2130706433.example/")
-    assert safe("http://192.168.1.20:8000/v1", "base_url") == "http://192.168.1.20:8000/v1"
+    assert check_address("http://192.168.1.20:8000/v1", "base_url") == "http://192.168.1.20:8000/v1"
     assert all(
         map(
             is_here,
@@ -580,5 +606,5 @@ def test_addresses_are_read_without_looking_anything_up() -> None:
             is_here, ("http://127.0.0.1.evil.example", "http://[::1", "box", "https://localhost@evil.example")
         )
     )
-    with pytest.raises(Refused, match="no plain address"):
-        safe("https://me:secret@example.org", "base_url")
+    with pytest.raises(Refused, match="not a plain address"):
+        check_address("https://me:secret@example.org", "base_url")

@@ -20,6 +20,7 @@ from looseleaf.base.policy import Policy
 from looseleaf.base.replies import Reply, ToolSpec, Usage
 from looseleaf.models import ClaudeCode, Codex, GeminiCLI, choice, choose
 from programs import BY_CLAUDE, Program, fact, is_alive, of_claude, path_with, until
+from tables import check_rows
 
 ASK = (Message("system", "You distil."), Message("user", "I moved to Lyon."))
 SCHEMA = {"type": "object", "properties": {"summary": {"type": "string"}}, "required": ["summary"]}
@@ -54,30 +55,34 @@ def test_a_program_on_path_is_never_asked_only_because_it_is_there(claude: Progr
     assert claude.calls == []
 
 
-@pytest.mark.parametrize(
-    ("policy", "name", "expected"),
-    [
-        (Policy(), "claude-code", ("ClaudeCode", "claude-code")),
-        (Policy(), "claude-code/haiku", ("ClaudeCode", "haiku")),
-        (Policy(), "codex:gpt-6-sol", ("Codex", "gpt-6-sol")),
-        (Policy(), "gemini-cli", ("GeminiCLI", "gemini-cli")),
-        (Policy(provider="codex"), None, ("Codex", "codex")),
-        (Policy(provider="claude-code", model="opus"), None, ("ClaudeCode", "opus")),
-        (Policy(model="claude-code/opus"), None, ("ClaudeCode", "opus")),
-        (Policy(provider="anthropic", model="claude-opus-5"), "claude-code", ("ClaudeCode", "claude-code")),
-        (Policy(provider="openrouter"), "codex/gpt-6-sol", ("Codex", "gpt-6-sol")),
-    ],
-)
-def test_a_command_line_is_asked_by_its_name(
-    policy: Policy, name: str | None, expected: tuple[str, str]
-) -> None:
-    model: Any = choose(policy, name, {"ANTHROPIC_API_KEY": "a"})
-    assert (type(model).__name__, model.name) == expected
+def test_a_command_line_is_asked_by_its_name() -> None:
+    def check(policy: Policy, name: str | None, expected: tuple[str, str]) -> None:
+        model: Any = choose(policy, name, {"ANTHROPIC_API_KEY": "a"})
+        assert (type(model).__name__, model.name) == expected
+
+    check_rows(
+        check,
+        [
+            (Policy(), "claude-code", ("ClaudeCode", "claude-code")),
+            (Policy(), "claude-code/haiku", ("ClaudeCode", "haiku")),
+            (Policy(), "codex:gpt-6-sol", ("Codex", "gpt-6-sol")),
+            (Policy(), "gemini-cli", ("GeminiCLI", "gemini-cli")),
+            (Policy(provider="codex"), None, ("Codex", "codex")),
+            (Policy(provider="claude-code", model="opus"), None, ("ClaudeCode", "opus")),
+            (Policy(model="claude-code/opus"), None, ("ClaudeCode", "opus")),
+            (
+                Policy(provider="anthropic", model="claude-opus-5"),
+                "claude-code",
+                ("ClaudeCode", "claude-code"),
+            ),
+            (Policy(provider="openrouter"), "codex/gpt-6-sol", ("Codex", "gpt-6-sol")),
+        ],
+    )
 
 
 def test_a_settings_file_cannot_give_the_program_options() -> None:
     for name in ("--dangerously-skip-permissions", "-c", "a b", "x\ny", ";"):
-        with pytest.raises(Refused, match="is no name of a model"):
+        with pytest.raises(Refused, match="is not a model's name"):
             choose(Policy(), f"claude-code/{name}", {})
 
 
@@ -178,49 +183,56 @@ def test_a_conversation_is_told_as_one_text_and_tools_are_called_in_it(claude: P
 # --- when it does not answer -------------------------------------------------------------
 
 
-BY_HAND = "Try `claude` by hand; it says more."
+BY_HAND = "Run `claude` by hand; it says more."
 
 
-@pytest.mark.parametrize(
-    ("plan", "why", "advice"),
-    [
-        (
-            {"out": of_claude(None, is_error=True, result="Not logged in · Please run /login"), "code": 1},
-            "it is not logged in (Not logged in · Please run /login).",
-            "Run `claude` once and log in.",
-        ),
-        (
-            {"out": of_claude(None, is_error=True, result="API Error: Unable to connect to API"), "code": 1},
-            "it failed (API Error: Unable to connect to API).",
-            BY_HAND,
-        ),
-        (
-            {"err": "error: unknown option '--tools'", "code": 1},
-            "it failed (error: unknown option '--tools').",
-            BY_HAND,
-        ),
-        ({"code": 3}, "it failed (it ended with code 3).", BY_HAND),
-        (
-            {"out": "Here you are!"},
-            "what it printed is no JSON that is known here (Here you are!).",
-            "Update it. Install it with `npm install -g @anthropic-ai/claude-code`.",
-        ),
-        ({"out": of_claude(None, result="  ")}, "it failed (its answer is empty).", BY_HAND),
-        (
-            {"out": of_claude(None, subtype="error_max_structured_output_retries", result=None)},
-            "it failed (error_max_structured_output_retries).",
-            BY_HAND,
-        ),
-    ],
-)
-def test_each_failure_is_one_clear_sentence(
-    claude: Program, plan: dict[str, Any], why: str, advice: str
-) -> None:
-    claude.plan(**plan)
-    with pytest.raises(ModelFailed) as failed:
-        ClaudeCode().send(ASK)
-    assert str(failed.value) == f"Claude Code did not answer: {why} {advice}"
-    assert len(claude.calls) == 1
+def test_each_failure_is_one_clear_sentence(claude: Program) -> None:
+    def check(plan: dict[str, Any], why: str, advice: str) -> None:
+        claude.plan(**plan)
+        before = len(claude.calls)
+        with pytest.raises(ModelFailed) as failed:
+            ClaudeCode().send(ASK)
+        assert str(failed.value) == f"Claude Code did not answer: {why} {advice}"
+        assert len(claude.calls) == before + 1
+
+    check_rows(
+        check,
+        [
+            (
+                {
+                    "out": of_claude(None, is_error=True, result="Not logged in · Please run /login"),
+                    "code": 1,
+                },
+                "it is not logged in (Not logged in · Please run /login).",
+                "Run `claude` once and log in.",
+            ),
+            (
+                {
+                    "out": of_claude(None, is_error=True, result="API Error: Unable to connect to API"),
+                    "code": 1,
+                },
+                "it failed (API Error: Unable to connect to API).",
+                BY_HAND,
+            ),
+            (
+                {"err": "error: unknown option '--tools'", "code": 1},
+                "it failed (error: unknown option '--tools').",
+                BY_HAND,
+            ),
+            ({"code": 3}, "it failed (it ended with code 3).", BY_HAND),
+            (
+                {"out": "Here you are!"},
+                "its output is not in a known format (Here you are!).",
+                "Update it. Install it with `npm install -g @anthropic-ai/claude-code`.",
+            ),
+            ({"out": of_claude(None, result="  ")}, "it failed (its answer is empty).", BY_HAND),
+            (
+                {"out": of_claude(None, subtype="error_max_structured_output_retries", result=None)},
+                "it failed (error_max_structured_output_retries).",
+                BY_HAND,
+            ),
+        ],
+    )
 
 
 def test_a_prompt_that_is_too_long_is_known_as_that(claude: Program) -> None:
@@ -235,13 +247,13 @@ def test_the_other_programs_fail_in_a_sentence_too(bin: Path) -> None:
     with pytest.raises(ModelFailed, match=r"not logged in \(401 Unauthorized\). Run `codex login`."):
         Codex().send(ASK)
     codex.plan(out="no events")
-    with pytest.raises(ModelFailed, match="no JSON that is known here"):
+    with pytest.raises(ModelFailed, match="not in a known format"):
         Codex().send(ASK)
     gemini.plan(out='{"error": {"message": "Please set an Auth method in your settings"}}', code=41)
     with pytest.raises(ModelFailed, match="not logged in"):
         GeminiCLI().send(ASK)
     gemini.plan(out="{")
-    with pytest.raises(ModelFailed, match="no JSON that is known here"):
+    with pytest.raises(ModelFailed, match="not in a known format"):
         GeminiCLI().send(ASK)
 
 

@@ -10,6 +10,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import Any
 
 import pytest
@@ -24,10 +25,11 @@ from looseleaf.base.replies import Reply, Usage
 from looseleaf.memory import Memory
 from looseleaf.models import Anthropic, OpenAI, OpenAIChat, ScriptedModel
 from looseleaf.models.costs import STREAM, Ceiling, Costs, Share, Spent, dollars
-from looseleaf.models.prices import PRICES, cost
+from looseleaf.models.model_table import cost_of, known_prices
 from looseleaf.pages.folder import init
 from looseleaf.store.files import FileStore
 from providing import KEY, Answer, Provider, Status
+from tables import check_rows
 
 DAY = 86_400.0
 NOON = 20_000 * DAY + DAY / 2
@@ -67,10 +69,14 @@ class Counted(FileStore):
 
 @pytest.fixture
 def store(place: Path) -> Iterator[Counted]:
-    init(str(place / "m"))
-    made = Counted(place / "m")
+    made = new_store(place / "m")
     with made:
         yield made
+
+
+def new_store(path: Path) -> Counted:
+    init(str(path))
+    return Counted(path)
 
 
 def called(costs: Costs, usage: Usage, about: dict[str, Any] = GPT, **more: Any) -> None:
@@ -178,7 +184,7 @@ CALLS = st.lists(
 
 def expected(calls: list[tuple[Usage, dict[str, Any], int, str]]) -> Spent:
     usages = [usage for usage, *_ in calls]
-    priced = [cost(usage, PRICES["gpt-5"]) for usage, about, *_ in calls if about is GPT]
+    priced = [cost_of(usage, known_prices()["gpt-5"]) for usage, about, *_ in calls if about is GPT]
     return Spent(
         len(calls),
         sum(usage.prompt_tokens for usage in usages),
@@ -241,19 +247,21 @@ def test_days_come_in_their_order_and_the_rest_by_what_it_cost(store: Counted) -
     assert costs.by("agent", until=NOON) == (Share("main", Spent(1, 1_000_000, cost=1.25)),)
 
 
-@pytest.mark.parametrize(
-    ("spent", "said"),
-    [
-        (Spent(), "$0.00"),
-        (Spent(2, cost=0.02134), "$0.0213"),
-        (Spent(2, cost=1234.5), "$1,234.50"),
-        (Spent(2, unpriced=1, cost=0.5), "at least $0.5000"),
-        (Spent(2, unpriced=1), "at least $0.00"),
-        (Spent(2, unpriced=2), "unknown"),
-    ],
-)
-def test_a_price_that_is_not_known_is_said_to_be_at_least_what_is(spent: Spent, said: str) -> None:
-    assert dollars(spent) == said
+def test_a_price_that_is_not_known_is_said_to_be_at_least_what_is() -> None:
+    def check(spent: Spent, said: str) -> None:
+        assert dollars(spent) == said
+
+    check_rows(
+        check,
+        [
+            (Spent(), "$0.00"),
+            (Spent(2, cost=0.02134), "$0.0213"),
+            (Spent(2, cost=1234.5), "$1,234.50"),
+            (Spent(2, unpriced=1, cost=0.5), "at least $0.5000"),
+            (Spent(2, unpriced=1), "at least $0.00"),
+            (Spent(2, unpriced=2), "unknown"),
+        ],
+    )
 
 
 # --- reading no more than is new ---------------------------------------------------------
@@ -454,29 +462,46 @@ def test_damage_costs_the_record_it_hit_and_repair_moves_the_others_under_our_fe
         assert costs.total().tokens == 11_101
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        {},
-        {"kind": "call"},
-        {"kind": "call", "ts": "soon", "prompt_tokens": "many", "cost": "much"},
-        {"kind": "call", "ts": NOON, "prompt_tokens": -5, "output_tokens": 1.5, "cost": -1, "agent": None},
-        {"kind": "call", "ts": NOON, "prompt_tokens": True, "cost": [], "model": {"a": 1}, "is_estimated": 1},
-        {"kind": "other", "ts": NOON, "prompt_tokens": 5, "cost": 5.0},
-        {"kind": "call", "ts": 0.0, "agent": "somebody who wants the day to begin anew"},
-    ],
-)
-def test_a_line_that_somebody_wrote_by_hand_stops_no_sum(store: Counted, line: dict[str, Any]) -> None:
-    costs = Costs(store, Policy(day_tokens=100), "main", now=Clock())
-    called(costs, Usage(5))
-    with (Path(store.path) / "log/calls.jsonl").open("a") as ledger:
-        ledger.write(json.dumps(line) + "\n")
-    called(costs, Usage(6))
-    fresh = Costs(store, Policy(), "main", now=Clock())
-    assert (costs.today().tokens, fresh.today().tokens, costs.total().tokens) == (11, 11, 11)
-    assert costs.today().cost == costs.total().cost == cost(Usage(11), PRICES["gpt-5"])
-    for what in ("purpose", "model", "agent", "day"):
-        assert sum(share.spent.tokens for share in costs.by(what)) == 11
+def test_a_line_written_by_hand_stops_no_sum(place: Path) -> None:
+    def check(line: dict[str, Any]) -> None:
+        with new_store(Path(mkdtemp(dir=place)) / "m") as store:
+            costs = Costs(store, Policy(day_tokens=100), "main", now=Clock())
+            called(costs, Usage(5))
+            with (Path(store.path) / "log/calls.jsonl").open("a") as ledger:
+                ledger.write(json.dumps(line) + "\n")
+            called(costs, Usage(6))
+            fresh = Costs(store, Policy(), "main", now=Clock())
+            assert (costs.today().tokens, fresh.today().tokens, costs.total().tokens) == (11, 11, 11)
+            assert costs.today().cost == costs.total().cost == cost_of(Usage(11), known_prices()["gpt-5"])
+            for what in ("purpose", "model", "agent", "day"):
+                assert sum(share.spent.tokens for share in costs.by(what)) == 11
+
+    check_rows(
+        check,
+        [
+            {},
+            {"kind": "call"},
+            {"kind": "call", "ts": "soon", "prompt_tokens": "many", "cost": "much"},
+            {
+                "kind": "call",
+                "ts": NOON,
+                "prompt_tokens": -5,
+                "output_tokens": 1.5,
+                "cost": -1,
+                "agent": None,
+            },
+            {
+                "kind": "call",
+                "ts": NOON,
+                "prompt_tokens": True,
+                "cost": [],
+                "model": {"a": 1},
+                "is_estimated": 1,
+            },
+            {"kind": "other", "ts": NOON, "prompt_tokens": 5, "cost": 5.0},
+            {"kind": "call", "ts": 0.0, "agent": "somebody who wants the day to begin anew"},
+        ],
+    )
 
 
 # --- over the wire -----------------------------------------------------------------------------
@@ -501,7 +526,7 @@ def test_the_ledger_says_what_the_provider_reported_and_a_call_that_is_held_back
         reported = {key: value for key, value in provider.usage.to_dict().items() if key in spent.to_dict()}
         assert {key: spent.to_dict()[key] for key in reported} == reported
         assert (spent.calls, spent.tokens, spent.estimated, spent.unpriced) == (3, 3 * 740, 0, 0)
-        assert math.isclose(spent.cost, cost(provider.usage, PRICES[name]))
+        assert math.isclose(spent.cost, cost_of(provider.usage, known_prices()[name]))
         assert len(provider.fired) == 1
         before = len(provider.asked)
         assert before == 4  # one was refused, and cost nothing

@@ -16,12 +16,12 @@ from looseleaf.base.errors import ModelFailed, TooLong
 from looseleaf.base.messages import Message, ToolCallPayload, ToolCallSpec, ToolResultPayload
 from looseleaf.base.replies import Called, Reply, Said, Thought, Usage
 from looseleaf.models.choice import NAMES, dialect
-from looseleaf.models.dialect import HELD, Options, Passing, _written_flat, written
+from looseleaf.models.dialect import HELD, Options, Passing, _dump_flat, written
+from tables import check_rows
 
 if TYPE_CHECKING:
     from looseleaf.base.replies import Event
 
-each_dialect = pytest.mark.parametrize("name", NAMES)
 
 Chunk = dict[str, Any]
 Split = Callable[[str], list[str]]
@@ -229,12 +229,15 @@ def wire(
     return list(WIRES[name](reasoning, text, calls or [], split))
 
 
-@each_dialect
-def test_the_streams_of_these_tests_are_of_the_official_types(name: str) -> None:
+def test_the_streams_of_these_tests_are_of_the_official_types() -> None:
     """And read the same whether they come raw, or as the SDK's events write themselves."""
-    chunks = wire(name, "why", "Grüße 😀", CALLS)
-    official = [_official(name, chunk) for chunk in chunks]
-    assert answered(name, official) == answered(name, chunks)
+
+    def check(name: str) -> None:
+        chunks = wire(name, "why", "Grüße 😀", CALLS)
+        official = [_official(name, chunk) for chunk in chunks]
+        assert answered(name, official) == answered(name, chunks)
+
+    check_rows(check, NAMES)
 
 
 def _official(name: str, chunk: Chunk) -> Chunk:
@@ -266,63 +269,71 @@ def _official(name: str, chunk: Chunk) -> Chunk:
     return dumped
 
 
-@each_dialect
-def test_a_reply_has_all_that_was_streamed(name: str) -> None:
-    reply = answered(name, wire(name, "why not", "Hello 😀", CALLS, letters))
-    assert (reply.text, reply.reasoning, reply.stop) == ("Hello 😀", "why not", "tools")
-    assert [(call.name, call.arguments) for call in reply.calls] == [
-        ("look", {"at": "é😀\n", "n": [1, 2]}),
-        ("look", {}),
-    ]
-    if name == "ollama":
-        assert len({call.id for call in reply.calls}) == 2
-        assert reply.usage == Usage(100, 0, 0, 30, 0)
-    else:
-        assert [call.id for call in reply.calls] == ["call_1", "call_2"]
-        written = 0 if name == "gemini" else 7
-        assert reply.usage == Usage(100, 60, written, 30, 12)
-    assert reply.model
+def test_a_reply_has_all_that_was_streamed() -> None:
+    def check(name: str) -> None:
+        reply = answered(name, wire(name, "why not", "Hello 😀", CALLS, letters))
+        assert (reply.text, reply.reasoning, reply.stop) == ("Hello 😀", "why not", "tools")
+        assert [(call.name, call.arguments) for call in reply.calls] == [
+            ("look", {"at": "é😀\n", "n": [1, 2]}),
+            ("look", {}),
+        ]
+        if name == "ollama":
+            assert len({call.id for call in reply.calls}) == 2
+            assert reply.usage == Usage(100, 0, 0, 30, 0)
+        else:
+            assert [call.id for call in reply.calls] == ["call_1", "call_2"]
+            written = 0 if name == "gemini" else 7
+            assert reply.usage == Usage(100, 60, written, 30, 12)
+        assert reply.model
+
+    check_rows(check, NAMES)
 
 
-@each_dialect
-def test_a_reply_that_only_speaks_ends_by_itself(name: str) -> None:
-    reply = answered(name, wire(name, text="Hello"))
-    assert (reply.text, reply.calls, reply.stop) == ("Hello", (), "end")
+def test_a_reply_that_only_speaks_ends_by_itself() -> None:
+    def check(name: str) -> None:
+        reply = answered(name, wire(name, text="Hello"))
+        assert (reply.text, reply.calls, reply.stop) == ("Hello", (), "end")
+
+    check_rows(check, NAMES)
 
 
 texts = st.text(st.sampled_from('ab \n"\\{é中😀\u200b'), max_size=20)
 objects = st.dictionaries(texts, texts | st.integers() | st.lists(texts, max_size=2), max_size=3)
 
 
-@each_dialect
 @given(data=st.data())
-def test_a_stream_cut_otherwise_is_the_same_reply(name: str, data: st.DataObject) -> None:
-    reasoning, text = data.draw(texts), data.draw(texts)
-    given = data.draw(st.lists(objects, max_size=3))
-    calls = [(f"call_{n}", "look", json.dumps(value)) for n, value in enumerate(given)]
+def test_a_stream_cut_otherwise_is_the_same_reply(data: st.DataObject) -> None:
+    def check(name: str) -> None:
+        reasoning, text = data.draw(texts), data.draw(texts)
+        given = data.draw(st.lists(objects, max_size=3))
+        calls = [(f"call_{n}", "look", json.dumps(value)) for n, value in enumerate(given)]
 
-    def anywhere(whole: str) -> list[str]:
-        cuts = sorted(data.draw(st.lists(st.integers(0, len(whole)), max_size=6)))
-        return [
-            whole[start:end]
-            for start, end in zip([0, *cuts], [*cuts, len(whole)], strict=True)
-            if start < end
-        ]
+        def anywhere(whole: str) -> list[str]:
+            cuts = sorted(data.draw(st.lists(st.integers(0, len(whole)), max_size=6)))
+            return [
+                whole[start:end]
+                for start, end in zip([0, *cuts], [*cuts, len(whole)], strict=True)
+                if start < end
+            ]
 
-    expected = answered(name, wire(name, reasoning, text, calls))
-    assert (expected.text, expected.reasoning) == (text, reasoning)
-    assert [call.arguments for call in expected.calls] == given
-    assert answered(name, wire(name, reasoning, text, calls, anywhere)) == expected
-    assert answered(name, wire(name, reasoning, text, calls, letters)) == expected
+        expected = answered(name, wire(name, reasoning, text, calls))
+        assert (expected.text, expected.reasoning) == (text, reasoning)
+        assert [call.arguments for call in expected.calls] == given
+        assert answered(name, wire(name, reasoning, text, calls, anywhere)) == expected
+        assert answered(name, wire(name, reasoning, text, calls, letters)) == expected
+
+    check_rows(check, NAMES)
 
 
-@each_dialect
-def test_halves_of_a_character_are_joined(name: str) -> None:
-    def halves(text: str) -> list[str]:
-        return [half.decode("utf-16-le", "surrogatepass") for half in _pairs(text.encode("utf-16-le"))]
+def test_halves_of_a_character_are_joined() -> None:
+    def check(name: str) -> None:
+        def halves(text: str) -> list[str]:
+            return [half.decode("utf-16-le", "surrogatepass") for half in _pairs(text.encode("utf-16-le"))]
 
-    reply = answered(name, wire(name, "so 😀", "well 😀!", split=halves))
-    assert (reply.text, reply.reasoning) == ("well 😀!", "so 😀")
+        reply = answered(name, wire(name, "so 😀", "well 😀!", split=halves))
+        assert (reply.text, reply.reasoning) == ("well 😀!", "so 😀")
+
+    check_rows(check, NAMES)
 
 
 def _pairs(data: bytes) -> list[bytes]:
@@ -332,36 +343,41 @@ def _pairs(data: bytes) -> list[bytes]:
 # --- what is given back ----------------------------------------------------------------------------
 
 
-@each_dialect
 @given(reasoning=texts, text=texts)
-def test_a_reply_goes_back_to_its_provider_as_it_came(name: str, reasoning: str, text: str) -> None:
+def test_a_reply_goes_back_to_its_provider_as_it_came(reasoning: str, text: str) -> None:
     """In one message, or as a log keeps it: what was said and thought, then the calls."""
-    reply = answered(name, wire(name, reasoning, text, CALLS))
-    results = [
-        Message("tool", None, tool_payload=ToolResultPayload(call.id, "look", 1)) for call in reply.calls
-    ]
-    payload = ToolCallPayload(reply.calls)
-    said = Message("assistant", reply.text, reply.reasoning, opaque=reply.opaque)
-    joined = Message("assistant", reply.text, reply.reasoning, tool_payload=payload, opaque=reply.opaque)
-    has_said = reply.text or reply.reasoning or reply.opaque
-    apart = [*([said] if has_said else []), Message("assistant", None, tool_payload=payload)]
-    first = dialect(name).render(MODELS[name], [Message("user", "hi"), joined, *results], [], Options())
-    second = dialect(name).render(MODELS[name], [Message("user", "hi"), *apart, *results], [], Options())
-    assert first == second
-    assert first.repairs == ()
-    told = strings_of(first.payload)
-    if reasoning and name != "gemini":
-        assert {"openai": "gAAA", "anthropic": "sig"}.get(name, reasoning) in told
-    if name == "gemini":
-        assert "c2ln" in told
+
+    def check(name: str) -> None:
+        reply = answered(name, wire(name, reasoning, text, CALLS))
+        results = [
+            Message("tool", None, tool_payload=ToolResultPayload(call.id, "look", 1)) for call in reply.calls
+        ]
+        payload = ToolCallPayload(reply.calls)
+        said = Message("assistant", reply.text, reply.reasoning, opaque=reply.opaque)
+        joined = Message("assistant", reply.text, reply.reasoning, tool_payload=payload, opaque=reply.opaque)
+        has_said = reply.text or reply.reasoning or reply.opaque
+        apart = [*([said] if has_said else []), Message("assistant", None, tool_payload=payload)]
+        first = dialect(name).render(MODELS[name], [Message("user", "hi"), joined, *results], [], Options())
+        second = dialect(name).render(MODELS[name], [Message("user", "hi"), *apart, *results], [], Options())
+        assert first == second
+        assert first.repairs == ()
+        told = strings_of(first.payload)
+        if reasoning and name != "gemini":
+            assert {"openai": "gAAA", "anthropic": "sig"}.get(name, reasoning) in told
+        if name == "gemini":
+            assert "c2ln" in told
+
+    check_rows(check, NAMES)
 
 
-@each_dialect
-def test_what_is_kept_for_a_provider_is_json_without_the_texts(name: str) -> None:
-    reply = answered(name, wire(name, "a secret thought", "an open word", CALLS))
-    kept = json.dumps([reply.opaque, [call.opaque for call in reply.calls]])
-    assert "secret" not in kept
-    assert "open" not in kept.replace("openai", "")
+def test_what_is_kept_for_a_provider_is_json_without_the_texts() -> None:
+    def check(name: str) -> None:
+        reply = answered(name, wire(name, "a secret thought", "an open word", CALLS))
+        kept = json.dumps([reply.opaque, [call.opaque for call in reply.calls]])
+        assert "secret" not in kept
+        assert "open" not in kept.replace("openai", "")
+
+    check_rows(check, NAMES)
 
 
 def test_thoughts_between_texts_stay_between_them() -> None:
@@ -508,44 +524,51 @@ def call_of(name: str, **arguments: Any) -> Chunk:
     return {"function": {"name": name, "arguments": arguments}}
 
 
-@pytest.mark.parametrize(
-    "chunks",
-    [
-        # no ids
-        deltas(call(index=0, name="a", arguments="{}"), call(index=1, name="b", arguments='{"n": 1}')),
-        # no indexes
-        deltas(call(id="1", name="a", arguments="{}"), call(id="2", name="b"), call(arguments='{"n": 1}')),
-        # neither
-        deltas(call(name="a", arguments="{}"), call(name="b", arguments='{"n": '), call(arguments="1}")),
-        # the name in each piece
-        deltas(
-            call(index=0, id="1", name="a", arguments="{"),
-            call(index=0, id="1", name="a", arguments="}"),
-            call(index=1, id="2", name="b", arguments='{"n": 1}'),
-        ),
-        # one index for all of them
-        deltas(
-            call(index=0, id="1", name="a", arguments="{}"),
-            call(index=0, id="2", name="b", arguments='{"n": 1}'),
-        ),
-        # objects for arguments
-        deltas(call(index=0, name="a", arguments={}), call(index=1, name="b", arguments={"n": 1})),
-        # all at once, as a message
+def test_calls_are_read_however_a_server_numbers_them() -> None:
+    def check(chunks: list[Chunk]) -> None:
+        reply = answered("openai-chat", chunks)
+        assert [(each.name, each.arguments) for each in reply.calls] == [("a", {}), ("b", {"n": 1})]
+        assert len({each.id for each in reply.calls}) == 2
+        assert all(each.id for each in reply.calls)
+        assert reply.stop == "tools"
+
+    check_rows(
+        check,
         [
-            {
-                "choices": [
-                    {"message": {"tool_calls": [call_of("a"), call_of("b", n=1)]}, "finish_reason": "stop"}
-                ]
-            }
+            # no ids
+            deltas(call(index=0, name="a", arguments="{}"), call(index=1, name="b", arguments='{"n": 1}')),
+            # no indexes
+            deltas(
+                call(id="1", name="a", arguments="{}"), call(id="2", name="b"), call(arguments='{"n": 1}')
+            ),
+            # neither
+            deltas(call(name="a", arguments="{}"), call(name="b", arguments='{"n": '), call(arguments="1}")),
+            # the name in each piece
+            deltas(
+                call(index=0, id="1", name="a", arguments="{"),
+                call(index=0, id="1", name="a", arguments="}"),
+                call(index=1, id="2", name="b", arguments='{"n": 1}'),
+            ),
+            # one index for all of them
+            deltas(
+                call(index=0, id="1", name="a", arguments="{}"),
+                call(index=0, id="2", name="b", arguments='{"n": 1}'),
+            ),
+            # objects for arguments
+            deltas(call(index=0, name="a", arguments={}), call(index=1, name="b", arguments={"n": 1})),
+            # all at once, as a message
+            [
+                {
+                    "choices": [
+                        {
+                            "message": {"tool_calls": [call_of("a"), call_of("b", n=1)]},
+                            "finish_reason": "stop",
+                        }
+                    ]
+                }
+            ],
         ],
-    ],
-)
-def test_calls_are_read_however_a_server_numbers_them(chunks: list[Chunk]) -> None:
-    reply = answered("openai-chat", chunks)
-    assert [(each.name, each.arguments) for each in reply.calls] == [("a", {}), ("b", {"n": 1})]
-    assert len({each.id for each in reply.calls}) == 2
-    assert all(each.id for each in reply.calls)
-    assert reply.stop == "tools"
+    )
 
 
 def test_a_call_in_the_old_way_is_heard() -> None:
@@ -607,14 +630,16 @@ def test_usage_is_read_wherever_it_stands(usage: Any, expected: Usage) -> None:
 # --- ends ------------------------------------------------------------------------------------------------
 
 
-@each_dialect
-def test_a_stream_without_its_end_was_cut(name: str) -> None:
-    chunks = wire(name, "why", "Hello", CALLS, letters)
-    ends = {"openai": 1, "openai-chat": 2, "anthropic": 1, "gemini": 1, "ollama": 1}
-    for length in range(len(chunks) - ends[name] + 1):
-        with pytest.raises(Passing, match="the line was cut"):
-            list(dialect(name).read(chunks[:length]))
-    assert answered(name, chunks).text == "Hello"
+def test_a_stream_without_its_end_was_cut() -> None:
+    def check(name: str) -> None:
+        chunks = wire(name, "why", "Hello", CALLS, letters)
+        ends = {"openai": 1, "openai-chat": 2, "anthropic": 1, "gemini": 1, "ollama": 1}
+        for length in range(len(chunks) - ends[name] + 1):
+            with pytest.raises(Passing, match="the line was cut"):
+                list(dialect(name).read(chunks[:length]))
+        assert answered(name, chunks).text == "Hello"
+
+    check_rows(check, NAMES)
 
 
 LIMITS: dict[str, Chunk] = {
@@ -647,9 +672,11 @@ def _is_end(chunk: Chunk) -> bool:
     return any(mark in text for mark in (*marks, '"done": true'))
 
 
-@each_dialect
-def test_an_answer_at_its_limit_says_so(name: str) -> None:
-    assert (ended_by(name, LIMITS[name]).stop, ended_by(name, LIMITS[name]).text) == ("length", "Hello")
+def test_an_answer_at_its_limit_says_so() -> None:
+    def check(name: str) -> None:
+        assert (ended_by(name, LIMITS[name]).stop, ended_by(name, LIMITS[name]).text) == ("length", "Hello")
+
+    check_rows(check, NAMES)
 
 
 REFUSALS: dict[str, Chunk] = {
@@ -663,9 +690,11 @@ REFUSALS: dict[str, Chunk] = {
 }
 
 
-@pytest.mark.parametrize("name", REFUSALS)
-def test_an_answer_that_was_held_back_says_so(name: str) -> None:
-    assert ended_by(name, REFUSALS[name]).stop == "refused"
+def test_an_answer_that_was_held_back_says_so() -> None:
+    def check(name: str) -> None:
+        assert ended_by(name, REFUSALS[name]).stop == "refused"
+
+    check_rows(check, REFUSALS)
 
 
 def test_a_model_that_refuses_in_words_is_heard() -> None:
@@ -688,11 +717,19 @@ def test_a_call_that_gemini_could_not_write_may_be_asked_for_again() -> None:
         list(dialect("gemini").read([{"candidates": [{"finishReason": "MALFORMED_FUNCTION_CALL"}]}]))
 
 
-@pytest.mark.parametrize("name", ["openai", "openai-chat", "anthropic"])
-@pytest.mark.parametrize("arguments", ['{"at": ', "[1]", "look there", '"text"', "[" * 100_000])
-def test_arguments_that_are_no_object_are_the_text_that_came(name: str, arguments: str) -> None:
-    (made,) = answered(name, wire(name, calls=[("a", "look", arguments)])).calls
-    assert made == ToolCallSpec("a", "look", arguments)
+def test_arguments_that_are_no_object_are_the_text_that_came() -> None:
+    def check(name: str, arguments: str) -> None:
+        (made,) = answered(name, wire(name, calls=[("a", "look", arguments)])).calls
+        assert made == ToolCallSpec("a", "look", arguments)
+
+    check_rows(
+        check,
+        [
+            (name, arguments)
+            for name in ["openai", "openai-chat", "anthropic"]
+            for arguments in ['{"at": ', "[1]", "look there", '"text"', "[" * 100_000]
+        ],
+    )
 
 
 def nested(levels: int) -> str:
@@ -703,33 +740,41 @@ UNHELD = ['{"x": 1e999}', '{"x": [-1e999]}', '{"x": NaN}', '{"x": Infinity}', ne
 UNHELD += ['{"x": "\\ud800"}', '{"\\udc00": 1}']
 
 
-@each_dialect
-@pytest.mark.parametrize("arguments", UNHELD)
-def test_arguments_that_no_log_can_hold_stay_text(name: str, arguments: str) -> None:
-    (made,) = answered(name, wire(name, calls=[("a", "look", arguments)])).calls
-    is_parsed = name in ("gemini", "ollama")
-    assert made.arguments == (json.dumps(json.loads(arguments)) if is_parsed else arguments)
-    for objects in (
-        deltas(call(index=0, name="a", arguments=json.loads(arguments))),
-        [{"message": {"tool_calls": [{"function": {"name": "a", "arguments": arguments}}]}, "done": True}],
-    ):
-        by = "openai-chat" if "choices" in objects[0] else "ollama"
-        (made,) = answered(by, objects).calls
-        assert isinstance(made.arguments, str)
+def test_arguments_that_no_log_can_hold_stay_text() -> None:
+    def check(name: str, arguments: str) -> None:
+        (made,) = answered(name, wire(name, calls=[("a", "look", arguments)])).calls
+        is_parsed = name in ("gemini", "ollama")
+        assert made.arguments == (json.dumps(json.loads(arguments)) if is_parsed else arguments)
+        for objects in (
+            deltas(call(index=0, name="a", arguments=json.loads(arguments))),
+            [
+                {
+                    "message": {"tool_calls": [{"function": {"name": "a", "arguments": arguments}}]},
+                    "done": True,
+                }
+            ],
+        ):
+            by = "openai-chat" if "choices" in objects[0] else "ollama"
+            (made,) = answered(by, objects).calls
+            assert isinstance(made.arguments, str)
+
+    check_rows(check, [(name, arguments) for name in NAMES for arguments in UNHELD])
 
 
-@each_dialect
-def test_arguments_that_a_log_can_hold_are_held(name: str, tmp_path: Path) -> None:
-    from looseleaf import Memory
+def test_arguments_that_a_log_can_hold_are_held(tmp_path: Path) -> None:
+    def check(name: str) -> None:
+        from looseleaf import Memory
 
-    deepest = nested(HELD)
-    (made,) = answered(name, wire(name, calls=[("a", "look", deepest)])).calls
-    assert made.arguments == json.loads(deepest)
-    (text,) = answered(name, wire(name, calls=[("a", "look", nested(HELD + 1))])).calls
-    assert text.arguments == nested(HELD + 1)
-    with Memory(tmp_path / "m") as memory:
-        for each in (made, text):
-            memory.record(tool_call=each.name, tool_args=each.arguments, tool_call_id=each.id)
+        deepest = nested(HELD)
+        (made,) = answered(name, wire(name, calls=[("a", "look", deepest)])).calls
+        assert made.arguments == json.loads(deepest)
+        (text,) = answered(name, wire(name, calls=[("a", "look", nested(HELD + 1))])).calls
+        assert text.arguments == nested(HELD + 1)
+        with Memory(tmp_path / "m") as memory:
+            for each in (made, text):
+                memory.record_tool_call(each.name, each.arguments, each.id)
+
+    check_rows(check, NAMES)
 
 
 @pytest.mark.parametrize("value", [1e999, json.loads(nested(300)), "\ud800"])
@@ -753,7 +798,7 @@ def test_what_is_to_be_kept_for_a_provider_and_cannot_be_is_not(value: Any) -> N
     )
 )
 def test_a_value_is_written_the_same_however_deep_it_is(value: Any) -> None:
-    assert _written_flat(value) == written(value) == json.dumps(value)
+    assert _dump_flat(value) == written(value) == json.dumps(value)
     deep = value
     for _ in range(3000):
         deep = {"x": [deep]}
@@ -769,24 +814,33 @@ ERRORS: dict[str, Callable[[str, str], Chunk]] = {
 }
 
 
-@each_dialect
-@pytest.mark.parametrize(
-    ("code", "text", "kind"),
-    [
-        ("overloaded_error", "Overloaded", Passing),
-        ("server_error", "something broke", Passing),
-        ("invalid_prompt", "no", ModelFailed),
-        ("context_length_exceeded", "This model's maximum context length is 8192 tokens", TooLong),
-        ("invalid_request_error", "prompt is too long: 210000 tokens > 200000 maximum", TooLong),
-        ("INVALID_ARGUMENT", "The input token count (2000000) exceeds the maximum number of tokens", TooLong),
-    ],
-)
-def test_an_error_within_a_stream_is_told(name: str, code: str, text: str, kind: type[Exception]) -> None:
-    chunks = [*wire(name, text="Hello")[:2], ERRORS[name](code, text)]
-    with pytest.raises(ModelFailed) as caught:
-        list(dialect(name).read(chunks))
-    assert type(caught.value) is kind
-    assert text in str(caught.value)
+def test_an_error_within_a_stream_is_told() -> None:
+    def check(name: str, code: str, text: str, kind: type[Exception]) -> None:
+        chunks = [*wire(name, text="Hello")[:2], ERRORS[name](code, text)]
+        with pytest.raises(ModelFailed) as caught:
+            list(dialect(name).read(chunks))
+        assert type(caught.value) is kind
+        assert text in str(caught.value)
+
+    check_rows(
+        check,
+        [
+            (name, code, text, kind)
+            for name in NAMES
+            for code, text, kind in [
+                ("overloaded_error", "Overloaded", Passing),
+                ("server_error", "something broke", Passing),
+                ("invalid_prompt", "no", ModelFailed),
+                ("context_length_exceeded", "This model's maximum context length is 8192 tokens", TooLong),
+                ("invalid_request_error", "prompt is too long: 210000 tokens > 200000 maximum", TooLong),
+                (
+                    "INVALID_ARGUMENT",
+                    "The input token count (2000000) exceeds the maximum number of tokens",
+                    TooLong,
+                ),
+            ]
+        ],
+    )
 
 
 def test_a_response_that_failed_is_told() -> None:
@@ -798,15 +852,17 @@ def test_a_response_that_failed_is_told() -> None:
         list(dialect("openai").read([failed]))
 
 
-@each_dialect
-def test_no_error_tells_a_key(name: str) -> None:
-    chunk = ERRORS[name](
-        "invalid_api_key", "Incorrect key: sk-proj-abcdefghijklmnop1234, AIzaSyA1234567890abcdefg"
-    )
-    with pytest.raises(ModelFailed) as caught:
-        list(dialect(name).read([chunk]))
-    assert "abcdef" not in str(caught.value)
-    assert "[key]" in str(caught.value)
+def test_no_error_tells_a_key() -> None:
+    def check(name: str) -> None:
+        chunk = ERRORS[name](
+            "invalid_api_key", "Incorrect key: sk-proj-abcdefghijklmnop1234, AIzaSyA1234567890abcdefg"
+        )
+        with pytest.raises(ModelFailed) as caught:
+            list(dialect(name).read([chunk]))
+        assert "abcdef" not in str(caught.value)
+        assert "[key]" in str(caught.value)
+
+    check_rows(check, NAMES)
 
 
 # --- anything ------------------------------------------------------------------------------------------------
@@ -828,24 +884,27 @@ def _places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]
         yield from _places(each, (*path, key))
 
 
-@each_dialect
 @given(data=st.data())
-def test_whatever_streams_in_ends_in_one_reply_or_a_sentence(name: str, data: st.DataObject) -> None:
+def test_whatever_streams_in_ends_in_one_reply_or_a_sentence(data: st.DataObject) -> None:
     """Events lost, doubled, out of order, and with anything in the place of any member."""
-    chunks = json.loads(json.dumps(wire(name, "why", "Hello", CALLS)))
-    for _ in range(data.draw(st.integers(1, 4))):
-        path = data.draw(st.sampled_from(list(_places(chunks))))
-        inside = chunks
-        for step in path[:-1]:
-            inside = inside[step]
-        inside[path[-1]] = data.draw(json_values)
-    order = data.draw(st.lists(st.sampled_from(chunks), max_size=3))
-    try:
-        events: list[Event] = list(dialect(name).read([*chunks, *order]))
-    except ModelFailed:
-        pass
-    else:
-        assert [isinstance(event, Reply) for event in events] == [False] * (len(events) - 1) + [True]
-        assert isinstance(events[-1], Reply)
-        repr(events).encode()
-        json.dumps([events[-1].opaque, events[-1].usage.to_dict()])
+
+    def check(name: str) -> None:
+        chunks = json.loads(json.dumps(wire(name, "why", "Hello", CALLS)))
+        for _ in range(data.draw(st.integers(1, 4))):
+            path = data.draw(st.sampled_from(list(_places(chunks))))
+            inside = chunks
+            for step in path[:-1]:
+                inside = inside[step]
+            inside[path[-1]] = data.draw(json_values)
+        order = data.draw(st.lists(st.sampled_from(chunks), max_size=3))
+        try:
+            events: list[Event] = list(dialect(name).read([*chunks, *order]))
+        except ModelFailed:
+            pass
+        else:
+            assert [isinstance(event, Reply) for event in events] == [False] * (len(events) - 1) + [True]
+            assert isinstance(events[-1], Reply)
+            repr(events).encode()
+            json.dumps([events[-1].opaque, events[-1].usage.to_dict()])
+
+    check_rows(check, NAMES)

@@ -17,8 +17,7 @@ from looseleaf.base.replies import ToolSpec
 from looseleaf.models.choice import NAMES, dialect
 from looseleaf.models.dialect import Options
 from looseleaf.models.stream_parts import hash_of
-
-each_dialect = pytest.mark.parametrize("name", NAMES)
+from tables import check_rows
 
 SERVERS = {"reasoning_content", "reasoning", "reasoning_details"}
 """Members of an assistant's message that are not OpenAI's, but those of servers that speak like it."""
@@ -182,23 +181,27 @@ CHECKS: dict[str, Callable[[dict[str, Any]], None]] = {
 }
 
 
-@each_dialect
-def test_every_payload_is_of_the_type_that_the_official_sdk_has(name: str) -> None:
-    seen = 0
-    for messages, tools, options in conversations():
-        CHECKS[name](dialect(name).render(MODELS[name], messages, tools, options).payload)
-        seen += 1
-    assert seen >= 200
+def test_every_payload_is_of_the_type_that_the_official_sdk_has() -> None:
+    def check(name: str) -> None:
+        seen = 0
+        for messages, tools, options in conversations():
+            CHECKS[name](dialect(name).render(MODELS[name], messages, tools, options).payload)
+            seen += 1
+        assert seen >= 200
+
+    check_rows(check, NAMES)
 
 
 @pytest.mark.long
-@each_dialect
-def test_many_more_payloads_are_of_their_types_and_lose_nothing(name: str) -> None:
-    for messages, tools, options in conversations(3000):
-        payload = dialect(name).render(MODELS[name], messages, tools, options).payload
-        CHECKS[name](payload)
-        said = strings_of(payload)
-        assert all(holds(said, text) for text in told_in(messages))
+def test_many_more_payloads_are_of_their_types_and_lose_nothing() -> None:
+    def check(name: str) -> None:
+        for messages, tools, options in conversations(3000):
+            payload = dialect(name).render(MODELS[name], messages, tools, options).payload
+            CHECKS[name](payload)
+            said = strings_of(payload)
+            assert all(holds(said, text) for text in told_in(messages))
+
+    check_rows(check, NAMES)
 
 
 @pytest.mark.parametrize("name", ["openai", "openai-chat", "anthropic"])
@@ -296,20 +299,24 @@ def with_other_key(payload: Any, path: tuple[Any, ...]) -> Any:
     return copy
 
 
-@each_dialect
-def test_a_member_with_a_wrong_name_is_found_wherever_it_stands(name: str) -> None:
-    payload = rich(name)
-    CHECKS[name](payload)
-    paths = list(keys_of(payload, FREE | FREE_OF.get(name, set())))
-    assert len(paths) > 30
-    assert [path for path in paths if not is_odd(name, with_other_key(payload, path))] == []
+def test_a_member_with_a_wrong_name_is_found_wherever_it_stands() -> None:
+    def check(name: str) -> None:
+        payload = rich(name)
+        CHECKS[name](payload)
+        paths = list(keys_of(payload, FREE | FREE_OF.get(name, set())))
+        assert len(paths) > 30
+        assert [path for path in paths if not is_odd(name, with_other_key(payload, path))] == []
+
+    check_rows(check, NAMES)
 
 
-@each_dialect
-def test_a_value_of_a_wrong_type_is_found(name: str) -> None:
-    payload = rich(name)
-    (key,) = payload.keys() & {"messages", "input", "contents"}
-    assert is_odd(name, payload | {key: [{"role": "user", "content": 7, "parts": 7}]})
+def test_a_value_of_a_wrong_type_is_found() -> None:
+    def check(name: str) -> None:
+        payload = rich(name)
+        (key,) = payload.keys() & {"messages", "input", "contents"}
+        assert is_odd(name, payload | {key: [{"role": "user", "content": 7, "parts": 7}]})
+
+    check_rows(check, NAMES)
 
 
 def is_odd(name: str, payload: dict[str, Any]) -> bool:

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from looseleaf.base.messages import Message
 from looseleaf.base.replies import Reply, Said, Thought, ToolSpec, Usage
-from looseleaf.models.stream_thread import lines
+from looseleaf.models.stream_parts import split_lines
 from providing import KEY, WIRES, Answer, Asked, Malformed, Provider, shared
+from tables import check_rows
 from wires import reading, writing
 
 TOOL = ToolSpec("note", "Notes it.", {"type": "object", "properties": {"text": {"type": "string"}}})
@@ -22,8 +23,6 @@ HARD = 'Zürich—茶 👩‍👩‍👧 "said" \\n, \n, \r\n \t \x85 \u2028 dat
 ANSWER = Answer(
     HARD, f"So: {HARD}", [("note", {"text": HARD}), ("note", {"text": "", "n": [1, None, 2.5, {}]})]
 )
-
-every_wire = pytest.mark.parametrize("wire", WIRES)
 
 
 def heard(model: Any, **options: Any) -> tuple[str, str, Reply]:
@@ -53,45 +52,51 @@ def same_wherever_it_is_cut(wire: str, sizes: tuple[int, ...]) -> None:
         assert provider.complaints == []
 
 
-@every_wire
-def test_wherever_the_bytes_are_cut_the_same_reply_comes(wire: str) -> None:
-    same_wherever_it_is_cut(wire, (1, 7, 64))
+def test_wherever_the_bytes_are_cut_the_same_reply_comes() -> None:
+    def check(wire: str) -> None:
+        same_wherever_it_is_cut(wire, (1, 7, 64))
+
+    check_rows(check, WIRES)
 
 
 @pytest.mark.long
-@every_wire
-def test_the_same_reply_comes_for_every_size_of_a_piece(wire: str) -> None:
-    same_wherever_it_is_cut(wire, tuple(range(2, 40)))
+def test_the_same_reply_comes_for_every_size_of_a_piece() -> None:
+    def check(wire: str) -> None:
+        same_wherever_it_is_cut(wire, tuple(range(2, 40)))
+
+    check_rows(check, WIRES)
 
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
 
 
-@every_wire
 @given(pieces=st.lists(TEXT.filter(bool), max_size=6), thoughts=TEXT, argument=TEXT, split=st.integers(1, 40))
-def test_whatever_is_said_comes_whole(
-    wire: str, pieces: list[str], thoughts: str, argument: str, split: int
-) -> None:
-    answer = Answer("".join(pieces), thoughts, [("note", {"text": argument})], pieces=pieces)
-    with shared(wire, lambda asked: answer, split=split) as (_, model):
-        said, thought, reply = heard(model)
-    assert said == reply.text == "".join(pieces)
-    assert thought == reply.reasoning == thoughts
-    assert [(call.name, call.arguments) for call in reply.calls] == [("note", {"text": argument})]
+def test_whatever_is_said_comes_whole(pieces: list[str], thoughts: str, argument: str, split: int) -> None:
+    def check(wire: str) -> None:
+        answer = Answer("".join(pieces), thoughts, [("note", {"text": argument})], pieces=pieces)
+        with shared(wire, lambda asked: answer, split=split) as (_, model):
+            said, thought, reply = heard(model)
+        assert said == reply.text == "".join(pieces)
+        assert thought == reply.reasoning == thoughts
+        assert [(call.name, call.arguments) for call in reply.calls] == [("note", {"text": argument})]
+
+    check_rows(check, WIRES)
 
 
-@every_wire
 @given(counts=st.lists(st.integers(0, 10**6), min_size=5, max_size=5))
-def test_whatever_is_counted_comes_as_it_was_counted(wire: str, counts: list[int]) -> None:
-    fresh, cached, written, answer, thought = counts
-    usage = Usage(fresh + cached + written, cached, written, answer + thought, thought)
-    with shared(wire, lambda asked: Answer("So.", usage=usage)) as (provider, model):
-        reply = model.send(ASK)
-    assert reply.usage == provider.usage
-    assert (reply.usage.prompt_tokens, reply.usage.output_tokens) == (
-        usage.prompt_tokens,
-        usage.output_tokens,
-    )
+def test_whatever_is_counted_comes_as_it_was_counted(counts: list[int]) -> None:
+    def check(wire: str) -> None:
+        fresh, cached, written, answer, thought = counts
+        usage = Usage(fresh + cached + written, cached, written, answer + thought, thought)
+        with shared(wire, lambda asked: Answer("So.", usage=usage)) as (provider, model):
+            reply = model.send(ASK)
+        assert reply.usage == provider.usage
+        assert (reply.usage.prompt_tokens, reply.usage.output_tokens) == (
+            usage.prompt_tokens,
+            usage.output_tokens,
+        )
+
+    check_rows(check, WIRES)
 
 
 # --- the server against the SDKs' own types --------------------------------------------------
@@ -155,41 +160,49 @@ def types_of(wire: str) -> tuple[Any, Any]:
 
 def objects(wire: str, answer: Answer) -> list[dict[str, Any]]:
     """The JSON of each event of the stream."""
-    lines = [line for event in writing.events(asked(wire), answer) for line in event.decode().splitlines()]
-    datas = lines if wire == "ollama" else [line[6:] for line in lines if line.startswith("data: ")]
+    split_lines = [
+        line for event in writing.events(asked(wire), answer) for line in event.decode().splitlines()
+    ]
+    datas = (
+        split_lines if wire == "ollama" else [line[6:] for line in split_lines if line.startswith("data: ")]
+    )
     return [json.loads(data) for data in datas if data != "[DONE]"]
 
 
 PLAIN = Answer("It is oolong.", "The user wants tea.", [("note", {"text": "tea"}), ("note", {})])
 
 
-@every_wire
-def test_what_our_server_streams_is_of_the_types_that_the_sdk_expects(wire: str) -> None:
-    event_type, whole_type = types_of(wire)
-    for answer in (PLAIN, Answer("Half", stop="length"), Answer(calls=PLAIN.calls)):
-        for event in objects(wire, answer):
-            if event.get("type") != "ping":  # the SDK knows it by its name only
-                event_type.validate_python(event)
-        whole_type.validate_python(writing.whole(asked(wire), answer))
+def test_what_our_server_streams_is_of_the_types_that_the_sdk_expects() -> None:
+    def check(wire: str) -> None:
+        event_type, whole_type = types_of(wire)
+        for answer in (PLAIN, Answer("Half", stop="length"), Answer(calls=PLAIN.calls)):
+            for event in objects(wire, answer):
+                if event.get("type") != "ping":  # the SDK knows it by its name only
+                    event_type.validate_python(event)
+            whole_type.validate_python(writing.whole(asked(wire), answer))
+
+    check_rows(check, WIRES)
 
 
-@every_wire
-def test_an_event_without_a_member_that_the_sdk_needs_would_be_found(wire: str) -> None:
-    event_type, _ = types_of(wire)
-    broken = {
-        "openai": ("item_id", "output_text.delta"),
-        "openai-chat": ("choices", "chunk"),
-        "anthropic": ("delta", "content_block_delta"),
-        "gemini": ("candidates", "responseId"),
-        "ollama": ("message", "model"),
-    }[wire]
-    event = next(event for event in objects(wire, PLAIN) if broken[1] in json.dumps(event))
-    if wire == "gemini":  # every member may be missing there, and none may be unknown
-        event["candidate"] = event.pop(broken[0])
-    else:
-        del event[broken[0]]
-    with pytest.raises(ValueError, match="validation error"):
-        event_type.validate_python(event)
+def test_an_event_without_a_member_that_the_sdk_needs_would_be_found() -> None:
+    def check(wire: str) -> None:
+        event_type, _ = types_of(wire)
+        broken = {
+            "openai": ("item_id", "output_text.delta"),
+            "openai-chat": ("choices", "chunk"),
+            "anthropic": ("delta", "content_block_delta"),
+            "gemini": ("candidates", "responseId"),
+            "ollama": ("message", "model"),
+        }[wire]
+        event = next(event for event in objects(wire, PLAIN) if broken[1] in json.dumps(event))
+        if wire == "gemini":  # every member may be missing there, and none may be unknown
+            event["candidate"] = event.pop(broken[0])
+        else:
+            del event[broken[0]]
+        with pytest.raises(ValueError, match="validation error"):
+            event_type.validate_python(event)
+
+    check_rows(check, WIRES)
 
 
 def test_the_sdks_themselves_understand_our_server_without_streaming() -> None:
@@ -248,4 +261,4 @@ def test_lines_end_at_newlines_and_nowhere_else(text: str, cuts: list[int]) -> N
     expected = [line.removesuffix("\r") for line in text.split("\n")]
     if not text.rpartition("\n")[2]:
         expected.pop()
-    assert list(lines(pieces)) == expected
+    assert list(split_lines(pieces)) == expected

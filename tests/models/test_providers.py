@@ -12,6 +12,7 @@ import sys
 import threading
 import types
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -31,10 +32,11 @@ from looseleaf.base.replies import (
     ToolSpec,
     Usage,
 )
-from looseleaf.models.call import Wanted
+from looseleaf.models.call import StreamOptions
 from looseleaf.models.partial_reply import TokenUsage
-from looseleaf.models.stream_thread import with_text
+from looseleaf.models.stream_parts import replace_objects
 from providing import KEY, KINDS, WIRES, Answer, Asked, Cut, Malformed, NoJson, Provider, Status, shared
+from tables import check_rows
 
 LOOK = ToolSpec(
     "look",
@@ -56,8 +58,6 @@ FULL = Answer(
     [("look", {"where": {"city": "Zürich"}, "many": 2}), ("count", {})],
 )
 
-every_wire = pytest.mark.parametrize("wire", WIRES)
-
 
 def joined(events: list[Any], kind: type[Said] | type[Thought]) -> str:
     return "".join(event.text for event in events if isinstance(event, kind))
@@ -66,84 +66,92 @@ def joined(events: list[Any], kind: type[Said] | type[Thought]) -> str:
 # --- what is said ------------------------------------------------------------------------
 
 
-@every_wire
-def test_what_comes_piece_by_piece_is_what_comes_whole(wire: str) -> None:
-    with shared(wire, lambda asked: FULL) as (provider, model):
-        events = list(model.stream(ASK, [LOOK, COUNT]))
-    reply = events[-1]
-    assert isinstance(reply, Reply)
-    assert not any(isinstance(event, Reply | Retrying | Repaired) for event in events[:-1])
-    assert joined(events, Said) == reply.text == FULL.text
-    assert joined(events, Thought) == reply.reasoning == FULL.reasoning
-    assert tuple(event.call for event in events if isinstance(event, Called)) == reply.calls
-    assert [(call.name, call.arguments) for call in reply.calls] == FULL.calls
-    assert len({call.id for call in reply.calls}) == 2
-    assert reply.stop == "tools"
-    assert reply.model == "tea-1"
-    assert provider.complaints == []
+def test_what_comes_piece_by_piece_is_what_comes_whole() -> None:
+    def check(wire: str) -> None:
+        with shared(wire, lambda asked: FULL) as (provider, model):
+            events = list(model.stream(ASK, [LOOK, COUNT]))
+        reply = events[-1]
+        assert isinstance(reply, Reply)
+        assert not any(isinstance(event, Reply | Retrying | Repaired) for event in events[:-1])
+        assert joined(events, Said) == reply.text == FULL.text
+        assert joined(events, Thought) == reply.reasoning == FULL.reasoning
+        assert tuple(event.call for event in events if isinstance(event, Called)) == reply.calls
+        assert [(call.name, call.arguments) for call in reply.calls] == FULL.calls
+        assert len({call.id for call in reply.calls}) == 2
+        assert reply.stop == "tools"
+        assert reply.model == "tea-1"
+        assert provider.complaints == []
+
+    check_rows(check, WIRES)
 
 
-@every_wire
-def test_usage_is_what_the_server_counted(wire: str) -> None:
-    tally = TokenUsage()
-    with shared(wire, lambda asked: FULL, extensions=[tally]) as (provider, model):
-        first = model.send(ASK, [LOOK])
-        assert first.usage == provider.usage
-        model.send((*ASK, Message("assistant", "Oolong."), Message("user", "Why?")), [LOOK])
-    assert tally.total == provider.usage
-    assert tally.by_model == {"tea-1": provider.usage}
-    assert tally.calls == {"tea-1": 2}
-    assert not tally.total.is_estimated
-    assert tally.total.prompt_tokens > first.usage.prompt_tokens > 0
+def test_usage_is_what_the_server_counted() -> None:
+    def check(wire: str) -> None:
+        tally = TokenUsage()
+        with shared(wire, lambda asked: FULL, extensions=[tally]) as (provider, model):
+            first = model.send(ASK, [LOOK])
+            assert first.usage == provider.usage
+            model.send((*ASK, Message("assistant", "Oolong."), Message("user", "Why?")), [LOOK])
+        assert tally.total == provider.usage
+        assert tally.by_model == {"tea-1": provider.usage}
+        assert tally.calls == {"tea-1": 2}
+        assert not tally.total.is_estimated
+        assert tally.total.prompt_tokens > first.usage.prompt_tokens > 0
+
+    check_rows(check, WIRES)
 
 
-@every_wire
-def test_a_call_and_its_result_go_round_with_what_only_the_provider_can_read(wire: str) -> None:
-    def brain(asked: Asked) -> Answer:
-        return Answer(f"It is {asked.results[-1][1]}") if asked.results else FULL
+def test_a_call_and_its_result_go_round_with_what_only_the_provider_can_read() -> None:
+    def check(wire: str) -> None:
+        def brain(asked: Asked) -> Answer:
+            return Answer(f"It is {asked.results[-1][1]}") if asked.results else FULL
 
-    with shared(wire, brain) as (provider, model):
-        first = model.send(ASK, [LOOK, COUNT])
-        said = Message(
-            "assistant",
-            first.text,
-            first.reasoning,
-            tool_payload=ToolCallPayload(first.calls),
-            opaque=first.opaque,
-        )
-        results = [
-            Message("tool", tool_payload=ToolResultPayload(call.id, call.name, f"{call.name}: oolong"))
-            for call in first.calls
-        ]
-        events = list(model.stream((*ASK, said, *results), [LOOK, COUNT]))
-    asked = provider.asked[-1]
-    assert not [event for event in events if isinstance(event, Repaired)]
-    assert provider.complaints == []
-    assert asked.system == "You are brief."
-    assert asked.calls == FULL.calls
-    assert [name for name, _ in asked.results] == ["look", "count"]
-    assert "count: oolong" in events[-1].text
-    sent = json.dumps(asked.body)
-    if wire in ("openai", "anthropic", "gemini"):
-        # The server signs a thought with a hash of it.
-        import base64
-        import hashlib
+        with shared(wire, brain) as (provider, model):
+            first = model.send(ASK, [LOOK, COUNT])
+            said = Message(
+                "assistant",
+                first.text,
+                first.reasoning,
+                tool_payload=ToolCallPayload(first.calls),
+                opaque=first.opaque,
+            )
+            results = [
+                Message("tool", tool_payload=ToolResultPayload(call.id, call.name, f"{call.name}: oolong"))
+                for call in first.calls
+            ]
+            events = list(model.stream((*ASK, said, *results), [LOOK, COUNT]))
+        asked = provider.asked[-1]
+        assert not [event for event in events if isinstance(event, Repaired)]
+        assert provider.complaints == []
+        assert asked.system == "You are brief."
+        assert asked.calls == FULL.calls
+        assert [name for name, _ in asked.results] == ["look", "count"]
+        assert "count: oolong" in events[-1].text
+        sent = json.dumps(asked.body)
+        if wire in ("openai", "anthropic", "gemini"):
+            # The server signs a thought with a hash of it.
+            import base64
+            import hashlib
 
-        signed = base64.b64encode(hashlib.sha256(FULL.reasoning.encode()).digest()).decode()
-        assert signed in sent or signed.replace("/", "_").replace("+", "-") in sent
+            signed = base64.b64encode(hashlib.sha256(FULL.reasoning.encode()).digest()).decode()
+            assert signed in sent or signed.replace("/", "_").replace("+", "-") in sent
+
+    check_rows(check, WIRES)
 
 
-@every_wire
-def test_the_schema_of_a_tool_arrives_whole(wire: str) -> None:
-    with shared(wire) as (provider, model):
-        model.send(ASK, [LOOK])
-    found = provider.asked[0].tools["look"]
-    assert found["required"] == ["where"]
-    if wire == "ollama":
-        # Its server reads the members of the first level; what is below them is told in words.
-        assert '"city"' in found["properties"]["where"]["description"]
-    else:
-        assert found["properties"]["where"]["properties"]["city"]["type"] == "string"
+def test_the_schema_of_a_tool_arrives_whole() -> None:
+    def check(wire: str) -> None:
+        with shared(wire) as (provider, model):
+            model.send(ASK, [LOOK])
+        found = provider.asked[0].tools["look"]
+        assert found["required"] == ["where"]
+        if wire == "ollama":
+            # Its server reads the members of the first level; what is below them is told in words.
+            assert '"city"' in found["properties"]["where"]["description"]
+        else:
+            assert found["properties"]["where"]["properties"]["city"]["type"] == "string"
+
+    check_rows(check, WIRES)
 
 
 EXTRA: dict[str, dict[str, Any]] = {
@@ -154,11 +162,13 @@ EXTRA: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("wire", EXTRA)
-def test_extra_members_reach_the_provider_as_they_are(wire: str) -> None:
-    with shared(wire) as (provider, model):
-        model.send(ASK, extra=EXTRA[wire])
-    assert provider.bodies[0].items() >= EXTRA[wire].items()
+def test_extra_members_reach_the_provider_as_they_are() -> None:
+    def check(wire: str) -> None:
+        with shared(wire) as (provider, model):
+            model.send(ASK, extra=EXTRA[wire])
+        assert provider.bodies[0].items() >= EXTRA[wire].items()
+
+    check_rows(check, EXTRA)
 
 
 def test_an_option_that_nobody_knows_is_refused() -> None:
@@ -174,10 +184,12 @@ def test_an_option_that_nobody_knows_is_refused() -> None:
     assert provider.requests == 0
 
 
-@every_wire
-def test_a_stop_at_the_limit_is_said(wire: str) -> None:
-    with shared(wire, lambda asked: Answer("Half an ans", stop="length")) as (_, model):
-        assert model.send(ASK).stop == "length"
+def test_a_stop_at_the_limit_is_said() -> None:
+    def check(wire: str) -> None:
+        with shared(wire, lambda asked: Answer("Half an ans", stop="length")) as (_, model):
+            assert model.send(ASK).stop == "length"
+
+    check_rows(check, WIRES)
 
 
 def _nested(levels: int) -> Any:
@@ -187,31 +199,37 @@ def _nested(levels: int) -> Any:
     return value
 
 
-@every_wire
-@pytest.mark.parametrize(
-    "given",
-    [{"x": float("inf")}, {"x": [float("nan")]}, _nested(300), _nested(91)],
-    ids=lambda given: str(given)[:12],
-)
-def test_arguments_that_no_log_can_hold_are_the_text_that_came(wire: str, given: Any) -> None:
-    with shared(wire, lambda asked: Answer("Well.", calls=[("look", given), ("count", {})])) as (
-        provider,
-        model,
-    ):
-        reply = model.send(ASK, [LOOK, COUNT])
-    assert [(call.name, call.arguments) for call in reply.calls] == [
-        ("look", json.dumps(given)),
-        ("count", {}),
-    ]
-    assert provider.requests == 1
+def test_arguments_that_no_log_can_hold_are_the_text_that_came() -> None:
+    def check(wire: str, given: Any) -> None:
+        with shared(wire, lambda asked: Answer("Well.", calls=[("look", given), ("count", {})])) as (
+            provider,
+            model,
+        ):
+            reply = model.send(ASK, [LOOK, COUNT])
+        assert [(call.name, call.arguments) for call in reply.calls] == [
+            ("look", json.dumps(given)),
+            ("count", {}),
+        ]
+        assert provider.requests == 1
+
+    check_rows(
+        check,
+        [
+            (wire, given)
+            for wire in WIRES
+            for given in [{"x": float("inf")}, {"x": [float("nan")]}, _nested(300), _nested(91)]
+        ],
+    )
 
 
-@every_wire
-def test_arguments_called_as_malformed_ones_are_told_are_what_they_are(wire: str) -> None:
-    given = [{"malformed": "{}"}, {"malformed": "x", "args": {"arguments": {}}}, {"malformed": None}]
-    calls: Any = [("look", each) for each in given]
-    with shared(wire, lambda asked: Answer("", calls=calls)) as (_, model):
-        assert [call.arguments for call in model.send(ASK, [LOOK]).calls] == given
+def test_arguments_called_as_malformed_ones_are_told_are_what_they_are() -> None:
+    def check(wire: str) -> None:
+        given = [{"malformed": "{}"}, {"malformed": "x", "args": {"arguments": {}}}, {"malformed": None}]
+        calls: Any = [("look", each) for each in given]
+        with shared(wire, lambda asked: Answer("", calls=calls)) as (_, model):
+            assert [call.arguments for call in model.send(ASK, [LOOK]).calls] == given
+
+    check_rows(check, WIRES)
 
 
 @pytest.mark.parametrize(
@@ -229,29 +247,35 @@ def test_a_line_is_read_though_the_arguments_in_it_cannot_be(raw: str) -> None:
         seen.append(text)
         return text if text == raw else None
 
-    made = json.loads(with_text(line, "args", stands_for))
+    made = json.loads(replace_objects(line, "args", stands_for))
     assert seen == [raw, '{"fine": {"args": {}}}']
     assert made == {"text": 'say "args": {', "args": 3, "other": {"args": {"fine": {"args": {}}}}}
-    assert json.loads(with_text(line[:-12] + "}", "args", stands_for))["args"] == raw
-    assert with_text(line, "arguments", stands_for) == line
+    assert json.loads(replace_objects(line[:-12] + "}", "args", stands_for))["args"] == raw
+    assert replace_objects(line, "arguments", stands_for) == line
 
 
-@pytest.mark.parametrize("wire", ["gemini", "ollama"])
-@pytest.mark.parametrize(
-    "raw", ['{"a":' * 3000 + "1" + "}" * 3000, '{"n": ' + "9" * 5000 + "}", '{"x":1e999}']
-)
-def test_arguments_that_stop_a_parser_stop_no_answer(wire: str, raw: str) -> None:
-    event = {
-        "gemini": '{"candidates": [{"content": {"parts": [{"functionCall": {"name": "look", "args": %s}}]}}]}',
-        "ollama": '{"message": {"tool_calls": [{"function": {"name": "look", "arguments": %s}}]}, "done": false}',
-    }[wire]
-    sent = NoJson(0, (event % raw).encode())
-    with shared(wire, faults=[sent]) as (provider, model):
-        reply = model.send(ASK, [LOOK])
-    assert provider.fired == [sent]
-    assert provider.requests == 1
-    assert [(call.name, call.arguments) for call in reply.calls] == [("look", raw)]
-    assert reply.text == "You said: Which tea?"
+def test_arguments_that_stop_a_parser_stop_no_answer() -> None:
+    def check(wire: str, raw: str) -> None:
+        event = {
+            "gemini": '{"candidates": [{"content": {"parts": [{"functionCall": {"name": "look", "args": %s}}]}}]}',
+            "ollama": '{"message": {"tool_calls": [{"function": {"name": "look", "arguments": %s}}]}, "done": false}',
+        }[wire]
+        sent = NoJson(0, (event % raw).encode())
+        with shared(wire, faults=[sent]) as (provider, model):
+            reply = model.send(ASK, [LOOK])
+        assert provider.fired == [sent]
+        assert provider.requests == 1
+        assert [(call.name, call.arguments) for call in reply.calls] == [("look", raw)]
+        assert reply.text == "You said: Which tea?"
+
+    check_rows(
+        check,
+        [
+            (wire, raw)
+            for wire in ["gemini", "ollama"]
+            for raw in ['{"a":' * 3000 + "1" + "}" * 3000, '{"n": ' + "9" * 5000 + "}", '{"x":1e999}']
+        ],
+    )
 
 
 def test_the_arguments_of_a_script_are_those_that_a_provider_could_give() -> None:
@@ -281,25 +305,26 @@ def test_a_provider_that_cannot_read_its_own_call_is_asked_again(wire: str) -> N
     assert provider.requests == 2
 
 
-@pytest.mark.parametrize("form", ["json", "xml"])
-@every_wire
-def test_tools_can_be_offered_and_called_in_text(wire: str, form: str) -> None:
-    blocks = {
-        "json": '<tool_call>{"name": "look", "arguments": {"where": {"city": "Bern"}, "many": 2}}</tool_call>',
-        "xml": '<tool name="look"><arg name="where">{"city": "Bern"}</arg><arg name="many">2</arg></tool>',
-    }
-    answer = Answer(f"I look. {blocks[form]}")
-    with shared(wire, lambda asked: answer, calls=form) as (provider, model):
-        events = list(model.stream(ASK, [LOOK]))
-    reply = events[-1]
-    assert [(call.name, call.arguments) for call in reply.calls] == [
-        ("look", {"where": {"city": "Bern"}, "many": 2})
-    ]
-    assert "tool" not in joined(events, Said)
-    assert reply.stop == "tools"
-    assert provider.asked[0].tools == {}
-    assert "Looks something up." in provider.asked[0].system
-    assert provider.asked[0].system.startswith("You are brief.")
+def test_tools_can_be_offered_and_called_in_text() -> None:
+    def check(wire: str, form: str) -> None:
+        blocks = {
+            "json": '<tool_call>{"name": "look", "arguments": {"where": {"city": "Bern"}, "many": 2}}</tool_call>',
+            "xml": '<tool name="look"><arg name="where">{"city": "Bern"}</arg><arg name="many">2</arg></tool>',
+        }
+        answer = Answer(f"I look. {blocks[form]}")
+        with shared(wire, lambda asked: answer, calls=form) as (provider, model):
+            events = list(model.stream(ASK, [LOOK]))
+        reply = events[-1]
+        assert [(call.name, call.arguments) for call in reply.calls] == [
+            ("look", {"where": {"city": "Bern"}, "many": 2})
+        ]
+        assert "tool" not in joined(events, Said)
+        assert reply.stop == "tools"
+        assert provider.asked[0].tools == {}
+        assert "Looks something up." in provider.asked[0].system
+        assert provider.asked[0].system.startswith("You are brief.")
+
+    check_rows(check, [(wire, form) for form in ["json", "xml"] for wire in WIRES])
 
 
 def test_a_form_of_calls_that_is_none_is_refused() -> None:
@@ -334,8 +359,7 @@ def held(root: object, words: list[str]) -> list[str]:
     return [word for word in words if word in everything]
 
 
-@every_wire
-def test_a_model_holds_nothing_of_what_was_said(wire: str) -> None:
+def check_holds_nothing(wire: str) -> None:
     words = [secrets.token_hex(12) for _ in range(4)]
     asked, answered, thought, argued = words
     answer = Answer(f"{answered} it is.", f"{thought}, hm.", [("look", {"where": {"city": argued}})])
@@ -362,6 +386,15 @@ def test_a_model_holds_nothing_of_what_was_said(wire: str) -> None:
         assert stays() == []
 
 
+def test_a_model_holds_nothing_of_what_was_said() -> None:
+    check_holds_nothing("openai")
+
+
+@pytest.mark.long
+def test_no_model_holds_anything_of_what_was_said() -> None:
+    check_rows(check_holds_nothing, WIRES)
+
+
 def test_a_text_that_a_model_holds_would_be_found() -> None:
     word = secrets.token_hex(12)
     with Provider() as provider:
@@ -371,33 +404,37 @@ def test_a_text_that_a_model_holds_would_be_found() -> None:
         assert held(model, [word]) == [word]
 
 
-@every_wire
-def test_two_conversations_share_a_model_and_do_not_mix(wire: str) -> None:
-    def brain(asked: Asked) -> Answer:
-        return Answer(f"{asked.said} {len(asked.texts)} " * 5, "thinking of " + asked.said)
+def test_two_conversations_share_a_model_and_do_not_mix() -> None:
+    def check(wire: str) -> None:
+        def brain(asked: Asked) -> Answer:
+            return Answer(f"{asked.said} {len(asked.texts)} " * 5, "thinking of " + asked.said)
 
-    replies: dict[str, list[Reply]] = {"mango": [], "papaya": []}
+        replies: dict[str, list[Reply]] = {"mango": [], "papaya": []}
 
-    def talk(word: str) -> None:
-        told: tuple[Message, ...] = ()
-        for turn in range(4):
-            told = (*told, Message("user", f"{word}-{turn}"))
-            reply = model.send(told)
-            replies[word].append(reply)
-            told = (*told, Message("assistant", reply.text))
+        def talk(word: str) -> None:
+            told: tuple[Message, ...] = ()
+            for turn in range(4):
+                told = (*told, Message("user", f"{word}-{turn}"))
+                reply = model.send(told)
+                replies[word].append(reply)
+                told = (*told, Message("assistant", reply.text))
 
-    with shared(wire, brain, split=16) as (provider, model):
-        threads = [threading.Thread(target=talk, args=(word,)) for word in replies]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-    for word, heard in replies.items():
-        assert [reply.text for reply in heard] == [f"{word}-{turn} {2 * turn + 1} " * 5 for turn in range(4)]
-        assert [reply.reasoning for reply in heard] == [f"thinking of {word}-{turn}" for turn in range(4)]
-    for asked in provider.asked:
-        assert len({text.partition("-")[0] for _, text in asked.texts}) == 1
-    assert provider.complaints == []
+        with shared(wire, brain, split=16) as (provider, model):
+            threads = [threading.Thread(target=talk, args=(word,)) for word in replies]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+        for word, heard in replies.items():
+            assert [reply.text for reply in heard] == [
+                f"{word}-{turn} {2 * turn + 1} " * 5 for turn in range(4)
+            ]
+            assert [reply.reasoning for reply in heard] == [f"thinking of {word}-{turn}" for turn in range(4)]
+        for asked in provider.asked:
+            assert len({text.partition("-")[0] for _, text in asked.texts}) == 1
+        assert provider.complaints == []
+
+    check_rows(check, WIRES)
 
 
 def test_importing_models_imports_no_sdk_and_no_threads() -> None:
@@ -418,8 +455,6 @@ def test_importing_models_imports_no_sdk_and_no_threads() -> None:
 
 def _bare() -> dict[str, str]:
     """Without what starts coverage, which threads."""
-    from pathlib import Path
-
     return {"PYTHONPATH": str(Path(__file__).parents[2] / "src")}
 
 
@@ -440,51 +475,59 @@ PACKAGES = {
 }
 
 
-@pytest.mark.parametrize("wire", VARIABLES)
-def test_without_a_key_the_variable_is_named(
-    wire: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Any
-) -> None:
-    for name in (*VARIABLES.values(), "GOOGLE_API_KEY", "ANTHROPIC_AUTH_TOKEN", "OPENAI_ADMIN_KEY"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("ANTHROPIC_CONFIG_DIR", str(tmp_path))
-    monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:9")  # nothing may leave this machine
-    with pytest.raises(ModelFailed, match=f"was not asked: there is no key for it. Set {VARIABLES[wire]}"):
-        getattr(models, KINDS[wire])("m", retries=0).send(ASK)
+def test_without_a_key_the_variable_is_named(tmp_path: Path) -> None:
+    def check(wire: str) -> None:
+        with pytest.MonkeyPatch.context() as monkeypatch:
+            for name in (*VARIABLES.values(), "GOOGLE_API_KEY", "ANTHROPIC_AUTH_TOKEN", "OPENAI_ADMIN_KEY"):
+                monkeypatch.delenv(name, raising=False)
+            monkeypatch.setenv("ANTHROPIC_CONFIG_DIR", str(tmp_path))
+            monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:9")  # nothing may leave this machine
+            with pytest.raises(
+                ModelFailed, match=f"was not asked: there is no key for it. Set {VARIABLES[wire]}"
+            ):
+                getattr(models, KINDS[wire])("m", retries=0).send(ASK)
+
+    check_rows(check, VARIABLES)
 
 
-@every_wire
-def test_without_its_sdk_a_model_says_what_to_install(wire: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    package, extra = PACKAGES[wire]
-    monkeypatch.setitem(sys.modules, package, None)
-    if package == "google.genai":
-        import google
+def test_without_its_sdk_a_model_says_what_to_install() -> None:
+    def check(wire: str) -> None:
+        with pytest.MonkeyPatch.context() as monkeypatch:
+            package, extra = PACKAGES[wire]
+            monkeypatch.setitem(sys.modules, package, None)
+            if package == "google.genai":
+                import google
 
-        monkeypatch.delattr(google, "genai", raising=False)
-    with Provider() as provider:
-        model = provider.model(wire)
-        for ask in (model.ready, lambda: model.send(ASK), model.ready):
-            with pytest.raises(Refused) as refused:
-                ask()
-            assert f"Install it with {to_get(extra)}." in str(refused.value)
-            assert not isinstance(refused.value, ModelFailed)
-        assert provider.requests == 0
+                monkeypatch.delattr(google, "genai", raising=False)
+            with Provider() as provider:
+                model = provider.model(wire)
+                for ask in (model.ready, lambda: model.send(ASK), model.ready):
+                    with pytest.raises(Refused) as refused:
+                        ask()
+                    assert f"Install it with {to_get(extra)}." in str(refused.value)
+                    assert not isinstance(refused.value, ModelFailed)
+                assert provider.requests == 0
+
+    check_rows(check, WIRES)
 
 
 # --- ready before it is asked ----------------------------------------------------------------
 
 
-@every_wire
-def test_a_model_that_is_ready_has_asked_nobody_and_its_client_stays(wire: str) -> None:
-    with Provider() as provider:
-        model = provider.model(wire)
-        assert model._client is None
-        model.ready()
-        client = model._client
-        assert client is not None
-        assert (provider.requests, provider.looks) == (0, 0)
-        model.ready()
-        assert model.send(ASK).text == "You said: Which tea?"
-        assert model._client is client
+def test_a_model_that_is_ready_has_asked_nobody_and_its_client_stays() -> None:
+    def check(wire: str) -> None:
+        with Provider() as provider:
+            model = provider.model(wire)
+            assert model._client is None
+            model.ready()
+            client = model._client
+            assert client is not None
+            assert (provider.requests, provider.looks) == (0, 0)
+            model.ready()
+            assert model.send(ASK).text == "You said: Which tea?"
+            assert model._client is client
+
+    check_rows(check, WIRES)
 
 
 def test_whoever_is_first_makes_the_client_and_everybody_else_waits() -> None:
@@ -492,7 +535,7 @@ def test_whoever_is_first_makes_the_client_and_everybody_else_waits() -> None:
     second = threading.Event()
     with Provider() as provider:
         model = provider.model("ollama")
-        connect = model._connect
+        connect = model._create_client
 
         def slow() -> Any:
             entered.append(threading.current_thread())
@@ -501,7 +544,7 @@ def test_whoever_is_first_makes_the_client_and_everybody_else_waits() -> None:
             second.wait(0.3)  # time for a second one, if any is let in
             return connect()
 
-        model._connect = slow
+        model._create_client = slow
         begin = threading.Barrier(6)
         heard: list[str] = []
 
@@ -563,103 +606,114 @@ def test_a_server_that_is_known_is_not_asked_without_its_own_key(
 # --- what a person sees who asks for help ------------------------------------------------------
 
 
-@every_wire
-def test_help_shows_what_a_model_takes(wire: str) -> None:
-    kind: Any = getattr(models, KINDS[wire])
-    parameters = inspect.signature(kind).parameters
-    assert [*parameters][:3] == ["name", "api_key", "base_url"]
-    assert not [each for each in parameters.values() if each.kind is inspect.Parameter.VAR_KEYWORD]
-    told = inspect.getdoc(kind) or ""
-    assert [name for name in parameters if name != "name" and name not in told] == []
-    assert f"{kind.__name__}(" in told
-    assert kind.variable in told
-    assert kind.place in told
+def test_help_shows_what_a_model_takes() -> None:
+    def check(wire: str) -> None:
+        kind: Any = getattr(models, KINDS[wire])
+        parameters = inspect.signature(kind).parameters
+        assert [*parameters][:3] == ["name", "api_key", "base_url"]
+        assert not [each for each in parameters.values() if each.kind is inspect.Parameter.VAR_KEYWORD]
+        told = inspect.getdoc(kind) or ""
+        assert [name for name in parameters if name != "name" and name not in told] == []
+        assert f"{kind.__name__}(" in told
+        assert kind.variable in told
+        assert kind.place in told
+
+    check_rows(check, WIRES)
 
 
 def test_help_shows_what_options_a_call_takes() -> None:
     told = inspect.getdoc(models.OpenAI.stream) or ""
-    assert [name for name in Wanted.__match_args__ if name not in told] == []
+    assert [name for name in StreamOptions.__match_args__ if name not in told] == []
     assert "looseleaf.base.replies.Model" in told
     assert "`stream`" in (inspect.getdoc(models.OpenAI.send) or "")
 
 
-@pytest.mark.parametrize(
-    ("given", "what"),
-    [
-        ([{"role": "user", "content": "Hi"}], "a list with a dict in it"),
-        ([*ASK, "Hi"], "a list with a str in it"),
-        ([None], "a list with a NoneType in it"),
-        ("Hi", "a str"),
-        ({"role": "user"}, "a dict"),
-        (Message("user", "Hi"), "a Message"),
-        (None, "a NoneType"),
-    ],
-)
-def test_what_is_no_list_of_messages_is_refused_before_anybody_is_asked(given: Any, what: str) -> None:
-    with shared("openai") as (provider, model):
-        for asked in (model, models.ScriptedModel(["no"])):
-            for ask in (asked.send, asked.stream):
-                with pytest.raises(Refused) as refused:
-                    ask(given)
-                assert str(refused.value) == (
-                    f"No model was asked: it was given {what}. Give a list of messages, as in "
-                    '[Message("user", "Hello")], with `from looseleaf import Message`.'
-                )
-        assert provider.requests == 0
-        assert model.send(iter(ASK)).text == "You said: Which tea?"
+def test_what_is_no_list_of_messages_is_refused_before_anybody_is_asked() -> None:
+    def check(given: Any, what: str) -> None:
+        with shared("openai") as (provider, model):
+            for asked in (model, models.ScriptedModel(["no"])):
+                for ask in (asked.send, asked.stream):
+                    with pytest.raises(Refused) as refused:
+                        ask(given)
+                    assert str(refused.value) == (
+                        f"No model was asked: it got {what}. Give a list of messages, as in "
+                        '[Message("user", "Hello")], with `from looseleaf import Message`.'
+                    )
+            assert provider.requests == 0
+            assert model.send(iter(ASK)).text == "You said: Which tea?"
+
+    check_rows(
+        check,
+        [
+            ([{"role": "user", "content": "Hi"}], "a list with a dict in it"),
+            ([*ASK, "Hi"], "a list with a str in it"),
+            ([None], "a list with a NoneType in it"),
+            ("Hi", "a str"),
+            ({"role": "user"}, "a dict"),
+            (Message("user", "Hi"), "a Message"),
+            (None, "a NoneType"),
+        ],
+    )
 
 
-@every_wire
-def test_a_key_is_never_shown(wire: str) -> None:
-    fault = Status(401, message=f"Incorrect API key provided: {KEY}. Header was Bearer {KEY}")
-    odd = "a-token-of-no-known-shape"
-    again = Status(500, message=f"cannot use x-extra {odd}")
-    with Provider(faults=[fault, again]) as provider:
-        model = provider.model(wire, headers={"X-Extra": odd}, retries=0)
-        for expected in (fault, again):
-            with pytest.raises(ModelFailed) as failed:
+def test_a_key_is_never_shown() -> None:
+    def check(wire: str) -> None:
+        provider_error = Status(401, message=f"Incorrect API key provided: {KEY}. Header was Bearer {KEY}")
+        odd = "a-token-of-no-known-shape"
+        again = Status(500, message=f"cannot use x-extra {odd}")
+        with Provider(faults=[provider_error, again]) as provider:
+            model = provider.model(wire, headers={"X-Extra": odd}, retries=0)
+            for expected in (provider_error, again):
+                with pytest.raises(ModelFailed) as failed:
+                    model.send(ASK)
+                assert expected in provider.fired
+                shown = f"{failed.value!r} {failed.value.__cause__!r} {failed.value.__context__!r} {model!r}"
+                assert KEY not in shown
+                assert odd not in shown
+        assert provider.asked[0].headers["x-extra"] == odd
+        assert KEY in str(provider.asked[0].headers)
+
+    check_rows(check, WIRES)
+
+
+def test_what_stays_on_this_machine_passes_no_proxy() -> None:
+    def check(wire: str, given_by: str) -> None:
+        with pytest.MonkeyPatch.context() as monkeypatch, Provider() as proxy, Provider() as provider:
+            for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
+                monkeypatch.setenv(name, proxy.address)
+                monkeypatch.setenv(name.lower(), proxy.address)
+            for name in ("NO_PROXY", "no_proxy"):
+                monkeypatch.delenv(name, raising=False)
+            kind: Any = getattr(models, KINDS[wire])
+            where = {"base_url": provider.base_url(wire)}
+            if given_by == "environment":
+                monkeypatch.setenv(kind.place, where.pop("base_url"))
+            assert kind("tea-1", api_key=KEY, retries=0, **where).send(ASK).text == "You said: Which tea?"
+            assert (provider.requests, proxy.requests) == (1, 0)
+            # The environment's proxy is one: what goes elsewhere goes through it.
+            far = "http://models.example" + ("/v1" if wire.startswith("openai") else "")
+            with contextlib.suppress(ModelFailed):
+                kind("tea-1", api_key=KEY, base_url=far, retries=0, seconds=20).send(ASK)
+            assert proxy.requests + proxy.looks + len(proxy.complaints) > 0
+
+    check_rows(check, [(wire, given_by) for wire in WIRES for given_by in ["caller", "environment"]])
+
+
+def test_a_key_does_not_follow_a_redirect() -> None:
+    def check(wire: str) -> None:
+        with Provider() as elsewhere:
+            path = {
+                "openai": "/v1/responses",
+                "openai-chat": "/v1/chat/completions",
+                "anthropic": "/v1/messages",
+            }
+            away = Status(307, location=elsewhere.address + path.get(wire, "/api/chat"))
+            with shared(wire, faults=[away], retries=0) as (provider, model), pytest.raises(ModelFailed):
                 model.send(ASK)
-            assert expected in provider.fired
-            shown = f"{failed.value!r} {failed.value.__cause__!r} {failed.value.__context__!r} {model!r}"
-            assert KEY not in shown
-            assert odd not in shown
-    assert provider.asked[0].headers["x-extra"] == odd
-    assert KEY in str(provider.asked[0].headers)
+            assert provider.fired == [away]
+        assert elsewhere.requests == 0
 
-
-@every_wire
-@pytest.mark.parametrize("given_by", ["caller", "environment"])
-def test_what_stays_on_this_machine_passes_no_proxy(
-    wire: str, given_by: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with Provider() as proxy, Provider() as provider:
-        for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
-            monkeypatch.setenv(name, proxy.address)
-            monkeypatch.setenv(name.lower(), proxy.address)
-        for name in ("NO_PROXY", "no_proxy"):
-            monkeypatch.delenv(name, raising=False)
-        kind: Any = getattr(models, KINDS[wire])
-        where = {"base_url": provider.base_url(wire)}
-        if given_by == "environment":
-            monkeypatch.setenv(kind.place, where.pop("base_url"))
-        assert kind("tea-1", api_key=KEY, retries=0, **where).send(ASK).text == "You said: Which tea?"
-        assert (provider.requests, proxy.requests) == (1, 0)
-        # The environment's proxy is one: what goes elsewhere goes through it.
-        far = "http://models.example" + ("/v1" if wire.startswith("openai") else "")
-        with contextlib.suppress(ModelFailed):
-            kind("tea-1", api_key=KEY, base_url=far, retries=0, seconds=20).send(ASK)
-        assert proxy.requests + proxy.looks + len(proxy.complaints) > 0
-
-
-@every_wire
-def test_a_key_does_not_follow_a_redirect(wire: str) -> None:
-    with Provider() as elsewhere:
-        path = {"openai": "/v1/responses", "openai-chat": "/v1/chat/completions", "anthropic": "/v1/messages"}
-        away = Status(307, location=elsewhere.address + path.get(wire, "/api/chat"))
-        with shared(wire, faults=[away], retries=0) as (provider, model), pytest.raises(ModelFailed):
-            model.send(ASK)
-        assert provider.fired == [away]
-    assert elsewhere.requests == 0
+    check_rows(check, WIRES)
 
 
 # --- extensions --------------------------------------------------------------------------
@@ -684,19 +738,21 @@ class Told:
             raise self.after
 
 
-@every_wire
-def test_extensions_are_told_of_each_attempt_and_of_the_answer(wire: str) -> None:
-    own, of_call = Told(), Told()
-    with shared(wire, lambda asked: FULL, faults=[Status(503)], extensions=[own]) as (_, model):
-        reply = model.send(ASK, [LOOK], purpose="distill", extensions=[of_call])
-    for told in (own, of_call):
-        assert [about["attempt"] for _, _, about in told.begun] == [1, 2]
-        messages, payload, about = told.begun[0]
-        assert messages == ASK
-        assert "Which tea?" in json.dumps(payload)
-        assert KEY not in json.dumps(payload)
-        assert about == {"model": "tea-1", "dialect": wire, "purpose": "distill", "attempt": 1}
-        assert told.ended == [(ASK, reply, about | {"attempt": 2})]
+def test_extensions_are_told_of_each_attempt_and_of_the_answer() -> None:
+    def check(wire: str) -> None:
+        own, of_call = Told(), Told()
+        with shared(wire, lambda asked: FULL, faults=[Status(503)], extensions=[own]) as (_, model):
+            reply = model.send(ASK, [LOOK], purpose="distill", extensions=[of_call])
+        for told in (own, of_call):
+            assert [about["attempt"] for _, _, about in told.begun] == [1, 2]
+            messages, payload, about = told.begun[0]
+            assert messages == ASK
+            assert "Which tea?" in json.dumps(payload)
+            assert KEY not in json.dumps(payload)
+            assert about == {"model": "tea-1", "dialect": wire, "purpose": "distill", "attempt": 1}
+            assert told.ended == [(ASK, reply, about | {"attempt": 2})]
+
+    check_rows(check, WIRES)
 
 
 def test_an_extension_that_raises_before_stops_the_call() -> None:
@@ -710,11 +766,11 @@ def test_an_extension_that_raises_before_stops_the_call() -> None:
 def test_an_extension_that_raises_afterwards_is_a_note_and_no_lost_answer(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    broken, sound = Told(after=OSError("the disk is full")), Told()
+    broken, fix_surrogates = Told(after=OSError("the disk is full")), Told()
     with Provider(lambda asked: "Oolong.") as provider:
-        reply = provider.model("ollama", extensions=[broken, sound]).send(ASK)
+        reply = provider.model("ollama", extensions=[broken, fix_surrogates]).send(ASK)
     assert reply.text == "Oolong."
-    assert [entry[1] for entry in sound.ended] == [reply]
+    assert [entry[1] for entry in fix_surrogates.ended] == [reply]
     assert "the disk is full" in caplog.text
 
 

@@ -14,9 +14,10 @@ from growth import LINEAR, growth
 from looseleaf.base.errors import Refused
 from looseleaf.base.messages import Message, ToolCallPayload, ToolCallSpec, ToolResultPayload
 from looseleaf.base.replies import Called, Reply, Retrying, Said, Thought, ToolSpec, Usage
-from looseleaf.models.blocks import NAMELESS, written
-from looseleaf.models.text_calls import as_text, decode, describe, inert_calls, inert_json, parse
+from looseleaf.models.call_blocks import NAMELESS, format_call
+from looseleaf.models.text_calls import as_text, decode, describe, escape_calls, escape_json, parse
 from looseleaf.text.untrusted import closed, opened
+from tables import check_rows
 
 if TYPE_CHECKING:
     from looseleaf.base.replies import Event
@@ -188,7 +189,7 @@ arguments = st.fixed_dictionaries(
 @pytest.mark.parametrize("form", FORMS)
 @given(st.lists(unquoted | arguments, max_size=6))
 def test_text_and_calls_come_out_as_they_went_in(form: str, parts: list[str | dict[str, Any]]) -> None:
-    text = "".join(part if isinstance(part, str) else written("look", part, form) for part in parts)
+    text = "".join(part if isinstance(part, str) else format_call("look", part, form) for part in parts)
     told, calls = said([text], form, (TOOL,))
     assert told == "".join(part for part in parts if isinstance(part, str))
     assert [call.arguments for call in calls] == [part for part in parts if isinstance(part, dict)]
@@ -210,39 +211,41 @@ def test_text_that_begins_no_block_is_passed_on_at_once(form: str, pieces: list[
     assert "".join(heard) == "".join(pieces)
 
 
-@pytest.mark.parametrize(
-    ("form", "before", "held"),
-    [
-        ("json", "if a < b", ""),
-        ("json", "see <tool", "<tool"),
-        ("json", "see <tools", ""),
-        ("json", "a <tool_call> is", ""),
-        ("json", "<tool_call> ", "<tool_call> "),
-        ("json", "x\n```", "```"),
-        ("json", "x\n```p", ""),
-        ("json", "x\n```js", "```js"),
-        ("json", "x\n```json\n[", "```json\n["),
-        ("json", '```json\n{"version"', ""),
-        ("json", "a `b", ""),
-        ("json", "a `", ""),
-        ("json", "```python\n<tool_call>{", ""),
-        ("xml", '<tool name="loo', '<tool name="loo'),
-        ("xml", '<tool nam="loo', ""),
-        ("xml", "<tool>", ""),
-        ("xml", "```json\n", ""),
-    ],
-)
-def test_only_what_may_begin_a_block_waits(form: str, before: str, held: str) -> None:
-    given_events: list[Event] = [Said(before), Thought("here"), Reply()]
-    events = parse(given_events, form)
-    passed = ""
-    for event in events:
-        if isinstance(event, Thought):
-            break
-        assert isinstance(event, Said)
-        passed += event.text
-    assert passed + held == before
-    assert "".join(event.text for event in events if isinstance(event, Said)) == held
+def test_only_what_may_begin_a_block_waits() -> None:
+    def check(form: str, before: str, held: str) -> None:
+        given_events: list[Event] = [Said(before), Thought("here"), Reply()]
+        events = parse(given_events, form)
+        passed = ""
+        for event in events:
+            if isinstance(event, Thought):
+                break
+            assert isinstance(event, Said)
+            passed += event.text
+        assert passed + held == before
+        assert "".join(event.text for event in events if isinstance(event, Said)) == held
+
+    check_rows(
+        check,
+        [
+            ("json", "if a < b", ""),
+            ("json", "see <tool", "<tool"),
+            ("json", "see <tools", ""),
+            ("json", "a <tool_call> is", ""),
+            ("json", "<tool_call> ", "<tool_call> "),
+            ("json", "x\n```", "```"),
+            ("json", "x\n```p", ""),
+            ("json", "x\n```js", "```js"),
+            ("json", "x\n```json\n[", "```json\n["),
+            ("json", '```json\n{"version"', ""),
+            ("json", "a `b", ""),
+            ("json", "a `", ""),
+            ("json", "```python\n<tool_call>{", ""),
+            ("xml", '<tool name="loo', '<tool name="loo'),
+            ("xml", '<tool nam="loo', ""),
+            ("xml", "<tool>", ""),
+            ("xml", "```json\n", ""),
+        ],
+    )
 
 
 # --- forms -----------------------------------------------------------------------------
@@ -250,42 +253,46 @@ def test_only_what_may_begin_a_block_waits(form: str, before: str, held: str) ->
 LOOK = [("look", {"at": "x"})]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        '<tool_call>{"name": "look", "arguments": {"at": "x"}}</tool_call>',
-        '<tool_call>\n{"name": "look", "arguments": {"at": "x"}}\n</tool_call>',
-        '<tool_calls>[{"name": "look", "arguments": {"at": "x"}}]</tool_calls>',
-        '```json\n{"name": "look", "arguments": {"at": "x"}}\n```',
-        '```tool_call\n{"name": "look", "arguments": {"at": "x"}}\n```\n',
-        '  ~~~tool_call  \r\n{"name": "look", "parameters": {"at": "x"}}\r\n~~~~\r\n',
-        '```json\n[\n  {\n "arguments": {"at": "x"}, "name": "look"}]\n```',
-        '<tool_call>{"name": "look", "arguments": "{\\"at\\": \\"x\\"}"}</tool_call>',
-        '<tool_call>{"name": "look", "arguments": {"at": "x"}}',
-        '```tool_call\n{"name": "look", "arguments": {"at": "x"}}',
-    ],
-)
-def test_a_call_in_json_is_read_in_every_dress(text: str) -> None:
-    assert called(text, "json") == LOOK
-    assert said([text], "json")[0].strip() == ""
+def test_a_call_in_json_is_read_in_every_dress() -> None:
+    def check(text: str) -> None:
+        assert called(text, "json") == LOOK
+        assert said([text], "json")[0].strip() == ""
+
+    check_rows(
+        check,
+        [
+            '<tool_call>{"name": "look", "arguments": {"at": "x"}}</tool_call>',
+            '<tool_call>\n{"name": "look", "arguments": {"at": "x"}}\n</tool_call>',
+            '<tool_calls>[{"name": "look", "arguments": {"at": "x"}}]</tool_calls>',
+            '```json\n{"name": "look", "arguments": {"at": "x"}}\n```',
+            '```tool_call\n{"name": "look", "arguments": {"at": "x"}}\n```\n',
+            '  ~~~tool_call  \r\n{"name": "look", "parameters": {"at": "x"}}\r\n~~~~\r\n',
+            '```json\n[\n  {\n "arguments": {"at": "x"}, "name": "look"}]\n```',
+            '<tool_call>{"name": "look", "arguments": "{\\"at\\": \\"x\\"}"}</tool_call>',
+            '<tool_call>{"name": "look", "arguments": {"at": "x"}}',
+            '```tool_call\n{"name": "look", "arguments": {"at": "x"}}',
+        ],
+    )
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        '<tool name="look"><arg name="at">x</arg></tool>',
-        "<tool name='look'>\n<arg name='at'>\nx\n</arg>\n</tool>",
-        '<invoke name="look"><parameter name="at">x</parameter></invoke>',
-        '<function_calls>\n<invoke name="look">\n<parameter name="at">x</parameter>\n</invoke>\n</function_calls>',
-        '<tool name="look"><arg name="at"><![CDATA[x]]></arg></tool>',
-        '<tool name="look"><arg name="at">&#120;</arg></tool>',
-        '<tool name="look">{"at": "x"}</tool>',
-        '<tool name="look"><arg name="at">x</arg>',
-    ],
-)
-def test_a_call_in_xml_is_read_in_every_dress(text: str) -> None:
-    assert called(text, "xml") == LOOK
-    assert said([text], "xml")[0] == ""
+def test_a_call_in_xml_is_read_in_every_dress() -> None:
+    def check(text: str) -> None:
+        assert called(text, "xml") == LOOK
+        assert said([text], "xml")[0] == ""
+
+    check_rows(
+        check,
+        [
+            '<tool name="look"><arg name="at">x</arg></tool>',
+            "<tool name='look'>\n<arg name='at'>\nx\n</arg>\n</tool>",
+            '<invoke name="look"><parameter name="at">x</parameter></invoke>',
+            '<function_calls>\n<invoke name="look">\n<parameter name="at">x</parameter>\n</invoke>\n</function_calls>',
+            '<tool name="look"><arg name="at"><![CDATA[x]]></arg></tool>',
+            '<tool name="look"><arg name="at">&#120;</arg></tool>',
+            '<tool name="look">{"at": "x"}</tool>',
+            '<tool name="look"><arg name="at">x</arg>',
+        ],
+    )
 
 
 def test_entities_are_read_and_data_is_left_as_it_is() -> None:
@@ -311,9 +318,11 @@ def test_what_is_no_text_by_its_schema_is_read_as_json() -> None:
     assert read == others | {"count": 3, "deep": None, "one": 2.5}
 
 
-@pytest.mark.parametrize("value", ["\n", "\r\n", "\na\n", "\r\na\r\n", "a\n\n", "]]>", "<![CDATA[x"])
-def test_line_breaks_and_marks_at_the_ends_of_a_value_stay(value: str) -> None:
-    assert called(written("look", {"at": value}, "xml"), "xml") == [("look", {"at": value})]
+def test_line_breaks_and_marks_at_the_ends_of_a_value_stay() -> None:
+    def check(value: str) -> None:
+        assert called(format_call("look", {"at": value}, "xml"), "xml") == [("look", {"at": value})]
+
+    check_rows(check, ["\n", "\r\n", "\na\n", "\r\na\r\n", "a\n\n", "]]>", "<![CDATA[x"])
 
 
 def test_a_call_without_arguments_has_none() -> None:
@@ -322,7 +331,7 @@ def test_a_call_without_arguments_has_none() -> None:
 
 
 def test_several_calls_come_in_their_order_with_the_text_between_them() -> None:
-    one, other = written("a", {}, "json"), written("b", {"n": 1}, "json")
+    one, other = format_call("a", {}, "json"), format_call("b", {"n": 1}, "json")
     events = list(parse([Said(f"First. {one} Then. {other} End."), Reply()], "json"))
     told = [event.text if isinstance(event, Said) else event.call.name for event in events[:-1]]  # type: ignore[union-attr]
     assert told == ["First. ", "a", " Then. ", "b", " End."]
@@ -343,103 +352,121 @@ def test_a_string_may_hold_what_ends_a_block() -> None:
 # --- what is no call -------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize(
-    "quoted",
-    [
-        "```python\n{}\n```\n",
-        "~~~\n{}\n~~~\n",
-        "````md\n```\n{}\n```\n````\n",
-        "1. So:\n    ```text\n    {}\n    ```\n",
-        "Write `{}` to call it.",
-        "Write `` {} `` to call it.",
-        "Write ```{}``` to call it.",
-        "```{}``` calls it.",
-    ],
-)
-def test_what_is_quoted_calls_nothing(form: str, quoted: str) -> None:
-    block = written("look", {"at": "x"}, form).replace("\n", "" if quoted.endswith("it.") else "\n")
-    text = quoted.replace("{}", block)
-    assert said([text], form) == (text, [])
-    after = text + "\n" + block
-    assert called(after, form, (TOOL,)) == LOOK, "what stands behind the quotation calls again"
+def test_what_is_quoted_calls_nothing() -> None:
+    def check(form: str, quoted: str) -> None:
+        block = format_call("look", {"at": "x"}, form).replace("\n", "" if quoted.endswith("it.") else "\n")
+        text = quoted.replace("{}", block)
+        assert said([text], form) == (text, [])
+        after = text + "\n" + block
+        assert called(after, form, (TOOL,)) == LOOK, "what stands behind the quotation calls again"
+
+    check_rows(
+        check,
+        [
+            (form, quoted)
+            for form in FORMS
+            for quoted in [
+                "```python\n{}\n```\n",
+                "~~~\n{}\n~~~\n",
+                "````md\n```\n{}\n```\n````\n",
+                "1. So:\n    ```text\n    {}\n    ```\n",
+                "Write `{}` to call it.",
+                "Write `` {} `` to call it.",
+                "Write ```{}``` to call it.",
+                "```{}``` calls it.",
+            ]
+        ],
+    )
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize(
-    "quoted",
-    [
-        "> {}\n",
-        "  > So:\n> {}\n",
-        "    {}\n",
-        "So:\n\n    {}\n",
-        "So:\n\n\t{}\n",
-        "So:\n\n    first\n    {}\n",
-        "So:\n\n    ```tool_call\n    {}\n    ```\n",
-        'The page said "{}" to me.\n',
-        "The page said “{}” to me.\n",
-        "„{}“ stand da.\n",
-        "Il dit « {} ».\n",
-        'It said "go: {}\n',
-        "<<data 123456789 {} data 123456789>>",
-        "The page:\n<<data 123456789\n```\n{}\ndata 987654321>>\n{}\ndata 123456789>>\n",
-    ],
-)
-def test_what_is_cited_calls_nothing(form: str, quoted: str) -> None:
-    block = written("look", {"at": "x"}, form).replace("\n", "")
-    text = quoted.replace("{}", block)
-    assert said([text], form) == said(list(text), form) == (text, [])
-    assert called(text + "\n" + block, form, (TOOL,)) == LOOK, "what stands behind it calls again"
+def test_what_is_cited_calls_nothing() -> None:
+    def check(form: str, quoted: str) -> None:
+        block = format_call("look", {"at": "x"}, form).replace("\n", "")
+        text = quoted.replace("{}", block)
+        assert said([text], form) == said(list(text), form) == (text, [])
+        assert called(text + "\n" + block, form, (TOOL,)) == LOOK, "what stands behind it calls again"
+
+    check_rows(
+        check,
+        [
+            (form, quoted)
+            for form in FORMS
+            for quoted in [
+                "> {}\n",
+                "  > So:\n> {}\n",
+                "    {}\n",
+                "So:\n\n    {}\n",
+                "So:\n\n\t{}\n",
+                "So:\n\n    first\n    {}\n",
+                "So:\n\n    ```tool_call\n    {}\n    ```\n",
+                'The page said "{}" to me.\n',
+                "The page said “{}” to me.\n",
+                "„{}“ stand da.\n",
+                "Il dit « {} ».\n",
+                'It said "go: {}\n',
+                "<<data 123456789 {} data 123456789>>",
+                "The page:\n<<data 123456789\n```\n{}\ndata 987654321>>\n{}\ndata 123456789>>\n",
+            ]
+        ],
+    )
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize(
-    "before",
-    [
-        'It is "quoted", and over: ',
-        'a 5" pipe\n',
-        "> quoted\n",
-        "a > b: ",
-        "So:\n    ",
-        "So:\n\n   ",
-        'Not `"` so: ',
-        "\\<<data 123456789 ",
-        "`<<data 123456789` is a mark: ",
-        "<<data 12345678 ",
-    ],
-)
-def test_what_is_not_cited_calls(form: str, before: str) -> None:
-    assert called(before + written("look", {"at": "x"}, form), form, (TOOL,)) == LOOK
+def test_what_is_not_cited_calls() -> None:
+    def check(form: str, before: str) -> None:
+        assert called(before + format_call("look", {"at": "x"}, form), form, (TOOL,)) == LOOK
+
+    check_rows(
+        check,
+        [
+            (form, before)
+            for form in FORMS
+            for before in [
+                'It is "quoted", and over: ',
+                'a 5" pipe\n',
+                "> quoted\n",
+                "a > b: ",
+                "So:\n    ",
+                "So:\n\n   ",
+                'Not `"` so: ',
+                "\\<<data 123456789 ",
+                "`<<data 123456789` is a mark: ",
+                "<<data 12345678 ",
+            ]
+        ],
+    )
 
 
 def test_data_that_is_never_closed_is_data_to_the_end() -> None:
-    text = "<<data 123456789\n" + written("look", {}, "json") * 2
+    text = "<<data 123456789\n" + format_call("look", {}, "json") * 2
     assert said([text], "json") == (text, [])
 
 
-@pytest.mark.parametrize("stop", ["end", "tools", "length", "refused", "cut"])
-@pytest.mark.parametrize(
-    ("form", "text"),
-    [
-        ("json", '<tool_call>\n{"name": "look", "arguments": {"at": "x"}}'),
-        ("json", '```tool_call\n{"name": "look", "arguments": {"at": "x"}}\n'),
-        ("xml", '<tool name="look">\n<arg name="at">x</arg>\n'),
-    ],
-)
-def test_a_block_that_was_not_closed_is_a_call_only_where_the_reply_ended_by_itself(
-    form: str, text: str, stop: Any
-) -> None:
-    *events, last = parse([Said(text), Reply(text, stop=stop)], form)
-    assert isinstance(last, Reply)
-    calls = [(event.call.name, event.call.arguments) for event in events if isinstance(event, Called)]
-    if stop in ("end", "tools"):
-        assert calls == LOOK
-        assert last.stop == "tools"
-    else:
-        assert (calls, last.calls, last.text, last.stop) == ([], (), text, stop)
-    whole = list(parse([Said(f"{written('look', {}, form)}\n{text}"), Reply(stop=stop)], form))[-1]
-    assert isinstance(whole, Reply)
-    assert len(whole.calls) == (2 if stop in ("end", "tools") else 1), "what was closed before is one"
+def test_a_block_that_was_not_closed_is_a_call_only_where_the_reply_ended_by_itself() -> None:
+    def check(form: str, text: str, stop: Any) -> None:
+        *events, last = parse([Said(text), Reply(text, stop=stop)], form)
+        assert isinstance(last, Reply)
+        calls = [(event.call.name, event.call.arguments) for event in events if isinstance(event, Called)]
+        if stop in ("end", "tools"):
+            assert calls == LOOK
+            assert last.stop == "tools"
+        else:
+            assert (calls, last.calls, last.text, last.stop) == ([], (), text, stop)
+        whole = list(parse([Said(f"{format_call('look', {}, form)}\n{text}"), Reply(stop=stop)], form))[-1]
+        assert isinstance(whole, Reply)
+        assert len(whole.calls) == (2 if stop in ("end", "tools") else 1), "what was closed before is one"
+
+    check_rows(
+        check,
+        [
+            (form, text, stop)
+            for stop in ["end", "tools", "length", "refused", "cut"]
+            for form, text in [
+                ("json", '<tool_call>\n{"name": "look", "arguments": {"at": "x"}}'),
+                ("json", '```tool_call\n{"name": "look", "arguments": {"at": "x"}}\n'),
+                ("xml", '<tool name="look">\n<arg name="at">x</arg>\n'),
+            ]
+        ],
+    )
 
 
 @pytest.mark.parametrize("value", ["1e999", '{"d":' * 120 + "1" + "}" * 120, '"\\ud800"'])
@@ -455,39 +482,43 @@ def test_arguments_that_no_log_can_hold_are_text(value: str) -> None:
         assert called(xml, "xml", (number,)) == [("look", given)]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        '```json\n{"name": "looseleaf", "version": "1.0"}\n```\n',
-        '```json\n{"name": "x", "arguments": {}, "and": "more"}\n```\n',
-        '```json\n[{"name": "x"}]\n```\n',
-        '```json\n{"name": "cut}\n```\nand\n```\nmore\n```\n',
-        "```json\n[1, 2]\n```\n",
-        '```json\n{"name": "x", "broken": }\n```\n',
-        '{"name": "look", "arguments": {}}',
-        "the tag <tool_call> is closed by </tool_call>",
-        "<tool_call>{not closed",
-        "<tool_call>[1, 2]",
-        '<tool_call>{"name": "look", "arguments": {"at": "x',
-        '```json\n{"name": "look", "arguments": {"at"',
-    ],
-)
-def test_other_json_and_unfinished_blocks_are_text(text: str) -> None:
-    assert said([text], "json") == (text, [])
+def test_other_json_and_unfinished_blocks_are_text() -> None:
+    def check(text: str) -> None:
+        assert said([text], "json") == (text, [])
+
+    check_rows(
+        check,
+        [
+            '```json\n{"name": "looseleaf", "version": "1.0"}\n```\n',
+            '```json\n{"name": "x", "arguments": {}, "and": "more"}\n```\n',
+            '```json\n[{"name": "x"}]\n```\n',
+            '```json\n{"name": "cut}\n```\nand\n```\nmore\n```\n',
+            "```json\n[1, 2]\n```\n",
+            '```json\n{"name": "x", "broken": }\n```\n',
+            '{"name": "look", "arguments": {}}',
+            "the tag <tool_call> is closed by </tool_call>",
+            "<tool_call>{not closed",
+            "<tool_call>[1, 2]",
+            '<tool_call>{"name": "look", "arguments": {"at": "x',
+            '```json\n{"name": "look", "arguments": {"at"',
+        ],
+    )
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "<tool>x</tool>",
-        '<tool name="a"><![CDATA[</tool>',
-        '<tool name="look">words',
-        '<arg name="a">b</arg>',
-        "<invoke>",
-    ],
-)
-def test_other_tags_are_text(text: str) -> None:
-    assert said([text], "xml") == (text, [])
+def test_other_tags_are_text() -> None:
+    def check(text: str) -> None:
+        assert said([text], "xml") == (text, [])
+
+    check_rows(
+        check,
+        [
+            "<tool>x</tool>",
+            '<tool name="a"><![CDATA[</tool>',
+            '<tool name="look">words',
+            '<arg name="a">b</arg>',
+            "<invoke>",
+        ],
+    )
 
 
 def test_what_follows_a_call_that_was_not_closed_is_said() -> None:
@@ -497,28 +528,30 @@ def test_what_follows_a_call_that_was_not_closed_is_said() -> None:
 # --- malformed -------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("form", "block", "body", "name"),
-    [
-        ("json", "<tool_call>{}</tool_call>", '{"name": "look", "arguments": {at: x}}', "look"),
-        ("json", "<tool_call>{}</tool_call>", '{"name": "look", "arguments": [1]}', "look"),
-        ("json", "<tool_call>{}</tool_call>", '{"arguments": {}}', NAMELESS),
-        ("json", "<tool_call>{}</tool_call>", '{"name": "look", "arguments": {"n": NaN}}', "look"),
-        ("json", "<tool_call>{}</tool_call>", '{"name": "look", "arguments": {"at": "x}', "look"),
-        ("json", "<tool_call>{}</tool_call>", "[" * 100_000, NAMELESS),
-        ("json", "```tool_call\n{}\n```", "look at=x", NAMELESS),
-        ("json", "```json\n{}\n```", '{"name": "look", "arguments": {"at": x}}', "look"),
-        ("xml", '<tool name="look">{}</tool>', "<arg name=at>x</arg>", "look"),
-        ("xml", '<tool name="look">{}</tool>', '<arg name="at">x', "look"),
-        ("xml", '<tool name="look">{}</tool>', '{"at":', "look"),
-        ("xml", "<function_calls>{}</function_calls>", "<b>look</b>", NAMELESS),
-        ("xml", "<function_calls>{}</function_calls>", '<invoke name="look">', NAMELESS),
-    ],
-)
-def test_a_malformed_call_is_one_with_the_text_that_came(form: str, block: str, body: str, name: str) -> None:
-    text = block.replace("{}", body, 1)
-    assert called(text, form) == [(name, body)]
-    assert said(["Now:\n", *text, "\nso"], form)[0] == "Now:\n\nso"
+def test_a_malformed_call_is_one_with_the_text_that_came() -> None:
+    def check(form: str, block: str, body: str, name: str) -> None:
+        text = block.replace("{}", body, 1)
+        assert called(text, form) == [(name, body)]
+        assert said(["Now:\n", *text, "\nso"], form)[0] == "Now:\n\nso"
+
+    check_rows(
+        check,
+        [
+            ("json", "<tool_call>{}</tool_call>", '{"name": "look", "arguments": {at: x}}', "look"),
+            ("json", "<tool_call>{}</tool_call>", '{"name": "look", "arguments": [1]}', "look"),
+            ("json", "<tool_call>{}</tool_call>", '{"arguments": {}}', NAMELESS),
+            ("json", "<tool_call>{}</tool_call>", '{"name": "look", "arguments": {"n": NaN}}', "look"),
+            ("json", "<tool_call>{}</tool_call>", '{"name": "look", "arguments": {"at": "x}', "look"),
+            ("json", "<tool_call>{}</tool_call>", "[" * 100_000, NAMELESS),
+            ("json", "```tool_call\n{}\n```", "look at=x", NAMELESS),
+            ("json", "```json\n{}\n```", '{"name": "look", "arguments": {"at": x}}', "look"),
+            ("xml", '<tool name="look">{}</tool>', "<arg name=at>x</arg>", "look"),
+            ("xml", '<tool name="look">{}</tool>', '<arg name="at">x', "look"),
+            ("xml", '<tool name="look">{}</tool>', '{"at":', "look"),
+            ("xml", "<function_calls>{}</function_calls>", "<b>look</b>", NAMELESS),
+            ("xml", "<function_calls>{}</function_calls>", '<invoke name="look">', NAMELESS),
+        ],
+    )
 
 
 def test_arguments_that_are_text_but_no_json_stay_that_text() -> None:
@@ -529,7 +562,7 @@ def test_arguments_that_are_text_but_no_json_stay_that_text() -> None:
 
 def test_a_block_that_ends_in_a_string_does_not_swallow_what_follows() -> None:
     cut_short = '<tool_call>{"name": "look", "arguments": {"at": "x</tool_call>'
-    other = written("next", {}, "json")
+    other = format_call("next", {}, "json")
     assert [name for name, _ in called(f"{cut_short} so {other * 5} end", "json")] == ["look", *["next"] * 5]
     assert said([f"{cut_short} so {other * 5} end"], "json")[0] == " so  end"
 
@@ -539,7 +572,7 @@ def test_a_block_that_ends_in_a_string_does_not_swallow_what_follows() -> None:
 
 def test_other_events_pass_and_the_reply_keeps_what_it_had() -> None:
     usage = Usage(7, output_tokens=3)
-    block = written("look", {}, "json")
+    block = format_call("look", {}, "json")
     given_reply = Reply(f"hi {block}", "hm", usage=usage, model="m", opaque={"dialect": "x"})
     events = list(parse([Thought("hm"), Said(f"hi {block}"), given_reply], "json"))
     assert events[:2] == [Thought("hm"), Said("hi ")]
@@ -550,7 +583,7 @@ def test_other_events_pass_and_the_reply_keeps_what_it_had() -> None:
 
 
 def test_a_reply_that_did_not_stream_is_read_as_well() -> None:
-    events = list(parse([Reply(f"hi {written('look', {}, 'json')}", stop="length")], "json"))
+    events = list(parse([Reply(f"hi {format_call('look', {}, 'json')}", stop="length")], "json"))
     assert [type(event) for event in events] == [Said, Called, Reply]
     assert isinstance(events[-1], Reply)
     assert events[-1].stop == "length", "that it was cut is still said"
@@ -567,7 +600,7 @@ def test_a_stream_without_an_end_is_a_reply_that_was_cut() -> None:
 
 
 def test_the_same_reply_names_its_calls_the_same_and_two_calls_differently() -> None:
-    block = written("look", {}, "json")
+    block = format_call("look", {}, "json")
     ids = [call.id for call in said([block * 2], "json")[1]]
     assert len(set(ids)) == 2
     assert [call.id for call in said(list(block * 2), "json")[1]] == ids
@@ -577,7 +610,7 @@ def test_the_same_reply_names_its_calls_the_same_and_two_calls_differently() -> 
     "act", [lambda: list(parse([], "yaml")), lambda: describe([TOOL], "yaml"), lambda: as_text([], "yaml")]
 )
 def test_an_unknown_form_is_refused(act: Any) -> None:
-    with pytest.raises(Refused, match=r"no form 'yaml'.*json or xml"):
+    with pytest.raises(Refused, match=r"'yaml' is not a form.*json or xml"):
         act()
 
 
@@ -631,7 +664,7 @@ TAGS = ("tool", "invoke", "function", "arg", "param")
 def test_what_is_shown_calls_nothing_when_it_is_quoted_and_can_be_read_back(form: str, text: str) -> None:
     calls = (ToolCallSpec("1", "look", {"at": text}),)
     shown = [
-        inert_calls(text, form),
+        escape_calls(text, form),
         *(
             message.content or ""
             for message in as_text([Message("system", text), Message("user", text)], form)
@@ -650,7 +683,7 @@ def test_what_is_shown_calls_nothing_when_it_is_quoted_and_can_be_read_back(form
             assert said([quoted], form, (TOOL,)) == (quoted, [])
     assert said([describe([ToolSpec("t", text, {"title": text})], form)], form)[1][1:] == []
     assert _read_back(shown[0], form) == text
-    assert json.loads(inert_json({"said": text}, form)) == {"said": text}
+    assert json.loads(escape_json({"said": text}, form)) == {"said": text}
     [own] = as_text([Message("assistant", text, tool_payload=ToolCallPayload(calls))], form)
     assert (own.content or "").startswith(shown[0])
 
@@ -666,8 +699,8 @@ def _read_back(text: str, form: str) -> str:
 @pytest.mark.parametrize("form", FORMS)
 def test_what_only_looks_like_a_block_is_made_inert_too(form: str) -> None:
     for block in ("＜tool name='look'＞", "<TOOL_CALL>", "<t\u200bool_call>", "<\u2060tool_call>"):
-        assert inert_calls(block, form) == f"{block[0]}\\{block[1:]}"
-    assert inert_calls("if a < b and <b>c</b>", form) == "if a < b and <b>c</b>"
+        assert escape_calls(block, form) == f"{block[0]}\\{block[1:]}"
+    assert escape_calls("if a < b and <b>c</b>", form) == "if a < b and <b>c</b>"
 
 
 @given(st.text(max_size=30), texts, st.text(max_size=10))
@@ -726,14 +759,14 @@ def test_time_is_linear_in_what_a_model_says(form: str, unit: str) -> None:
 def test_time_is_linear_in_what_is_shown(unit: str) -> None:
     def work(size: int) -> Any:
         text = unit * (size // len(unit) + 1)
-        return lambda: [inert_calls(text, form) for form in FORMS]
+        return lambda: [escape_calls(text, form) for form in FORMS]
 
     assert growth(work, 3000) < LINEAR
 
 
 def test_time_is_linear_in_the_pieces_of_a_block() -> None:
     def work(size: int) -> Any:
-        text = written("write", {"content": "words " * (size // 6)}, "json")
+        text = format_call("write", {"content": "words " * (size // 6)}, "json")
         events: list[Event] = [*map(Said, text), Reply()]
         return lambda: list(parse(events, "json"))
 

@@ -1,11 +1,12 @@
-"""What happens in the loop, as small values; `agent.run` yields them in their order.
+"""The events of a run, as small values that `agent.run` yields in order, and how they are processed and recorded.
 
-Pieces of an answer (`Said`, `Thought`), repairs and retries come as they are in `looseleaf.base.replies`. The four
-that are recorded (a message, an answer, a call, a result) pass the processors first, and are yielded as those left
-them.
+Pieces of an answer (`Said`, `Thought`), repairs and retries are those of `looseleaf.base.replies`. The four recorded
+events (a message, an answer, a call, a result) pass the processors first, and are yielded as processed.
 """
 
 from __future__ import annotations
+
+import time
 
 from looseleaf.base.errors import Refused
 from looseleaf.base.immutable import frozen
@@ -13,8 +14,8 @@ from looseleaf.base.origins import RECALLED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from typing import Any, Literal, Protocol, TypeAlias
+    from collections.abc import Iterable, Iterator
+    from typing import Any, Literal, Protocol, TypeAlias, TypeVar
 
     from looseleaf.base import replies as reply
     from looseleaf.base.messages import ToolCallSpec
@@ -24,20 +25,22 @@ if TYPE_CHECKING:
     from looseleaf.prompt.manifest import Manifest
     from looseleaf.window.compaction_plan import Loss
 
-if TYPE_CHECKING:
     End = Literal["end", "steps", "length", "refused"]
-    """Why a run ended: with an answer, at the limit of its steps, or as its last reply did."""
+    """Why a run ended: with an answer, at the step limit, or as its last reply did."""
 
     Recorded: TypeAlias = "UserMessage | Answered | ToolCalled | ToolReturned"
     Event: TypeAlias = (
         "Recorded | Prompted | Compacted | Interrupted | Failed | Reflected | Done "
         "| reply.Said | reply.Thought | reply.Repaired | reply.Retrying"
     )
+    _R = TypeVar("_R", bound=Recorded)
+else:
+    Protocol = object
 
 
 @frozen
 class UserMessage:
-    """What the user says, as it goes to the model."""
+    """The user's message, as it goes to the model."""
 
     text: str
     images: tuple[str, ...] = ()
@@ -47,7 +50,7 @@ class UserMessage:
 
 @frozen
 class Prompted:
-    """The model is asked: for which time in this run, and with what."""
+    """A call of the model: its number in this run, and its prompt."""
 
     step: int
     manifest: Manifest
@@ -55,55 +58,55 @@ class Prompted:
 
 @frozen
 class Answered:
-    """The model has answered, with words, calls or both. `reply.stop` is `cut` where it was cut short."""
+    """The model's answer: words, calls or both. `reply.stop` is `cut` if it was cut short."""
 
     reply: Reply
 
 
 @frozen
 class ToolCalled:
-    """A tool is to be called."""
+    """A call of a tool, before it runs."""
 
     call: ToolCallSpec
 
 
 @frozen
 class ToolReturned:
-    """What came of a call: a result, or an error in words. `is_late`: the model was told before that none had come."""
+    """A call's result, or an error in words. `is_late`: the model was told before that none had come."""
 
     call: ToolCallSpec
     result: Any = None
     error: str | None = None
     is_late: bool = False
     is_own: bool = False
-    """It is an answer of the memory's own tools, and no news from outside."""
+    """It comes from the memory's own tools, and is no news from outside."""
 
 
 @frozen
 class Compacted:
-    """The window was compacted before the model is asked again; what that lost."""
+    """A compaction before the next call of the model, and what it lost."""
 
     loss: Loss
 
 
 @frozen
 class Interrupted:
-    """The run was ended from outside. What was said until then is recorded."""
+    """The end of a run from outside. What was said until then is recorded."""
 
     why: str
 
 
 @frozen
 class Failed:
-    """The model could not be asked, or did not answer: one sentence for the user. What was said before is recorded."""
+    """A model that could not be asked or did not answer: one sentence for the user. Earlier talk is recorded."""
 
     sentence: str
 
 
 @frozen
 class Reflected:
-    """What was distilled of the task, and where it was placed; or, in `why`, why that could not be done now. It is
-    done another time then: nothing that was said is lost."""
+    """What was distilled from the task and where it was placed; or, in `why`, why not. It is done later then: nothing
+    that was said is lost."""
 
     placed: tuple[Placed, ...]
     why: str = ""
@@ -111,7 +114,7 @@ class Reflected:
 
 @frozen
 class Done:
-    """The run is over. `text`: the last answer; `steps`: how often the model was asked; `usage`: of all of them."""
+    """The end of a run. `text`: the last answer; `steps`: calls of the model; `usage`: their sum."""
 
     text: str
     steps: int
@@ -119,21 +122,15 @@ class Done:
     stop: End = "end"
 
 
-# Processors: what every message, answer, call and result passes, in order, before the model sees it.
-
-if TYPE_CHECKING:
-    pass
-
-
-else:
-    Protocol = object
+# --- processors: every message, answer, call and result passes them before the model sees it ----
 
 
 MEMORY_ORDER = 900
 
 
 class Processor(Protocol):
-    """`order`: the lower comes first. `process` gives back the event, perhaps another of its kind; None: as it is."""
+    """Sees each recorded event; lower `order` first. `process` returns the event, or another of its kind; None: as it
+    is."""
 
     order: int
 
@@ -141,14 +138,14 @@ class Processor(Protocol):
 
 
 class Ingest:
-    """Records what passes (seed 004: the memory's ingestion runs last)."""
+    """The processor that records (seed 004: the memory's ingestion runs last)."""
 
     order = MEMORY_ORDER
 
     def __init__(self, memory: Memory) -> None:
         self._memory = memory
         self.turn: str | None = None
-        """The turn that the run is in."""
+        """The run's turn."""
 
     def process(self, event: Recorded) -> Recorded | None:
         memory = self._memory
@@ -157,7 +154,7 @@ class Ingest:
             given = media if any(media.values()) else None
             self.turn = memory.record(user=event.text, media=given).turn_id
         elif isinstance(event, Answered):
-            self._answer(event)
+            self._record_answer(event.reply)
         elif isinstance(event, ToolCalled):
             call = event.call
             memory.record(
@@ -178,9 +175,8 @@ class Ingest:
             )
         return None
 
-    def _answer(self, event: Answered) -> None:
-        """An answer that is calls alone is recorded by its calls, unless the provider wants something of it back."""
-        reply = event.reply
+    def _record_answer(self, reply: Reply) -> None:
+        """Record an answer. One of calls alone is recorded by its calls, unless the provider wants a part back."""
         if reply.text or reply.reasoning or reply.opaque:
             self._memory.record(
                 assistant=reply.text,
@@ -192,33 +188,106 @@ class Ingest:
 
 
 class Processors:
-    """In their order; the memory among them."""
+    """The processors in their order, the memory among them."""
 
     def __init__(self, own: Iterable[Processor], memory: Ingest) -> None:
         self._memory = memory
         self._ordered: list[Processor] = sorted([*own, memory], key=lambda each: each.order)
 
-    def at_last(self, returned: ToolReturned) -> None:
-        """Record what came of a call where nothing else can be done any more. What a processor would not let through is
-        not recorded: it may have been there to keep something out of the log."""
-        try:
-            self(returned)
-        except Refused:
-            raise  # the log takes nothing now
-        except Exception as error:  # noqa: BLE001 - somebody else's code may raise anything; what, is reported
-            failed = f"It came to an end, and a processor failed on what came of it ({type(error).__name__})."
-            self._memory.process(ToolReturned(returned.call, error=failed, is_own=returned.is_own))
-
-    def __call__(self, event: Recorded) -> Recorded:
+    def __call__(self, event: _R) -> _R:
         recorded = event
         for each in self._ordered:
-            if each.order > MEMORY_ORDER:
-                each.process(recorded)
-                continue
             changed = each.process(recorded)
-            if changed is not None:
+            if each.order <= MEMORY_ORDER and changed is not None:
                 if type(changed) is not type(event):
                     name = type(each).__name__
                     raise TypeError(f"{name} made {type(changed).__name__} of {type(event).__name__}")
                 recorded = changed
         return recorded
+
+    def record_finally(self, returned: ToolReturned) -> None:
+        """Record a call's result when nothing else can be done. A result that a processor did not let through is not
+        recorded: the processor may be there to keep something out of the log."""
+        try:
+            self(returned)
+        except Refused:
+            raise  # the log is not writable now
+        except Exception as error:  # noqa: BLE001 - foreign code may raise anything; its name is reported
+            failed = f"It came to an end, and a processor failed on what came of it ({type(error).__name__})."
+            self._memory.process(ToolReturned(returned.call, error=failed, is_own=returned.is_own))
+
+
+class Recorder:
+    """Records a run, however it ends: every recorded call gets a result, and events that the log could not take are
+    kept and recorded before the next run."""
+
+    def __init__(self, memory: Memory, processors: Iterable[Processor]) -> None:
+        from queue import SimpleQueue
+
+        self._memory = memory
+        self.process = Processors(processors, Ingest(memory))
+        self.late: SimpleQueue[ToolReturned] = SimpleQueue()
+        """Results of calls whose wait is over."""
+        self._open: dict[str, ToolReturned] = {}
+        """Recorded calls, and the result to record if no other comes."""
+        self._unrecorded: list[Answered] = []
+
+    def record_answer(self, reply: Reply) -> Answered:
+        try:
+            return self.process(Answered(reply))
+        except Refused:  # the log is not writable now; tried again before the next run
+            self._unrecorded.append(Answered(reply))
+            raise
+
+    def record_call(self, call: ToolCallSpec) -> ToolCalled:
+        called = self.process(ToolCalled(call))
+        self._open[called.call.id] = ToolReturned(called.call, error=_ABANDONED)
+        return called
+
+    def record_result(self, returned: ToolReturned) -> ToolReturned:
+        """Record a result. If that fails now, it is recorded before anything else."""
+        self.keep_result(returned)
+        processed = self.process(returned)
+        del self._open[returned.call.id]
+        return processed
+
+    def keep_result(self, returned: ToolReturned) -> None:
+        self._open[returned.call.id] = returned
+
+    def interrupt_calls(self, why: str) -> None:
+        for name, each in self._open.items():
+            self._open[name] = ToolReturned(each.call, error=f"Interrupted: {why}.")
+
+    def record_open(self) -> None:
+        """Record everything that is still open, as far as it came."""
+        while self._unrecorded:
+            self.process(self._unrecorded[0])
+            self._unrecorded.pop(0)
+        for name, returned in list(self._open.items()):
+            self.process.record_finally(returned)
+            del self._open[name]
+
+    def record_late(self) -> Iterator[ToolReturned]:
+        """Record and yield the results that came after the wait for them was over."""
+        while not self.late.empty():
+            late = self.late.get()
+            try:
+                processed = self.process(
+                    ToolReturned(late.call, late.result, late.error, is_late=True, is_own=late.is_own)
+                )
+            except Refused:
+                self.late.put(late)  # the log is not writable now; tried again later
+                raise
+            yield processed
+
+    def end_open_calls(self, tool_seconds: float) -> None:
+        """Close the calls that no run waits for: our own of a broken run, and those that another process left. Whether
+        those were carried out is unknown, so they do not run again. A call that may still be waited for stays open."""
+        self.record_open()
+        for call_id, since in self._memory.open_calls():
+            if time.time() - since > 2 * tool_seconds:
+                self._memory.record_tool_result(call_id=call_id, tool_error=_LEFT)
+
+
+_ABANDONED = "Interrupted: nobody waits for this any more."
+_LEFT = "The program ended before a result came: it is not known whether this was carried out."

@@ -1,8 +1,8 @@
-"""An overlay: what pages would say if a model's changes were made, and what these changes claim.
+"""Copies of pages that a model may change, and the claims that its changes make.
 
-Pages are read from the memory when they are first asked for, and only ever changed here: the folder is not touched.
-What stands on a page afterwards and did not before is read off by the page grammar as proposals, each with the words
-of the talk that bear it out, where there are such. What becomes of a proposal is the gate's to decide.
+Pages are read from the memory on first use and only changed here: the folder stays untouched. The page grammar reads
+what a changed page adds as proposals, each with the words of the talk that support it, if there are any. The gate
+decides on each proposal.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ if TYPE_CHECKING:
 
 _ABOUT_THE_USER = "facts/user.md"
 _LONGEST = 300
-"""Characters of a sentence that is quoted whole."""
+"""Characters of the longest quote."""
 
 _READ = 16_000
-"""Characters of a page that are read at once."""
+"""Characters of a page that one read returns."""
 
 _EPISODE = ("summary", "problem", "task", "solution", "lesson")
 
@@ -52,7 +52,7 @@ class Changed:
 
 
 class Overlay:
-    """The tools of seed 002 on pages that are only thought of. What they refuse they say as the real ones do."""
+    """The page tools of seed 002, on copies. They refuse with the sentences of the real ones."""
 
     def __init__(self, memory: Memory) -> None:
         self._memory = memory
@@ -69,10 +69,10 @@ class Overlay:
     # --- the tools ---------------------------------------------------------------------
 
     def read(self, path: str, from_line: int = 1) -> dict[str, Any]:
-        """A page from a line on; one that a model may not read, or that is not there, is refused."""
-        path = self._known(path)
+        """Return a page from a line on. Refuse one that a model may not read or that does not exist."""
+        path = self._resolve_path(path)
         if not self._now[path]:
-            readable(self._memory, path)  # it says why not, and which pages there are
+            readable(self._memory, path)  # refuses, with the reason and the existing pages
         lines = split_lines(self._now[path])
         end = from_line - 1
         room = _READ
@@ -83,22 +83,22 @@ class Overlay:
         return {"path": path, "content": content, "sha256": self._sha256(path)} | more
 
     def write(self, path: str, content: str, base: str | None = ANY) -> dict[str, Any]:
-        path = self._writable(path, base)
+        path = self._check_writable(path, base)
         if not content.strip():
             raise Refused(f"{path} was not changed: the content is empty. memory_patch takes lines away.")
-        return self._change(path, without_summary(path, content)[0])
+        return self._set_text(path, without_summary(path, content)[0])
 
     def patch(self, path: str, patches: Sequence[dict[str, str]], base: str | None = ANY) -> dict[str, Any]:
-        path = self._writable(path, base)
+        path = self._check_writable(path, base)
         if not patches or not self._now[path]:
             why = "there are no patches" if not patches else "there is no such page. memory_write makes one"
             raise Refused(f"{path} was not changed: {why}.")
         pairs = [(each["oldText"], each["newText"]) for each in patches]
-        return self._change(path, patched(path, self._now[path], pairs)) | {"appliedCount": len(pairs)}
+        return self._set_text(path, patched(path, self._now[path], pairs)) | {"appliedCount": len(pairs)}
 
     def append(self, path: str, entry: str, summary: str = "") -> dict[str, Any]:
-        """`summary` is taken and left: the program keeps a page's summary line."""
-        path = self._writable(path, ANY)
+        """Append an entry. `summary` is ignored: the program keeps a page's summary line."""
+        path = self._check_writable(path, ANY)
         if not entry.strip():
             raise Refused(f"{path} was not changed: the entry is empty. Give a block of Markdown.")
         if drawer(path) == "episodes" and (told := self.episodes()):
@@ -106,24 +106,24 @@ class Overlay:
                 f"{path} was not changed: “{told[-1].title}” is told already, and one task is one episode. "
                 "Use memory_patch to change what is told of it."
             )
-        return self._change(path, appended(self._memory, path, self._now[path], entry))
+        return self._set_text(path, appended(self._memory, path, self._now[path], entry))
 
-    def _known(self, path: str) -> str:
-        """The page's one name. What is about the user stands at the top of the folder, unless it has a page too."""
+    def _resolve_path(self, path: str) -> str:
+        """Return the page's canonical path. Facts about the user are in the profile, unless they have a page too."""
         path = page_path(path)
-        if path == _ABOUT_THE_USER and not self._text(path):
+        if path == _ABOUT_THE_USER and not self._load_text(path):
             path = PROFILE
-        self._text(path)
+        self._load_text(path)
         return path
 
-    def _text(self, path: str) -> str:
+    def _load_text(self, path: str) -> str:
         if path not in self._now:
             is_hidden = path.startswith("review/")
             self._before[path] = self._now[path] = "" if is_hidden else self._memory.pages.read(path).text
         return self._now[path]
 
-    def _writable(self, path: str, base: str | None) -> str:
-        path = self._known(path)
+    def _check_writable(self, path: str, base: str | None) -> str:
+        path = self._resolve_path(path)
         why = why_sealed(path)
         if why is not None:
             raise Refused(f"{path} was not changed: {why}.")
@@ -135,15 +135,15 @@ class Overlay:
         text = self._now[path]
         return sha256(text.encode("utf-8", "surrogatepass")) if text else None
 
-    def _change(self, path: str, text: str) -> dict[str, Any]:
+    def _set_text(self, path: str, text: str) -> dict[str, Any]:
         refuse_long(self._memory, path, text, before=self._now[path])
         self._now[path] = text
         return {"success": True, "path": path, "sha256": self._sha256(path)}
 
-    # --- what they claim ---------------------------------------------------------------
+    # --- claims ------------------------------------------------------------------------
 
     def episodes(self) -> list[Episode]:
-        """Those that were not there before."""
+        """Return the new episodes."""
         found: list[Episode] = []
         for change in self.changes():
             if drawer(change.path) == "episodes":
@@ -153,7 +153,7 @@ class Overlay:
         return found
 
     def episode(self) -> dict[str, str] | None:
-        """The last new one, as a distiller tells it."""
+        """Return the last new episode, as a distiller reports it."""
         told = self.episodes()
         if not told:
             return None
@@ -161,17 +161,17 @@ class Overlay:
         return {"title": told[-1].title} | {name: value for name, value in members.items() if value}
 
     def proposals(self, traces: Iterable[Trace]) -> list[Proposal]:
-        """What the pages say more, or differently. A line that is only gone claims nothing."""
-        words = _Spoken(traces)
+        """Return what the pages add or change. A line that is only gone claims nothing."""
+        words = _Quotes(traces)
         return [
-            words.borne_out(proposal)
+            words.add_quote(proposal)
             for change in self.changes()
             if drawer(change.path) == "facts"
-            for proposal in _claimed(change)
+            for proposal in _proposals_of(change)
         ]
 
 
-def _claimed(change: Changed) -> list[Proposal]:
+def _proposals_of(change: Changed) -> list[Proposal]:
     before, after = (parse(change.path, text).facts for text in (change.before, change.after))
     stood = {(fact.relation, fact.object) for fact in before}
     stands = {(fact.relation, fact.object) for fact in after}
@@ -194,15 +194,16 @@ def _claimed(change: Changed) -> list[Proposal]:
     return made
 
 
-class _Spoken:
-    """What was said, the most believable first, of the same level the newest: for looking up who says a thing."""
+class _Quotes:
+    """The talk, the most trusted origin first, then the newest: to look up who said a thing."""
 
     def __init__(self, traces: Iterable[Trace]) -> None:
         spoken = [(LEVELS.index(level_of(trace.origin)), trace) for trace in traces]
         self._traces = [trace for _, trace in sorted(spoken, key=lambda each: (-each[0], -each[1].ts))]
 
-    def borne_out(self, proposal: Proposal) -> Proposal:
-        """With the sentence that says it, and where that stands; else with its object alone, which proves nothing."""
+    def add_quote(self, proposal: Proposal) -> Proposal:
+        """Return the proposal with the sentence that supports it and its source; else as it is: its object alone proves
+        nothing."""
         claim = claim_of(proposal)
         for trace in self._traces:
             text = trace.content or said(trace)
@@ -211,9 +212,9 @@ class _Spoken:
                 sentences = (piece.text for piece in pieces(own) if piece.kind == "sentence")
                 saying = (each for each in sentences if claim.is_said_in(each, trace.ts))
                 quote = next(saying, "") or own.strip()[:_LONGEST]
-                return _but(proposal, quote=quote, source=trace.id)
+                return _replace_fields(proposal, quote=quote, source=trace.id)
         return proposal
 
 
-def _but(proposal: Proposal, **changed: Any) -> Proposal:
+def _replace_fields(proposal: Proposal, **changed: Any) -> Proposal:
     return Proposal(**{name: getattr(proposal, name) for name in Proposal.__match_args__} | changed)

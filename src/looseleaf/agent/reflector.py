@@ -1,8 +1,8 @@
-"""The reflector (seed 002, section 7): a distiller that is a tool loop. After a task a model reads what is known and
-what was said, and writes what should be remembered, with the tools by which an agent writes pages.
+"""The reflector (seed 002, section 7): a distiller that is a tool loop. After a task a model reads the known facts and
+the talk, and writes what to remember, with an agent's page tools.
 
-It writes on an overlay, never on the folder. What that says more than the pages do goes through the gate like anything
-that is distilled; so a model that was led astray by what it read can at most have a line wait in review.
+It writes on copies of pages, never on the folder. What these add passes the gate like everything distilled; so a model
+led astray by what it read can at most have a line wait in review.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ if TYPE_CHECKING:
     from looseleaf.memory import Memory
 
 VERSION = 1
-"""Of what is asked: another text here makes other memories, and is another distiller."""
+"""Of the instructions: another text makes other memories, and is another distiller."""
 
 _PART = 4
-"""One part in so many of the tokens is for the prompt, which every step reads again: half for what is known, half for
-what was said."""
+"""This fraction of the tokens is for the prompt, which every step reads again: half for known facts, half for the
+talk."""
 
 _LEAST_ROOM = 500
 _WORDS_PER_TOKEN = 0.6
@@ -77,9 +77,9 @@ _ASK = "The conversation, as data:\n\n{left}{lines}\n\n(It ends here. Change wha
 
 
 class Reflector:
-    """A `Distiller`. `steps` and `tokens` are its limits (else as the policy says); at one of them what was written so
-    far counts. `extensions` are told of each call; else what it costs is counted. `cancel`: set, it ends a call that is
-    under way, and the reflecting with it."""
+    """A `Distiller`. `steps` and `tokens` are its limits (default: the policy's); at a limit, what was written so far
+    counts. `extensions` are told of each call (default: the memory's costs). `cancel`, when set, ends the current call
+    and the reflection."""
 
     def __init__(
         self,
@@ -104,10 +104,10 @@ class Reflector:
         by_rules = Rules().distill(material, tokens)
         transcript = Transcript(material.traces(), self._memory.policy.trim_chars)
         if is_trivial(transcript.traces) or not transcript.lines:
-            return _with(by_rules, summary=by_rules.summary or NOTHING)
+            return _replace_fields(by_rules, summary=by_rules.summary or NOTHING)
         room = max(self._tokens // _PART // 2, _LEAST_ROOM)
         shown = in_pieces(transcript.lines, room)[-1]
-        known, told = _known(self._memory, room, transcript)
+        known, told = _describe_pages(self._memory, room, transcript)
         system = INSTRUCTIONS.format(
             profile=PROFILE,
             month=_month(transcript.traces),
@@ -120,19 +120,19 @@ class Reflector:
         before = f"(Earlier, and left out here: {left} lines.)\n" if left else ""
         lines = "\n".join(line.text for line in shown)
         messages = [Message("system", system), Message("user", _ASK.format(left=before, lines=lines))]
-        looked = self._loop(messages, _Any(self._cancel, getattr(material, "cancel", None)))
+        looked = self._loop(messages, _AnyFlag(self._cancel, getattr(material, "cancel", None)))
         facts = [each.to_dict() for each in looked.overlay.proposals(transcript.traces)]
-        return _with(
+        return _replace_fields(
             by_rules,
             summary=clipped(looked.summary, tokens) or by_rules.summary or NOTHING,
             episode=looked.overlay.episode(),
-            facts=(*facts, *by_rules.facts) if left else tuple(facts),  # what was not shown, the rules read
+            facts=(*facts, *by_rules.facts) if left else tuple(facts),  # the rules read what was not shown
             **looked.bill.told(),
         )
 
-    def _loop(self, messages: list[Message], cancel: _Any) -> _Looked:
+    def _loop(self, messages: list[Message], cancel: _AnyFlag) -> _Reflection:
         overlay = Overlay(self._memory)
-        hands = Hands(_hands(overlay))
+        hands = Hands(_page_hands(overlay))
         bill, summary = Bill(self._memory.costs.cost_of), ""
         for _ in range(self._steps):
             if bill.tokens + sum(map(size_of, messages)) > self._tokens:
@@ -147,12 +147,12 @@ class Reflector:
             if not reply.calls:
                 summary = reply.text.strip() if reply.stop == "end" else ""
                 break
-            messages += _answered(reply, hands)
-        return _Looked(overlay, bill, summary)
+            messages += _run_calls(reply, hands)
+        return _Reflection(overlay, bill, summary)
 
 
-class _Any:
-    """A flag that is set as soon as one of others is."""
+class _AnyFlag:
+    """A flag that is set as soon as one of several is."""
 
     def __init__(self, *flags: Flag | None) -> None:
         self._flags = [flag for flag in flags if flag is not None]
@@ -162,21 +162,21 @@ class _Any:
 
 
 @frozen
-class _Looked:
-    """What came of a loop."""
+class _Reflection:
+    """The outcome of a loop."""
 
     overlay: Overlay
     bill: Bill
     summary: str
 
 
-def _hands(overlay: Overlay) -> list[Hand]:
+def _page_hands(overlay: Overlay) -> list[Hand]:
     runs = ((READ, overlay.read), (WRITE, overlay.write), (PATCH, overlay.patch), (APPEND, overlay.append))
     return [Hand(ToolSpec(tool.name, tool.description, tool.parameters), run, own=True) for tool, run in runs]
 
 
-def _answered(reply: Reply, hands: Hands) -> Iterator[Message]:
-    """The model's calls, and what came of each."""
+def _run_calls(reply: Reply, hands: Hands) -> Iterator[Message]:
+    """Run the model's calls, and yield them with their results."""
     payload = ToolCallPayload(reply.calls)
     yield Message(
         "assistant", reply.text or None, reply.reasoning or None, tool_payload=payload, opaque=reply.opaque
@@ -186,8 +186,8 @@ def _answered(reply: Reply, hands: Hands) -> Iterator[Message]:
         yield Message("tool", tool_payload=ToolResultPayload(call.id, call.name, came.result, came.error))
 
 
-def _with(made: Distilled, **changed: Any) -> Distilled:
-    """What was noted as the rules have it: the state is kept by their words."""
+def _replace_fields(made: Distilled, **changed: Any) -> Distilled:
+    """Return a copy with other members; the notes stay those of the rules, whose words keep the state."""
     told: dict[str, Any] = {name: getattr(made, name) for name in ("summary", "episode", "facts", *NOTED)}
     return Distilled(**told | changed)
 
@@ -201,9 +201,9 @@ def _month(traces: Sequence[Trace]) -> str:
 # --- what is known ---------------------------------------------------------------------
 
 
-def _known(memory: Memory, room: int, transcript: Transcript) -> tuple[str, str]:
-    """The pages of facts, whole as far as they fit, of the others their summaries; and the episodes, newest first."""
-    paths = memory.pages.list()
+def _describe_pages(memory: Memory, room: int, transcript: Transcript) -> tuple[str, str]:
+    """Return the fact pages, whole if they fit, else their summaries; and the episodes, newest first."""
+    paths = memory.pages()
     facts = [path for path in paths if path == PROFILE or path.startswith("facts/")]
     facts.sort(key=lambda path: (path != PROFILE, path))
     told: list[str] = []
@@ -246,20 +246,20 @@ _OF_ONESELF = re.compile(
     r"|我|咱|私|僕|俺|わたし|うちの",
     re.IGNORECASE,
 )
-"""Who speaks of himself while he asks may have said something that lasts."""
+"""A question in which users speak of themselves may say something that lasts."""
 
 
 def is_trivial(traces: Sequence[Trace]) -> bool:
-    """Whether talk holds nothing to reflect on: a greeting, thanks, a few plain questions and their answers. Where a
-    tool was used, or anything else was said, it may hold something."""
+    """True if talk holds nothing to reflect on: a greeting, thanks, a few plain questions and their answers. With a
+    tool call, or anything else said, it may hold something."""
     said = [trace for trace in traces if RECALLED not in trace.tags]
     if any(trace.trace_type.startswith("tool") and not is_own(trace.tool_name) for trace in said):
         return False
     asked = [trace for trace in said if trace.trace_type == "user"]
-    return len(asked) <= _MOST_MESSAGES and all(not each.media and _is_light(each.content) for each in asked)
+    return len(asked) <= _MOST_MESSAGES and all(not each.media and _is_plain(each.content) for each in asked)
 
 
-def _is_light(message: str) -> bool:
+def _is_plain(message: str) -> bool:
     found = list(pieces(message[: _LONGEST_MESSAGE + 1]))
     return len(message) <= _LONGEST_MESSAGE and all(
         piece.kind == "sentence"

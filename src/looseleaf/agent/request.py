@@ -1,7 +1,7 @@
-"""A request: what the model is asked with, made of memory before every call (seed 004: the request assembler).
+"""A request to the model, made from memory before every call (seed 004: the request assembler).
 
-Where a compaction is due, it runs first. The prompt, the tools and what is said after tools share one budget. Nothing
-here is kept between two calls: the memory is the only one who knows what was said.
+A due compaction runs first. The prompt, the tools and the message after tools share one budget. Nothing is kept between
+two calls: only the memory knows the conversation.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from looseleaf.window.compaction_plan import Loss
 
 
-# What an agent is made of, looked at before anything is asked: a program may have mixed it up.
+# --- an agent's arguments ----------------------------------------------------------------
 
 _LONGEST_WAIT = 86_400
 """Seconds: a day."""
@@ -33,45 +33,44 @@ _LONGEST_WAIT = 86_400
 _OPTIONS = ("temperature", "max_tokens", "schema", "effort", "seconds", "extra", "calls")
 
 
-def check(memory: Any, model: Any, tools: Any, processors: Any, options: dict[str, Any]) -> None:
-    """What a program may have mixed up, before anything is asked."""
+def check_arguments(memory: Any, model: Any, tools: Any, processors: Any, options: dict[str, Any]) -> None:
+    """Refuse arguments that a program may have mixed up."""
     if not hasattr(memory, "prompt"):
-        raise Refused(f"No agent was made: {memory!r} is no memory. Give it Memory(folder).")
+        raise Refused(f"No agent was made: {memory!r} is not a memory. Give it Memory(folder).")
     if not callable(getattr(model, "stream", None)) or not isinstance(getattr(model, "name", None), str):
         raise Refused(
-            f"No agent was made: {model!r} is no model. Give it one of looseleaf.models, such as "
-            "Anthropic(name), or whatever has a name and stream(messages, tools, **options)."
+            f"No agent was made: {model!r} is not a model. Give it one of looseleaf.models, such as "
+            "Anthropic(name), or any object with a name and stream(messages, tools, **options)."
         )
     if callable(tools) or isinstance(tools, str):
-        raise Refused("No agent was made: tools are a list. Put the one you have into brackets.")
+        raise Refused("No agent was made: tools must be a list. Put the one you have into brackets.")
     for each in processors:
         if not isinstance(getattr(each, "order", None), int) or not callable(getattr(each, "process", None)):
             raise Refused(
-                f"No agent was made: {each!r} is no processor. It has an order, and process(event)."
+                f"No agent was made: {each!r} is not a processor. A processor has an order, and process(event)."
             )
     unknown = sorted(options.keys() - set(_OPTIONS))
     if unknown:
         raise Refused(
-            f"No agent was made: there is no {unknown[0]!r}. Beside its own arguments an agent takes those of a "
-            f"model's calls: {', '.join(_OPTIONS)}."
+            f"No agent was made: there is no option {unknown[0]!r}. Besides its own arguments, an agent takes those of "
+            f"a model's calls: {', '.join(_OPTIONS)}."
         )
 
 
-def check_numbers(steps: object, tool_seconds: object) -> None:
+def check_limits(steps: object, tool_seconds: object) -> None:
     if steps is not None and (type(steps) is not int or steps < 1):
-        raise Refused(f"No agent was made: steps is a whole number from 1 on, not {steps!r}.")
+        raise Refused(f"No agent was made: steps must be a whole number of at least 1, not {steps!r}.")
     is_number = isinstance(tool_seconds, int | float) and 0 < tool_seconds <= _LONGEST_WAIT
     if tool_seconds is not None and not is_number:
         raise Refused(
-            f"No agent was made: tool_seconds is a number of seconds, at most {_LONGEST_WAIT:,}, not {tool_seconds!r}."
+            f"No agent was made: tool_seconds must be above 0 and at most {_LONGEST_WAIT:,}, not {tool_seconds!r}."
         )
 
 
-# Pictures and sounds that are files here: a provider cannot open them, so a request carries what they
-# hold.
+# --- attached files: a provider cannot open them, so a request carries their bytes -----------
 
 MOST_BYTES = 20 * 1024 * 1024
-"""Of all files of one request: more than most providers take. The last ones count first."""
+"""Of all files in one request: more than most providers take. The last ones count first."""
 
 _BEGINNINGS = (
     (b"\x89PNG\r\n\x1a\n", "image/png"),
@@ -86,17 +85,16 @@ _BEGINNINGS = (
 )
 
 
-def absolute(given: Sequence[str] | str | None, kind: str) -> tuple[str, ...]:
-    """Addresses as they are recorded. A path is looked at now: who asks about a picture should know if it is not
-    there."""
+def check_media(given: Sequence[str] | str | None, kind: str) -> tuple[str, ...]:
+    """Return addresses as they are recorded. A path is checked now, so that the user learns of a missing file."""
     addresses = (given,) if isinstance(given, str) else tuple(given or ())
-    return tuple(_checked(each, kind) for each in addresses)
+    return tuple(_check_address(each, kind) for each in addresses)
 
 
-def _checked(address: object, kind: str) -> str:
+def _check_address(address: object, kind: str) -> str:
     if not isinstance(address, str):
         raise Refused(
-            f"Nothing was asked: {kind} are paths, web addresses or data: addresses, as text, not "
+            f"Nothing was asked: {kind} must be paths, web addresses or data: addresses, as text, not "
             f"{type(address).__name__}. Write the bytes to a file, and give its path."
         )
     if "://" in address or address.startswith("data:"):
@@ -107,8 +105,8 @@ def _checked(address: object, kind: str) -> str:
     return path
 
 
-def carried(messages: Sequence[Message], given: Collection[str]) -> list[Message]:
-    """The messages, with what files hold in place of the paths that were given."""
+def attach_files(messages: Sequence[Message], given: Collection[str]) -> list[Message]:
+    """Return the messages with the files' bytes in place of the given paths."""
     left = MOST_BYTES
     found: list[Message] = []
     for message in reversed(messages):
@@ -117,17 +115,17 @@ def carried(messages: Sequence[Message], given: Collection[str]) -> list[Message
             for name in ("image_urls", "audio_urls"):
                 addresses = []
                 for each in members[name]:
-                    held = _held(each, left) if each in given else None
+                    held = _read_media(each, left) if each in given else None
                     left -= len(held[1]) if held is not None else 0
-                    addresses.append(_address(each, held))
+                    addresses.append(_data_address(each, held))
                 members[name] = tuple(addresses)
             message = Message(**members)
         found.append(message)
     return found[::-1]
 
 
-def _held(path: str, most: int) -> tuple[str, bytes] | None:
-    """The kind and the bytes of a file that is a picture or a sound, and not too large."""
+def _read_media(path: str, most: int) -> tuple[str, bytes] | None:
+    """Return the type and bytes of an image or sound file that is not too large; None for any other."""
     try:
         if not os.path.isfile(path) or os.path.getsize(path) > most:
             return None
@@ -135,12 +133,12 @@ def _held(path: str, most: int) -> tuple[str, bytes] | None:
             held = file.read(most)
     except OSError:
         return None
-    kind = _kind(held)
+    kind = _media_type(held)
     return (kind, held) if kind is not None else None
 
 
-def _address(path: str, held: tuple[str, bytes] | None) -> str:
-    """A `data:` address, or the path as it is."""
+def _data_address(path: str, held: tuple[str, bytes] | None) -> str:
+    """Return a `data:` address, or the path as it is."""
     if held is None:
         return path
     import base64
@@ -148,24 +146,26 @@ def _address(path: str, held: tuple[str, bytes] | None) -> str:
     return f"data:{held[0]};base64,{base64.b64encode(held[1]).decode()}"
 
 
-def _kind(held: bytes) -> str | None:
+def _media_type(held: bytes) -> str | None:
     if held[:4] == b"RIFF":
         return {b"WEBP": "image/webp", b"WAVE": "audio/wav"}.get(held[8:12])
     return next((kind for begins, kind in _BEGINNINGS if held.startswith(begins)), None)
 
 
+# --- requests ------------------------------------------------------------------------------
+
 CONTINUE = "All tools finished. Continue."
-"""What is said when all tools of an answer are done (seed 004, phase C)."""
+"""Sent when all tools of an answer are done (seed 004, phase C)."""
 
 TOOL_TOKENS = 12
-"""What a provider writes around each tool that it is offered."""
+"""Tokens that a provider adds around each tool."""
 
 _TRIES = 4
 
 
 @frozen
 class Request:
-    """`loss`: what a compaction before it lost."""
+    """Messages for the model. `loss`: what a compaction before it lost."""
 
     messages: tuple[Message, ...]
     manifest: Manifest
@@ -173,7 +173,7 @@ class Request:
 
 
 class Requests:
-    """Of one agent with one model. `goes_on` is said after tools; None: nothing is."""
+    """Makes the requests of one agent to one model. `goes_on` is the message after tools; None: no message."""
 
     def __init__(
         self, memory: Memory, model: Model, tools: Sequence[ToolSpec], goes_on: str | None = CONTINUE
@@ -186,7 +186,7 @@ class Requests:
         self._fixed: int | None = None
 
     def prepare(self, most: int | None = None) -> Request:
-        """The next request, in the model's budget, and in at most so many tokens of prompt."""
+        """Return the next request, within the model's budget, with at most `most` tokens of prompt."""
         memory = self._memory
         before = memory.window.last_loss
         if memory.window.compaction_requested:
@@ -198,8 +198,8 @@ class Requests:
             if room - said < 1:
                 raise BudgetTooSmall(max(room, 0), said + 1, "the tools and the prompt")
             prompt = memory.prompt(budget=room - said, model=self._model)
-            messages = tuple(continued(prompt.messages, self._goes_on))
-            needed = self._cost((len(messages) - len(prompt.messages)) * self._each)
+            messages = tuple(insert_continue(prompt.messages, self._goes_on))
+            needed = self._in_model_tokens((len(messages) - len(prompt.messages)) * self._each)
             if prompt.manifest.total_tokens + needed <= room:
                 break
             said = needed
@@ -208,21 +208,21 @@ class Requests:
 
     @property
     def _each(self) -> int:
-        """What it costs to say that tools are done, as tokens are counted here."""
+        """Tokens of one message after tools, as counted here."""
         if self._goes_on is None:
             return 0
         return self._memory.window.count([self._goes_on], model=self._model)[0] + MESSAGE_TOKENS
 
     def _tool_tokens(self) -> int:
-        """What the tools take: counted once, as they do not change."""
+        """Return the tokens of the tools, counted once: they do not change."""
         if self._fixed is None:
-            texts = list(self._told())
-            counted = self._memory.window.count(texts, model=self._model) if texts else []
-            self._fixed = self._cost(sum(counted) + TOOL_TOKENS * len(texts))
+            texts = list(self._describe_tools())
+            counted = self._memory.count(texts, model=self._model) if texts else []
+            self._fixed = self._in_model_tokens(sum(counted) + TOOL_TOKENS * len(texts))
         return self._fixed
 
-    def _told(self) -> Iterator[str]:
-        """What the model is told of its tools."""
+    def _describe_tools(self) -> Iterator[str]:
+        """Yield the texts that describe the tools to the model."""
         if self._form != "native" and self._tools:
             from looseleaf.models.text_calls import describe
 
@@ -231,17 +231,17 @@ class Requests:
         for each in self._tools:
             yield f"{each.name} {each.description} {json.dumps(each.parameters, ensure_ascii=False)}"
 
-    def _cost(self, tokens: int) -> int:
-        """In the model's own tokens, which the budget is of."""
+    def _in_model_tokens(self, tokens: int) -> int:
+        """Convert to the model's own tokens, in which the budget is."""
         from looseleaf.models.model_table import model
 
         return -int(-tokens * model(self._model).count_margin // 1)
 
 
-def continued(messages: Sequence[Message], text: str | None) -> Iterator[Message]:
-    """The messages, with `text` from the user's side behind each run of results that leaves no call open.
+def insert_continue(messages: Sequence[Message], text: str | None) -> Iterator[Message]:
+    """Yield the messages, with `text` from the user behind each run of results that leaves no call open.
 
-    What stands behind a message follows from the messages before it alone: as a prompt grows, its beginning stays.
+    What follows a message depends only on the messages before it: as a prompt grows, its beginning stays.
     """
     from looseleaf.base.messages import ToolCallPayload, ToolResultPayload
 

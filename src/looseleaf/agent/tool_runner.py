@@ -1,6 +1,7 @@
-"""A hand: something that an agent can do, offered to a model as a tool. A plain function becomes one.
+"""Hands: functions offered to a model as tools, and calls of them that run side by side.
 
-The schema is read off the function's signature: names, types, defaults; its description is the docstring's first part.
+A function's schema is read from its signature (names, types, defaults), its description from the first part of its
+docstring. Whatever a tool raises or returns, its call has a result that the log can hold.
 """
 
 from __future__ import annotations
@@ -27,18 +28,18 @@ if TYPE_CHECKING:
     from looseleaf.memory import Memory
 
 
-# Hands: the tools of an agent, and calls of them that run side by side.
-
 _LONGEST = 2000
-"""Characters of what a tool said when it failed."""
+"""Characters of a tool's error message."""
 
 _DEEPEST = 100
-"""Levels of a result that is kept as a value; a deeper one is kept as its text."""
+"""Nesting levels of a result that is kept as a value; a deeper one is kept as text."""
 
 _BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*"|[][{}]')
 
 
 class Hands:
+    """The tools of an agent, by name."""
+
     def __init__(self, hands: Sequence[Hand]) -> None:
         self._hands = {each.name: each for each in hands}
         if len(self._hands) < len(hands):
@@ -52,26 +53,26 @@ class Hands:
         return tuple(each.spec for each in self._hands.values())
 
     def run(self, call: ToolCallSpec) -> ToolReturned:
-        """Carry one call out."""
+        """Run one call."""
         hand = self._hands.get(call.name)
         try:
-            fault = self._fault(call)
+            fault = self._find_fault(call)
             if fault is not None:
                 return ToolReturned(call, error=fault)
             assert hand is not None
-            return ToolReturned(call, writable(_awaited(hand.run(**call.arguments))), is_own=hand.own)
+            return ToolReturned(call, writable(_await_result(hand.run(**call.arguments))), is_own=hand.own)
         except Refused as refused:
             return ToolReturned(call, error=str(refused), is_own=hand is not None and hand.own)
         except BaseException as error:
             if isinstance(error, KeyboardInterrupt) and hand is not None and hand.own:
-                raise  # it was for us: own tools run in the agent's thread
-            return ToolReturned(call, error=_told(error))
+                raise  # meant for the agent: the memory's tools run in its thread
+            return ToolReturned(call, error=_error_text(error))
 
     def is_own(self, call: ToolCallSpec) -> bool:
         return call.name in self._hands and self._hands[call.name].own
 
-    def _fault(self, call: ToolCallSpec) -> str | None:
-        """Why a call cannot be carried out, in a sentence that a model can act on."""
+    def _find_fault(self, call: ToolCallSpec) -> str | None:
+        """Return why a call cannot run, in a sentence that a model can act on; None if it can."""
         hand = self._hands.get(call.name)
         if hand is None:
             known = ", ".join(self._hands) or "none"
@@ -101,8 +102,8 @@ class Hands:
 
 
 class Running:
-    """Calls that run side by side. Iterating gives what comes of them, as it comes, until all are answered, the time is
-    over, or `wake` is called; `left` are then those that nothing has come of."""
+    """Calls that run side by side. Iterating yields their results as they come, until all are there, the time is up, or
+    `wake` is called; `left` are then the calls without a result."""
 
     def __init__(
         self, hands: Hands, calls: Sequence[ToolCallSpec], seconds: float, late: SimpleQueue[Any]
@@ -131,7 +132,7 @@ class Running:
             (self._late if self._is_over else self._came).put(returned)
 
     def wake(self) -> None:
-        """End the waiting."""
+        """End the wait."""
         self._came.put(None)
 
     def __iter__(self) -> Iterator[ToolReturned]:
@@ -150,10 +151,10 @@ class Running:
                 break
             self.left.remove(came.call)
             yield came
-        yield from self._end()
+        yield from self._drain()
 
-    def _end(self) -> Iterator[ToolReturned]:
-        """From now on what comes is late; what came in this moment is not."""
+    def _drain(self) -> Iterator[ToolReturned]:
+        """End the wait and yield what just came; later results are late."""
         with self._ending:
             self._is_over = True
         while not self._came.empty():
@@ -163,12 +164,12 @@ class Running:
                 yield came
 
     def give_up(self) -> list[ToolReturned]:
-        """Nobody waits any more: what had come by then, and was not asked for."""
-        return list(self._end())
+        """End the wait and return the results that came and were not yielded."""
+        return list(self._drain())
 
 
-def _awaited(result: Any) -> Any:
-    """What an asynchronous tool gives in the end: each runs in a thread of its own, and may wait there."""
+def _await_result(result: Any) -> Any:
+    """Return the result of an asynchronous tool: each call has its own thread, and may wait there."""
     from inspect import iscoroutine
 
     if not iscoroutine(result):
@@ -179,10 +180,10 @@ def _awaited(result: Any) -> Any:
 
 
 def writable(value: Any) -> Any:
-    """A value that can be written down: as it is, or as what it says of itself."""
+    """Return a value that the log can hold: the value itself, or its text."""
     try:
         written = json.dumps(value, allow_nan=False)
-        if _is_flat(written):
+        if _is_shallow(written):
             return json.loads(written)
     except (TypeError, ValueError, RecursionError):
         pass
@@ -192,8 +193,8 @@ def writable(value: Any) -> Any:
         return "(what nests too deep to be written down)"
 
 
-def _is_flat(written: str) -> bool:
-    """Whether JSON nests so little that the log takes it."""
+def _is_shallow(written: str) -> bool:
+    """True if JSON nests little enough for the log."""
     depth = 0
     for each in _BRACKETS.findall(written):
         depth += 1 if each in "[{" else -1 if each in "]}" else 0
@@ -202,18 +203,18 @@ def _is_flat(written: str) -> bool:
     return True
 
 
-def _told(error: BaseException) -> str:
+def _error_text(error: BaseException) -> str:
     try:
         said = " ".join(str(error).split())[:_LONGEST]
-    except BaseException:  # noqa: BLE001 - even this is somebody else's code
+    except BaseException:  # noqa: BLE001 - even this is foreign code
         said = "it cannot say what"
     return f"{type(error).__name__}: {said}" if said else type(error).__name__
 
 
 @frozen
 class Hand:
-    """`run(**arguments)` gives the result, or raises. `own`: a tool of the memory's, which is run in the agent's own
-    thread, and whose answer is no news."""
+    """A function with the schema that a model sees. `run(**arguments)` returns the result, or raises. `own`: a tool of
+    the memory, which runs in the agent's thread and whose answer is no news."""
 
     spec: ToolSpec
     run: Callable[..., Any]
@@ -225,23 +226,23 @@ class Hand:
 
 
 def hand(given: Callable[..., Any] | Hand) -> Hand:
-    """What was given as a tool, ready to be offered."""
+    """Return a given tool as a `Hand`."""
     if isinstance(given, Hand):
         return given
     if not str(getattr(given, "__name__", "")).isidentifier() or not callable(given):
         raise Refused(
-            f"No agent was made: {given!r} is no tool. Give a function with a name, or a Hand with a schema."
+            f"No agent was made: {given!r} is not a tool. Give a function with a name, or a Hand with a schema."
         )
-    return Hand(ToolSpec(given.__name__, _described(given), schema_of(given)), given)
+    return Hand(ToolSpec(given.__name__, _description(given), schema_of(given)), given)
 
 
-def _described(function: Callable[..., Any]) -> str:
-    """The docstring up to its first empty line, on one line."""
+def _description(function: Callable[..., Any]) -> str:
+    """Return the docstring up to its first empty line, on one line."""
     return " ".join((function.__doc__ or "").strip().partition("\n\n")[0].split())
 
 
 def schema_of(function: Callable[..., Any]) -> dict[str, Any]:
-    """The JSON Schema of a function's arguments."""
+    """Return the JSON Schema of a function's arguments."""
     from inspect import Parameter, signature
     from typing import get_type_hints
 
@@ -254,11 +255,11 @@ def schema_of(function: Callable[..., Any]) -> dict[str, Any]:
             is_open = True
         elif parameter.kind in (Parameter.POSITIONAL_ONLY, Parameter.VAR_POSITIONAL):
             raise Refused(
-                f"No agent was made: {function.__name__} takes {name} by its place, and a model gives arguments by "
-                "their names. Make it a keyword."
+                f"No agent was made: {function.__name__} takes {name} by position, and a model gives arguments by "
+                "name. Make it a keyword argument."
             )
         else:
-            members[name] = _schema(hints.get(name))
+            members[name] = _type_schema(hints.get(name))
             if parameter.default is Parameter.empty:
                 needed.append(name)
     schema: dict[str, Any] = {"type": "object", "properties": members}
@@ -270,48 +271,46 @@ def schema_of(function: Callable[..., Any]) -> dict[str, Any]:
 _PLAIN = {str: "string", int: "integer", float: "number", bool: "boolean", dict: "object", list: "array"}
 
 
-def _schema(hint: Any) -> dict[str, Any]:
-    """What of a type a schema can say; nothing, where it cannot."""
+def _type_schema(hint: Any) -> dict[str, Any]:
+    """Return the schema of a type; an empty one where a schema cannot express it."""
     from types import NoneType, UnionType
     from typing import Annotated, Literal, Union, get_args, get_origin
 
     origin, inside = get_origin(hint), get_args(hint)
     if origin is Annotated:
         notes = [each for each in inside[1:] if isinstance(each, str)]
-        return _schema(inside[0]) | ({"description": notes[0]} if notes else {})
+        return _type_schema(inside[0]) | ({"description": notes[0]} if notes else {})
     if origin is Literal:
         return {"enum": list(inside)}
     if origin in (Union, UnionType):
-        kinds = [_schema(each) for each in inside if each is not NoneType]
+        kinds = [_type_schema(each) for each in inside if each is not NoneType]
         if len(kinds) < len(inside):
             kinds.append({"type": "null"})
         return kinds[0] if len(kinds) == 1 else {"anyOf": kinds}
     if origin in (list, tuple, set, frozenset) or hint in (tuple, set, frozenset):
         items = [each for each in inside if each is not Ellipsis]
-        return {"type": "array"} | ({"items": _schema(items[0])} if items else {})
+        return {"type": "array"} | ({"items": _type_schema(items[0])} if items else {})
     if origin is dict:
-        return {"type": "object"} | ({"additionalProperties": _schema(inside[1])} if inside else {})
+        return {"type": "object"} | ({"additionalProperties": _type_schema(inside[1])} if inside else {})
     return {"type": _PLAIN[hint]} if hint in _PLAIN else {}
 
 
-# The memory's own tools, as an agent's hands.
-
-
 def memory_hands(memory: Memory) -> list[Hand]:
+    """Return the memory's own tools."""
     from looseleaf.tools.toolset import TOOLS
 
     return [
         Hand(
             ToolSpec(each.name, each.description, each.parameters),
-            partial(_call, memory, each.name),
+            partial(_call_memory_tool, memory, each.name),
             own=True,
         )
         for each in TOOLS.values()
     ]
 
 
-def _call(memory: Memory, tool: str, /, **arguments: Any) -> str:
-    """What the tool says to a model; what it refuses is an error."""
+def _call_memory_tool(memory: Memory, tool: str, /, **arguments: Any) -> str:
+    """Return the tool's answer to a model; raise its refusals."""
     from looseleaf.tools.toolset import call
 
     answer = call(memory, tool, arguments)

@@ -1,6 +1,6 @@
-"""Models: stateless callers, one small file for each provider's SDK, which is imported when it is first called.
+"""Models: stateless callers, one module for each provider. Its SDK is imported on the first call.
 
-Importing this loads nothing; the names below are loaded when they are first used.
+Importing this package loads nothing; each name below is loaded on first use.
 """
 
 from __future__ import annotations
@@ -30,36 +30,21 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
+    home: object
     if name == "Anthropic":
-        from looseleaf.models.providers.anthropic import Anthropic
-
-        return Anthropic
-    if name == "Gemini":
-        from looseleaf.models.providers.gemini import Gemini
-
-        return Gemini
-    if name == "Ollama":
-        from looseleaf.models.providers.ollama import Ollama
-
-        return Ollama
-    if name == "OpenAI":
-        from looseleaf.models.providers.openai import OpenAI
-
-        return OpenAI
-    if name == "OpenAIChat":
-        from looseleaf.models.providers.openai import OpenAIChat
-
-        return OpenAIChat
-    if name == "ScriptedModel":
-        from looseleaf.models.providers.scripted import ScriptedModel
-
-        return ScriptedModel
-    if name in ("ClaudeCode", "Codex", "GeminiCLI"):
-        from looseleaf.models.providers import command_line
-
-        return getattr(command_line, name)
-    if name == "choose":
-        from looseleaf.models.choice import choose
-
-        return choose
-    raise AttributeError(f"module 'looseleaf.models' has no attribute {name!r}")
+        from looseleaf.models.providers import anthropic as home
+    elif name == "Gemini":
+        from looseleaf.models.providers import gemini as home
+    elif name == "Ollama":
+        from looseleaf.models.providers import ollama as home
+    elif name in ("OpenAI", "OpenAIChat"):
+        from looseleaf.models.providers import openai as home
+    elif name == "ScriptedModel":
+        from looseleaf.models.providers import scripted as home
+    elif name in ("ClaudeCode", "Codex", "GeminiCLI"):
+        from looseleaf.models.providers import command_line as home
+    elif name == "choose":
+        from looseleaf.models import choice as home
+    else:
+        raise AttributeError(f"module 'looseleaf.models' has no attribute {name!r}")
+    return getattr(home, name)

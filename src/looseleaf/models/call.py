@@ -1,8 +1,8 @@
-"""The caller: one attempt after the other at one call of a model, and nothing kept of it.
+"""The caller: attempts at one call of a model. Nothing is kept of it.
 
-A call is rendered once by the model's dialect. Each attempt at it tells the extensions, streams, and ends in a `Reply`
-or in a failure that says whether another attempt is worth it. Everything a call needs lives in the generator that
-`stream` returns, so a model may be shared by threads, and holds no text of anybody's.
+The model's dialect renders a call once. Each attempt tells the extensions, streams, and ends in a `Reply` or in a
+failure that says whether another attempt is worth it. A call's data lives in the generator that `stream` returns, so
+threads may share a model, and it holds no conversation.
 """
 
 from __future__ import annotations
@@ -14,8 +14,17 @@ from looseleaf.base.errors import Cancelled, ModelFailed, Refused, to_get
 from looseleaf.base.immutable import frozen
 from looseleaf.base.replies import Repaired, Reply, Retrying
 from looseleaf.models.dialect import Passing
-from looseleaf.models.failures import TO_FIND_IT, TO_START_IT, Failed, Failure, Provider, full, is_here, shown
-from looseleaf.models.partial_reply import Heard
+from looseleaf.models.failures import (
+    TO_FIND_IT,
+    TO_START_IT,
+    CallFailure,
+    Failure,
+    Provider,
+    full,
+    is_here,
+    shown,
+)
+from looseleaf.models.partial_reply import PartialReply
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,10 +34,10 @@ if TYPE_CHECKING:
     from looseleaf.base.messages import Message
     from looseleaf.base.replies import Event, Extension, ToolSpec
     from looseleaf.models.dialect import Dialect, Rendered
-    from looseleaf.models.stream_thread import Cancel, Line
+    from looseleaf.models.stream_thread import Cancel, StreamLine
 
 LONGEST_PAUSE = 30.0
-"""Seconds: pauses double up to here."""
+"""Seconds: pauses double up to this."""
 
 _LOOKING = 0.03
 """Seconds between two looks at `cancel` while waiting."""
@@ -37,9 +46,9 @@ FORMS = ("native", "json", "xml")
 
 
 @frozen
-class Wanted:
-    """The options of one call, as `Model` names them. `calls`: how tools are offered and called, if not as the model
-    does it by itself (`native`): described in the text, and called in it as `json` or `xml`."""
+class StreamOptions:
+    """The options of one call, as `Model` names them. `calls`: how tools are offered and called: `native`, or described
+    and called in the text, as `json` or `xml`."""
 
     max_tokens: int | None = None
     temperature: float | None = None
@@ -56,27 +65,27 @@ class Wanted:
 class Caller:
     """A model behind a provider's SDK.
 
-    `name` is what the provider calls it. `api_key` and `base_url` are who asks, and where; what is not given is taken
-    from the environment, as the SDK does it. `headers` go with every request. `extensions` are told of every call.
-    `calls` is how tools are called: `native`, or in the text as `json` or `xml`, for models that cannot.
+    `name` is the provider's name for it. `api_key` and `base_url` default to the environment, as in the SDK. `headers`
+    go with every request. `extensions` are told of every call. `calls` is how tools are called: `native`, or in the
+    text as `json` or `xml`, for models without tools.
 
-    `seconds` is the time limit of one attempt, from asking to the last byte; reaching it ends the call. `retries`: how
-    often a call is made again that met a rate limit, a server's fault or a cut line. Before each there is a pause: as
-    long as the provider asks for, else `pause`, doubled each time; all pauses of a call together take at most
-    `patience` seconds.
+    `seconds` is the time limit of one attempt, from the request to the last byte; reaching it ends the call. `retries`
+    is how often to try again after a rate limit, a server's error or a cut line. Before each retry there is a pause: as
+    long as the provider asks for, else `pause`, doubled each time; all pauses of a call take at most `patience`
+    seconds.
 
     What an extension raises before an attempt ends the call: a ceiling is a ceiling. What it raises afterwards is
-    logged, and the answer is given all the same: it was paid for.
+    logged, and the answer is returned: it was paid for.
     """
 
     dialect = ""
     title = ""
     variable = ""
-    """The variable of the environment that holds the key."""
+    """The environment variable that holds the key."""
     place = ""
-    """The variable of the environment by which its SDK finds it elsewhere."""
+    """The environment variable that gives its SDK another address."""
     usual = ""
-    """Where it is otherwise."""
+    """Its default address."""
 
     def __init__(
         self,
@@ -98,13 +107,13 @@ class Caller:
         self.pause = pause
         self.patience = patience
         self.extensions = tuple(extensions)
-        self.calls = _form(calls)
+        self.calls = _check_form(calls)
         self._api_key = api_key
         self._base_url = base_url
         self._headers = dict(headers or {})
         self._client: Any = None
         self._making = allocate_lock()
-        self._introduce()
+        self._set_title()
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r})"
@@ -112,45 +121,45 @@ class Caller:
     def stream(
         self, messages: Sequence[Message], tools: Sequence[ToolSpec] = (), **options: Any
     ) -> Iterator[Event]:
-        """Events as they come (`Said`, `Thought`, `Called`, `Repaired`, `Retrying`), the last of which is the `Reply`.
+        """Yield events as they come (`Said`, `Thought`, `Called`, `Repaired`, `Retrying`); the last is the `Reply`.
         Closing the iterator cancels the call.
 
         The options are those of `looseleaf.base.replies.Model`: max_tokens, temperature, schema, effort, seconds,
         cancel, purpose, extensions, extra; and `calls`, for this call only.
         """
-        unknown = sorted(options.keys() - {*Wanted.__match_args__})
+        unknown = sorted(options.keys() - {*StreamOptions.__match_args__})
         if unknown:
             raise Refused(
                 f"No model was asked: there is no option {', '.join(map(repr, unknown))}. There are "
-                f"{', '.join(Wanted.__match_args__)}; what only the provider knows goes into `extra`."
+                f"{', '.join(StreamOptions.__match_args__)}; what only the provider knows goes into `extra`."
             )
-        return self._call(_messages(messages), tuple(tools), Wanted(**options))
+        return self._call(_check_messages(messages), tuple(tools), StreamOptions(**options))
 
     def send(self, messages: Sequence[Message], tools: Sequence[ToolSpec] = (), **options: Any) -> Reply:
-        """The whole reply at once. The options are those of `stream`."""
+        """Return the whole reply at once. The options are those of `stream`."""
         for event in self.stream(messages, tools, **options):
             if isinstance(event, Reply):
                 return event
         raise ModelFailed(f"{self.title} did not answer: its answer has no end. Ask again.")
 
     def ready(self) -> None:
-        """Import the SDK and make its client now, so that the first call need not wait for it. It may be called in a
-        thread, also while a call is made. Nobody is asked anything. Raises what a call would that cannot begin."""
-        from looseleaf.models.stream_thread import quietly
+        """Import the SDK and make its client now, so that the first call does not wait for it. It may run in a thread,
+        even during a call. It sends nothing. Raises what a call would raise that cannot begin."""
+        from looseleaf.models.stream_thread import run_quietly
 
-        self._spoken()
-        raised = quietly(self._connected)
+        self._dialect()
+        raised = run_quietly(self._get_client)
         if isinstance(raised, Refused):
             raise raised
         if raised is not None:
-            failure = self._meaning(raised, False)
-            raise failure.error(_sentence(failure, 1))
+            failure = self._explain_error(raised, False)
+            raise failure.error(_error_sentence(failure, 1))
 
     def _call(
-        self, messages: tuple[Message, ...], tools: tuple[ToolSpec, ...], wanted: Wanted
+        self, messages: tuple[Message, ...], tools: tuple[ToolSpec, ...], wanted: StreamOptions
     ) -> Iterator[Event]:
-        form = _form(wanted.calls or self.calls)
-        told, offered = (messages, tools) if form == "native" else _in_text(messages, tools, form)
+        form = _check_form(wanted.calls or self.calls)
+        told, offered = (messages, tools) if form == "native" else _render_as_text(messages, tools, form)
         rendered = self._render(told, offered, wanted)
         yield from map(Repaired, rendered.repairs)
         extensions = (*self.extensions, *wanted.extensions)
@@ -160,13 +169,13 @@ class Caller:
         while True:
             attempt += 1
             about["attempt"] = attempt
-            _look(wanted.cancel, self.title)
+            _check_cancel(wanted.cancel, self.title)
             for extension in extensions:
                 extension.before_invoke(messages, rendered.payload, **about)
-            heard, reply = Heard(self.dialect), None
+            heard, reply = PartialReply(self.dialect), None
             events = self._attempt(told, offered, rendered, wanted, heard)
             try:
-                for event in _with_calls(events, form, tools) if offered != tools else events:
+                for event in _parse_calls(events, form, tools) if offered != tools else events:
                     if isinstance(event, Reply):
                         reply = heard.whole(event, messages, tools, self.name)
                         break
@@ -175,57 +184,59 @@ class Caller:
                 failure = Failure(
                     f"{self.title} did not answer: its answer has no end.", "Ask again.", again=True
                 )
-            except Failed as failed:
+            except CallFailure as failed:
                 failure = failed.failure
                 heard.is_answered = heard.is_answered or failure.may_cost
             finally:
                 events.close()
-                # Also where the call was cancelled, or whoever asked stopped listening.
+                # Also if the call was cancelled, or the caller is gone.
                 if reply is None and heard.is_answered:
-                    _tell(extensions, messages, heard.cut(messages, tools, self.name), about)
+                    _notify(extensions, messages, heard.cut(messages, tools, self.name), about)
             if reply is not None:
-                _tell(extensions, messages, reply, about)
+                _notify(extensions, messages, reply, about)
                 yield reply
                 return
             retries = self.retries if failure.most is None else min(self.retries, failure.most)
             if not failure.again or attempt > retries or left <= 0:
-                raise failure.error(_sentence(failure, attempt)) from None
-            pause = self._pause(failure, attempt, left)
+                raise failure.error(_error_sentence(failure, attempt)) from None
+            pause = self._next_pause(failure, attempt, left)
             left -= pause
             void = " What was said so far is void." if heard.anything else ""
             yield Retrying(failure.why + void, pause, attempt)
             _wait(pause, wanted.cancel, self.title)
 
-    def _pause(self, failure: Failure, attempt: int, left: float) -> float:
+    def _next_pause(self, failure: Failure, attempt: int, left: float) -> float:
         by_us = min(self.pause * 2 ** (attempt - 1), LONGEST_PAUSE)
         return min(by_us if failure.wait is None else failure.wait, left)
 
-    def _render(self, messages: Sequence[Message], tools: Sequence[ToolSpec], wanted: Wanted) -> Rendered:
+    def _render(
+        self, messages: Sequence[Message], tools: Sequence[ToolSpec], wanted: StreamOptions
+    ) -> Rendered:
         from looseleaf.models.dialect import Options
 
         options = Options(wanted.max_tokens, wanted.temperature, wanted.schema, wanted.effort, wanted.extra)
-        return self._spoken().render(self.name, messages, tools, options)
+        return self._dialect().render(self.name, messages, tools, options)
 
     def _attempt(
         self,
         messages: Sequence[Message],
         tools: Sequence[ToolSpec],
         rendered: Rendered,
-        wanted: Wanted,
-        heard: Heard,
+        wanted: StreamOptions,
+        heard: PartialReply,
     ) -> Generator[Event]:
-        """The events of one attempt. Raises `Failed`."""
-        from looseleaf.models.dialect import with_own_names
+        """Yield the events of one attempt. Raises `CallFailure`."""
+        from looseleaf.models.dialect import restore_names
         from looseleaf.models.stream_thread import Ended, Pump, TimeUp
 
         seconds = self.seconds if wanted.seconds is None else wanted.seconds
-        pump = Pump(lambda: self._open(rendered.payload, seconds), self._meaning)
+        pump = Pump(lambda: self._open_stream(rendered.payload, seconds), self._explain_error)
         try:
             chunks = heard.chunks(pump.chunks(seconds, wanted.cancel))
-            yield from with_own_names(self._spoken().read(chunks), rendered.names)
+            yield from restore_names(self._dialect().read(chunks), rendered.names)
         except TimeUp:
             heard.is_answered = True
-            raise Failed(
+            raise CallFailure(
                 Failure(
                     f"{self.title} did not answer within {seconds:g} seconds.",
                     "Ask again later, or for less, or give it more time (`model_seconds`).",
@@ -233,96 +244,96 @@ class Caller:
             ) from None
         except Ended:
             heard.is_answered = True
-            raise cancelled(self.title) from None
+            raise cancelled_error(self.title) from None
         except KeyboardInterrupt:
             heard.is_answered = True
             raise
         except Passing as error:
             why, _, advice = str(error).partition(" Ask again")
-            # Something came, or an answer without anything in it: no refusal.
-            raise Failed(Failure(why, f"Ask again{advice or '.'}", again=True, may_cost=True)) from None
+            # Something came, even if it was empty: not a refusal.
+            raise CallFailure(Failure(why, f"Ask again{advice or '.'}", again=True, may_cost=True)) from None
         finally:
             pump.stop()
 
     def _provider(self) -> Provider:
-        """Whom a sentence is about."""
+        """Return the provider for a sentence."""
         keys = (self._api_key, getattr(self._client, "api_key", None), *self._headers.values())
         return Provider(
             self.title,
             self.name,
-            shown(self._where()),
+            shown(self._address()),
             f"Set {self.variable} to a valid key, or give `api_key`.",
-            self._to_have_it(),
+            self._model_advice(),
             tuple(key for key in keys if isinstance(key, str) and len(key) > 5),
-            self._to_find_it(),
-            self._to_start_it(),
+            self._address_advice(),
+            self._start_advice(),
         )
 
-    def _introduce(self) -> None:
-        """Be called as whoever lives at the address is called."""
+    def _set_title(self) -> None:
+        """Set the title to the provider at the address."""
 
-    def _where(self) -> str:
-        """The address that is asked."""
+    def _address(self) -> str:
+        """Return the address of the requests."""
         import os
 
         return full(self._base_url or os.environ.get(self.place) or self.usual)
 
-    def _to_have_it(self) -> str:
+    def _model_advice(self) -> str:
         return "Give the name of a model that it has."
 
-    def _to_find_it(self) -> str:
-        where = shown(self._where()).rstrip("/")
+    def _address_advice(self) -> str:
+        where = shown(self._address()).rstrip("/")
         if where.endswith("/v1"):
             return f"The address may have /v1 too many: try {where.removesuffix('/v1')}."
         return TO_FIND_IT
 
-    def _to_start_it(self) -> str:
+    def _start_advice(self) -> str:
         return TO_START_IT
 
     def _is_here(self) -> bool:
-        """Whether the model is on this machine: what is said to it, and its key, pass through nobody's proxy then."""
-        return is_here(self._where())
+        """True if the model is on this machine: then conversations and keys pass no proxy."""
+        return is_here(self._address())
 
-    def _connected(self) -> Any:
-        """The SDK's client, made when it is first used; whoever needs it meanwhile waits."""
+    def _get_client(self) -> Any:
+        """Return the SDK's client, made on first use; other callers wait meanwhile."""
         if self._client is None:
             from weakref import finalize
 
             with self._making:
                 if self._client is None:
-                    client = self._connect()
+                    client = self._create_client()
                     finalize(self, client.close)
                     self._client = client
         return self._client
 
-    # --- what each SDK does in its own way ----------------------------------------------
+    # --- what each SDK does in its own way --------------------------------------------
 
-    def _spoken(self) -> Dialect:
-        """The dialect, loaded when it is first spoken."""
+    def _dialect(self) -> Dialect:
+        """Return the dialect, loaded on first use."""
         raise NotImplementedError
 
-    def _connect(self) -> Any:
-        """A client of the SDK, with its own retries off."""
+    def _create_client(self) -> Any:
+        """Return a client of the SDK, with its own retries off."""
         raise NotImplementedError
 
-    def _open(self, payload: dict[str, Any], seconds: float) -> Line:
-        """Ask the provider; in the pump's thread."""
+    def _open_stream(self, payload: dict[str, Any], seconds: float) -> StreamLine:
+        """Send the request, in the pump's thread."""
         raise NotImplementedError
 
-    def _meaning(self, error: BaseException, begun: bool) -> Failure:
-        """What an SDK's error means. `begun`: something had come already."""
+    def _explain_error(self, error: BaseException, begun: bool) -> Failure:
+        """Return the failure for an SDK's error. `begun`: something had arrived."""
         raise NotImplementedError
 
 
-def missing(package: str, extra: str) -> Refused:
-    """An SDK that is not installed."""
+def missing_package(package: str, extra: str) -> Refused:
+    """Return the error for an SDK that is not installed."""
     return Refused(
         f"No model was asked: the package {package!r} is not installed. Install it with {to_get(extra)}."
     )
 
 
-def _messages(given: Sequence[Message]) -> tuple[Message, ...]:
-    """The messages, if they are some: a dict is a provider's shape."""
+def _check_messages(given: Sequence[Message]) -> tuple[Message, ...]:
+    """Return the messages; refuse anything else, such as a provider's dicts."""
     from looseleaf.base.messages import Message
 
     is_list = hasattr(given, "__iter__") and not isinstance(given, str | dict)
@@ -331,49 +342,49 @@ def _messages(given: Sequence[Message]) -> tuple[Message, ...]:
     if strange or not is_list:
         what = f"a list with a {type(strange[0]).__name__} in it" if strange else f"a {type(given).__name__}"
         raise Refused(
-            f"No model was asked: it was given {what}. Give a list of messages, as in "
+            f"No model was asked: it got {what}. Give a list of messages, as in "
             '[Message("user", "Hello")], with `from looseleaf import Message`.'
         )
     return messages
 
 
-def _form(calls: str) -> str:
+def _check_form(calls: str) -> str:
     if calls not in FORMS:
         raise Refused(
-            f"No model was asked: {calls!r} is no way to call tools. Use one of {', '.join(FORMS)}."
+            f"No model was asked: {calls!r} is not a way to call tools. Use one of {', '.join(FORMS)}."
         )
     return calls
 
 
-def _in_text(
+def _render_as_text(
     messages: tuple[Message, ...], tools: tuple[ToolSpec, ...], form: str
 ) -> tuple[tuple[Message, ...], tuple[ToolSpec, ...]]:
-    """The messages with tools described, and calls and results told, in text; and no tools."""
+    """Return the messages with tools, calls and results as text; and no tools."""
     from looseleaf.base.messages import Message
     from looseleaf.models.text_calls import as_text, describe
 
     told = tuple(as_text(messages, form))
     if tools:
-        # Behind what is always there: the beginning of a prompt should not change.
+        # Behind the system messages: the beginning of a prompt should not change.
         start = next((place for place, each in enumerate(told) if each.role != "system"), len(told))
         told = (*told[:start], Message("system", describe(tools, form)), *told[start:])
     return told, ()
 
 
-def _with_calls(events: Iterator[Event], form: str, tools: Sequence[ToolSpec]) -> Iterator[Event]:
+def _parse_calls(events: Iterator[Event], form: str, tools: Sequence[ToolSpec]) -> Iterator[Event]:
     from looseleaf.models.text_calls import parse
 
     return parse(events, form, tools)
 
 
-def _tell(
+def _notify(
     extensions: Sequence[Extension], messages: Sequence[Message], reply: Reply, about: Mapping[str, Any]
 ) -> None:
-    """Every extension, whatever another does."""
-    from looseleaf.models.stream_thread import quietly
+    """Tell every extension, whatever another does."""
+    from looseleaf.models.stream_thread import run_quietly
 
     for extension in extensions:
-        raised = quietly(lambda extension=extension: extension.after_invoke(messages, reply, **about))  # type: ignore[misc]
+        raised = run_quietly(lambda extension=extension: extension.after_invoke(messages, reply, **about))  # type: ignore[misc]
         if raised is not None:
             import logging
 
@@ -385,25 +396,25 @@ def _tell(
             )
 
 
-def _sentence(failure: Failure, attempts: int) -> str:
+def _error_sentence(failure: Failure, attempts: int) -> str:
     count = f" This was attempt {attempts}." if attempts > 1 else ""
     return f"{failure.why}{count} {failure.advice}"
 
 
-def cancelled(title: str) -> Cancelled:
-    """Whoever asked does not want to know any more."""
+def cancelled_error(title: str) -> Cancelled:
+    """Return the error for a call that the caller cancelled."""
     return Cancelled(
         f"{title} was not heard to the end: the call was cancelled. Ask again if it is still wanted."
     )
 
 
-def _look(cancel: Cancel | None, title: str) -> None:
+def _check_cancel(cancel: Cancel | None, title: str) -> None:
     if cancel is not None and cancel.is_set():
-        raise cancelled(title)
+        raise cancelled_error(title)
 
 
 def _wait(seconds: float, cancel: Cancel | None, title: str) -> None:
     until = monotonic() + seconds
     while (left := until - monotonic()) > 0:
-        _look(cancel, title)
+        _check_cancel(cancel, title)
         sleep(left if cancel is None else min(left, _LOOKING))

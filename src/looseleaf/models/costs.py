@@ -1,8 +1,8 @@
-"""Costs: what models took, call by call, and the ceiling of a day (FORMAT §16).
+"""Costs: what models took, call by call, and the spending limit of a day (FORMAT §16).
 
-An extension that is told of every call of a model. Invariants: no word of what was said is in it; what a provider
-answered is in the log, or nobody is asked any more; what other processes spent counts as soon as it is written. Days
-are those of UTC.
+An extension that is told of every call of a model. Invariants: it holds no word of a conversation; every answered call
+is in the log, or no further call is made; what other processes spent counts as soon as it is written. Days are UTC
+days.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
     from looseleaf.base.messages import Message
     from looseleaf.base.policy import Policy
-    from looseleaf.base.replies import Reply, Usage
+    from looseleaf.base.replies import Model, Reply, Usage
     from looseleaf.base.values import Line, Record
-    from looseleaf.models.prices import Price
+    from looseleaf.models.model_table import Price
     from looseleaf.store.protocol import Store
 
     What = Literal["purpose", "model", "agent", "day"]
@@ -32,24 +32,24 @@ if TYPE_CHECKING:
 STREAM = "calls"
 SCHEMA = "calls.v1"
 WHATS: tuple[What, ...] = ("day", "purpose", "model", "agent")
-"""What calls can be told apart by."""
+"""What calls can be grouped by."""
 
 _DAY = 86_400
 _MOST = 10**15
 """No time, cost or number of tokens is larger."""
 
 _EXCURSION = 64
-"""Records in a row that must be older before nothing of a day is left: a clock may have been wrong for some."""
+"""Records in a row that must be older before reading back ends: a clock may have been wrong for some."""
 
 _COUNTED = ("prompt_tokens", "cached_tokens", "written_tokens", "output_tokens", "reasoning_tokens")
 _OTHER = "other"
-"""The purpose of a call for which nobody gave one."""
+"""The purpose of a call without one."""
 
 
 @frozen
 class Spent:
-    """What some calls took together, in tokens and US dollars. Where `unpriced` is not 0, they cost at least `cost`;
-    `estimated`: calls whose tokens the provider did not report, or not all of them. Members as in `reply.Usage`."""
+    """The sum of some calls, in tokens and US dollars. If `unpriced` is not 0, they cost at least `cost`; `estimated`:
+    calls whose tokens the provider did not report, or not all. Members as in `replies.Usage`."""
 
     calls: int = 0
     prompt_tokens: int = 0
@@ -63,7 +63,7 @@ class Spent:
 
     @property
     def tokens(self) -> int:
-        """Read and written: what the ceiling is about."""
+        """Tokens read and written, which the limit counts."""
         return self.prompt_tokens + self.output_tokens
 
     def to_dict(self) -> dict[str, Any]:
@@ -72,7 +72,7 @@ class Spent:
 
 @frozen
 class Share:
-    """What was spent on a day, for a purpose, on a model or by an agent; `name` says which."""
+    """The spending of one day, purpose, model or agent; `name` says which."""
 
     name: str
     spent: Spent
@@ -80,7 +80,7 @@ class Share:
 
 @frozen
 class Ceiling:
-    """What may be spent today and what was; None: as much as one likes. `until` is when the day ends."""
+    """Today's limits and spending; None: no limit. `until` is the end of the day."""
 
     spent: Spent
     tokens: int | None
@@ -97,7 +97,7 @@ class Ceiling:
 
 
 class Costs:
-    """The ledger of one memory, as one agent writes it. It may be told of calls from any thread."""
+    """The ledger of one memory, as one agent writes it, from any thread."""
 
     def __init__(
         self, store: Store, policy: Policy, agent: str, *, now: Callable[[], float] = time.time
@@ -115,23 +115,23 @@ class Costs:
     # --- as an extension of models -----------------------------------------------------
 
     def before_invoke(self, messages: Sequence[Message], payload: dict[str, Any], **about: Any) -> None:
-        """Raises where no more may be spent today, and where what was spent could not be written down."""
+        """Raise if no more may be spent today, or if earlier spending could not be written."""
         with self._guard:
             self._write()
             spent = self._today()
         model, dialect = about.get("model"), about.get("dialect")
         policy = self._policy
         if policy.day_tokens is not None and spent.tokens >= policy.day_tokens:
-            raise self._reached("day_tokens", f"{spent.tokens:,} tokens", f"{policy.day_tokens:,}")
+            raise self._limit_error("day_tokens", f"{spent.tokens:,} tokens", f"{policy.day_tokens:,}")
         if (
             policy.day_cost is not None
             and spent.cost >= policy.day_cost
             and not self._is_free(model, dialect)
         ):
-            raise self._reached("day_cost", dollars(spent), f"${policy.day_cost:,.2f}")
+            raise self._limit_error("day_cost", dollars(spent), f"${policy.day_cost:,.2f}")
 
     def after_invoke(self, messages: Sequence[Message], response: Reply, **about: Any) -> None:
-        """Durable when it returns. Where that fails it is raised, kept, and written before the next call is made."""
+        """Write the call, durably. If that fails, raise; the record is kept and written before the next call."""
         usage, seconds = response.usage, about.get("seconds")
         model, dialect = str(about.get("model") or response.model), str(about.get("dialect") or "")
         record: Record = {
@@ -157,7 +157,7 @@ class Costs:
             self._store.append(STREAM, self._unwritten)
             self._unwritten.clear()
 
-    def _reached(self, setting: str, spent: str, allowed: str) -> CeilingReached:
+    def _limit_error(self, setting: str, spent: str, allowed: str) -> CeilingReached:
         until = f"{_day_of(self._end())} 00:00 UTC"
         return CeilingReached(
             f"No model was asked: the ceiling of the day is reached ({spent} spent, {setting} is {allowed}). "
@@ -166,8 +166,8 @@ class Costs:
         )
 
     def warn(self, model: str, dialect: str, note: Callable[[str], None]) -> None:
-        """Say so where a ceiling in dollars cannot hold."""
-        if self._policy.day_cost is not None and self._price(model, dialect) is None:
+        """Note it if a limit in dollars cannot hold."""
+        if self._policy.day_cost is not None and self._price_of(model, dialect) is None:
             note(
                 f"day_cost cannot hold: no price is known for {model}. Set price_input and price_output in "
                 "looseleaf.toml, or a ceiling in tokens, day_tokens."
@@ -176,45 +176,45 @@ class Costs:
     # --- prices --------------------------------------------------------------------------
 
     def cost_of(self, usage: Usage, model: str, dialect: str = "", *, asked: str = "") -> float | None:
-        """US dollars for one call, as its provider says or by the table; None if the price is not known. `asked`: by
-        this name, if the other has none."""
+        """Return the US dollars of one call, by its provider or the table; None if the price is unknown. `asked`: the
+        name to try if the other has no price."""
         if usage.cost is not None:
             return usage.cost
-        price = self._price(model, dialect) or self._price(asked, dialect)
+        price = self._price_of(model, dialect) or self._price_of(asked, dialect)
         if price is None:
             return None
-        from looseleaf.models.prices import cost
+        from looseleaf.models.model_table import cost_of
 
-        return cost(usage, price)
+        return cost_of(usage, price)
 
-    def _price(self, model: str | None, dialect: str | None) -> Price | None:
-        from looseleaf.models.prices import as_set, price
+    def _price_of(self, model: str | None, dialect: str | None) -> Price | None:
+        from looseleaf.models.model_table import apply_settings, price_of
 
-        return as_set(price(model, dialect), self._policy)
+        return apply_settings(price_of(model, dialect), self._policy)
 
     def _is_free(self, model: str | None, dialect: str | None) -> bool:
-        from looseleaf.models.prices import FREE
+        from looseleaf.models.model_table import FREE
 
-        return self._price(model, dialect) == FREE
+        return self._price_of(model, dialect) == FREE
 
-    # --- what was spent ------------------------------------------------------------------
+    # --- sums ----------------------------------------------------------------------------
 
     def today(self) -> Spent:
-        """What was spent today, by everybody. Reads what is new since it was last asked for."""
+        """Return what all agents spent today. Reads only what is new."""
         with self._guard:
             return self._today()
 
     def ceiling(self) -> Ceiling:
-        """What may be spent today, and what was."""
+        """Return today's limits and spending."""
         return Ceiling(self.today(), self._policy.day_tokens, self._policy.day_cost, self._end())
 
     def total(
         self, since: float | None = None, until: float | None = None, *, agent: str | None = None
     ) -> Spent:
-        """What was spent from one time on and before another, by everybody or one agent."""
+        """Return what was spent from `since` until before `until`, by all agents or one."""
         spent = Spent()
         for record in self._records(since, until, agent):
-            spent = _plus(spent, record)
+            spent = _add_record(spent, record)
         return spent
 
     def by(
@@ -225,22 +225,22 @@ class Costs:
         *,
         agent: str | None = None,
     ) -> tuple[Share, ...]:
-        """The same, told apart: days in their order, else what cost most first."""
+        """Return the same, grouped: days in order, else the most expensive first."""
         found: dict[str, Spent] = {}
         for record in self._records(since, until, agent):
             name = _day_of(_ts(record)) if what == "day" else str(record.get(what) or _OTHER)
-            found[name] = _plus(found.get(name, Spent()), record)
+            found[name] = _add_record(found.get(name, Spent()), record)
         shares = [Share(name, spent) for name, spent in sorted(found.items())]
         if what != "day":
             shares.sort(key=lambda share: (-share.spent.cost, -share.spent.tokens))
         return tuple(shares)
 
     def days(self, count: int) -> tuple[Share, ...]:
-        """What was spent on each of the last days, today the last; days without a call are left out."""
+        """Return what was spent on each of the last days, today last, without days that had no call."""
         return self.by("day", self.since(count), self._end())
 
     def since(self, days: int) -> float:
-        """When the last so many days began, today one of them."""
+        """Return when the last `days` days began, today included."""
         return self._end() - max(1, days) * float(_DAY)
 
     def _end(self) -> float:
@@ -249,21 +249,21 @@ class Costs:
     # --- reading -------------------------------------------------------------------------
 
     def _records(self, since: float | None, until: float | None, agent: str | None) -> Iterator[Record]:
-        """The calls of a time, in no order that matters. Reads back no further than it must."""
+        """Yield the calls of a period, in any order. Reads back no further than it must."""
         if since is None:
             lines = self._store.read(STREAM, START)
         else:
             lines = self._since(since)
         for line in lines:
             is_own = agent is None or line.record.get("agent") == agent
-            if is_own and _is_call(line.record) and _is_within(_ts(line.record), since, until):
+            if is_own and _is_call(line.record) and _is_between(_ts(line.record), since, until):
                 yield line.record
 
     def _since(self, since: float) -> Iterator[Line]:
         older = 0
         for line in self._store.read_back(STREAM):
-            # A day more than was asked for, and some records more: clocks are set, and processes overtake each other. A
-            # line that somebody wrote by hand, with any time, hides nothing that stands before it.
+            # A day and some records more: clocks are set, and processes overtake each other. A line written by hand,
+            # with any time, hides nothing before it.
             if line.checked and _is_call(line.record):
                 older = older + 1 if _ts(line.record) < since - _DAY else 0
                 if older > _EXCURSION:
@@ -271,35 +271,60 @@ class Costs:
             yield line
 
     def _today(self) -> Spent:
-        """The sums of today, brought up to date. Begun anew on another day, and where the last record that was read
-        stands elsewhere, since repair moves records (FORMAT §8.2)."""
+        """Return today's sum, brought up to date. Starts again on another day, and if the last record moved: repair
+        moves records (FORMAT §8.2)."""
         day = int(self._now() // _DAY)
-        if day != self._day or self._last is None or not self._go_on(self._last):
+        if day != self._day or self._last is None or not self._read_on(self._last):
             spent, last = Spent(), None
             for line in self._since(float(day * _DAY)):
                 last = last or line
-                spent = self._counted(spent, line, day)
-            # Only now: a sum that was broken off would stand for the whole day.
+                spent = self._add_line(spent, line, day)
+            # Only now: an interrupted sum would stand for the whole day.
             self._day, self._spent, self._last = day, spent, last
         return self._spent
 
-    def _go_on(self, last: Line) -> bool:
+    def _read_on(self, last: Line) -> bool:
         lines = self._store.read(STREAM, last.position)
         first = next(lines, None)
         if first is None or first.record.get("id") != last.record.get("id"):
             return False
         for line in lines:
-            self._spent, self._last = self._counted(self._spent, line, self._day), line
+            self._spent, self._last = self._add_line(self._spent, line, self._day), line
         return True
 
     @staticmethod
-    def _counted(spent: Spent, line: Line, day: int) -> Spent:
+    def _add_line(spent: Spent, line: Line, day: int) -> Spent:
         is_of_day = _is_call(line.record) and _ts(line.record) // _DAY == day
-        return _plus(spent, line.record) if is_of_day else spent
+        return _add_record(spent, line.record) if is_of_day else spent
+
+
+class CallCosts:
+    """The ledger as an extension of one call. A custom model may not tell its extensions: then `count` records it."""
+
+    def __init__(self, costs: Costs, model: Model, purpose: str) -> None:
+        self._costs = costs
+        self._about = {"model": model.name, "dialect": str(getattr(model, "dialect", "")), "purpose": purpose}
+        self._is_told = False
+
+    def check(self, messages: Sequence[Message]) -> None:
+        """Raise if nothing more may be spent today."""
+        self._costs.before_invoke(messages, {}, **self._about)
+
+    def before_invoke(self, messages: Sequence[Message], payload: dict[str, Any], **about: Any) -> None:
+        self._is_told = True
+        self._costs.before_invoke(messages, payload, **about)
+
+    def after_invoke(self, messages: Sequence[Message], response: Reply, **about: Any) -> None:
+        self._costs.after_invoke(messages, response, **about)
+
+    def count(self, messages: Sequence[Message], reply: Reply) -> None:
+        """Record the call, unless the model reported it."""
+        if not self._is_told:
+            self._costs.after_invoke(messages, reply, **self._about)
 
 
 def dollars(spent: Spent) -> str:
-    """`$0.0213`, or `at least $0.0213` where a price is not known; no price at all is `unknown`."""
+    """Return `$0.0213`, or `at least $0.0213` if a price is missing, or `unknown` without any price."""
     if spent.unpriced and not spent.cost:
         return "unknown" if spent.unpriced == spent.calls else "at least $0.00"
     amount = f"${spent.cost:,.2f}" if spent.cost >= 1 or not spent.cost else f"${spent.cost:.4f}"
@@ -313,7 +338,7 @@ def _is_call(record: Record) -> bool:
     return record.get("kind") == "call"
 
 
-def _is_within(ts: float, since: float | None, until: float | None) -> bool:
+def _is_between(ts: float, since: float | None, until: float | None) -> bool:
     return (since is None or ts >= since) and (until is None or ts < until)
 
 
@@ -322,7 +347,7 @@ def _ts(record: Record) -> float:
 
 
 def _number(value: object) -> float:
-    """A number that somebody wrote; nothing, if it is none that could be meant."""
+    """Return a foreign number; 0 if it is not plausible."""
     return float(value) if isinstance(value, int | float) and -_MOST < value < _MOST else 0.0
 
 
@@ -332,9 +357,9 @@ def _day_of(ts: float) -> str:
     return day(ts)
 
 
-def _plus(spent: Spent, record: Record) -> Spent:
-    """Whatever a line says: one that somebody wrote by hand stops no sum."""
-    counted = {name: getattr(spent, name) + _whole(record.get(name)) for name in _COUNTED}
+def _add_record(spent: Spent, record: Record) -> Spent:
+    """Add a record to a sum. A line written by hand stops no sum, whatever it says."""
+    counted = {name: getattr(spent, name) + _token_count(record.get(name)) for name in _COUNTED}
     cost = record.get("cost")
     is_priced = isinstance(cost, int | float) and 0 <= cost < _MOST
     return Spent(
@@ -346,5 +371,5 @@ def _plus(spent: Spent, record: Record) -> Spent:
     )
 
 
-def _whole(value: object) -> int:
+def _token_count(value: object) -> int:
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 < value < _MOST else 0

@@ -1,8 +1,8 @@
-"""A dialect: the shape in which one provider is spoken to, as two pure functions.
+"""Dialects: how to speak to one provider, as two pure functions, and the parts that all dialects share.
 
-Invariants: the same messages give the same bytes (keys in a fixed order, nothing of clock or chance); what a provider
-would refuse is repaired without losing content, and each repair is said; whatever a provider streams, reading it ends
-in one `Reply` or raises `ModelFailed`.
+Invariants: the same messages give the same bytes (keys in a fixed order, no clock or chance); what a provider would
+refuse is repaired without losing content, and each repair is reported; whatever a provider streams, reading it ends in
+one `Reply` or raises `ModelFailed`.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ if TYPE_CHECKING:
     from looseleaf.base.replies import Event, ToolSpec
 
 
-# Names and ids that a provider takes: those it would refuse are changed, always the same one in the same
-# way.
+# --- names and ids: those that a provider would refuse are changed, each always in the same way ---
 
 
 @frozen
 class Spelling:
-    """What a name may be made of (`beyond`: a pattern of what it may not), how long it may be, how it may begin."""
+    """A provider's rules for names: `beyond` matches what they may not contain, `chars` is the longest, `begins`
+    matches how they may begin."""
 
     beyond: str | None = None
     chars: int = 64
     begins: str | None = None
 
-    def fitted(self, name: str) -> str:
-        """The name itself where it fits; else what is left of it, and a hash, so that two never become one."""
+    def fit(self, name: str) -> str:
+        """Return the name if it fits; else its allowed part and a hash, so that two names never become one."""
         fit = re.sub(self.beyond, "_", name) if self.beyond else name
         if self.begins and not re.match(self.begins, fit):
             fit = f"_{fit}"
@@ -48,24 +48,24 @@ class Spelling:
         return f"{fit[: self.chars - 9]}_{mark}"
 
 
-def with_own_names(events: Iterable[Event], names: Iterable[tuple[str, str]]) -> Iterator[Event]:
-    """What was read, with the tools' own names where they had to be offered under others (`Rendered.names`)."""
+def restore_names(events: Iterable[Event], names: Iterable[tuple[str, str]]) -> Iterator[Event]:
+    """Yield the events with the tools' own names, where they were offered under others (`Rendered.names`)."""
     own = dict(names)
     for event in events:
         if isinstance(event, Called):
-            yield Called(_named(event.call, own))
+            yield Called(_restore_name(event.call, own))
         elif isinstance(event, Reply) and event.calls:
             members = {name: getattr(event, name) for name in Reply.__match_args__}
-            yield Reply(**members | {"calls": tuple(_named(call, own) for call in event.calls)})
+            yield Reply(**members | {"calls": tuple(_restore_name(call, own) for call in event.calls)})
         else:
             yield event
 
 
-def _named(call: ToolCallSpec, own: dict[str, str]) -> ToolCallSpec:
+def _restore_name(call: ToolCallSpec, own: dict[str, str]) -> ToolCallSpec:
     return ToolCallSpec(call.id, own.get(call.name, call.name), call.arguments, call.opaque)
 
 
-# What goes wrong while a provider answers, as sentences.
+# --- errors in a stream --------------------------------------------------------------------
 
 TOO_LONG = re.compile(
     r"context_length_exceeded|context[ _](?:length|window|size|limit)|exceed_context_size|prompt is too long|"
@@ -73,7 +73,7 @@ TOO_LONG = re.compile(
     r"request_too_large|input is too long|string_above_max_length",
     re.IGNORECASE,
 )
-"""How the providers, and the servers that speak like them, say that a prompt does not fit."""
+"""How providers, and servers that speak like them, say that a prompt does not fit."""
 
 MAY_PASS = re.compile(
     r"overload|rate.?limit|server.?error|internal|unavailable|timeout|timed out|api_error|exhausted|"
@@ -84,15 +84,15 @@ MAY_PASS = re.compile(
 KEY = re.compile(r"(?i)\b(?:sk|pk|rk|gsk|xai|hf|AIza|Bearer )[-_A-Za-z0-9*.]{8,}")
 
 QUOTED_CHARS = 400
-"""What is quoted of a provider's sentence; some send a whole page."""
+"""Characters to quote from a provider's message; some send a whole page."""
 
 
 class Passing(ModelFailed):
-    """A failure that may not happen again: the line was cut, the provider has too much to do."""
+    """A failure that may pass: the line was cut, the provider is overloaded."""
 
 
-def fault(message: str, code: str = "") -> ModelFailed:
-    """What a provider reports instead of an answer, as the error that it is."""
+def provider_error(message: str, code: str = "") -> ModelFailed:
+    """Return the error for a provider's report."""
     said = KEY.sub("[key]", " ".join(message.split()))[:QUOTED_CHARS] or "it gave no reason"
     known = f"{code} {message}"
     if TOO_LONG.search(known):
@@ -110,51 +110,51 @@ def fault(message: str, code: str = "") -> ModelFailed:
     )
 
 
-def cut() -> Passing:
-    """The stream ended before it said so."""
+def cut_error() -> Passing:
+    """Return the error for a stream that broke off."""
     return Passing("The model did not finish its answer: the line was cut before the end came. Ask again.")
 
 
-# Values as JSON that every provider can be sent: what has no JSON, or no UTF-8, becomes text.
+# --- values: what JSON or UTF-8 cannot express becomes text ----------------------------------
 
 DEPTH = 64
-"""Values nested deeper than this are told as text: clients and servers count, and some stop at a hundred."""
+"""Values nested deeper than this become text: clients and servers have limits, some of a hundred."""
 
 HELD = 90
-"""How deep the arguments of a call may nest: a log takes a hundred levels, and some of them are the record's own."""
+"""How deep a call's arguments may nest: a log takes a hundred levels, and the record itself needs some."""
 
 
-def sound(text: str) -> str:
-    """Text that can be written: halves of characters joined where both are there, else replaced."""
+def fix_surrogates(text: str) -> str:
+    """Return text that can be encoded: surrogate pairs are joined, single surrogates replaced."""
     if text.isascii():
         return text
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
-def plain(value: Any, depth: int = DEPTH) -> Any:
-    """The value as JSON has it: lists, objects with texts for keys, finite numbers, sound texts."""
+def json_value(value: Any, depth: int = DEPTH) -> Any:
+    """Return the value as JSON allows it: lists, objects with text keys, finite numbers, valid text."""
     if isinstance(value, str):
-        return sound(value)
+        return fix_surrogates(value)
     if value is None or isinstance(value, bool | int):
         return value
     if isinstance(value, float):
         return value if value - value == 0 else str(value)
     if depth == 0:
-        return sound(_dumped(value))
+        return fix_surrogates(_dump(value))
     if isinstance(value, dict):
-        return {sound(str(key)): plain(each, depth - 1) for key, each in value.items()}
+        return {fix_surrogates(str(key)): json_value(each, depth - 1) for key, each in value.items()}
     if isinstance(value, list | tuple):
-        return [plain(each, depth - 1) for each in value]
-    return sound(str(value))
+        return [json_value(each, depth - 1) for each in value]
+    return fix_surrogates(str(value))
 
 
-def is_held(value: Any) -> bool:
-    """Whether a log can hold the value as it is: finite numbers, whole characters, texts for keys, not too deep."""
+def is_loggable(value: Any) -> bool:
+    """True if a log can hold the value as it is: finite numbers, whole characters, text keys, not too deep."""
     waiting = [(value, 0)]
     while waiting:
         each, depth = waiting.pop()
         if isinstance(each, str):
-            if not each.isascii() and sound(each) != each:
+            if not each.isascii() and fix_surrogates(each) != each:
                 return False
         elif isinstance(each, float):
             if each - each != 0:
@@ -173,25 +173,25 @@ def is_held(value: Any) -> bool:
     return True
 
 
-def as_held(arguments: Any) -> Any:
-    """The arguments of a call as a log can hold them: what it cannot is the text that stands for it."""
+def loggable_arguments(arguments: Any) -> Any:
+    """Return a call's arguments as a log can hold them: as they are, or as text."""
     if isinstance(arguments, str):
-        return sound(arguments)
-    return arguments if is_held(arguments) else written(arguments)
+        return fix_surrogates(arguments)
+    return arguments if is_loggable(arguments) else written(arguments)
 
 
 def written(value: Any) -> str:
-    """A value as JSON in plain characters, however deep it nests: the same text whoever calls, at any depth."""
+    """Return a value as ASCII JSON, however deep it nests: the same text at any recursion depth."""
     try:
         return json.dumps(value)
     except RecursionError:
-        return _written_flat(value)
-    except (TypeError, ValueError):  # what is no JSON, or holds itself
-        return sound(str(value))
+        return _dump_flat(value)
+    except (TypeError, ValueError):  # not JSON, or contains itself
+        return fix_surrogates(str(value))
 
 
-def _written_flat(value: Any) -> str:
-    """What `json.dumps` writes, without a call for each level."""
+def _dump_flat(value: Any) -> str:
+    """Return what `json.dumps` writes, without recursion."""
     parts: list[str] = []
     waiting: list[tuple[bool, Any]] = [(True, value)]
     while waiting:
@@ -214,34 +214,33 @@ def _written_flat(value: Any) -> str:
     return "".join(parts)
 
 
-def told(value: Any) -> str:
-    """What a model reads of a value: a text as it is, anything else as JSON."""
-    return sound(value) if isinstance(value, str) else _dumped(plain(value))
+def value_text(value: Any) -> str:
+    """Return a value as a model reads it: text as it is, anything else as JSON."""
+    return fix_surrogates(value) if isinstance(value, str) else _dump(json_value(value))
 
 
-def _dumped(value: Any) -> str:
+def _dump(value: Any) -> str:
     try:
         return json.dumps(value, ensure_ascii=False, default=str)
     except (RecursionError, TypeError, ValueError):
         return str(value)
 
 
-# Tools and schemas as a provider takes them.
-
+# --- tools and schemas -----------------------------------------------------------------------
 
 NAMED = ("properties", "$defs", "definitions", "patternProperties", "dependentSchemas")
-"""Keywords whose members have names that anybody chose, and are schemas."""
+"""Keywords whose members are schemas with free names."""
 LISTED = ("anyOf", "oneOf", "allOf", "prefixItems")
 SINGLE = ("items", "not", "if", "then", "else", "contains", "propertyNames", "additionalProperties")
 
 
 @frozen
 class Grammar:
-    """What a provider reads of a schema.
+    """The part of JSON Schema that a provider reads.
 
-    `known` keywords (None: all), others at its `top` (None: the same), and those that may stand `never` or
-    `not_at_top`. `refuses` is off where the rest is only ignored, `deep` where only the properties themselves are
-    read; `closed` is on where every object has to say that it takes no other members.
+    `known` keywords (None: all), other ones at the `top` (None: the same), and those allowed `never` or `not_at_top`.
+    `refuses` is off if unknown keywords are only ignored, `deep` if only the properties themselves are read; `closed`
+    is on if every object must forbid additional members.
     """
 
     known: frozenset[str] | None = None
@@ -253,10 +252,10 @@ class Grammar:
     closed: bool = False
 
 
-def fitted_schema(
+def fit_schema(
     schema: dict[str, Any], grammar: Grammar, is_top: bool = True
 ) -> tuple[dict[str, Any], list[str]]:
-    """The schema as the grammar has it, and the keywords that had to become words."""
+    """Return the schema that fits the grammar, and the keywords that became words in a description."""
     known = grammar.top if is_top and grammar.top is not None else grammar.known
     kept: dict[str, Any] = {}
     words: dict[str, Any] = {}
@@ -268,14 +267,14 @@ def fitted_schema(
             kept["enum"] = [value]
             moved.append(keyword)
         elif keyword == "oneOf" and not is_known and known and "anyOf" in known and "anyOf" not in schema:
-            kept["anyOf"], below = _below("anyOf", value, grammar)
+            kept["anyOf"], below = _fit_below("anyOf", value, grammar)
             moved.extend(below)
         elif keyword == "$schema" and not is_known:
             moved.append(keyword)
         elif not is_known:
             words[keyword] = value
         else:
-            kept[keyword], below = _below(keyword, value, grammar)
+            kept[keyword], below = _fit_below(keyword, value, grammar)
             moved.extend(below)
     if grammar.closed and kept.get("type") == "object":
         kept["additionalProperties"] = False
@@ -288,13 +287,13 @@ def fitted_schema(
     return kept, moved
 
 
-def _below(keyword: str, value: Any, grammar: Grammar) -> tuple[Any, list[str]]:
+def _fit_below(keyword: str, value: Any, grammar: Grammar) -> tuple[Any, list[str]]:
     moved: list[str] = []
 
     def fit(each: Any) -> Any:
         if not isinstance(each, dict):
             return each if grammar.deep else {}
-        fitted, more = fitted_schema(each, grammar, is_top=False)
+        fitted, more = fit_schema(each, grammar, is_top=False)
         moved.extend(more)
         return fitted
 
@@ -307,16 +306,16 @@ def _below(keyword: str, value: Any, grammar: Grammar) -> tuple[Any, list[str]]:
     return value, moved
 
 
-def fitted_tools(
+def fit_tools(
     tools: Sequence[ToolSpec], spelling: Spelling, grammar: Grammar, provider: str
 ) -> tuple[list[ToolSpec], list[str], tuple[tuple[str, str], ...]]:
-    """The tools as they are offered, what had to be changed, and the names that will come back for others."""
+    """Return the tools to offer, sentences on the changes, and pairs of offered and own names that differ."""
     offered: list[ToolSpec] = []
     repairs: list[str] = []
     names: list[tuple[str, str]] = []
     seen: set[str] = set()
     for tool in tools:
-        name = spelling.fitted(tool.name)
+        name = spelling.fit(tool.name)
         if name in seen:
             repairs.append(f"The tool {tool.name!r} is offered once, though it was given twice.")
             continue
@@ -324,26 +323,26 @@ def fitted_tools(
         if name != tool.name:
             names.append((name, tool.name))
             repairs.append(f"The tool {tool.name!r} is offered as {name!r}: {provider} takes no such name.")
-        schema, moved = fitted_schema(tool.parameters, grammar)
+        schema, moved = fit_schema(tool.parameters, grammar)
         if schema.get("type") != "object":
             schema = {"type": "object"} | {key: value for key, value in schema.items() if key != "type"}
             moved.append("type")
         if not isinstance(schema.get("properties"), dict):
             schema["properties"] = {}
         if moved and grammar.refuses:
-            told = ", ".join(dict.fromkeys(moved))
+            changed = ", ".join(dict.fromkeys(moved))
             repairs.append(
-                f"The schema of the tool {tool.name!r} was changed: {provider} does not take its {told}."
+                f"The schema of the tool {tool.name!r} was changed: {provider} does not take its {changed}."
             )
         description = tool.description
-        if grammar.top is not None and "description" in schema:  # it is read beside the schema, not in it
+        if grammar.top is not None and "description" in schema:  # read beside the schema, not in it
             description = f"{description}\n\n{schema.pop('description')}"
         offered.append(ToolSpec(name, description, schema))
     return offered, repairs, tuple(names)
 
 
 def is_strict(schema: Any) -> bool:
-    """Whether OpenAI can hold an answer to this schema exactly: every object is closed and needs all its members."""
+    """True if OpenAI can enforce this schema exactly: every object is closed and requires all its members."""
     if isinstance(schema, list):
         return all(map(is_strict, schema))
     if not isinstance(schema, dict):
@@ -365,9 +364,12 @@ STRICT = frozenset(
 )
 
 
+# --- dialects --------------------------------------------------------------------------------
+
+
 @frozen
 class Options:
-    """How a reply is wanted. `extra` are members of the payload, as the provider names them; they win."""
+    """Options of a reply. `extra` are members of the payload, in the provider's names; they win."""
 
     max_tokens: int | None = None
     temperature: float | None = None
@@ -378,9 +380,8 @@ class Options:
 
 @frozen
 class Rendered:
-    """The arguments of the provider's call, and a sentence for each thing that had to be repaired. `names` are the
-    tools that had to be named otherwise: pairs of the name that will come back and their own; `with_own_names` in
-    `naming` puts their own back into what is read."""
+    """The arguments of the provider's call, and a sentence for each repair. `names` are pairs of offered and own names
+    of renamed tools; `restore_names` puts the own names back."""
 
     payload: dict[str, Any]
     repairs: tuple[str, ...] = ()
@@ -389,8 +390,8 @@ class Rendered:
 
 @frozen
 class Dialect:
-    """`render(model, messages, tools, options)`; `read(chunks)`: the provider's stream, each event of it as the JSON
-    object that came, to ours."""
+    """`render(model, messages, tools, options)` makes the request; `read(chunks)` turns the provider's stream, JSON
+    objects, into our events."""
 
     name: str
     render: Callable[[str, Sequence[Message], Sequence[ToolSpec], Options], Rendered]

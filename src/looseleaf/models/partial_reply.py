@@ -1,4 +1,4 @@
-"""What was heard of one attempt: enough to tell of it if it is cut short, and what it took as far as that is known."""
+"""One attempt's reply so far: enough to report it if it is cut short, with its usage as far as it is known."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from looseleaf.base.replies import Event, Reply, ToolSpec
 
 
-class Heard:
-    """`is_answered`: the provider has begun to answer, or was left while it may have: it may ask to be paid."""
+class PartialReply:
+    """The reply of one attempt so far. `is_answered`: the provider began to answer, or may have, so it may charge."""
 
     def __init__(self, dialect: str) -> None:
         self.is_answered = False
@@ -27,7 +27,7 @@ class Heard:
         self._reported: dict[str, Any] = {}
 
     def chunks(self, chunks: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-        """The chunks as they pass by."""
+        """Yield the chunks and note their counts."""
         for chunk in chunks:
             self.is_answered = True
             self._reported |= _usage_in(chunk)
@@ -44,20 +44,24 @@ class Heard:
 
     @property
     def anything(self) -> bool:
-        """Whether whoever listens has heard anything."""
+        """True if the caller has received anything."""
         return any(self._said) or any(self._thought) or bool(self._calls)
 
     def cut(self, messages: Sequence[Message], tools: Sequence[ToolSpec], model: str) -> Reply:
-        """What there is of a reply that did not come to its end."""
+        """Return the reply so far, marked as cut."""
         reply = Reply(
-            "".join(self._said), "".join(self._thought), tuple(self._calls), _partial(self._reported), "cut"
+            "".join(self._said),
+            "".join(self._thought),
+            tuple(self._calls),
+            _reported_usage(self._reported),
+            "cut",
         )
         return self.whole(reply, messages, tools, model)
 
     def whole(
         self, reply: Reply, messages: Sequence[Message], tools: Sequence[ToolSpec], model: str
     ) -> Reply:
-        """The reply with what its provider left out: a name, and a count of what was read and written."""
+        """Return the reply with what its provider left out: a name, and token counts."""
         usage = reply.usage
         if usage.is_estimated:
             usage = Usage(
@@ -73,11 +77,11 @@ class Heard:
         return Reply(reply.text, reply.reasoning, reply.calls, usage, reply.stop, named, reply.opaque)
 
 
-# --- what providers report on the way ------------------------------------------------------
+# --- counts that providers report on the way ------------------------------------------------
 
 
 def _usage_in(chunk: dict[str, Any]) -> dict[str, Any]:
-    """The counts that stand in a chunk, wherever its provider puts them."""
+    """Return the counts in a chunk, wherever its provider puts them."""
     found: dict[str, Any] = {}
     for place in (chunk, chunk.get("message"), chunk.get("response")):
         if isinstance(place, dict):
@@ -95,9 +99,9 @@ _OUTPUT = ("completion_tokens", "output_tokens", "candidatesTokenCount", "candid
 _THOUGHT = ("thoughtsTokenCount", "thoughts_token_count")
 
 
-def _partial(reported: dict[str, Any]) -> Usage:
-    """Of an answer that was cut: what was read is told at the beginning by some; what was written grows, so that what
-    was told last is the least it can be."""
+def _reported_usage(reported: dict[str, Any]) -> Usage:
+    """Return the usage of a cut answer: some providers report the prompt at the start; the output grows, so its last
+    report is a lower bound."""
 
     def told(names: tuple[str, ...]) -> int:
         return next((reported[name] for name in names if type(reported.get(name)) is int), 0)
@@ -113,22 +117,22 @@ def _partial(reported: dict[str, Any]) -> Usage:
 
 
 def tokens_of(messages: Iterable[Message], tools: Iterable[ToolSpec] = ()) -> int:
-    """About how many tokens a model reads of these."""
+    """Estimate the tokens that a model reads."""
     from looseleaf.models.tokens import estimate
 
-    return sum(map(estimate, texts_of(messages))) + sum(estimate(text) for text in _texts_of(tools))
+    return sum(map(estimate, texts_of(messages))) + sum(estimate(text) for text in _tool_texts(tools))
 
 
 def tokens_in(reply: Reply) -> int:
-    """About how many tokens a model wrote."""
+    """Estimate the tokens that a model wrote."""
     from looseleaf.models.tokens import estimate
 
-    called = (text for call in reply.calls for text in (call.name, _text(call.arguments)))
+    called = (text for call in reply.calls for text in (call.name, _as_text(call.arguments)))
     return sum(map(estimate, (reply.text, reply.reasoning, *called)))
 
 
 def texts_of(messages: Iterable[Message]) -> Iterator[str]:
-    """All that is read of messages, one text after the other."""
+    """Yield all texts that a model reads in messages."""
     for message in messages:
         yield message.content or ""
         yield message.reasoning_content or ""
@@ -136,15 +140,15 @@ def texts_of(messages: Iterable[Message]) -> Iterator[str]:
         if payload is None:
             continue
         for value in payload.to_dict().values():
-            yield _text(value)
+            yield _as_text(value)
 
 
-def _texts_of(tools: Iterable[ToolSpec]) -> Iterator[str]:
+def _tool_texts(tools: Iterable[ToolSpec]) -> Iterator[str]:
     for tool in tools:
-        yield from (tool.name, tool.description, _text(tool.parameters))
+        yield from (tool.name, tool.description, _as_text(tool.parameters))
 
 
-def _text(value: Any) -> str:
+def _as_text(value: Any) -> str:
     if value is None or isinstance(value, str):
         return value or ""
     import json
@@ -152,15 +156,14 @@ def _text(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, default=str)
 
 
-# Extensions of models: what is told of every call, and given all that it needs to know (seed 004, phase
-# D).
+# --- an extension of models (seed 004, phase D) ----------------------------------------------
 
 
 class TokenUsage:
-    """How many tokens each model took.
+    """The tokens that each model took.
 
-    What the provider reports is what counts. Where it reports nothing, what was read is counted in the messages that
-    were given, with `counter` (None: an estimate). No message is kept, only sums; any number of threads may add.
+    The provider's report counts. Without one, the given messages are counted with `counter` (None: an estimate). No
+    message is kept, only sums; any number of threads may add.
     """
 
     def __init__(self, counter: Callable[[str], int] | None = None) -> None:
@@ -170,26 +173,26 @@ class TokenUsage:
         self._turn = allocate_lock()
 
     def before_invoke(self, messages: Sequence[Message], payload: dict[str, Any], **about: Any) -> None:
-        """Nothing is known yet."""
+        """Do nothing: no usage is known yet."""
 
     def after_invoke(self, messages: Sequence[Message], response: Reply, **about: Any) -> None:
         took = response.usage
         if took.is_estimated and self._counter is not None:
-            took = _counted(took, messages, response, self._counter)
+            took = _estimate_usage(took, messages, response, self._counter)
         model = str(about.get("model") or response.model)
         with self._turn:
-            self._totals[model] = _sum(self._totals.get(model, Usage()), took)
+            self._totals[model] = add_usage(self._totals.get(model, Usage()), took)
             self._calls[model] = self._calls.get(model, 0) + 1
 
     @property
     def by_model(self) -> dict[str, Usage]:
-        """`is_estimated` where a part of the sum is."""
+        """The sums by model; `is_estimated` if a part of the sum is."""
         with self._turn:
             return dict(self._totals)
 
     @property
     def calls(self) -> dict[str, int]:
-        """How many answers each model gave, cut ones too."""
+        """The number of answers of each model, with cut ones."""
         with self._turn:
             return dict(self._calls)
 
@@ -197,11 +200,13 @@ class TokenUsage:
     def total(self) -> Usage:
         sums = Usage()
         for took in self.by_model.values():
-            sums = _sum(sums, took)
+            sums = add_usage(sums, took)
         return sums
 
 
-def _counted(told: Usage, messages: Sequence[Message], reply: Reply, counter: Callable[[str], int]) -> Usage:
+def _estimate_usage(
+    told: Usage, messages: Sequence[Message], reply: Reply, counter: Callable[[str], int]
+) -> Usage:
     return Usage(
         sum(counter(text) for text in texts_of(messages) if text),
         told.cached_tokens,
@@ -212,7 +217,7 @@ def _counted(told: Usage, messages: Sequence[Message], reply: Reply, counter: Ca
     )
 
 
-def _sum(one: Usage, other: Usage) -> Usage:
+def add_usage(one: Usage, other: Usage) -> Usage:
     return Usage(
         one.prompt_tokens + other.prompt_tokens,
         one.cached_tokens + other.cached_tokens,

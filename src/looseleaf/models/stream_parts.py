@@ -1,45 +1,43 @@
-"""What is heard of a reply while it streams: parts in their order, and the events that they make.
+"""Parts of a streaming reply, in order, and their events; and the layout that `opaque` keeps of them.
 
-Whatever is said comes out twice and is the same: piece by piece as events, and whole in the `Reply`. How a provider
-cuts it into pieces changes neither.
+Text comes out twice and is the same: piece by piece as events, and whole in the `Reply`. How a provider cuts it into
+pieces changes neither.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import re
 
 from looseleaf.base.messages import ToolCallPayload, ToolCallSpec
 from looseleaf.base.replies import Called, Reply, Said, Thought, Usage
-from looseleaf.models.dialect import as_held, cut, is_held, sound
+from looseleaf.models.dialect import cut_error, fix_surrogates, is_loggable, loggable_arguments
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
     from typing import Any
 
     from looseleaf.base.messages import Message
     from looseleaf.base.replies import Event, Stop
 
-
-# How a reply was laid out: what `opaque` keeps, so that the provider is given back what it said as it
-# said it.
-
-if TYPE_CHECKING:
     Laid = tuple[str, Any, dict[str, Any]]
     """Kind, text (or the call), marks."""
 
 
+# --- layout: with it a provider gets back its reply exactly as it was -----------------------
+
 TEXT, THOUGHT, CALL = "text", "thought", "call"
-LEFT_OUT = "What the model thought was left out: its text is no longer the one that was signed."
+LEFT_OUT = "The model's thoughts were left out: their text is no longer the signed one."
 NATURAL = (THOUGHT, TEXT, CALL)
-"""The order in which parts stand when nothing else is said."""
+"""The default order of parts."""
 
 
-def packed(
+def pack_layout(
     dialect: str, parts: Sequence[Part], reasoning: str, more: dict[str, Any]
 ) -> dict[str, Any] | None:
-    """What has to be kept of a reply's layout; None where there is nothing that its text does not say."""
+    """Return the layout of a reply to keep; None if its text says it all."""
     order = [part.kind == CALL for part in parts if part.kind != THOUGHT]
     has_marks = any(part.marks for part in parts if part.kind != CALL)
     if not has_marks and order == sorted(order):
@@ -55,14 +53,14 @@ def packed(
 
 
 def of_dialect(opaque: Any, dialect: str) -> dict[str, Any]:
-    """What this dialect may read; nothing where another one wrote it."""
+    """Return the data of this dialect; empty if another one wrote it."""
     return opaque if isinstance(opaque, dict) and opaque.get("dialect") == dialect else {}
 
 
-def laid_out(message: Message, dialect: str, keeps_changed: bool = False) -> tuple[list[Laid], bool]:
-    """The parts of an assistant's message as they came, and whether something thought had to be left out because its
-    text has changed. What was thought without a mark of this dialect is not among them: no provider takes it.
-    `keeps_changed`: the marks hold all of it, and are given back without a text that no longer fits."""
+def lay_out(message: Message, dialect: str, keeps_changed: bool = False) -> tuple[list[Laid], bool]:
+    """Return the parts of an assistant's message as they came, and whether thoughts were left out because their text
+    has changed. Thoughts without a mark of this dialect are left out: no provider takes them. `keeps_changed`: the
+    marks hold the whole thought, and are given back without a text that no longer fits."""
     payload = message.tool_payload
     calls = payload.tool_calls if isinstance(payload, ToolCallPayload) else ()
     told = of_dialect(message.opaque, dialect)
@@ -99,7 +97,7 @@ def calls_of(laid: Iterable[Laid]) -> list[ToolCallSpec]:
 
 
 def _slices(text: str, parts: Sequence[dict[str, Any]]) -> list[Any] | None:
-    """The text of each part; None where their lengths do not make up the text."""
+    """Return the text of each part; None if their lengths do not add up to the text."""
     found, place = [], 0
     for part in parts:
         gap, chars = part.get("gap", 0), part.get("chars", 0)
@@ -115,16 +113,19 @@ def _list(value: Any) -> list[Any]:
 
 
 def hash_of(text: str) -> str:
-    """Short: it only has to tell whether a text is still the same."""
+    """Return a short hash, enough to see whether a text is still the same."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 GAP = "\n\n"
-"""Between two texts of one reply that something else, or the provider, keeps apart."""
+"""Between two texts of one reply that another part, or the provider, keeps apart."""
+
+
+# --- members of chunks, which may have any shape --------------------------------------------
 
 
 def at(value: Any, *names: str | int) -> Any:
-    """The member at the end of that path; None where there is none. What streams in may have any shape."""
+    """Return the member at a path; None if there is none."""
     for name in names:
         if isinstance(value, dict):
             value = value.get(name)
@@ -136,7 +137,7 @@ def at(value: Any, *names: str | int) -> Any:
 
 
 def text_at(value: Any, *names: str | int) -> str:
-    """The text there, or none."""
+    """Return the text at a path; empty if there is none."""
     found = at(value, *names)
     return found if isinstance(found, str) else ""
 
@@ -147,36 +148,39 @@ def list_at(value: Any, *names: str | int) -> list[Any]:
 
 
 def count_at(value: Any, *names: str | int) -> int | None:
-    """The number of tokens there, if one is told."""
+    """Return the number of tokens at a path; None if there is none."""
     found = at(value, *names)
     return int(found) if type(found) in (int, float) and 0 <= found < 1e15 else None
 
 
-def counted(
+def usage_of(
     prompt: int | None,
     output: int | None,
     cached: int | None = None,
     written: int | None = None,
     reasoning: int | None = None,
 ) -> Usage:
-    """What a provider reports; `is_estimated` where it leaves out what was read or what was written."""
+    """Return a provider's counts; `is_estimated` if it leaves out the prompt or the output."""
     told = (prompt or 0, cached or 0, written or 0, output or 0, reasoning or 0)
     return Usage(*told, is_estimated=prompt is None or output is None)
 
 
 def arguments_of(text: str) -> Any:
-    """The object that a call was given, or the text that came where it is none that a log can hold."""
+    """Return a call's arguments; the text itself if it is not an object that a log can hold."""
     if not text.strip():
         return {}
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
         return text
-    return value if isinstance(value, dict) and is_held(value) else text
+    return value if isinstance(value, dict) and is_loggable(value) else text
+
+
+# --- a reply while it streams -----------------------------------------------------------------
 
 
 class Part:
-    """One part of a reply: something thought, said or called. `gap`: characters put before it to keep it apart."""
+    """One part of a reply: a thought, a text or a call. `gap`: characters put before it to keep it apart."""
 
     __slots__ = ("arguments", "gap", "held", "id", "kind", "marks", "name", "pieces")
 
@@ -195,9 +199,8 @@ class Part:
         return "".join(self.pieces)
 
 
-class Heard:
-    """A reply as far as it came. `seed` is something of the stream that no other reply has: ids are made of it for
-    calls that came without."""
+class StreamParts:
+    """A reply as far as it came. `seed` is unique to the stream: calls without an id get one from it."""
 
     def __init__(self, dialect: str) -> None:
         self.dialect = dialect
@@ -210,7 +213,7 @@ class Heard:
         self.opaque: dict[str, Any] = {}
 
     def part(self, kind: str, key: Hashable = None) -> Part:
-        """The part of that key; without one, the last part if it is of that kind. Made where it is not there yet."""
+        """Return the part of that key; without a key, the last part if it is of that kind. Create it if missing."""
         found = self.by_key.get(key) if key is not None else self.parts[-1] if self.parts else None
         if found is not None and found.kind == kind:
             return found
@@ -221,7 +224,7 @@ class Heard:
         return found
 
     def say(self, text: Any, key: Hashable = None, apart: bool = False) -> Iterator[Event]:
-        """A piece of the answer. `apart`: another key is another paragraph, though nothing stands between."""
+        """Add a piece of the answer. `apart`: another key is another paragraph, even if nothing stands between."""
         return self._hear(TEXT, text, key, apart)
 
     def think(self, text: Any, key: Hashable = None, apart: bool = False) -> Iterator[Event]:
@@ -233,7 +236,7 @@ class Heard:
         part = self.part(kind, key)
         text = part.held + text
         part.held = text[-1] if "\ud800" <= text[-1] <= "\udbff" else ""
-        text = sound(text[:-1] if part.held else text)
+        text = fix_surrogates(text[:-1] if part.held else text)
         if not text:
             return
         event = Said if kind == TEXT else Thought
@@ -244,46 +247,94 @@ class Heard:
         yield event(text)
 
     def _has_gap(self, part: Part, apart: bool) -> bool:
-        """Whether something stands between this part and the last one of its kind that has text."""
+        """True if something stands between this part and the last one of its kind that has text."""
         before = [other for other in self.parts if other is not part]
-        last = next((i for i in range(len(before) - 1, -1, -1) if _same(before[i], part)), None)
+        last = next((i for i in range(len(before) - 1, -1, -1) if _is_same_kind(before[i], part)), None)
         return last is not None and (apart or last < len(before) - 1)
 
     def call(self, key: Hashable) -> Part:
         return self.part(CALL, key)
 
     def calls(self) -> tuple[ToolCallSpec, ...]:
-        """In the order in which they were begun."""
+        """Return the calls in the order in which they began."""
         found: list[ToolCallSpec] = []
         for part in self.parts:
             if part.kind != CALL:
                 continue
-            given = as_held(part.arguments)
+            given = loggable_arguments(part.arguments)
             if given is None:
-                given = arguments_of(sound(part.text))
+                given = arguments_of(fix_surrogates(part.text))
             made = f"call_{hashlib.sha256(self.seed.encode('utf-8', 'replace')).hexdigest()[:8]}_{len(found) + 1}"
-            name = sound(part.id) or made
-            marks = {"dialect": self.dialect} | part.marks if part.marks and is_held(part.marks) else None
-            found.append(ToolCallSpec(name, sound(part.name), given, marks))
+            name = fix_surrogates(part.id) or made
+            marks = {"dialect": self.dialect} | part.marks if part.marks and is_loggable(part.marks) else None
+            found.append(ToolCallSpec(name, fix_surrogates(part.name), given, marks))
         return tuple(found)
 
     def end(self) -> Iterator[Event]:
-        """The calls, and the whole reply. Raises where the end has not come."""
+        """Yield the calls and the whole reply. Raises if the end has not come."""
         if self.stop is None:
-            raise cut()
+            raise cut_error()
         calls = self.calls()
         yield from map(Called, calls)
         stop = "tools" if calls and self.stop == "end" else self.stop
-        text, reasoning = self._joined(TEXT), self._joined(THOUGHT)
-        opaque = packed(self.dialect, self.parts, reasoning, self.opaque)
-        if not is_held(opaque):
-            opaque = None  # no log could keep it, and no provider wrote it to have it back
+        text, reasoning = self._join(TEXT), self._join(THOUGHT)
+        opaque = pack_layout(self.dialect, self.parts, reasoning, self.opaque)
+        if not is_loggable(opaque):
+            opaque = None  # no log could keep it, and no provider wants it back
         usage = self.usage or Usage(is_estimated=True)
-        yield Reply(text, reasoning, calls, usage, stop, sound(self.model), opaque)
+        yield Reply(text, reasoning, calls, usage, stop, fix_surrogates(self.model), opaque)
 
-    def _joined(self, kind: str) -> str:
+    def _join(self, kind: str) -> str:
         return "".join(GAP[: part.gap] + part.text for part in self.parts if part.kind == kind)
 
 
-def _same(one: Part, other: Part) -> bool:
+def _is_same_kind(one: Part, other: Part) -> bool:
     return one.kind == other.kind and bool(one.pieces)
+
+
+# --- lines of a response: ended by a newline, and by nothing else -----------------------
+
+
+def split_lines(pieces: Iterable[bytes]) -> Iterator[str]:
+    """Yield the lines of bytes that come in pieces, the last one even without an end. Invalid UTF-8 shows as �."""
+    held: list[bytes] = []
+    for piece in pieces:
+        first, *more = piece.split(b"\n")
+        held.append(first)
+        for part in more:
+            yield _decode_line(held)
+            held = [part]
+    if any(held):
+        yield _decode_line(held)
+
+
+def _decode_line(parts: list[bytes]) -> str:
+    return b"".join(parts).decode("utf-8", "replace").removesuffix("\r")
+
+
+_TOKENS = re.compile(r'"(?:[^"\\]|\\.)*+"|[{}\[\]]', re.DOTALL)
+_OBJECT = re.compile(r"\s*:\s*(?=\{)")
+
+
+def replace_objects(line: str, name: str, stands_for: Callable[[str], object | None]) -> str:
+    """Return the line with other values for the objects called `name`: `stands_for` gets the text of each and returns
+    its replacement; None leaves it. Nothing is parsed, so what would stop a parser (endless numbers, endless nesting)
+    stops nothing here."""
+    if f'"{name}"' not in line:
+        return line
+    made: list[str] = []
+    done = begin = depth = 0
+    is_due = False
+    for token in _TOKENS.finditer(line):
+        sign = token[0]
+        if depth:
+            depth += (sign in "{[") - (sign in "}]")
+            if not depth:
+                other = stands_for(line[begin : token.end()])
+                if other is not None:
+                    made += (line[done:begin], json.dumps(other))
+                    done = token.end()
+        elif is_due and sign == "{":
+            begin, depth = token.start(), 1
+        is_due = not depth and sign == f'"{name}"' and _OBJECT.match(line, token.end()) is not None
+    return "".join((*made, line[done:]))

@@ -1,89 +1,36 @@
-"""A pump: a provider's stream, read in a thread of its own into a short queue.
+"""A pump: reads a provider's stream in its own thread into a short queue.
 
-SDKs block: while they import, resolve names, connect, and wait for a server that says nothing. Whoever asks does not
-block with them: a time limit and `cancel` hold whatever the SDK does. What it raises is carried over to whoever asks.
+SDKs block while they import, resolve names, connect, and wait for a silent server. The caller does not: a time limit
+and `cancel` hold whatever the SDK does. Errors of the SDK are raised to the caller.
 
-Ending a pump early breaks its connection, so that the provider notices and stops; a thread that is waiting for the
-first byte of a response has no connection to show yet, and closes it as soon as it gets one.
+Stopping a pump early breaks its connection, so that the provider notices and stops; a thread that waits for the first
+byte of a response has no connection yet, and closes it as soon as it gets one.
 """
 
 from __future__ import annotations
 
-import json
-import re
 import threading
 from collections import deque
 from contextvars import ContextVar, copy_context
 from time import monotonic
 
 from looseleaf.base.errors import Refused
-from looseleaf.models.failures import Failed, Failure
+from looseleaf.models.failures import CallFailure, Failure
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from typing import Any, Protocol
 
-
-# Lines of a response, as the formats of providers have them: ended by a newline, and by nothing else.
-
-
-def lines(pieces: Iterable[bytes]) -> Iterator[str]:
-    """The lines of bytes that come in pieces, the last one too if it has no end. What is no UTF-8 shows as �."""
-    held: list[bytes] = []
-    for piece in pieces:
-        first, *more = piece.split(b"\n")
-        held.append(first)
-        for part in more:
-            yield _text(held)
-            held = [part]
-    if any(held):
-        yield _text(held)
-
-
-def _text(parts: list[bytes]) -> str:
-    return b"".join(parts).decode("utf-8", "replace").removesuffix("\r")
-
-
-_TOKENS = re.compile(r'"(?:[^"\\]|\\.)*+"|[{}\[\]]', re.DOTALL)
-_OBJECT = re.compile(r"\s*:\s*(?=\{)")
-
-
-def with_text(line: str, name: str, stands_for: Callable[[str], object | None]) -> str:
-    """The line with other values for the objects that are called `name`: each is given as the text that came, and
-    what `stands_for` makes of it is put there; None leaves it. Nothing is parsed, so that whatever would stop a parser
-    (numbers without end, nesting without end) stops nothing here."""
-    if f'"{name}"' not in line:
-        return line
-    made: list[str] = []
-    done = begin = depth = 0
-    is_due = False
-    for token in _TOKENS.finditer(line):
-        sign = token[0]
-        if depth:
-            depth += (sign in "{[") - (sign in "}]")
-            if not depth:
-                other = stands_for(line[begin : token.end()])
-                if other is not None:
-                    made += (line[done:begin], json.dumps(other))
-                    done = token.end()
-        elif is_due and sign == "{":
-            begin, depth = token.start(), 1
-        is_due = not depth and sign == f'"{name}"' and _OBJECT.match(line, token.end()) is not None
-    return "".join((*made, line[done:]))
-
-
-if TYPE_CHECKING:
-
     class Cancel(Protocol):
         def is_set(self) -> bool: ...
 
 
 ROOM = 64
-"""Chunks that wait. A reader that is slower than the line slows the line down."""
+"""Chunks in the queue. A slow reader slows the line down."""
 
 LOOKING = 0.03
-"""Seconds between two looks at `cancel`, which can only be asked."""
+"""Seconds between two looks at `cancel`, which can only be polled."""
 
 
 class TimeUp(Exception):
@@ -94,8 +41,8 @@ class Ended(Exception):
     """`cancel` was set."""
 
 
-class Line:
-    """A provider's answer that comes in: its chunks, and the HTTP response that they come over."""
+class StreamLine:
+    """A provider's answer while it comes: its chunks, and their HTTP response."""
 
     def __init__(self, chunks: Iterable[dict[str, Any]], response: Any = None) -> None:
         self.chunks = chunks
@@ -103,29 +50,33 @@ class Line:
 
 
 ARRIVED: ContextVar[Callable[[Any], None]] = ContextVar("arrived")
-"""Whom to show a response, in the thread of its pump: for an SDK that keeps its responses to itself."""
+"""Called with a response, in its pump's thread: for an SDK that hides its responses."""
 
 
 class Pump:
     """`open` asks the provider, in the pump's thread. `meaning` says what an error of the SDK means, and whether
-    something had come already; the error itself goes no further, since it holds the request with its key."""
+    anything had arrived; the error itself goes no further, since it holds the request with its key."""
 
-    def __init__(self, open: Callable[[], Line], meaning: Callable[[BaseException, bool], Failure]) -> None:
+    def __init__(
+        self, open: Callable[[], StreamLine], explain_error: Callable[[BaseException, bool], Failure]
+    ) -> None:
         self._changed = threading.Condition()
         self._chunks: deque[dict[str, Any]] = deque()
         self._response: Any = None
-        self._meaning = meaning
+        self._explain_error = explain_error
         self._error: Exception | None = None
         self._has_begun = False
         self._is_done = False
         self._is_stopped = False
-        # Its own context: what is set in it is gone with the thread, and what the asker's says (a span) holds there.
+        # Its own context: values set in it end with the thread, and the caller's (a span) hold there.
         run = copy_context().run
-        threading.Thread(target=run, args=(self._run, open), name="looseleaf model", daemon=True).start()
+        threading.Thread(
+            target=run, args=(self._read_stream, open), name="looseleaf model", daemon=True
+        ).start()
 
     def chunks(self, seconds: float, cancel: Cancel | None) -> Iterator[dict[str, Any]]:
-        """What comes, until the end. Raises `Failed`, `Ended`, and `TimeUp` when it has been waited for so many seconds
-        in all: time that a slow reader takes is not the provider's."""
+        """Yield the chunks to the end. Raises `CallFailure`, `Ended`, and `TimeUp` after so many seconds of waiting in
+        all: the time of a slow reader does not count."""
         while True:
             if cancel is not None and cancel.is_set():
                 raise Ended
@@ -147,7 +98,7 @@ class Pump:
             yield chunk
 
     def stop(self) -> None:
-        """Nothing more is wanted: hang up, unless it is done."""
+        """Hang up, unless the stream is done."""
         with self._changed:
             self._is_stopped = True
             response, self._response = self._response, None
@@ -157,43 +108,43 @@ class Pump:
 
     # --- in the thread ---------------------------------------------------------------
 
-    def _run(self, open: Callable[[], Line]) -> None:
-        line: Line | None = None
+    def _read_stream(self, open: Callable[[], StreamLine]) -> None:
+        line: StreamLine | None = None
         raised: Exception | None = None
-        ARRIVED.set(self._hold)
+        ARRIVED.set(self._hold_response)
         try:
             line = open()
-            self._hold(line.response)
+            self._hold_response(line.response)
             for chunk in line.chunks:
                 self._has_begun = True
                 if not isinstance(chunk, dict):
                     raise TypeError("a chunk is no object")
-                if not self._put(chunk):
+                if not self._put_chunk(chunk):
                     break
         except Refused as error:
             raised = error
-        except BaseException as error:  # noqa: BLE001 - whatever an SDK raises is for whoever asked
-            raised = self._translated(error)
+        except BaseException as error:  # noqa: BLE001 - whatever an SDK raises goes to the caller
+            raised = self._as_failure(error)
         with self._changed:
-            self._response = None  # now the thread is the only one that has it
-        quietly(lambda: _close(line))
+            self._response = None  # from now on only this thread has it
+        run_quietly(lambda: _close_line(line))
         with self._changed:
             self._error = raised
             self._is_done = True
             self._changed.notify_all()
 
-    def _translated(self, error: BaseException) -> Failed:
+    def _as_failure(self, error: BaseException) -> CallFailure:
         try:
-            return Failed(self._meaning(error, self._has_begun))
-        except Exception:  # noqa: BLE001 - an SDK's errors are somebody else's code, too
+            return CallFailure(self._explain_error(error, self._has_begun))
+        except Exception:  # noqa: BLE001 - an SDK's errors are foreign code, too
             kind = type(error).__name__
-            return Failed(
+            return CallFailure(
                 Failure(
                     f"The model did not answer: its SDK failed in a way of its own ({kind}).", "Ask again."
                 )
             )
 
-    def _hold(self, response: Any) -> None:
+    def _hold_response(self, response: Any) -> None:
         with self._changed:
             if not self._is_stopped:
                 self._response = response
@@ -201,7 +152,7 @@ class Pump:
         if response is not None:
             _hang_up(response)
 
-    def _put(self, chunk: dict[str, Any]) -> bool:
+    def _put_chunk(self, chunk: dict[str, Any]) -> bool:
         with self._changed:
             while len(self._chunks) >= ROOM and not self._is_stopped:
                 self._changed.wait()
@@ -210,7 +161,7 @@ class Pump:
             return not self._is_stopped
 
 
-def _close(line: Line | None) -> None:
+def _close_line(line: StreamLine | None) -> None:
     if line is not None:
         if hasattr(line.chunks, "close"):
             line.chunks.close()
@@ -219,8 +170,8 @@ def _close(line: Line | None) -> None:
 
 
 def _hang_up(response: Any) -> None:
-    """Break the connection under a response that another thread is reading: closing it from here would only wait for
-    that thread, or be refused by it."""
+    """Break the connection of a response that another thread reads: closing it from here would wait for that thread, or
+    be refused."""
     import socket
 
     stream = response.extensions.get("network_stream")
@@ -232,10 +183,10 @@ def _hang_up(response: Any) -> None:
             pass
 
 
-def quietly(call: Callable[[], object]) -> Exception | None:
-    """Run what somebody else wrote where its failing must not matter; what it raised is returned."""
+def run_quietly(call: Callable[[], object]) -> Exception | None:
+    """Run foreign code whose failure must not matter; return what it raised."""
     try:
         call()
-    except Exception as error:  # noqa: BLE001 - it is somebody else's code
+    except Exception as error:  # noqa: BLE001 - foreign code
         return error
     return None

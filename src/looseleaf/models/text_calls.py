@@ -1,8 +1,14 @@
-"""Tool calls in text, for models that have no tools of their own: how they are told of tools, what they are shown of
-earlier calls, and how the calls in their answers are found.
+"""Tool calls in text, for models without native tools: describing tools, showing earlier calls, and finding the calls
+in an answer.
 
-What a tool answered comes to such a model as a user's message. It stands in a fence, so that nothing in it reads as
-another result, or as words of the user.
+A tool's result reaches such a model as a user's message, in a fence, so that nothing in it reads as another result or
+as the user's words.
+
+Invariant of the scan: however the text is cut, the same calls come out, and the same text in its order. Text that is
+not a call is passed on at once, except what may be the beginning of one; none is lost. Quoted text calls nothing: in a
+code fence, between our own data marks, in a line that begins with `>`, in a block indented by four spaces behind a
+blank line, and, up to the end of its line, behind backticks or a quotation mark that were not closed. Time is linear in
+the text: little is held back, a block is searched once, and only a few ends are tried for it.
 """
 
 from __future__ import annotations
@@ -11,11 +17,12 @@ import json
 import re
 from functools import cache
 
+from looseleaf.base.hashing import sha256
 from looseleaf.base.messages import Message, ToolCallPayload, ToolCallSpec, ToolResultPayload
 from looseleaf.base.replies import Called, Reply, Retrying, Said
-from looseleaf.models.blocks import openers, written
-from looseleaf.models.call_scan import Scan
-from looseleaf.text.untrusted import escaped, fenced, one_line, spelt, word_of
+from looseleaf.models.call_blocks import Block, format_call, openers
+from looseleaf.models.dialect import fix_surrogates, loggable_arguments
+from looseleaf.text.untrusted import closed, escaped, fenced, one_line, opened, spelt, word_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,8 +32,7 @@ if TYPE_CHECKING:
     from looseleaf.base.replies import Event, ToolSpec
 
 
-# Text that is shown to a model which calls in text: nothing in it looks like a call, so that whoever
-# quotes it calls nothing.
+# --- escaping: text in which nothing looks like a call, so that quoting it calls nothing --------
 
 _TAGS = {
     "json": ("tool",),
@@ -39,29 +45,29 @@ _FENCE = re.compile(
 
 
 @cache
-def _tags(form: str) -> re.Pattern[str]:
-    """Behind each sign that looks as if it began or ended a tag of calls. Made when it is first needed."""
+def _tag_pattern(form: str) -> re.Pattern[str]:
+    """Match behind each sign that looks like the beginning or end of a call's tag."""
     words = "|".join(map(spelt, _TAGS[form]))
     return re.compile(f"(?<=<)(?=[\\\\/\\x00-\\x20\\x7f]*+(?:{words}))")
 
 
-def inert_calls(text: str, form: str) -> str:
-    """Text in which nothing reads as a block."""
-    text = escaped(text, _tags(form), "<")
+def escape_calls(text: str, form: str) -> str:
+    """Return text in which nothing reads as a block."""
+    text = escaped(text, _tag_pattern(form), "<")
     if form == "json" and ("```" in text or "~~~" in text):
         text = _FENCE.sub(r"\\", text)
     return text
 
 
-def inert_json(value: Any, form: str) -> str:
-    """JSON in which nothing reads as a block, and which says the same."""
+def escape_json(value: Any, form: str) -> str:
+    """Return equal JSON in which nothing reads as a block."""
     text = json.dumps(value, ensure_ascii=False, default=str)
-    if inert_calls(text, form) != text:
+    if escape_calls(text, form) != text:
         text = text.replace("<", r"\u003c")
-    return inert_calls(text, form)
+    return escape_calls(text, form)
 
 
-# --- what a model is told --------------------------------------------------------------
+# --- to the model ----------------------------------------------------------------------
 
 _HOW = """\
 You have tools. To call one, write a block of this form, and nothing behind it:
@@ -82,36 +88,38 @@ _RULES = {
 
 
 def describe(tools: Sequence[ToolSpec], form: str) -> str:
-    """What the system message says of the tools; nothing, where there are none."""
+    """Return the system message's text about the tools; empty without tools."""
     openers(form)
     if not tools:
         return ""
-    example = written("tool_name", {"path": "notes.md", "count": 3}, form)
-    return _HOW.format(example=example, rule=_RULES[form]) + "\n".join(_told(tool, form) for tool in tools)
+    example = format_call("tool_name", {"path": "notes.md", "count": 3}, form)
+    return _HOW.format(example=example, rule=_RULES[form]) + "\n".join(
+        _describe_tool(tool, form) for tool in tools
+    )
 
 
-def _told(tool: ToolSpec, form: str) -> str:
-    described = inert_calls(" ".join(tool.description.split()), form)
-    return f"\n- {tool.name}: {described}\n  Its arguments: {inert_json(tool.parameters, form)}"
+def _describe_tool(tool: ToolSpec, form: str) -> str:
+    described = escape_calls(" ".join(tool.description.split()), form)
+    return f"\n- {tool.name}: {described}\n  Its arguments: {escape_json(tool.parameters, form)}"
 
 
 def as_text(messages: Iterable[Message], form: str) -> list[Message]:
-    """The same messages without tool payloads: calls are blocks in the assistant's text, results are said by the
-    user. Whatever else looks like a block, whoever said it, is made inert: a model that quotes it calls nothing."""
+    """Return the messages without tool payloads: calls are blocks in the assistant's text, results are the user's
+    messages. Anything else that looks like a block is escaped: a model that quotes it calls nothing."""
     openers(form)
-    return [_as_text(message, form) for message in messages]
+    return [_message_as_text(message, form) for message in messages]
 
 
-def _as_text(message: Message, form: str) -> Message:
+def _message_as_text(message: Message, form: str) -> Message:
     payload = message.tool_payload
-    shown = inert_calls(message.content, form) if message.content else message.content
+    shown = escape_calls(message.content, form) if message.content else message.content
     if isinstance(payload, ToolCallPayload):
-        blocks = [written(call.name, call.arguments, form) for call in payload.tool_calls]
+        blocks = [format_call(call.name, call.arguments, form) for call in payload.tool_calls]
         said = [shown] if shown else []
-        return _but(message, "assistant", "\n\n".join((*said, *blocks)))
+        return _plain_message(message, "assistant", "\n\n".join((*said, *blocks)))
     if isinstance(payload, ToolResultPayload):
-        result = _result(payload, form)
-        return _but(message, "user", f"{shown}\n\n{result}" if shown else result)
+        result = _result_text(payload, form)
+        return _plain_message(message, "user", f"{shown}\n\n{result}" if shown else result)
     if shown == message.content:
         return message
     media = message.image_urls, message.audio_urls, message.video_urls
@@ -120,29 +128,29 @@ def _as_text(message: Message, form: str) -> Message:
     )
 
 
-def _but(message: Message, role: Any, content: str) -> Message:
-    """Without what only the provider reads: it is of calls that are none any more."""
+def _plain_message(message: Message, role: Any, content: str) -> Message:
+    """Return the message without its provider's data, which is about native calls."""
     media = message.image_urls, message.audio_urls, message.video_urls
     return Message(role, content, message.reasoning_content, *media)
 
 
-def _result(payload: ToolResultPayload, form: str) -> str:
+def _result_text(payload: ToolResultPayload, form: str) -> str:
     result = payload.tool_result
-    text = inert_calls(result, form) if isinstance(result, str) else inert_json(result, form)
-    parts = [f"error: {inert_calls(payload.tool_error, form)}"] if payload.tool_error is not None else []
+    text = escape_calls(result, form) if isinstance(result, str) else escape_json(result, form)
+    parts = [f"error: {escape_calls(payload.tool_error, form)}"] if payload.tool_error is not None else []
     if result is not None or not parts:
         parts.append(text)
     text = "\n".join(parts)
     mark = word_of(text, payload.tool_call_id)
-    name = inert_calls(one_line(payload.tool_name), form)
+    name = escape_calls(one_line(payload.tool_name), form)
     return f"Result of {name}:\n{fenced(text, mark)}"
 
 
-# --- what it answers -------------------------------------------------------------------
+# --- from the model --------------------------------------------------------------------
 
 
 def decode(chunks: Iterable[bytes]) -> Iterator[str]:
-    """Text of bytes that may be cut anywhere; what is no UTF-8 shows as �."""
+    """Decode bytes that may be cut anywhere; invalid UTF-8 shows as �."""
     from codecs import getincrementaldecoder
 
     decoder = getincrementaldecoder("utf-8")("replace")
@@ -154,29 +162,29 @@ def decode(chunks: Iterable[bytes]) -> Iterator[str]:
 
 
 def parse(events: Iterable[Event], form: str, tools: Sequence[ToolSpec] = ()) -> Iterator[Event]:
-    """The same events with the calls that stand in the text as `Called`, and without their blocks in the text. `tools`:
-    by their schemas an argument in XML is known to be no text."""
-    heard = _Heard(form, tools)
+    """Yield the events, with calls in the text as `Called` and without their blocks. `tools`: their schemas say which
+    XML arguments are not text."""
+    heard = _ParsedReply(form, tools)
     for event in events:
         if isinstance(event, Said):
             yield from heard.said(event.text)
         elif isinstance(event, Reply):
             if not heard.anything:
                 yield from heard.said(event.text)
-            # One that was broken off may have been broken off anywhere, in the middle of a call as well.
+            # A cut reply may be cut anywhere, even inside a call.
             yield from heard.end(is_whole=event.stop in ("end", "tools"))
             yield heard.reply(event)
             return
         else:
             if isinstance(event, Retrying):
-                heard = _Heard(form, tools)
+                heard = _ParsedReply(form, tools)
             yield event
-    # Every stream ends with a reply; one that did not was cut.
+    # Every stream ends with a reply; one without was cut.
     yield from heard.end(is_whole=False)
     yield heard.reply(Reply(stop="cut"))
 
 
-class _Heard:
+class _ParsedReply:
     def __init__(self, form: str, tools: Sequence[ToolSpec]) -> None:
         self._scan = Scan(form, tools)
         self._texts: list[str] = []
@@ -204,3 +212,248 @@ class _Heard:
         stop = "tools" if calls and given.stop == "end" else given.stop
         text = "".join(self._texts)
         return Reply(text, given.reasoning, calls, given.usage, stop, given.model, given.opaque)
+
+
+# --- where calls stand in a text that comes piece by piece ------------------------------
+
+_CHUNK = 4096
+"""Characters scanned together: no more than this and a block is ever scanned again."""
+
+_LINE = 64
+"""Characters of a line that are remembered: enough to see if it is blank or closes a fence."""
+
+_DATA = re.compile(opened("([0-9]{9})"))
+_OPENED = opened("")
+_PARTLY_DATA = re.compile(
+    "|".join((*(_OPENED[:end] for end in range(1, len(_OPENED))), f"{_OPENED}[0-9]{{0,8}}"))
+)
+"""The beginning of data, and text that may still become one."""
+
+_INDENTED = re.compile(" {0,3}(?:\t| {4})")
+_CITED = {'"': '"', "“": "”", "„": "“”", "«": "»", "»": "«", "「": "」"}
+"""Quotation marks, and those that close each."""
+_CITING = re.compile('["“”„«»「」]')
+
+_MARKS = re.compile(r"[\n<]|`+|~+")
+_TICKS = re.compile("`*")
+_PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
+
+
+class Scan:
+    """The scan of one reply. `feed` and `end` return texts and calls in order."""
+
+    def __init__(self, form: str, tools: Sequence[ToolSpec] = ()) -> None:
+        self._openers = openers(form)
+        self._tools = {tool.name: tool for tool in tools}
+        self._out: list[str | ToolCallSpec] = []
+        self._half = self._held = self._line = ""
+        self._run = self._quoted = 0
+        """Backticks just before this place, and those that opened a quotation in this line."""
+        self._cited, self._last = "", ""
+        """The marks that close this line's quotation, and the character just before this place."""
+        self._is_behind_blank, self._is_behind_code = True, False
+        """True if the line before this one is blank, or is code by its indent."""
+        self._data = self._seen = ""
+        """The end mark of the current data, and the last characters of it."""
+        self._fence, self._is_info = "", False
+        """The marks that opened a code fence, and whether this is still their line."""
+        self._block: Block | None = None
+        self._calls = 0
+
+    def feed(self, text: str) -> list[str | ToolCallSpec]:
+        text = self._half + text
+        self._half = text[-1] if text and "\ud800" <= text[-1] <= "\udbff" else ""
+        text = text[: len(text) - len(self._half)]
+        if not text.isascii():
+            text = _PAIR.sub(_join_pair, text)
+        for at in range(0, len(text), _CHUNK):
+            self._scan(text[at : at + _CHUNK])
+        return self._take_output()
+
+    def end(self, *, is_whole: bool = True) -> list[str | ToolCallSpec]:
+        """Return what was held back. `is_whole`: the reply came to its own end."""
+        self._scan(self._half, final=True)
+        while self._block is not None:
+            block, self._block = self._block, None
+            block.end()
+            self._scan(self._close_block(block, final=True, is_whole=is_whole) or "", final=True)
+        return self._take_output()
+
+    def _take_output(self) -> list[str | ToolCallSpec]:
+        """Return the output so far, with neighboring texts joined."""
+        made: list[str | ToolCallSpec] = []
+        texts: list[str] = []
+        for each in (*self._out, None):
+            if isinstance(each, str):
+                texts.append(each)
+                continue
+            if texts:
+                made.append("".join(texts))
+                texts = []
+            if each is not None:
+                made.append(each)
+        self._out = []
+        return made
+
+    def _scan(self, text: str, *, final: bool = False) -> None:
+        text, self._held = self._held + text, ""
+        at = 0
+        while at < len(text):
+            if self._block is not None:
+                text, at = self._in_block(self._block, text, at)
+            elif self._data:
+                at = self._in_data(text, at)
+            elif self._fence:
+                at = self._in_fence(text, at)
+            elif self._run:
+                at = self._in_run(text, at)
+            else:
+                at = self._in_text(text, at, final=final)
+
+    def _say(self, text: str) -> None:
+        self._out.append(text)
+        self._last = text[-1:] or self._last
+        *ended, rest = text.split("\n")
+        for part in ended:
+            self._line = (self._line + part)[:_LINE]
+            self._is_behind_code = self._is_code()
+            self._is_behind_blank = not self._line.strip()
+            self._line, self._quoted, self._cited = "", 0, ""
+        if len(self._line) < _LINE:
+            self._line += rest[:_LINE]
+        if not self._quoted:
+            for mark in _CITING.findall(rest):
+                if not self._cited:
+                    self._cited = _CITED.get(mark, "")
+                elif mark in self._cited:
+                    self._cited = ""
+
+    def _is_code(self) -> bool:
+        """True if this line is code by its indent: right behind a blank line, or behind such a line."""
+        is_set_in = _INDENTED.match(self._line) is not None
+        return is_set_in and (self._is_behind_blank or self._is_behind_code)
+
+    def _may_call(self) -> bool:
+        """True if the rest of this line is the model's own text."""
+        return not (self._cited or self._line.lstrip().startswith(">") or self._is_code())
+
+    # --- text --------------------------------------------------------------------------
+
+    def _in_text(self, text: str, at: int, *, final: bool) -> int:
+        """Pass on text up to and with the next mark. What may become a block is held back."""
+        mark = _MARKS.search(text, at)
+        start = mark.start() if mark is not None else len(text)
+        if start > at:
+            self._say(text[at:start])
+        if mark is None:
+            return start
+        run = mark[0]
+        is_first = len(self._line) < _LINE and not self._line.strip() and run[0] in "`~"
+        if run == "<" and not self._quoted and self._last != "\\":
+            if data := _DATA.match(text, start):
+                self._say(data[0])
+                self._data, self._seen = closed(data[1]), ""
+                return data.end()
+            if not final and _PARTLY_DATA.fullmatch(text, start):
+                self._held = text[start:]
+                return len(text)
+        if (run == "<" or is_first) and not self._quoted:
+            openers = self._openers if self._may_call() else ()
+            for opener in openers:
+                if found := opener.whole.match(text, start):
+                    self._block = Block(opener, found)
+                    return found.end(1)
+            is_longer = is_first and mark.end() == len(text)
+            if not final and (is_longer or any(each.partly.fullmatch(text, start) for each in openers)):
+                self._held = text[start:]
+                return len(text)
+        self._say(run)
+        if is_first and not self._quoted and len(run) >= 3:
+            self._fence, self._is_info, self._line = run, True, ""
+        elif run[0] == "`":
+            self._run = len(run)
+        return mark.end()
+
+    def _in_run(self, text: str, at: int) -> int:
+        """Pass on the rest of a run of backticks, which opens or closes a quotation in its line."""
+        more = _TICKS.match(text, at)
+        end = more.end() if more else at
+        if end > at:
+            self._say(text[at:end])
+            self._run += end - at
+        if end < len(text):
+            if not self._quoted or self._run == self._quoted:
+                self._quoted = self._run - self._quoted
+            self._run = 0
+        return end
+
+    def _in_data(self, text: str, at: int) -> int:
+        """Pass on text to the end of the quoted data."""
+        window = self._seen + text[at:]
+        end = window.find(self._data)
+        if end < 0:
+            self._seen = window[1 - len(self._data) :]
+            self._say(text[at:])
+            return len(text)
+        until = at + end + len(self._data) - len(self._seen)
+        self._say(text[at:until])
+        self._data = self._seen = ""
+        return until
+
+    def _in_fence(self, text: str, at: int) -> int:
+        """Pass on text to the end of a line: it may be the one that closes the fence."""
+        end = text.find("\n", at)
+        if self._is_info and self._fence[0] == "`":
+            tick = text.find("`", at, end if end >= 0 else len(text))
+            if tick >= 0:  # a fence's first line holds no other backticks: these are quotation marks
+                self._say(text[at : tick + 1])
+                self._quoted, self._fence, self._run = len(self._fence), "", 1
+                return tick + 1
+        if end < 0:
+            self._say(text[at:])
+            return len(text)
+        line = (self._line + text[at:end])[:_LINE].strip()
+        if not self._is_info and line.startswith(self._fence) and not line.strip(self._fence[0]):
+            self._fence = ""
+        self._is_info = False
+        self._say(text[at : end + 1])
+        return end + 1
+
+    # --- a block -----------------------------------------------------------------------
+
+    def _in_block(self, block: Block, text: str, at: int) -> tuple[str, int]:
+        """Feed text to the block, up to its end; return the text to scan next, and from where."""
+        end = block.take(text, at)
+        if end is None:
+            return text, len(text)
+        self._block = None
+        rest = self._close_block(block)
+        if rest is None:
+            self._block = block
+            return text, end
+        return (rest + text[end:], 0) if rest else (text, end)
+
+    def _close_block(self, block: Block, *, final: bool = False, is_whole: bool = True) -> str | None:
+        """Put out the block's calls, or its text if it has none. Return what is left of it; None: it may end later."""
+        found = block.read(self._tools, final=final, is_whole=is_whole)
+        if found is None:
+            return None
+        calls, raw, rest = found
+        if not calls and raw:
+            self._say(raw)
+        for name, arguments in calls:
+            self._call(name, arguments, raw)
+        return rest
+
+    def _call(self, name: str, arguments: object, raw: str) -> None:
+        self._calls += 1
+        # From its content: in a long talk a number alone would repeat.
+        digest = sha256(f"{self._calls}\n{raw}".encode("utf-8", "surrogatepass"))
+        self._out.append(
+            ToolCallSpec(f"call_{digest[:12]}", fix_surrogates(name), loggable_arguments(arguments))
+        )
+        self._line, self._last = ".", ">"
+
+
+def _join_pair(pair: re.Match[str]) -> str:
+    return pair[0].encode("utf-16", "surrogatepass").decode("utf-16")

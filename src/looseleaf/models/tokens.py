@@ -1,9 +1,8 @@
-"""How many tokens a text takes: exact and offline where a vocabulary is loaded, a guess where that would take too long.
+"""Token counts: exact and offline where a vocabulary is loaded, an estimate where that would take too long.
 
-Loading a vocabulary costs more than a hook may take, so counts live in a view by the hash of the text: whoever reads a
-window finds them there and loads nothing. The invariant: a count that is given as exact is one that the vocabulary
-gave, for these bytes. The view is disposable and never the reason why a count fails: what cannot be read is counted
-again, what cannot be written is not missed.
+Loading a vocabulary takes longer than a hook may, so a view keeps counts by the hash of the text: readers of a window
+find them there and load nothing. Invariant: a count reported as exact is the vocabulary's, for these bytes. The view is
+disposable and never makes a count fail: what cannot be read is counted again, what cannot be written is not missed.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ else:
 
 
 class TokenCounter(Protocol):
-    """Any callable from a text to its number of tokens. One without `exact` is taken to be exact."""
+    """Any callable from a text to its number of tokens. One without `exact` counts as exact."""
 
     def __call__(self, text: str, /) -> int: ...
 
@@ -35,23 +34,23 @@ VOCABULARIES = (
     *("o200k_base", "cl100k_base", "llama3", "llama2", "qwen3", "gemma3", "gemma2"),
     *("deepseek_v3", "mistral_v3", "mistral_v2", "kimi_k2", "glm4", "phi4"),
 )
-"""What `load` knows. All of them take time in proportion to the text, whatever is in it."""
+"""The vocabularies of `load`. All of them take time in proportion to the text, whatever is in it."""
 
 _PIECE = 1 << 20
-"""Longer texts are counted in pieces: their ids are not all held at once, and a fork does not wait for all of them."""
+"""Longer texts are counted in pieces: not all ids are in memory at once, and a fork does not wait for all of them."""
 
 
 # --- exact ---------------------------------------------------------------------------
 
 _LOCK = RLock()
-"""Held while the tokenizer or SQLite works, and across a fork: a child must not inherit a lock inside one of them."""
+"""Held while the tokenizer or SQLite works, and during a fork: a child must not inherit a lock inside one of them."""
 
 if hasattr(os, "register_at_fork"):  # pragma: no branch - Windows has no fork
     os.register_at_fork(before=_LOCK.acquire, after_in_parent=_LOCK.release, after_in_child=_LOCK.release)
 
 
 class Vocabulary:
-    """Counts in one vocabulary. `exact` is False where the package that holds it is missing: then it estimates."""
+    """A counter with one vocabulary. `exact` is False if its package is missing: then it estimates."""
 
     __slots__ = ("_encode", "exact", "name")
 
@@ -61,8 +60,8 @@ class Vocabulary:
         self.exact = self._encode is not None
 
     def __call__(self, text: str, /) -> int:
-        """A text of more than a million characters is cut after line ends, or where there are none anywhere; each
-        cut may add a token or two."""
+        """Count the tokens. A text of more than a million characters is cut after line ends, or anywhere without them;
+        each cut may add a token or two."""
         encode = self._encode
         return estimate(text) if encode is None else sum(_length(encode, piece) for piece in _pieces(text))
 
@@ -71,7 +70,7 @@ def _length(encode: Callable[[str], list[int]], text: str) -> int:
     with _LOCK:
         try:
             return len(encode(text))
-        except UnicodeEncodeError:  # half of a surrogate pair, which is no character
+        except UnicodeEncodeError:  # half a surrogate pair
             return len(encode(_whole(text)))
 
 
@@ -79,10 +78,10 @@ _loaded: dict[str, Vocabulary] = {}
 
 
 def load(name: str = DEFAULT) -> Vocabulary:
-    """The exact counter of a vocabulary, loaded once in a process."""
+    """Return the exact counter of a vocabulary, loaded once per process."""
     if name not in VOCABULARIES:
         raise Refused(
-            f"Nothing was counted: {name!r} is no vocabulary. Use one of: {', '.join(sorted(VOCABULARIES))}."
+            f"Nothing was counted: {name!r} is not a vocabulary. Use one of: {', '.join(sorted(VOCABULARIES))}."
         )
     found = _loaded.get(name)
     if found is None:
@@ -97,9 +96,9 @@ def _encoder(name: str) -> Callable[[str], list[int]] | None:
     except ImportError:
         return None
     try:
-        # Ordinary: a text that spells a control token is text, and a person may write one.
+        # Ordinary: a text that spells a control token is text, and a user may write one.
         return Tokenizer.from_pretrained(name).encode_ordinary
-    except ValueError:  # a version of the package that has not this one
+    except ValueError:  # this version of the package does not have it
         return None
 
 
@@ -113,22 +112,22 @@ def _pieces(text: str) -> Iterator[str]:
 
 
 def _whole(text: str) -> str:
-    """The text with what is left of broken surrogate pairs replaced, as a provider would."""
+    """Return the text with broken surrogate pairs replaced, as a provider would."""
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 def at_most(text: str) -> int:
-    """No vocabulary gives more tokens than this; what is under a limit by this number needs no counting.
+    """Return an upper bound for every vocabulary; a text within a limit by this number needs no counting.
 
-    A token covers a byte of UTF-8 at least; one more, because some vocabularies put a space before the text.
+    A token covers at least a byte of UTF-8; one more, because some vocabularies put a space before the text.
     """
     return len(text.encode("utf-8", "surrogatepass")) + 1 if text else 0
 
 
-# --- a guess -------------------------------------------------------------------------
+# --- estimates -----------------------------------------------------------------------
 
-# Characters by the first byte of their UTF-8: up to and including this byte, this kind. That tells the script, which
-# is most of what a guess needs to know.
+# Characters by the first byte of their UTF-8: up to and including this byte, this kind. That gives the script, which
+# is most of what an estimate needs.
 _KINDS = (
     *((0x08, "X"), (0x09, "t"), (0x0A, "n"), (0x0C, "X"), (0x0D, "n"), (0x1F, "X"), (0x20, "s")),
     *((0x2F, "p"), (0x39, "d"), (0x40, "p"), (0x5A, "A"), (0x60, "p"), (0x7A, "a"), (0x7F, "p")),
@@ -148,7 +147,7 @@ def _only(kinds: str) -> bytes:
 
 
 # Thousandths of a token, fitted to o200k_base on some forty kinds of text (chats, code, JSON, logs, twenty languages,
-# base64) so that few are guessed too low.
+# base64) so that few estimates are too low.
 _EACH = (
     (b"a", 185),
     (b"A", 500),
@@ -168,7 +167,7 @@ _BLANK = bytes(ord(" ") if chr(kind) == "s" else ord("x") for kind in range(256)
 
 
 def estimate(text: str) -> int:
-    """About how many tokens, without a vocabulary: mostly within a fifth of o200k_base, and rather more than less.
+    """Estimate the tokens without a vocabulary: mostly within a fifth of o200k_base, and rather more than less.
 
     Every step is one pass in C over the text as a string of kinds.
     """
@@ -185,17 +184,17 @@ def estimate(text: str) -> int:
     return -(-total // 1000)
 
 
-# --- counts that stay ----------------------------------------------------------------
+# --- stored counts -------------------------------------------------------------------
 
 _REMEMBERED = 1 << 16
-"""Counts kept in the process: more than a window has messages; a few megabytes."""
+"""Counts kept in the process: more than the messages of a window; a few megabytes."""
 
 
 class Counts:
-    """Counts of texts in one vocabulary, remembered in the process and in a file that any process may use.
+    """Counts of texts in one vocabulary, kept in the process and in a file that any process may use.
 
-    Nothing is held open between calls: the file may be deleted or replaced at any time, and a fork inherits nothing.
-    `exact` says of the last `count` whether every number in it came from the vocabulary.
+    Nothing stays open between calls: the file may be deleted or replaced at any time, and a fork inherits nothing.
+    `exact` is True if every number of the last `count` came from the vocabulary.
     """
 
     def __init__(
@@ -208,7 +207,7 @@ class Counts:
         self._known: dict[bytes, int] = {}
 
     def count(self, texts: Sequence[str], *, quick: bool = False) -> list[int]:
-        """How many tokens each of the texts takes. `quick`: what is not known is guessed, and not remembered."""
+        """Return the tokens of each text. `quick`: unknown ones are estimated, and not kept."""
         from hashlib import blake2b
 
         keys = [blake2b(_bytes(text), digest_size=16).digest() for text in texts]
@@ -235,7 +234,7 @@ class Counts:
         return [counted[key] for key in keys]
 
     def close(self) -> None:
-        """Forget what is remembered in the process. The file is not open."""
+        """Drop the counts kept in the process. The file is not open."""
         self._known = {}
 
     def _remember(self, counts: dict[bytes, int]) -> dict[bytes, int]:
@@ -257,23 +256,23 @@ _SCHEMA = (
     "PRIMARY KEY (vocabulary, text)) WITHOUT ROWID"
 )
 _BUSY_SECONDS = 0.2
-"""Longer than any of us writes. Past that, counting again is quicker than waiting."""
+"""Longer than any process writes. Past that, counting again is quicker than waiting."""
 
 _AT_ONCE = 500
 """Keys in one query; old versions of SQLite take no more than 999."""
 
 _LARGEST = 64 * 1024 * 1024
-"""Past this, more than a million texts, the file is begun anew."""
+"""Past this, more than a million texts, the file is started again."""
 
 _DAMAGED = frozenset({1, 11, 24, 26})
-"""What SQLite says of a file that is not as we wrote it: no such table, malformed, bad format, no database."""
+"""SQLite's codes for a file that is not as we wrote it: no such table, malformed, bad format, no database."""
 
 
 class _View:
     """The file. Every error of SQLite or of the disk ends here.
 
-    There is no journal beside it: one that outlives a deleted file would be played into the next one. What a crash
-    tears is found damaged, and made anew.
+    There is no journal beside it: one that outlives a deleted file would be played into the next one. A file torn by a
+    crash is found damaged, and made again.
     """
 
     def __init__(self, path: str, vocabulary: str) -> None:
@@ -281,7 +280,7 @@ class _View:
         self._vocabulary = vocabulary
 
     def read(self, keys: Iterable[bytes]) -> dict[bytes, int] | None:
-        """What is known of these. None if the file cannot be used now: then there is no point in writing either."""
+        """Return the known counts. None if the file cannot be used now: then writing is pointless too."""
         return self._use(lambda connection: self._select(connection, list(keys)), make=False)
 
     def write(self, counts: dict[bytes, int]) -> None:
@@ -293,7 +292,7 @@ class _View:
     def _use(
         self, work: Callable[[sqlite3.Connection], dict[bytes, int]], *, make: bool
     ) -> dict[bytes, int] | None:
-        """What `work` gives; nothing if there is no file, or was a damaged one; None if it cannot be used now."""
+        """Return what `work` returns; empty if the file is missing or was damaged; None if it cannot be used now."""
         import sqlite3
 
         with _LOCK:
@@ -309,10 +308,10 @@ class _View:
             try:
                 return work(connection)
             except sqlite3.Error as error:
-                # None of SQLite's codes: text in the file is no text.
+                # Without a code of SQLite's: text in the file is not text.
                 if getattr(error, "sqlite_errorcode", 11) & 0xFF not in _DAMAGED:
                     return None
-            except UnicodeDecodeError:  # the same, in what SQLite says of it
+            except UnicodeDecodeError:  # the same, in SQLite's message
                 pass
             finally:
                 connection.close()
@@ -324,7 +323,7 @@ class _View:
             return {}
 
     def _file(self, make: bool) -> os.stat_result | None:
-        """The file, made if it is missing. OSError unless it is a file in a folder: a link could lead anywhere."""
+        """Return the file, made if missing. OSError unless it is a file in a folder: a link could lead anywhere."""
         from stat import S_ISDIR, S_ISREG
 
         folder = os.path.dirname(self._path)
@@ -365,7 +364,7 @@ class _View:
             connection.execute("PRAGMA journal_mode = MEMORY")
             connection.execute("PRAGMA synchronous = OFF")
             connection.execute("BEGIN IMMEDIATE")
-            if not _schema(connection):  # asked again: now nobody else can be making it
+            if not _schema(connection):  # read again: now no other process can be making it
                 connection.execute(_SCHEMA)
             rows = ((self._vocabulary, key, tokens, self._crc(key, tokens)) for key, tokens in counts.items())
             connection.executemany("INSERT OR REPLACE INTO counts VALUES (?, ?, ?, ?)", rows)
@@ -373,18 +372,18 @@ class _View:
         return counts
 
     def _crc(self, key: object, tokens: object) -> int:
-        """SQLite does not check its pages, and a flipped bit must not pass for a count."""
+        """Return a checksum: SQLite does not check its pages, and a flipped bit must not pass for a count."""
         return crc32(f"{self._vocabulary} {key!r} {tokens!r}".encode())
 
 
 def _schema(connection: sqlite3.Connection) -> list[str]:
-    """Everything that is defined in the file. Anything but our one table makes it a foreign file: not read, since a
-    view in it may never end, and not written."""
+    """Return all definitions in the file. Anything but our one table makes it foreign: not read, since a view in it may
+    never end, and not written."""
     return [str(row[0]) for row in connection.execute("SELECT sql FROM sqlite_master")]
 
 
 def _uri(path: str) -> str:
-    """So that the file is opened and never created; what has a meaning in a URI is escaped."""
+    """Return a URI that opens the file and never creates it, with special characters escaped."""
     if os.sep != "/":  # pragma: no cover - Windows
         path = "/" + path.replace(os.sep, "/")
     return "file://" + path.replace("%", "%25").replace("?", "%3f").replace("#", "%23") + "?mode=rw"

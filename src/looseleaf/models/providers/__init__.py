@@ -1,1 +1,1 @@
-"""The providers: how each one is reached, and the dialect it speaks."""
+"""The providers: how to reach each one, and its dialect."""

@@ -1,4 +1,4 @@
-"""Anthropic's models, through the SDK `anthropic`. Requests are sent and events taken as the JSON objects they are."""
+"""Anthropic's models, through the SDK `anthropic`. Requests and events pass as plain JSON objects."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ import re
 
 from looseleaf.base.messages import ToolResultPayload
 from looseleaf.models import failures
-from looseleaf.models.call import Caller, missing
+from looseleaf.models.call import Caller, missing_package
 from looseleaf.models.dialect import (
     Dialect,
     Grammar,
     Options,
     Rendered,
     Spelling,
-    fault,
-    fitted_schema,
-    fitted_tools,
+    fit_schema,
+    fit_tools,
+    provider_error,
 )
-from looseleaf.models.message_repair import Needs, data_of, is_web, mended, result_text
+from looseleaf.models.message_repair import Requirements, data_of, is_web, repair_messages, result_text
 from looseleaf.models.model_table import model as registered
 from looseleaf.models.providers.openai import CONNECTING
 from looseleaf.models.stream_parts import (
@@ -25,12 +25,12 @@ from looseleaf.models.stream_parts import (
     LEFT_OUT,
     TEXT,
     THOUGHT,
-    Heard,
+    StreamParts,
     at,
     count_at,
-    counted,
-    laid_out,
+    lay_out,
     text_at,
+    usage_of,
 )
 
 TYPE_CHECKING = False
@@ -40,14 +40,13 @@ if TYPE_CHECKING:
 
     from looseleaf.base.messages import Message
     from looseleaf.base.replies import Event, Stop, ToolSpec
-    from looseleaf.models.dialect import Dialect
     from looseleaf.models.failures import Failure
-    from looseleaf.models.message_repair import Stretch
+    from looseleaf.models.message_repair import MessageRun
     from looseleaf.models.stream_parts import Part
-    from looseleaf.models.stream_thread import Line
+    from looseleaf.models.stream_thread import StreamLine
 
 
-# Anthropic's Messages.
+# --- rendering: the Messages API -------------------------------------------------------
 
 NAME = "anthropic"
 SPELLING = Spelling(r"[^a-zA-Z0-9_-]", 128)
@@ -72,15 +71,15 @@ def takes(kind: str, address: str) -> bool:
 
 
 IDS = Spelling(r"[^a-zA-Z0-9_-]", 64)
-NEEDS = Needs("Anthropic", takes, SPELLING, IDS, shows=True, user_first=True, user_last=True)
+NEEDS = Requirements("Anthropic", takes, SPELLING, IDS, shows=True, user_first=True, user_last=True)
 
 
 def render(model: str, messages: Sequence[Message], tools: Sequence[ToolSpec], options: Options) -> Rendered:
-    told = mended(messages, NEEDS)
+    told = repair_messages(messages, NEEDS)
     repairs = list(told.repairs)
     most = options.max_tokens or registered(model).max_output_tokens
     payload: dict[str, Any] = {"model": model, "max_tokens": most}
-    offered, changed, names = fitted_tools(tools, SPELLING, GRAMMAR, NEEDS.provider)
+    offered, changed, names = fit_tools(tools, SPELLING, GRAMMAR, NEEDS.provider)
     if offered:
         payload["tools"] = [
             {"name": tool.name, "description": tool.description, "input_schema": tool.parameters}
@@ -88,10 +87,10 @@ def render(model: str, messages: Sequence[Message], tools: Sequence[ToolSpec], o
         ]
     if told.system:
         payload["system"] = [{"type": "text", "text": text} for text in told.system]
-        _mark(payload["system"][-1])
+        _mark_cached(payload["system"][-1])
     turns: list[dict[str, Any]] = []
     first: dict[str, Any] = {}
-    for stretch in told.stretches:
+    for stretch in told.runs:
         role = "assistant" if stretch.role == "assistant" else "user"
         blocks = [[*_blocks(message, stretch, repairs)] for message in stretch.messages]
         first = first or blocks[0][-1]
@@ -100,14 +99,14 @@ def render(model: str, messages: Sequence[Message], tools: Sequence[ToolSpec], o
             turns[-1]["content"].extend(flat)
         else:
             turns.append({"role": role, "content": flat})
-    _mark(first)
-    _mark(turns[-1]["content"][-1])
+    _mark_cached(first)
+    _mark_cached(turns[-1]["content"][-1])
     payload["messages"] = turns
     config: dict[str, Any] = {}
     if options.effort is not None:
         payload |= _thinking(model, options.effort, most, turns, config, changed)
     if options.schema is not None:
-        schema, moved = fitted_schema(options.schema, ANSWER)
+        schema, moved = fit_schema(options.schema, ANSWER)
         config["format"] = {"type": "json_schema", "schema": schema}
         if moved:
             changed.append(
@@ -116,12 +115,12 @@ def render(model: str, messages: Sequence[Message], tools: Sequence[ToolSpec], o
     if config:
         payload["output_config"] = config
     if options.temperature is not None:
-        changed.append("No temperature was asked for: Anthropic takes none.")
+        changed.append("The temperature was left out: Anthropic takes none.")
     payload["stream"] = True
     return Rendered(payload | (options.extra or {}), (*repairs, *changed), names)
 
 
-def _mark(block: dict[str, Any]) -> None:
+def _mark_cached(block: dict[str, Any]) -> None:
     block["cache_control"] = {"type": "ephemeral"}
 
 
@@ -133,50 +132,48 @@ def _thinking(
     config: dict[str, Any],
     changed: list[str],
 ) -> dict[str, Any]:
-    """How Claude is asked to think: by itself since 4.6, with a budget since 3.7, not at all before."""
+    """Return how Claude is asked to think: by itself since 4.6, with a budget since 3.7, not at all before."""
     found = VERSION.search(model)
     version = (int(found[1]), int(found[2] or 0)) if found else (9, 0)
     if version >= (4, 6):
         level = effort if effort in EFFORTS else "low"
         if level != effort:
-            changed.append(
-                f"The effort {effort!r} was asked for as {level!r}: Anthropic knows no other like it."
-            )
+            changed.append(f"The effort {effort!r} became {level!r}: Anthropic has none of that name.")
         config["effort"] = level
         return {"thinking": {"type": "adaptive", "display": "summarized"}}
     budget = min(BUDGETS.get(effort, BUDGETS["high" if effort in EFFORTS else "low"]), most // 2)
     if version < (3, 7) or budget < LEAST_BUDGET or not _may_think(turns):
         changed.append(
-            f"{model} was not asked to think: it cannot, or not at this point of the conversation."
+            f"{model} was not asked to think: it cannot, or not at this point in the conversation."
         )
         return {}
     return {"thinking": {"type": "enabled", "budget_tokens": budget}}
 
 
 def _may_think(turns: Sequence[dict[str, Any]]) -> bool:
-    """Older models take no calls that were made without thinking while they are to think."""
+    """True unless older models would refuse: while thinking, they take no calls made without it."""
     results = [block["type"] == "tool_result" for block in turns[-1]["content"]]
     return not any(results) or turns[-2]["content"][0]["type"] in ("thinking", "redacted_thinking")
 
 
-def _blocks(message: Message, stretch: Stretch, repairs: list[str]) -> Iterator[dict[str, Any]]:
+def _blocks(message: Message, stretch: MessageRun, repairs: list[str]) -> Iterator[dict[str, Any]]:
     payload = message.tool_payload
     if stretch.role == "assistant":
-        yield from _said(message, repairs)
+        yield from _assistant_blocks(message, repairs)
     elif isinstance(payload, ToolResultPayload):
         text = result_text(payload)
         block: dict[str, Any] = {"type": "tool_result", "tool_use_id": payload.tool_call_id}
         if message.image_urls:
-            block["content"] = [*_texts(text), *map(_image, message.image_urls)]
+            block["content"] = [*_text_blocks(text), *map(_image, message.image_urls)]
         elif text:
             block["content"] = text
         yield block | ({"is_error": True} if payload.tool_error is not None else {})
     else:
-        yield from _texts(message.content)
+        yield from _text_blocks(message.content)
         yield from map(_image, message.image_urls)
 
 
-def _texts(text: str | None) -> Iterator[dict[str, Any]]:
+def _text_blocks(text: str | None) -> Iterator[dict[str, Any]]:
     if text and not text.isspace():
         yield {"type": "text", "text": text}
 
@@ -188,8 +185,8 @@ def _image(address: str) -> dict[str, Any]:
     return {"type": "image", "source": {"type": "base64", "media_type": data[0], "data": data[1]}}
 
 
-def _said(message: Message, repairs: list[str]) -> Iterator[dict[str, Any]]:
-    parts, lost = laid_out(message, NAME)
+def _assistant_blocks(message: Message, repairs: list[str]) -> Iterator[dict[str, Any]]:
+    parts, lost = lay_out(message, NAME)
     if lost and LEFT_OUT not in repairs:
         repairs.append(LEFT_OUT)
     for kind, part, marks in parts:
@@ -198,7 +195,7 @@ def _said(message: Message, repairs: list[str]) -> Iterator[dict[str, Any]]:
         elif kind == THOUGHT and isinstance(marks.get("signature"), str):
             yield {"type": "thinking", "thinking": part, "signature": marks["signature"]}
         elif kind == TEXT:
-            yield from _texts(part)
+            yield from _text_blocks(part)
         elif kind == CALL:
             yield {"type": "tool_use", "id": part.id, "name": part.name, "input": part.arguments}
 
@@ -217,7 +214,7 @@ STOPS: dict[str, Stop] = {
 
 
 def read(chunks: Iterable[dict[str, Any]]) -> Iterator[Event]:
-    heard = Heard(NAME)
+    heard = StreamParts(NAME)
     usage: dict[str, Any] = {}
     stop: Stop = "end"
     for chunk in chunks:
@@ -229,21 +226,21 @@ def read(chunks: Iterable[dict[str, Any]]) -> Iterator[Event]:
             heard.model = text_at(chunk, "message", "model")
             _add_usage(usage, at(chunk, "message", "usage"))
         elif kind == "content_block_start":
-            yield from _begun(heard, key, at(chunk, "content_block"))
+            yield from _start_block(heard, key, at(chunk, "content_block"))
         elif kind == "content_block_delta":
-            yield from _heard_more(heard, key, at(chunk, "delta"))
+            yield from _add_delta(heard, key, at(chunk, "delta"))
         elif kind == "message_delta":
             stop = STOPS.get(text_at(chunk, "delta", "stop_reason"), stop)
             _add_usage(usage, at(chunk, "usage"))
         elif kind == "message_stop":
             heard.stop = stop
         elif kind == "error":
-            raise fault(text_at(chunk, "error", "message"), text_at(chunk, "error", "type"))
+            raise provider_error(text_at(chunk, "error", "message"), text_at(chunk, "error", "type"))
     heard.usage = _usage(usage)
     yield from heard.end()
 
 
-def _begun(heard: Heard, key: int, block: Any) -> Iterator[Event]:
+def _start_block(heard: StreamParts, key: int, block: Any) -> Iterator[Event]:
     kind = text_at(block, "type")
     if kind == "text":
         heard.part(TEXT, key)
@@ -260,7 +257,7 @@ def _begun(heard: Heard, key: int, block: Any) -> Iterator[Event]:
         part.arguments = given if isinstance(given, dict) and given else None
 
 
-def _heard_more(heard: Heard, key: int, delta: Any) -> Iterator[Event]:
+def _add_delta(heard: StreamParts, key: int, delta: Any) -> Iterator[Event]:
     kind = text_at(delta, "type")
     if kind == "text_delta":
         yield from heard.say(at(delta, "text"), key)
@@ -280,18 +277,18 @@ def _sign(part: Part, signature: str) -> None:
 
 
 def _add_usage(usage: dict[str, Any], told: Any) -> None:
-    """What comes later counts everything so far."""
+    """Update the counts: later reports include earlier ones."""
     if isinstance(told, dict):
         usage.update({name: value for name, value in told.items() if value is not None})
 
 
 def _usage(usage: dict[str, Any]) -> Any:
-    """Anthropic's `input_tokens` are those that were neither read from the cache nor written into it."""
+    """Return the usage. Anthropic's `input_tokens` were neither read from the cache nor written into it."""
     new, cached = count_at(usage, "input_tokens"), count_at(usage, "cache_read_input_tokens")
     written = count_at(usage, "cache_creation_input_tokens")
     prompt = None if new is None else new + (cached or 0) + (written or 0)
     thought = count_at(usage, "output_tokens_details", "thinking_tokens")
-    return counted(prompt, count_at(usage, "output_tokens"), cached, written, thought)
+    return usage_of(prompt, count_at(usage, "output_tokens"), cached, written, thought)
 
 
 DIALECT = Dialect(NAME, render, read)
@@ -308,7 +305,7 @@ _STATUSES = {
     "timeout_error": 504,
     "overloaded_error": 529,
 }
-"""The statuses that errors would have had if they had not come in the middle of a stream."""
+"""The statuses of errors that come inside a stream."""
 
 
 class Anthropic(Caller):
@@ -316,7 +313,7 @@ class Anthropic(Caller):
 
         Anthropic("claude-sonnet-5-5", api_key="…", seconds=60)
 
-    It takes what every `Caller` takes: api_key (else ANTHROPIC_API_KEY), base_url (else ANTHROPIC_BASE_URL; without
+    Arguments are those of `Caller`: api_key (else ANTHROPIC_API_KEY), base_url (else ANTHROPIC_BASE_URL; without
     /v1), headers, seconds, retries, pause, patience, extensions, calls.
     """
 
@@ -326,34 +323,33 @@ class Anthropic(Caller):
     place = "ANTHROPIC_BASE_URL"
     usual = "https://api.anthropic.com"
 
-    def _spoken(self) -> Dialect:
-
+    def _dialect(self) -> Dialect:
         return DIALECT
 
-    def _connect(self) -> Any:
+    def _create_client(self) -> Any:
         try:
             import anthropic
         except ImportError:
-            raise missing("anthropic", "anthropic") from None
+            raise missing_package("anthropic", "anthropic") from None
         given: dict[str, Any] = {}
         if self._is_here():
             import httpx2
 
-            # With a transport of its own a client asks the environment for no proxy.
+            # A client with its own transport takes no proxy from the environment.
             given["transport"] = httpx2.HTTPTransport()
         return anthropic.Anthropic(
             api_key=self._api_key,
             base_url=self._base_url,
             max_retries=0,
             default_headers=self._headers,
-            # A key goes where it was meant to go, and nowhere else.
+            # A key only goes where it was meant to go.
             http_client=anthropic.DefaultHttpxClient(follow_redirects=False, **given),
         )
 
-    def _open(self, payload: dict[str, Any], seconds: float) -> Line:
-        from looseleaf.models.stream_thread import Line
+    def _open_stream(self, payload: dict[str, Any], seconds: float) -> StreamLine:
+        from looseleaf.models.stream_thread import StreamLine
 
-        client = self._connected()
+        client = self._get_client()
         import anthropic
 
         stream = client.post(
@@ -364,9 +360,9 @@ class Anthropic(Caller):
             stream=True,
             stream_cls=anthropic.Stream[object],
         )
-        return Line(iter(stream), stream.response)
+        return StreamLine(iter(stream), stream.response)
 
-    def _meaning(self, error: BaseException, begun: bool) -> Failure:
+    def _explain_error(self, error: BaseException, begun: bool) -> Failure:
         import anthropic
 
         provider = self._provider()

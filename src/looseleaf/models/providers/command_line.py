@@ -1,11 +1,11 @@
-"""Coding agents as models: their own command lines, asked once in headless mode, with the login that they have.
+"""Coding agents as models: their command lines, called once in headless mode, with their own login.
 
-Each call is one child process in an empty folder of its own. It has no tools, no MCP servers and none of the user's
-hooks, and `LOOSELEAF_INSIDE` tells whatever it starts of ours to do nothing: what is asked here is never recorded as if
-a person had said it. The conversation goes in by standard input, where other users of the machine cannot read it.
+Each call is one child process in its own empty folder. It has no tools, no MCP servers and none of the user's hooks,
+and `LOOSELEAF_INSIDE` stops any looseleaf that it starts: these questions are never recorded as a user's words. The
+conversation goes in by standard input, where other users of the machine cannot read it.
 
-Everything that follows from a program's own ways was seen in the program itself: Claude Code 2.1.197, Codex 0.169.0,
-Gemini CLI 0.61.0.
+The options and outputs were checked with the programs themselves: Claude Code 2.1.197, Codex 0.169.0, Gemini CLI
+0.61.0.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ import re
 from looseleaf.base.errors import Cancelled, Refused, TooLong
 from looseleaf.base.replies import Reply, Said, Usage
 from looseleaf.base.values import INSIDE
-from looseleaf.models.call import Caller, cancelled
+from looseleaf.models.call import Caller, cancelled_error
 from looseleaf.models.dialect import TOO_LONG
-from looseleaf.models.failures import Failed, Failure
+from looseleaf.models.failures import CallFailure, Failure
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,12 +29,12 @@ if TYPE_CHECKING:
 
     from looseleaf.base.messages import Message
     from looseleaf.base.replies import Event, Extension, ToolSpec
-    from looseleaf.models.call import Wanted
+    from looseleaf.models.call import StreamOptions
     from looseleaf.models.dialect import Rendered
-    from looseleaf.models.partial_reply import Heard
+    from looseleaf.models.partial_reply import PartialReply
 
 _NAME = re.compile(r"[A-Za-z0-9][\w.:@/\[\]-]*")
-"""What may be the name of a model: nothing that a program could take for an option."""
+"""Names of models: nothing that a program could take for an option."""
 
 _LOOKING = 0.05
 """Seconds between two looks at `cancel` while the program works."""
@@ -48,10 +48,10 @@ _OF_SESSIONS = frozenset(
     "CLAUDECODE CLAUDE_CODE_ENTRYPOINT CLAUDE_CODE_SSE_PORT CLAUDE_CODE_SESSION_ID CLAUDE_CODE_CHILD_SESSION "
     "CLAUDE_PROJECT_DIR CLAUDE_ENV_FILE GEMINI_CLI GEMINI_CLI_IDE_SERVER_PORT GEMINI_CLI_IDE_WORKSPACE_PATH".split()
 )
-"""What a coding agent tells its own children of the session that they belong to. This one belongs to none."""
+"""Variables by which a coding agent tells its children their session. This call belongs to none."""
 
 _PLAIN = "You answer what you are asked, and do nothing else."
-"""In the place of the agent's own instructions, which are about writing code, where nobody gives any."""
+"""Replaces the agent's own instructions, which are about writing code, if no others are given."""
 
 _CODEX_OFF = (
     "hooks shell_tool unified_exec multi_agent goals view_image image_generation apps plugins skill_search memories "
@@ -60,14 +60,14 @@ _CODEX_OFF = (
 
 
 class CommandLine(Caller):
-    """A coding agent's program. `name` is a model that it knows, or "" for the one that it would take itself.
+    """A coding agent's program. `name` is a model that it knows, or "" for its default.
 
-    It is asked once: the programs repeat by themselves what is worth it. Tools are described and called in the text.
+    It is called once: the programs retry by themselves. Tools are described and called in the text.
     """
 
     program = ""
     sends_to = ""
-    """Whose servers read what is asked."""
+    """The company whose servers read the conversation."""
     to_install = ""
     to_log_in = ""
 
@@ -81,23 +81,23 @@ class CommandLine(Caller):
     ) -> None:
         if name and not _NAME.fullmatch(name):
             raise Refused(
-                f"No model was chosen: {name!r} is no name of a model. Give one that {self.title} knows, or leave it "
+                f"No model was chosen: {name!r} is not a model's name. Give one that {self.title} knows, or leave it "
                 "out."
             )
         self._asked_for = name
         super().__init__(name or self.dialect, seconds=seconds, retries=0, extensions=extensions, calls=calls)
 
     def ready(self) -> None:
-        """Look whether the program is there. It is not run."""
-        self._path()
+        """Check that the program is installed, without running it."""
+        self._find_program()
 
-    def _path(self) -> str:
-        """Where the program is. One that is found only from the current folder is not run."""
+    def _find_program(self) -> str:
+        """Return the program's path. One that is only found from the current folder is not run."""
         from shutil import which
 
         if os.environ.get(INSIDE):
             raise Refused(
-                f"No model was asked: this already runs inside a coding agent that is asked as a model ({INSIDE} is "
+                f"No model was asked: this already runs inside a coding agent that is called as a model ({INSIDE} is "
                 "set)."
             )
         found = which(self.program)
@@ -107,7 +107,9 @@ class CommandLine(Caller):
             )
         return found
 
-    def _render(self, messages: Sequence[Message], tools: Sequence[ToolSpec], wanted: Wanted) -> Rendered:
+    def _render(
+        self, messages: Sequence[Message], tools: Sequence[ToolSpec], wanted: StreamOptions
+    ) -> Rendered:
         from looseleaf.models.dialect import Rendered
 
         told = [message.to_dict() for message in messages]
@@ -118,14 +120,14 @@ class CommandLine(Caller):
         messages: Sequence[Message],
         tools: Sequence[ToolSpec],
         rendered: Rendered,
-        wanted: Wanted,
-        heard: Heard,
+        wanted: StreamOptions,
+        heard: PartialReply,
     ) -> Generator[Event]:
         from tempfile import TemporaryDirectory
 
-        path = self._path()
-        system, asked = _as_text(messages)
-        if wanted.schema is not None and not self._takes(wanted.schema):
+        path = self._find_program()
+        system, asked = _conversation_text(messages)
+        if wanted.schema is not None and not self._takes_schema(wanted.schema):
             schema = json.dumps(wanted.schema, ensure_ascii=False)
             asked += (
                 f"\n\n(Answer with one JSON object that keeps to this schema, and nothing else: {schema})"
@@ -133,26 +135,26 @@ class CommandLine(Caller):
         with TemporaryDirectory(prefix="looseleaf-", ignore_cleanup_errors=True) as folder:
             empty = os.path.join(folder, "empty")
             os.mkdir(empty)
-            instructions = _put(folder, "instructions.md", system or _PLAIN)
+            instructions = _write_file(folder, "instructions.md", system or _PLAIN)
             arguments = self._arguments(folder, instructions, wanted)
-            more = self._surroundings(instructions) | {INSIDE: "1"}
+            more = self._environment(instructions) | {INSIDE: "1"}
             environ = {name: value for name, value in os.environ.items() if name not in _OF_SESSIONS}
             try:
-                out = self._run([path, *arguments], asked, self._folder(empty), environ | more, wanted)
+                out = self._run([path, *arguments], asked, self._work_folder(empty), environ | more, wanted)
             except (Cancelled, KeyboardInterrupt):
-                heard.is_answered = True  # it may have been by then
+                heard.is_answered = True  # it may have answered by then
                 raise
-        reply = self._read(out)
+        reply = self._read_reply(out)
         if not reply.text.strip():
-            raise self._failed("its answer is empty")
+            raise self._failure("its answer is empty")
         yield Said(reply.text)
         yield reply
 
     def _run(
-        self, command: list[str], asked: str, folder: str, environ: dict[str, str], wanted: Wanted
+        self, command: list[str], asked: str, folder: str, environ: dict[str, str], wanted: StreamOptions
     ) -> str:
-        """What the program printed. It is ended, with all that it started, at the time limit, by `cancel`, and when
-        nobody waits for it any more."""
+        """Return the program's output. It is killed, with all that it started, at the time limit, by `cancel`, and when
+        the caller is gone."""
         import subprocess
         from time import monotonic
 
@@ -177,10 +179,10 @@ class CommandLine(Caller):
         try:
             while True:
                 if wanted.cancel is not None and wanted.cancel.is_set():
-                    raise cancelled(self.title)
+                    raise cancelled_error(self.title)
                 left = until - monotonic()
                 if left <= 0:
-                    raise Failed(
+                    raise CallFailure(
                         Failure(
                             f"{self.title} did not answer within {seconds:g} seconds.",
                             "Ask again later, or give it more time (`model_seconds`).",
@@ -193,65 +195,65 @@ class CommandLine(Caller):
                     )
                     break
                 except subprocess.TimeoutExpired:
-                    given = None  # it goes on with what it was given
+                    given = None  # it keeps its input
         finally:
-            _end(process)
+            _end_process(process)
         said = out.decode("utf-8", "replace")
         if not said.strip():
-            raise self._failed(
+            raise self._failure(
                 err.decode("utf-8", "replace").strip() or f"it ended with code {process.returncode}"
             )
         return said
 
-    def _failed(self, said: object) -> Failed:
-        """What the program says of its own failing, as a sentence."""
+    def _failure(self, said: object) -> CallFailure:
+        """Return the failure for the program's error message."""
         quoted = self._provider().quote(said)
         if TOO_LONG.search(quoted):
             why = f"{self.title} did not answer: what it was sent is longer than it takes ({quoted})."
-            return Failed(Failure(why, "Compact the conversation, or send less of it.", error=TooLong))
+            return CallFailure(Failure(why, "Compact the conversation, or send less of it.", error=TooLong))
         if _NO_LOGIN.search(quoted):
-            return Failed(
+            return CallFailure(
                 Failure(f"{self.title} did not answer: it is not logged in ({quoted}).", self.to_log_in)
             )
-        return Failed(
+        return CallFailure(
             Failure(
                 f"{self.title} did not answer: it failed ({quoted}).",
-                f"Try `{self.program}` by hand; it says more.",
+                f"Run `{self.program}` by hand; it says more.",
             )
         )
 
-    def _unreadable(self, said: str) -> Failed:
+    def _unreadable_output(self, said: str) -> CallFailure:
         quoted = self._provider().quote(said)
-        return Failed(
+        return CallFailure(
             Failure(
-                f"{self.title} did not answer: what it printed is no JSON that is known here ({quoted}).",
+                f"{self.title} did not answer: its output is not in a known format ({quoted}).",
                 f"Update it. {self.to_install}",
                 may_cost=True,
             )
         )
 
-    def _where(self) -> str:
+    def _address(self) -> str:
         return self.sends_to
 
     # --- what each program does in its own way ------------------------------------------
 
-    def _takes(self, schema: dict[str, Any]) -> bool:
-        """Whether the program holds its model to a schema; else it is asked for in words."""
+    def _takes_schema(self, schema: dict[str, Any]) -> bool:
+        """True if the program enforces a schema; else words ask for it."""
         raise NotImplementedError
 
-    def _arguments(self, folder: str, instructions: str, wanted: Wanted) -> list[str]:
+    def _arguments(self, folder: str, instructions: str, wanted: StreamOptions) -> list[str]:
         raise NotImplementedError
 
-    def _surroundings(self, instructions: str) -> dict[str, str]:
-        """Variables that are set for it."""
+    def _environment(self, instructions: str) -> dict[str, str]:
+        """Return the variables to set for it."""
         return {}
 
-    def _folder(self, empty: str) -> str:
-        """Where it works."""
+    def _work_folder(self, empty: str) -> str:
+        """Return its working folder."""
         return empty
 
-    def _read(self, out: str) -> Reply:
-        """The reply in what it printed. Raises `Failed`."""
+    def _read_reply(self, out: str) -> Reply:
+        """Return the reply in its output. Raises `CallFailure`."""
         raise NotImplementedError
 
 
@@ -260,7 +262,7 @@ class ClaudeCode(CommandLine):
 
         ClaudeCode("haiku", seconds=60)
 
-    With a subscription, what it says a call cost is what the same would have cost with a key.
+    With a subscription, the reported cost is what the call would have cost with a key.
     """
 
     dialect = "claude-code"
@@ -270,10 +272,10 @@ class ClaudeCode(CommandLine):
     to_install = "Install it with `npm install -g @anthropic-ai/claude-code`."
     to_log_in = "Run `claude` once and log in."
 
-    def _takes(self, schema: dict[str, Any]) -> bool:
+    def _takes_schema(self, schema: dict[str, Any]) -> bool:
         return True
 
-    def _arguments(self, folder: str, instructions: str, wanted: Wanted) -> list[str]:
+    def _arguments(self, folder: str, instructions: str, wanted: StreamOptions) -> list[str]:
         made = [
             "-p",
             "--output-format",
@@ -284,7 +286,7 @@ class ClaudeCode(CommandLine):
             "--setting-sources",
             "",
         ]
-        # Hooks that an administrator set are left: those of ours among them do nothing inside.
+        # An administrator's hooks remain: looseleaf's among them do nothing inside.
         made += ["--settings", '{"disableAllHooks": true}', "--disable-slash-commands"]
         made += ["--no-session-persistence", "--system-prompt-file", instructions]
         made += ["--model", self._asked_for] if self._asked_for else []
@@ -294,23 +296,23 @@ class ClaudeCode(CommandLine):
             made += ["--json-schema", json.dumps(schema)]
         return made
 
-    def _surroundings(self, instructions: str) -> dict[str, str]:
+    def _environment(self, instructions: str) -> dict[str, str]:
         return {"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "DISABLE_AUTOUPDATER": "1"}
 
-    def _read(self, out: str) -> Reply:
-        told = _object(out)
+    def _read_reply(self, out: str) -> Reply:
+        told = _parse_object(out)
         if told is None or told.get("type") != "result":
-            raise self._unreadable(out)
+            raise self._unreadable_output(out)
         structured = told.get("structured_output")
         if told.get("is_error") or (structured is None and told.get("subtype") != "success"):
-            raise self._failed(told.get("result") or told.get("errors") or told.get("subtype"))
+            raise self._failure(told.get("result") or told.get("errors") or told.get("subtype"))
         text = json.dumps(structured, ensure_ascii=False) if structured is not None else told.get("result")
         models = told.get("modelUsage")
         named = [str(name).partition("[")[0] for name in models] if isinstance(models, dict) else []
-        return Reply(str(text or ""), usage=_of_claude(told), model=named[-1] if named else "")
+        return Reply(str(text or ""), usage=_claude_usage(told), model=named[-1] if named else "")
 
 
-def _of_claude(told: dict[str, Any]) -> Usage:
+def _claude_usage(told: dict[str, Any]) -> Usage:
     raw = told.get("usage")
     usage = raw if isinstance(raw, dict) else {}
     cached, written = _count(usage, "cache_read_input_tokens"), _count(usage, "cache_creation_input_tokens")
@@ -321,7 +323,7 @@ def _of_claude(told: dict[str, Any]) -> Usage:
 
 
 class Codex(CommandLine):
-    """Codex (`codex exec`). It does not say what a call cost."""
+    """Codex (`codex exec`). It does not report costs."""
 
     dialect = "codex"
     title = "Codex"
@@ -330,34 +332,34 @@ class Codex(CommandLine):
     to_install = "Install it with `npm install -g @openai/codex`."
     to_log_in = "Run `codex login`."
 
-    def _takes(self, schema: dict[str, Any]) -> bool:
+    def _takes_schema(self, schema: dict[str, Any]) -> bool:
         from looseleaf.models.dialect import is_strict
 
-        return is_strict(schema)  # any other is refused by the provider
+        return is_strict(schema)  # the provider refuses any other
 
-    def _arguments(self, folder: str, instructions: str, wanted: Wanted) -> list[str]:
+    def _arguments(self, folder: str, instructions: str, wanted: StreamOptions) -> list[str]:
         made = ["exec", "--json", "--ephemeral", "--skip-git-repo-check", "--sandbox", "read-only"]
-        # Its settings name MCP servers, and there is no other way to leave those out. The login is kept elsewhere.
+        # Its settings name MCP servers, and this is the only way to leave those out. The login is kept elsewhere.
         made += ["--ignore-user-config", "--ignore-rules", "-c", 'web_search="disabled"']
         made += ["-c", "project_doc_max_bytes=0", "-c", f"model_instructions_file={json.dumps(instructions)}"]
         for feature in _CODEX_OFF:
             made += ["-c", f"features.{feature}=false"]
         made += ["--model", self._asked_for] if self._asked_for else []
-        if wanted.schema is not None and self._takes(wanted.schema):
-            made += ["--output-schema", _put(folder, "schema.json", json.dumps(wanted.schema))]
+        if wanted.schema is not None and self._takes_schema(wanted.schema):
+            made += ["--output-schema", _write_file(folder, "schema.json", json.dumps(wanted.schema))]
         return [*made, "-"]
 
-    def _read(self, out: str) -> Reply:
-        events = [each for each in map(_object, out.splitlines()) if each is not None]
+    def _read_reply(self, out: str) -> Reply:
+        events = [each for each in map(_parse_object, out.splitlines()) if each is not None]
         items = [each["item"] for each in events if isinstance(each.get("item"), dict)]
         said = [str(item.get("text")) for item in items if item.get("type") == "agent_message"]
         done = next((each for each in events if each.get("type") == "turn.completed"), None)
         if done is None or not said:
             wrong = [each for each in events if each.get("type") in ("error", "turn.failed")]
             if not events:
-                raise self._unreadable(out)
+                raise self._unreadable_output(out)
             last: Any = wrong[-1] if wrong else {}
-            raise self._failed(last.get("message") or last.get("error") or "it gave no answer")
+            raise self._failure(last.get("message") or last.get("error") or "it gave no answer")
         raw = done.get("usage")
         usage = raw if isinstance(raw, dict) else {}
         read, cached = _count(usage, "input_tokens"), _count(usage, "cached_input_tokens")
@@ -367,8 +369,7 @@ class Codex(CommandLine):
 
 
 class GeminiCLI(CommandLine):
-    """The Gemini CLI (`gemini -p`). It keeps a copy of what it was asked in its own folder, and does not say what a
-    call cost."""
+    """The Gemini CLI (`gemini -p`). It keeps a copy of the conversation in its own folder, and reports no costs."""
 
     dialect = "gemini-cli"
     title = "Gemini CLI"
@@ -377,40 +378,40 @@ class GeminiCLI(CommandLine):
     to_install = "Install it with `npm install -g @google/gemini-cli`."
     to_log_in = "Run `gemini` once and log in."
 
-    def _takes(self, schema: dict[str, Any]) -> bool:
+    def _takes_schema(self, schema: dict[str, Any]) -> bool:
         return False
 
-    def _arguments(self, folder: str, instructions: str, wanted: Wanted) -> list[str]:
+    def _arguments(self, folder: str, instructions: str, wanted: StreamOptions) -> list[str]:
         made = ["--output-format", "json", "--skip-trust", "--approval-mode", "default"]
         made += ["--allowed-mcp-server-names", "none", "--extensions", "none"]
         made += ["--model", self._asked_for] if self._asked_for else []
         return [*made, "--prompt", ""]
 
-    def _surroundings(self, instructions: str) -> dict[str, str]:
+    def _environment(self, instructions: str) -> dict[str, str]:
         return {"GEMINI_SYSTEM_MD": instructions, "GEMINI_CLI_TRUST_WORKSPACE": "true"}
 
-    def _folder(self, empty: str) -> str:
-        """Always the same one, with its settings: Gemini CLI keeps a folder of its own for each that it worked in."""
+    def _work_folder(self, empty: str) -> str:
+        """Return the same folder each time, with its settings: Gemini CLI keeps data for each folder it worked in."""
         cache = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
         folder = os.path.join(cache, "looseleaf", "gemini-cli")
         settings = os.path.join(folder, ".gemini")
         try:
             os.makedirs(settings, 0o700, exist_ok=True)
-            _put(settings, "settings.json", json.dumps(_GEMINI_SETTINGS))
+            _write_file(settings, "settings.json", json.dumps(_GEMINI_SETTINGS))
         except OSError as error:
             raise Refused(
-                f"No model was asked: {settings} could not be written ({error.strerror or error}). Look at its "
+                f"No model was asked: {settings} could not be written ({error.strerror or error}). Check its "
                 "permissions."
             ) from error
         return folder
 
-    def _read(self, out: str) -> Reply:
-        told = _object(out[out.find("{") :])
+    def _read_reply(self, out: str) -> Reply:
+        told = _parse_object(out[out.find("{") :])
         if told is None:
-            raise self._unreadable(out)
+            raise self._unreadable_output(out)
         wrong = told.get("error")
         if wrong or not isinstance(told.get("response"), str):
-            raise self._failed(
+            raise self._failure(
                 wrong.get("message") if isinstance(wrong, dict) else wrong or "it gave no answer"
             )
         stats = told.get("stats")
@@ -439,15 +440,15 @@ _GEMINI_SETTINGS: dict[str, Any] = {
 # --- processes and texts -------------------------------------------------------------------
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """End it, with all that it started, unless it has ended by itself."""
+def _end_process(process: subprocess.Popen[bytes]) -> None:
+    """Kill the process, with all that it started, unless it has ended."""
     import signal
 
     if process.poll() is None:
         if hasattr(os, "killpg"):
             try:
                 os.killpg(process.pid, signal.SIGKILL)
-            except ProcessLookupError:  # it was quicker
+            except ProcessLookupError:  # it just ended
                 pass
         else:  # pragma: no cover - Windows
             process.kill()
@@ -456,12 +457,12 @@ def _end(process: subprocess.Popen[bytes]) -> None:
         if stream is not None:
             try:
                 stream.close()
-            except OSError:  # what was still to be written to it
+            except OSError:  # unwritten input
                 pass
 
 
-def _as_text(messages: Sequence[Message]) -> tuple[str, str]:
-    """The instructions, and all that was said, as one text; a single message as it is."""
+def _conversation_text(messages: Sequence[Message]) -> tuple[str, str]:
+    """Return the instructions, and the conversation as one text; a single message as it is."""
     system = "\n\n".join(each.content or "" for each in messages if each.role == "system")
     said = [each for each in messages if each.role != "system"]
     if len(said) == 1:
@@ -470,14 +471,14 @@ def _as_text(messages: Sequence[Message]) -> tuple[str, str]:
     return system, "\n\n".join([*parts, "(Answer the last message, as the assistant.)"])
 
 
-def _put(folder: str, name: str, text: str) -> str:
+def _write_file(folder: str, name: str, text: str) -> str:
     path = os.path.join(folder, name)
     with open(path, "w", encoding="utf-8", errors="replace") as file:
         file.write(text)
     return path
 
 
-def _object(text: str) -> dict[str, Any] | None:
+def _parse_object(text: str) -> dict[str, Any] | None:
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):

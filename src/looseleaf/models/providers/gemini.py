@@ -6,7 +6,7 @@ import re
 
 from looseleaf.base.messages import ToolResultPayload
 from looseleaf.models import failures
-from looseleaf.models.call import Caller, missing
+from looseleaf.models.call import Caller, missing_package
 from looseleaf.models.dialect import (
     Dialect,
     Grammar,
@@ -14,25 +14,27 @@ from looseleaf.models.dialect import (
     Passing,
     Rendered,
     Spelling,
-    fault,
-    fitted_schema,
-    fitted_tools,
+    fit_schema,
+    fit_tools,
+    provider_error,
+    value_text,
 )
-from looseleaf.models.dialect import told as as_text
-from looseleaf.models.message_repair import Needs, data_of, is_web, mended, type_of
+from looseleaf.models.message_repair import Requirements, data_of, is_web, repair_messages, type_of
 from looseleaf.models.stream_parts import (
     CALL,
     TEXT,
-    Heard,
+    StreamParts,
+    arguments_of,
     at,
     count_at,
-    counted,
-    laid_out,
+    lay_out,
     list_at,
     of_dialect,
+    replace_objects,
+    split_lines,
     text_at,
+    usage_of,
 )
-from looseleaf.models.stream_thread import lines, with_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,13 +43,12 @@ if TYPE_CHECKING:
 
     from looseleaf.base.messages import Message
     from looseleaf.base.replies import Event, Stop, ToolSpec
-    from looseleaf.models.dialect import Dialect
     from looseleaf.models.failures import Failure
-    from looseleaf.models.message_repair import Stretch
-    from looseleaf.models.stream_thread import Line
+    from looseleaf.models.message_repair import MessageRun
+    from looseleaf.models.stream_thread import StreamLine
 
 
-# Google's generateContent.
+# --- rendering: generateContent ----------------------------------------------------------
 
 NAME = "gemini"
 SPELLING = Spelling(r"[^a-zA-Z0-9_.:-]", 64, r"[a-zA-Z_]")
@@ -59,7 +60,7 @@ ANSWER = Grammar(
     )
 )
 UNSIGNED = "skip_thought_signature_validator"
-"""What Google takes for the signature of a call that none of its models made."""
+"""The signature that Google takes for a call that none of its models made."""
 BUDGETS = {"none": 0, "minimal": 512, "low": 1024, "medium": 8192, "high": 24576}
 LEVELS = {"none": "MINIMAL", "minimal": "MINIMAL", "low": "LOW", "medium": "MEDIUM"}
 UNTHINKING = re.compile(r"(?:.*/)?(?:gemini-(?:1(?!\d)|2\.0)|gemma|learnlm)")
@@ -67,7 +68,7 @@ BUDGETED = re.compile(r"(?:.*/)?gemini-2\.5")
 THINKING = re.compile(
     r"(?:.*/)?gemini-(?:2\.[5-9]|[3-9]|[1-9]\d|(?:pro|flash|flash-lite)-latest)(?!.*(?:image|tts))"
 )
-"""Models that are known to think, by name. Any other refuses to be asked to show what it thinks if it does not."""
+"""Models that are known to think, by name. A model that does not think refuses to show its thoughts."""
 MEMBERS = frozenset({"model", "contents", "config"})
 
 
@@ -78,16 +79,18 @@ def takes(kind: str, address: str) -> bool:
     return is_web(address, "https", "gs")
 
 
-NEEDS = Needs("Gemini", takes, SPELLING, Spelling(chars=256), user_first=True, user_last=True, in_order=True)
+NEEDS = Requirements(
+    "Gemini", takes, SPELLING, Spelling(chars=256), user_first=True, user_last=True, in_order=True
+)
 
 
 def render(model: str, messages: Sequence[Message], tools: Sequence[ToolSpec], options: Options) -> Rendered:
-    told = mended(messages, NEEDS)
-    contents = [_content(stretch, model) for stretch in told.stretches]
+    told = repair_messages(messages, NEEDS)
+    contents = [_content(stretch, model) for stretch in told.runs]
     config: dict[str, Any] = {}
     if told.system:
         config["system_instruction"] = "\n\n".join(told.system)
-    offered, changed, names = fitted_tools(tools, SPELLING, GRAMMAR, NEEDS.provider)
+    offered, changed, names = fit_tools(tools, SPELLING, GRAMMAR, NEEDS.provider)
     if offered:
         declared = [
             {"name": tool.name, "description": tool.description, "parameters_json_schema": tool.parameters}
@@ -100,7 +103,7 @@ def render(model: str, messages: Sequence[Message], tools: Sequence[ToolSpec], o
     if options.temperature is not None:
         config["temperature"] = options.temperature
     if options.schema is not None:
-        schema, moved = fitted_schema(options.schema, ANSWER)
+        schema, moved = fit_schema(options.schema, ANSWER)
         config |= {"response_mime_type": "application/json", "response_json_schema": schema}
         if moved:
             changed.append(
@@ -108,7 +111,7 @@ def render(model: str, messages: Sequence[Message], tools: Sequence[ToolSpec], o
             )
     if UNTHINKING.match(model):
         if options.effort is not None:
-            changed.append(f"No effort was asked of {model}: it does not think.")
+            changed.append(f"The effort was left out: {model} does not think.")
     elif options.effort is not None or THINKING.match(model):
         config["thinking_config"] = _thinking(model, options.effort)
     extra = options.extra or {}
@@ -127,10 +130,10 @@ def _thinking(model: str, effort: str | None) -> dict[str, Any]:
     return shown | {"thinking_level": LEVELS.get(effort, "HIGH")}
 
 
-def _content(stretch: Stretch, model: str) -> dict[str, Any]:
+def _content(stretch: MessageRun, model: str) -> dict[str, Any]:
     if stretch.role == "assistant":
-        laid = [part for message in stretch.messages for part in laid_out(message, NAME)[0]]
-        return {"role": "model", "parts": [*_said(laid, model)]}
+        laid = [part for message in stretch.messages for part in lay_out(message, NAME)[0]]
+        return {"role": "model", "parts": [*_assistant_parts(laid, model)]}
     parts: list[dict[str, Any]] = []
     for message in stretch.messages:
         payload = message.tool_payload
@@ -139,7 +142,7 @@ def _content(stretch: Stretch, model: str) -> dict[str, Any]:
             continue
         if message.content:
             parts.append({"text": message.content})
-        parts.extend(map(_medium, (*message.image_urls, *message.audio_urls, *message.video_urls)))
+        parts.extend(map(_media_part, (*message.image_urls, *message.audio_urls, *message.video_urls)))
     return {"role": "user", "parts": parts}
 
 
@@ -152,7 +155,7 @@ def _response(payload: ToolResultPayload) -> dict[str, Any]:
     return {"id": payload.tool_call_id, "name": payload.tool_name, "response": response}
 
 
-def _medium(address: str) -> dict[str, Any]:
+def _media_part(address: str) -> dict[str, Any]:
     data = data_of(address)
     if data is not None:
         return {"inline_data": {"mime_type": data[0], "data": data[1]}}
@@ -160,8 +163,8 @@ def _medium(address: str) -> dict[str, Any]:
     return {"file_data": {"file_uri": address} | ({"mime_type": kind} if kind else {})}
 
 
-def _said(laid: Iterable[Any], model: str) -> Iterator[dict[str, Any]]:
-    """Text and calls, each with its signature. Of calls made together the first one needs one."""
+def _assistant_parts(laid: Iterable[Any], model: str) -> Iterator[dict[str, Any]]:
+    """Yield text and calls, each with its signature. Of calls made together, the first one needs one."""
     needs_signature = not UNTHINKING.match(model) and not BUDGETED.match(model)
     for kind, part, marks in laid:
         if kind == TEXT:
@@ -189,11 +192,11 @@ BROKEN = frozenset(
 
 
 def read(chunks: Iterable[dict[str, Any]]) -> Iterator[Event]:
-    heard = Heard(NAME)
+    heard = StreamParts(NAME)
     usage: dict[str, Any] = {}
     for chunk in chunks:
         if at(chunk, "error"):
-            raise fault(text_at(chunk, "error", "message"), text_at(chunk, "error", "status"))
+            raise provider_error(text_at(chunk, "error", "message"), text_at(chunk, "error", "status"))
         heard.seed = heard.seed or _either(chunk, "response_id", "responseId")
         heard.model = _either(chunk, "model_version", "modelVersion") or heard.model
         told = at(chunk, "usage_metadata") or at(chunk, "usageMetadata")
@@ -204,8 +207,8 @@ def read(chunks: Iterable[dict[str, Any]]) -> Iterator[Event]:
             heard.stop = "refused"
         candidate = at(chunk, "candidates", 0)
         for part in list_at(candidate, "content", "parts"):
-            yield from _part(heard, part)
-        _end(heard, candidate)
+            yield from _add_part(heard, part)
+        _set_stop(heard, candidate)
     heard.usage = _usage(usage)
     yield from heard.end()
 
@@ -214,7 +217,7 @@ def _either(value: Any, snake: str, camel: str) -> str:
     return text_at(value, snake) or text_at(value, camel)
 
 
-def _part(heard: Heard, part: Any) -> Iterator[Event]:
+def _add_part(heard: StreamParts, part: Any) -> Iterator[Event]:
     signature = _either(part, "thought_signature", "thoughtSignature")
     call = at(part, "function_call") or at(part, "functionCall")
     if isinstance(call, dict):
@@ -235,17 +238,17 @@ def _part(heard: Heard, part: Any) -> Iterator[Event]:
             heard.part(TEXT).marks = {"thought_signature": signature}
 
 
-def _end(heard: Heard, candidate: Any) -> None:
+def _set_stop(heard: StreamParts, candidate: Any) -> None:
     reason = _either(candidate, "finish_reason", "finishReason")
     if reason in BROKEN and not heard.calls():
-        said = as_text(_either(candidate, "finish_message", "finishMessage"))[:200]
+        said = value_text(_either(candidate, "finish_message", "finishMessage"))[:200]
         raise Passing(f"The model did not answer: its call could not be read ({reason} {said}). Ask again.")
     if reason:
         heard.stop = "end" if reason in BROKEN else STOPS.get(reason, "refused")
 
 
 def _usage(usage: dict[str, Any]) -> Any:
-    """What was thought is counted beside what was said."""
+    """Return the usage. Google counts thoughts beside the text."""
 
     def count(snake: str, camel: str) -> int | None:
         found = count_at(usage, snake)
@@ -260,7 +263,7 @@ def _usage(usage: dict[str, Any]) -> Any:
         total = count("total_token_count", "totalTokenCount")
         said = total - prompt - (tools or 0) if total is not None else None
     output = None if said is None and thought is None else (said or 0) + (thought or 0)
-    return counted(None if prompt is None else prompt + (tools or 0), output, cached, None, thought)
+    return usage_of(None if prompt is None else prompt + (tools or 0), output, cached, None, thought)
 
 
 DIALECT = Dialect(NAME, render, read)
@@ -271,7 +274,7 @@ class Gemini(Caller):
 
         Gemini("gemini-3.8-flash", api_key="…", seconds=60)
 
-    It takes what every `Caller` takes: api_key (else GEMINI_API_KEY), base_url (else GOOGLE_GEMINI_BASE_URL), headers,
+    Arguments are those of `Caller`: api_key (else GEMINI_API_KEY), base_url (else GOOGLE_GEMINI_BASE_URL), headers,
     seconds, retries, pause, patience, extensions, calls.
     """
 
@@ -281,47 +284,46 @@ class Gemini(Caller):
     place = "GOOGLE_GEMINI_BASE_URL"
     usual = "https://generativelanguage.googleapis.com"
 
-    def _spoken(self) -> Dialect:
-
+    def _dialect(self) -> Dialect:
         return DIALECT
 
-    def _where(self) -> str:
-        # The SDK has two of them, and goes by the environment.
+    def _address(self) -> str:
+        # The SDK has two addresses, and chooses by the environment.
         is_cloud = self._base_url is None and getattr(self._client, "vertexai", False)
-        return "https://aiplatform.googleapis.com" if is_cloud else super()._where()
+        return "https://aiplatform.googleapis.com" if is_cloud else super()._address()
 
-    def _connect(self) -> Any:
+    def _create_client(self) -> Any:
         try:
             from google import genai
         except ImportError:
-            raise missing("google-genai", "gemini") from None
+            raise missing_package("google-genai", "gemini") from None
         given: dict[str, Any] = {} if self._api_key is None else {"api_key": self._api_key, "vertexai": False}
-        sent: dict[str, Any] = {"follow_redirects": False, "event_hooks": {"response": [_arrived]}}
+        sent: dict[str, Any] = {"follow_redirects": False, "event_hooks": {"response": [_hook_response]}}
         if self._is_here():
             import httpx
 
-            # With a transport of its own a client asks the environment for no proxy.
+            # A client with its own transport takes no proxy from the environment.
             sent["transport"] = httpx.HTTPTransport()
         return genai.Client(
             **given,
             http_options={
                 "base_url": self._base_url,
                 "headers": self._headers,
-                # A key goes where it was meant to go, and nowhere else.
+                # A key only goes where it was meant to go.
                 "client_args": sent,
             },
         )
 
-    def _open(self, payload: dict[str, Any], seconds: float) -> Line:
-        from looseleaf.models.stream_thread import Line
+    def _open_stream(self, payload: dict[str, Any], seconds: float) -> StreamLine:
+        from looseleaf.models.stream_thread import StreamLine
 
-        client = self._connected()
+        client = self._get_client()
         config = dict(payload.get("config") or {})
         config["http_options"] = {"timeout": max(1, int(seconds * 1000))} | (config.get("http_options") or {})
         stream = client.models.generate_content_stream(**payload | {"config": config})
-        return Line(_plain(stream))
+        return StreamLine(_plain_chunks(stream))
 
-    def _meaning(self, error: BaseException, begun: bool) -> Failure:
+    def _explain_error(self, error: BaseException, begun: bool) -> Failure:
         from google.genai import errors
 
         provider = self._provider()
@@ -330,7 +332,12 @@ class Gemini(Caller):
             said, code = str(error.message or error.details), str(error.status or "")
             reasons = " ".join(str(each.get("reason", "")) for each in _details(error))
             return failures.of_status(
-                provider, int(error.code or 500), said, f"{code} {reasons}".strip(), headers, _delay(error)
+                provider,
+                int(error.code or 500),
+                said,
+                f"{code} {reasons}".strip(),
+                headers,
+                _retry_delay(error),
             )
         found = failures.of_transport(provider, error, begun)
         if found is not None:
@@ -340,41 +347,41 @@ class Gemini(Caller):
         return failures.of_rest(provider, error, begun)
 
 
-def _arrived(response: Any) -> None:
-    """The SDK keeps its responses to itself, and whoever wants to hang up needs one; and it reads them by lines."""
+def _hook_response(response: Any) -> None:
+    """Show the response to the pump, which needs it to hang up and which the SDK hides; and read it by our lines."""
     from looseleaf.models.stream_thread import ARRIVED
 
-    response.iter_lines = lambda: (with_text(line, "args", _wrapped) for line in lines(response.iter_bytes()))
+    response.iter_lines = lambda: (
+        replace_objects(line, "args", _wrap_arguments) for line in split_lines(response.iter_bytes())
+    )
     ARRIVED.get(lambda response: None)(response)
 
 
-def _plain(stream: Any) -> Any:
+def _plain_chunks(stream: Any) -> Any:
     try:
         for chunk in stream:
             chunk.sdk_http_response = None
             plain = chunk.model_dump(mode="json", by_alias=True, exclude_none=True)
             for candidate in plain.get("candidates", ()):
                 for part in candidate.get("content", {}).get("parts", ()):
-                    _unwrap(part.get("functionCall"))
+                    _unwrap_arguments(part.get("functionCall"))
             yield plain
     finally:
         stream.close()
 
 
 _AS_TEXT = "malformed"
-"""The only member of arguments that stand for a text. Those that came with such a member are a text on their way, too:
-so none can pass for what it is not."""
+"""The only member of arguments that stand for a text. Arguments that came with such a member become text too: so none
+can pass for what it is not."""
 
 
-def _wrapped(text: str) -> dict[str, str] | None:
-    """What the SDK, which parses all that comes, is given for arguments that no log could hold."""
-    from looseleaf.models.stream_parts import arguments_of
-
+def _wrap_arguments(text: str) -> dict[str, str] | None:
+    """Return what the SDK, which parses everything, gets for arguments that no log could hold."""
     given = arguments_of(text)
     return {_AS_TEXT: text} if isinstance(given, str) or _AS_TEXT in given else None
 
 
-def _unwrap(call: Any) -> None:
+def _unwrap_arguments(call: Any) -> None:
     if isinstance(call, dict) and isinstance(call.get("args"), dict) and _AS_TEXT in call["args"]:
         call["args"] = call["args"][_AS_TEXT]
 
@@ -385,7 +392,7 @@ def _details(error: Any) -> list[dict[str, Any]]:
     return [each for each in told if isinstance(each, dict)] if isinstance(told, list) else []
 
 
-def _delay(error: Any) -> float | None:
-    """Seconds to wait, which Google says in the body: `17s`."""
+def _retry_delay(error: Any) -> float | None:
+    """Return the seconds to wait, which Google puts into the body: `17s`."""
     asked = next((each["retryDelay"] for each in _details(error) if "retryDelay" in each), "")
-    return failures.number(str(asked).removesuffix("s"))
+    return failures.parse_seconds(str(asked).removesuffix("s"))

@@ -1,7 +1,7 @@
-"""Models that Ollama runs, through the client of the SDK `ollama`.
+"""Ollama's models, through the client of the SDK `ollama`.
 
-Its `chat` is not used: it leaves out what it does not know of a tool's schema, takes an image that is the name of a
-file for that file, and tears lines. The client's address, headers and connection are.
+Its address, headers and connection are used, but not its `chat`: that drops unknown parts of a tool's schema, reads an
+image that is a file name as that file, and tears lines.
 """
 
 from __future__ import annotations
@@ -9,13 +9,24 @@ from __future__ import annotations
 from looseleaf.base.errors import Refused
 from looseleaf.base.messages import ToolResultPayload
 from looseleaf.models import failures
-from looseleaf.models.call import Caller, missing
-from looseleaf.models.dialect import Dialect, Grammar, Options, Rendered, Spelling, fault, fitted_tools
-from looseleaf.models.message_repair import Needs, data_of, mended, result_text
+from looseleaf.models.call import Caller, missing_package
+from looseleaf.models.dialect import Dialect, Grammar, Options, Rendered, Spelling, fit_tools, provider_error
+from looseleaf.models.message_repair import Requirements, data_of, repair_messages, result_text
 from looseleaf.models.providers.openai import CONNECTING
 from looseleaf.models.providers.openai_chat import as_functions
-from looseleaf.models.stream_parts import CALL, Heard, at, count_at, counted, laid_out, list_at, text_at
-from looseleaf.models.stream_thread import lines, with_text
+from looseleaf.models.stream_parts import (
+    CALL,
+    StreamParts,
+    arguments_of,
+    at,
+    count_at,
+    lay_out,
+    list_at,
+    replace_objects,
+    split_lines,
+    text_at,
+    usage_of,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,13 +35,12 @@ if TYPE_CHECKING:
 
     from looseleaf.base.messages import Message
     from looseleaf.base.replies import Event, Stop, ToolSpec
-    from looseleaf.models.dialect import Dialect
     from looseleaf.models.failures import Failure
-    from looseleaf.models.message_repair import Stretch
-    from looseleaf.models.stream_thread import Line
+    from looseleaf.models.message_repair import MessageRun
+    from looseleaf.models.stream_thread import StreamLine
 
 
-# Ollama's chat.
+# --- rendering: Ollama's chat ----------------------------------------------------------
 
 NAME = "ollama"
 SPELLING = Spelling(chars=256)
@@ -40,11 +50,11 @@ GRAMMAR = Grammar(
     deep=False,
     refuses=False,
 )
-"""What the official client carries of a tool's parameters; the rest is told in descriptions."""
+"""The keywords of a tool's parameters that the official client carries; the rest goes into descriptions."""
 PICTURES = ("iVBORw0KGgo", "/9j/", "R0lGOD", "UklGR", "Qk", "AAAA")
 LEAST_PICTURE = 64
-"""How pictures begin, and how long they are at least. The official client takes a shorter text for the name of a file,
-and would send that file."""
+"""How images begin, and their least length. The official client takes a shorter text for a file name, and would send
+that file."""
 LEVELS = frozenset({"low", "medium", "high"})
 
 
@@ -59,18 +69,18 @@ def takes(kind: str, address: str) -> bool:
     )
 
 
-NEEDS = Needs("Ollama", takes, SPELLING, None, shows=True, in_order=True)
+NEEDS = Requirements("Ollama", takes, SPELLING, None, shows=True, in_order=True)
 
 
 def render(model: str, messages: Sequence[Message], tools: Sequence[ToolSpec], options: Options) -> Rendered:
-    told = mended(messages, NEEDS)
+    told = repair_messages(messages, NEEDS)
     turns: list[dict[str, Any]] = []
     if told.system:
         turns.append({"role": "system", "content": "\n\n".join(told.system)})
-    for stretch in told.stretches:
+    for stretch in told.runs:
         turns.extend(_turns(stretch))
     payload: dict[str, Any] = {"model": model, "messages": turns}
-    offered, changed, names = fitted_tools(tools, SPELLING, GRAMMAR, NEEDS.provider)
+    offered, changed, names = fit_tools(tools, SPELLING, GRAMMAR, NEEDS.provider)
     if offered:
         payload["tools"] = as_functions(offered)
     if options.schema is not None:
@@ -88,7 +98,7 @@ def render(model: str, messages: Sequence[Message], tools: Sequence[ToolSpec], o
     return Rendered(payload | (options.extra or {}), (*told.repairs, *changed), names)
 
 
-def _turns(stretch: Stretch) -> Iterator[dict[str, Any]]:
+def _turns(stretch: MessageRun) -> Iterator[dict[str, Any]]:
     if stretch.role == "assistant":
         yield _messages_json(stretch.messages)
     elif stretch.role == "user":
@@ -109,7 +119,7 @@ def _images(messages: Sequence[Message]) -> dict[str, Any]:
 
 
 def _messages_json(messages: Sequence[Message]) -> dict[str, Any]:
-    calls = [part for message in messages for kind, part, _ in laid_out(message, NAME)[0] if kind == CALL]
+    calls = [part for message in messages for kind, part, _ in lay_out(message, NAME)[0] if kind == CALL]
     turn: dict[str, Any] = {
         "role": "assistant",
         "content": "\n\n".join(message.content for message in messages if message.content),
@@ -130,10 +140,10 @@ STOPS: dict[str, Stop] = {"length": "length"}
 
 
 def read(chunks: Iterable[dict[str, Any]]) -> Iterator[Event]:
-    heard = Heard(NAME)
+    heard = StreamParts(NAME)
     for chunk in chunks:
         if at(chunk, "error"):
-            raise fault(text_at(chunk, "error") or text_at(chunk, "error", "message"))
+            raise provider_error(text_at(chunk, "error") or text_at(chunk, "error", "message"))
         heard.seed = heard.seed or text_at(chunk, "created_at")
         heard.model = text_at(chunk, "model") or heard.model
         message = at(chunk, "message")
@@ -149,7 +159,7 @@ def read(chunks: Iterable[dict[str, Any]]) -> Iterator[Event]:
                 part.arguments = given if isinstance(given, dict) else {}
         if at(chunk, "done") is True:
             heard.stop = STOPS.get(text_at(chunk, "done_reason"), "end")
-            heard.usage = counted(count_at(chunk, "prompt_eval_count"), count_at(chunk, "eval_count"))
+            heard.usage = usage_of(count_at(chunk, "prompt_eval_count"), count_at(chunk, "eval_count"))
     yield from heard.end()
 
 
@@ -157,7 +167,7 @@ DIALECT = Dialect(NAME, render, read)
 
 
 class _Status(Exception):
-    """An answer that is none. `headers` say how long to wait."""
+    """An answer with an error status. `headers` say how long to wait."""
 
     def __init__(self, status: int, said: str, headers: Any) -> None:
         super().__init__(said)
@@ -166,11 +176,11 @@ class _Status(Exception):
 
 
 class Ollama(Caller):
-    """A model of a local Ollama, or of one elsewhere.
+    """A model of an Ollama, on this machine or elsewhere.
 
         Ollama("llama3.2", base_url="http://192.168.1.20:11434")
 
-    It takes what every `Caller` takes: base_url (else OLLAMA_HOST, else this machine; without /v1), api_key (for
+    Arguments are those of `Caller`: base_url (else OLLAMA_HOST, else this machine; without /v1), api_key (for
     ollama.com; else OLLAMA_API_KEY), headers, seconds, retries, pause, patience, extensions, calls.
     """
 
@@ -180,15 +190,14 @@ class Ollama(Caller):
     place = "OLLAMA_HOST"
     usual = "http://127.0.0.1:11434"
 
-    def _spoken(self) -> Dialect:
-
+    def _dialect(self) -> Dialect:
         return DIALECT
 
-    def _connect(self) -> Any:
+    def _create_client(self) -> Any:
         try:
             import ollama
         except ImportError:
-            raise missing("ollama", "ollama") from None
+            raise missing_package("ollama", "ollama") from None
         headers = dict(self._headers)
         if self._api_key is not None:
             headers["Authorization"] = f"Bearer {self._api_key}"
@@ -196,21 +205,21 @@ class Ollama(Caller):
         if self._is_here():
             import httpx
 
-            # With a transport of its own a client asks the environment for no proxy.
+            # A client with its own transport takes no proxy from the environment.
             given["transport"] = httpx.HTTPTransport()
         client = ollama.Client(host=self._base_url, headers=headers, follow_redirects=False, **given)
         if not hasattr(client, "_client"):
             raise Refused(
-                "No model was asked: this version of the package 'ollama' is not known. Install ollama 0.6."
+                "No model was asked: this version of the package 'ollama' is not supported. Install ollama 0.6."
             )
         return client
 
-    def _open(self, payload: dict[str, Any], seconds: float) -> Line:
+    def _open_stream(self, payload: dict[str, Any], seconds: float) -> StreamLine:
         import httpx
 
-        from looseleaf.models.stream_thread import Line
+        from looseleaf.models.stream_thread import StreamLine
 
-        client = self._connected()._client
+        client = self._get_client()._client
         request = client.build_request(
             "POST",
             "/api/chat",
@@ -221,38 +230,34 @@ class Ollama(Caller):
         if response.status_code != 200:
             response.read()
             raise _Status(response.status_code, _error_text(response.text), response.headers)
-        return Line(_lines(response), response)
+        return StreamLine(_read_chunks(response), response)
 
-    def _meaning(self, error: BaseException, begun: bool) -> Failure:
+    def _explain_error(self, error: BaseException, begun: bool) -> Failure:
         provider = self._provider()
         if isinstance(error, _Status):
             return failures.of_status(provider, error.status, str(error), headers=error.headers)
         return failures.of_transport(provider, error, begun) or failures.of_rest(provider, error, begun)
 
-    def _to_have_it(self) -> str:
+    def _model_advice(self) -> str:
         return f"Get it with `ollama pull {self.name}`, or give the name of one that `ollama list` shows."
 
-    def _to_start_it(self) -> str:
-        return (
-            "Start it with `ollama serve`, or give the address at which it runs (OLLAMA_HOST, or `base_url`)."
-        )
+    def _start_advice(self) -> str:
+        return "Start it with `ollama serve`, or give its address (OLLAMA_HOST, or `base_url`)."
 
 
-def _lines(response: Any) -> Iterator[dict[str, Any]]:
+def _read_chunks(response: Any) -> Iterator[dict[str, Any]]:
     import json
 
-    for line in lines(response.iter_bytes()):
+    for line in split_lines(response.iter_bytes()):
         if line.strip():
-            # Arguments that cannot be read are those of one call: the rest of the answer is read all the same.
-            chunk = json.loads(with_text(line, "arguments", _unreadable))
+            # Unreadable arguments belong to one call: the rest of the answer is still read.
+            chunk = json.loads(replace_objects(line, "arguments", _unreadable_text))
             if isinstance(chunk, dict) and chunk.get("error"):
                 raise _Status(500, str(chunk["error"]), response.headers)
             yield chunk
 
 
-def _unreadable(text: str) -> str | None:
-    from looseleaf.models.stream_parts import arguments_of
-
+def _unreadable_text(text: str) -> str | None:
     return text if isinstance(arguments_of(text), str) else None
 
 

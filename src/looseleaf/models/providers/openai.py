@@ -1,7 +1,7 @@
-"""OpenAI, and whatever speaks like it, through the SDK `openai`.
+"""OpenAI, and servers that speak its API, through the SDK `openai`.
 
-Requests are sent and chunks taken as the JSON objects they are: members that this version of the SDK does not know (a
-server's own options, reasoning in a server's own words) pass through it.
+Requests and chunks pass as plain JSON objects: members that this version of the SDK does not know (a server's own
+options, reasoning under a server's own name) pass through.
 """
 
 from __future__ import annotations
@@ -12,31 +12,31 @@ import re
 from looseleaf.base.errors import ModelFailed
 from looseleaf.base.messages import ToolResultPayload
 from looseleaf.models import failures
-from looseleaf.models.call import Caller, missing
+from looseleaf.models.call import Caller, missing_package
 from looseleaf.models.dialect import (
     Dialect,
     Grammar,
     Options,
     Rendered,
     Spelling,
-    fault,
-    fitted_tools,
+    fit_tools,
     is_strict,
+    provider_error,
 )
 from looseleaf.models.failures import origin, shown
-from looseleaf.models.message_repair import Needs, data_of, is_web, mended, result_text
+from looseleaf.models.message_repair import Requirements, data_of, is_web, repair_messages, result_text
 from looseleaf.models.stream_parts import (
     CALL,
     GAP,
     TEXT,
     THOUGHT,
-    Heard,
+    StreamParts,
     at,
     count_at,
-    counted,
-    laid_out,
+    lay_out,
     list_at,
     text_at,
+    usage_of,
 )
 
 TYPE_CHECKING = False
@@ -46,14 +46,13 @@ if TYPE_CHECKING:
 
     from looseleaf.base.messages import Message
     from looseleaf.base.replies import Event, Stop, ToolSpec
-    from looseleaf.models.dialect import Dialect
     from looseleaf.models.failures import Failure
-    from looseleaf.models.message_repair import Stretch
+    from looseleaf.models.message_repair import MessageRun
     from looseleaf.models.stream_parts import Part
-    from looseleaf.models.stream_thread import Line
+    from looseleaf.models.stream_thread import StreamLine
 
 
-# OpenAI's Responses API.
+# --- rendering: the Responses API ------------------------------------------------------
 
 NAME = "openai"
 SPELLING = Spelling(r"[^a-zA-Z0-9_-]", 64)
@@ -68,16 +67,16 @@ def takes(kind: str, address: str) -> bool:
     return kind == "image" and is_image
 
 
-NEEDS = Needs("OpenAI", takes, SPELLING, Spelling(chars=64), shows=True, system_anywhere=True)
+NEEDS = Requirements("OpenAI", takes, SPELLING, Spelling(chars=64), shows=True, system_anywhere=True)
 
 
 def render(model: str, messages: Sequence[Message], tools: Sequence[ToolSpec], options: Options) -> Rendered:
-    told = mended(messages, NEEDS)
+    told = repair_messages(messages, NEEDS)
     payload: dict[str, Any] = {"model": model}
     if told.system:
         payload["instructions"] = "\n\n".join(told.system)
-    payload["input"] = [item for stretch in told.stretches for item in _items(stretch)]
-    offered, changed, names = fitted_tools(tools, SPELLING, GRAMMAR, NEEDS.provider)
+    payload["input"] = [item for stretch in told.runs for item in _run_items(stretch)]
+    offered, changed, names = fit_tools(tools, SPELLING, GRAMMAR, NEEDS.provider)
     if offered:
         payload["tools"] = [
             {
@@ -94,14 +93,14 @@ def render(model: str, messages: Sequence[Message], tools: Sequence[ToolSpec], o
         payload["text"] = {"format": format_ | {"strict": is_strict(options.schema)}}
     if options.effort is not None:
         if UNTHINKING.match(model):
-            changed.append(f"No effort was asked of {model}: it does not think.")
+            changed.append(f"The effort was left out: {model} does not think.")
         else:
             payload["reasoning"] = {"effort": options.effort}
     if options.max_tokens is not None:
         payload["max_output_tokens"] = options.max_tokens
     if options.temperature is not None:
         if THINKING.match(model):
-            changed.append(f"No temperature was asked of {model}: models that think take none.")
+            changed.append(f"The temperature was left out for {model}: models that think take none.")
         else:
             payload["temperature"] = options.temperature
     if not UNTHINKING.match(model):
@@ -110,7 +109,7 @@ def render(model: str, messages: Sequence[Message], tools: Sequence[ToolSpec], o
     return Rendered(payload | (options.extra or {}), (*told.repairs, *changed), names)
 
 
-def _items(stretch: Stretch) -> Iterator[dict[str, Any]]:
+def _run_items(stretch: MessageRun) -> Iterator[dict[str, Any]]:
     for message in stretch.messages:
         if stretch.role == "assistant":
             yield from _message_items(message)
@@ -130,7 +129,7 @@ def _content(text: str | None, message: Message) -> list[dict[str, Any]]:
 
 
 def _message_items(message: Message) -> Iterator[dict[str, Any]]:
-    parts, _ = laid_out(message, NAME, keeps_changed=True)
+    parts, _ = lay_out(message, NAME, keeps_changed=True)
     for kind, part, marks in parts:
         if kind == THOUGHT:
             summary = [{"type": "summary_text", "text": part}] if part else []
@@ -152,7 +151,7 @@ STOPS: dict[str, Stop] = {"max_output_tokens": "length", "content_filter": "refu
 
 
 def read(chunks: Iterable[dict[str, Any]]) -> Iterator[Event]:
-    heard = Heard(NAME)
+    heard = StreamParts(NAME)
     refused = False
     for chunk in chunks:
         kind = text_at(chunk, "type")
@@ -167,28 +166,28 @@ def read(chunks: Iterable[dict[str, Any]]) -> Iterator[Event]:
             refused = True
             yield from heard.say(at(chunk, "delta"), _text_key(index, at(chunk, "content_index")), apart=True)
         elif kind in ("response.reasoning_summary_text.delta", "response.reasoning_text.delta"):
-            yield from _thought(heard, chunk, index)
+            yield from _add_thought(heard, chunk, index)
         elif kind == "response.function_call_arguments.delta":
             heard.call(("call", index)).pieces.append(text_at(chunk, "delta"))
         elif kind == "response.function_call_arguments.done":
-            _whole(heard.call(("call", index)), text_at(chunk, "arguments"))
+            _set_arguments(heard.call(("call", index)), text_at(chunk, "arguments"))
         elif kind == "response.output_item.added":
-            _begun(heard, index, at(chunk, "item"))
+            _start_item(heard, index, at(chunk, "item"))
         elif kind == "response.output_item.done":
             refused |= _is_refusal(at(chunk, "item"))
-            yield from _done(heard, index, at(chunk, "item"))
+            yield from _finish_item(heard, index, at(chunk, "item"))
         elif kind in ("response.completed", "response.incomplete"):
             response = at(chunk, "response")
             for place, item in enumerate(list_at(response, "output")):
                 refused |= _is_refusal(item)
-                yield from _done(heard, place, item)
-            _ended(heard, response, kind, refused)
+                yield from _finish_item(heard, place, item)
+            _finish_reply(heard, response, kind, refused)
         elif kind == "response.failed":
             error = at(chunk, "response", "error")
-            raise fault(text_at(error, "message"), text_at(error, "code"))
+            raise provider_error(text_at(error, "message"), text_at(error, "code"))
         elif kind == "error" or at(chunk, "error"):
             error = at(chunk, "error") or chunk
-            raise fault(text_at(error, "message"), text_at(error, "code") or text_at(error, "type"))
+            raise provider_error(text_at(error, "message"), text_at(error, "code") or text_at(error, "type"))
     yield from heard.end()
 
 
@@ -196,8 +195,8 @@ def _text_key(index: int, place: Any) -> tuple[str, int, int]:
     return "text", index, place if isinstance(place, int) else 0
 
 
-def _thought(heard: Heard, chunk: Any, index: int) -> Iterator[Event]:
-    """A piece of a summary; the parts of one summary are kept apart, though they are one item."""
+def _add_thought(heard: StreamParts, chunk: Any, index: int) -> Iterator[Event]:
+    """Add a piece of a summary; the parts of one summary are kept apart, though they are one item."""
     part = heard.part(THOUGHT, ("thought", index))
     place = at(chunk, "summary_index")
     text = text_at(chunk, "delta")
@@ -207,13 +206,13 @@ def _thought(heard: Heard, chunk: Any, index: int) -> Iterator[Event]:
     return heard.think(text, ("thought", index), apart=True)
 
 
-def _whole(part: Part, arguments: str) -> None:
+def _set_arguments(part: Part, arguments: str) -> None:
     if arguments:
         part.pieces = [arguments]
 
 
-def _begun(heard: Heard, index: int, item: Any) -> None:
-    """The order of a reply is that in which its items begin."""
+def _start_item(heard: StreamParts, index: int, item: Any) -> None:
+    """Start an item: the order of a reply is that in which its items begin."""
     kind = text_at(item, "type")
     if kind == "function_call":
         part = heard.call(("call", index))
@@ -224,12 +223,12 @@ def _begun(heard: Heard, index: int, item: Any) -> None:
         heard.part(TEXT, _text_key(index, 0))
 
 
-def _done(heard: Heard, index: int, item: Any) -> Iterator[Event]:
-    """An item that is whole: what did not come in pieces is taken from it."""
+def _finish_item(heard: StreamParts, index: int, item: Any) -> Iterator[Event]:
+    """Take from a whole item what did not come in pieces."""
     kind = text_at(item, "type")
     if kind == "function_call":
-        _begun(heard, index, item)
-        _whole(heard.call(("call", index)), text_at(item, "arguments"))
+        _start_item(heard, index, item)
+        _set_arguments(heard.call(("call", index)), text_at(item, "arguments"))
     elif kind == "reasoning":
         part = heard.part(THOUGHT, ("thought", index))
         if not part.pieces:
@@ -239,7 +238,7 @@ def _done(heard: Heard, index: int, item: Any) -> Iterator[Event]:
         if text_at(item, "encrypted_content"):
             part.marks = {"id": text_at(item, "id"), "encrypted_content": text_at(item, "encrypted_content")}
     elif kind == "message":
-        _begun(heard, index, item)
+        _start_item(heard, index, item)
         for place, piece in enumerate(list_at(item, "content")):
             key = _text_key(index, place)
             if not heard.part(TEXT, key).pieces:
@@ -252,12 +251,12 @@ def _is_refusal(item: Any) -> bool:
     return any(text_at(piece, "type") == "refusal" for piece in list_at(item, "content"))
 
 
-def _ended(heard: Heard, response: Any, kind: str, refused: bool) -> None:
+def _finish_reply(heard: StreamParts, response: Any, kind: str, refused: bool) -> None:
     heard.model = text_at(response, "model") or heard.model
     heard.seed = heard.seed or text_at(response, "id")
     usage = at(response, "usage")
     if isinstance(usage, dict):
-        heard.usage = counted(
+        heard.usage = usage_of(
             count_at(usage, "input_tokens"),
             count_at(usage, "output_tokens"),
             count_at(usage, "input_tokens_details", "cached_tokens"),
@@ -272,7 +271,7 @@ def _ended(heard: Heard, response: Any, kind: str, refused: bool) -> None:
 DIALECT = Dialect(NAME, render, read)
 
 CONNECTING = 15.0
-"""Seconds after which a connection that does not come about is tried anew."""
+"""Seconds after which a pending connection is tried again."""
 
 
 _OTHERS = {
@@ -283,11 +282,11 @@ _OTHERS = {
 
 
 class OpenAI(Caller):
-    """A model behind the Responses API. Nothing is stored there: each call says all that it needs.
+    """A model behind the Responses API. Nothing is stored there: each call carries all it needs.
 
         OpenAI("gpt-5.5", api_key="…", seconds=60)
 
-    It takes what every `Caller` takes: api_key (else OPENAI_API_KEY), base_url (else OPENAI_BASE_URL; with /v1),
+    Arguments are those of `Caller`: api_key (else OPENAI_API_KEY), base_url (else OPENAI_BASE_URL; with /v1),
     headers, seconds, retries, pause, patience, extensions, calls.
     """
 
@@ -298,15 +297,14 @@ class OpenAI(Caller):
     usual = "https://api.openai.com/v1"
     path = "/responses"
 
-    def _spoken(self) -> Dialect:
-
+    def _dialect(self) -> Dialect:
         return DIALECT
 
-    def _connect(self) -> Any:
+    def _create_client(self) -> Any:
         try:
             import openai
         except ImportError:
-            raise missing("openai", "openai") from None
+            raise missing_package("openai", "openai") from None
         import os
 
         key = self._api_key
@@ -316,40 +314,40 @@ class OpenAI(Caller):
             if not key and at is not None and at[1] in _OTHERS:
                 failure = failures.without_key(self._provider())
                 raise ModelFailed(f"{failure.why} {failure.advice}")
-            # A server on this machine asks for none, and the SDK does not do without.
+            # A server on this machine needs none, and the SDK insists on one.
             key = key or "none"
         given = {} if self._base_url is None else {"base_url": self._base_url}
         return openai.OpenAI(
             api_key=key,
             max_retries=0,
             default_headers=self._headers,
-            # A key goes where it was meant to go, and nowhere else.
-            http_client=openai.DefaultHttpxClient(follow_redirects=False, **self._direct()),
+            # A key only goes where it was meant to go.
+            http_client=openai.DefaultHttpxClient(follow_redirects=False, **self._direct_transport()),
             **given,
         )
 
-    def _to_find_it(self) -> str:
+    def _address_advice(self) -> str:
         import re
 
-        where = shown(self._where()).rstrip("/")
+        where = shown(self._address()).rstrip("/")
         if not re.search(r"/v\d", where):
             return f"The address may lack /v1: try {where}/v1."
         if self.path != OpenAI.path:
             return failures.TO_FIND_IT
         return f"{failures.TO_FIND_IT} Most servers only speak Chat Completions: the provider `openai-chat`."
 
-    def _direct(self) -> dict[str, Any]:
-        """With a transport of its own a client asks the environment for no proxy."""
+    def _direct_transport(self) -> dict[str, Any]:
+        """Return the client's own transport on this machine: with it, no proxy is taken from the environment."""
         if not self._is_here():
             return {}
         import httpx2
 
         return {"transport": httpx2.HTTPTransport()}
 
-    def _open(self, payload: dict[str, Any], seconds: float) -> Line:
-        from looseleaf.models.stream_thread import Line
+    def _open_stream(self, payload: dict[str, Any], seconds: float) -> StreamLine:
+        from looseleaf.models.stream_thread import StreamLine
 
-        client = self._connected()
+        client = self._get_client()
         import openai
 
         stream = client.post(
@@ -360,9 +358,9 @@ class OpenAI(Caller):
             stream=True,
             stream_cls=openai.Stream[object],
         )
-        return Line(iter(stream), stream.response)
+        return StreamLine(iter(stream), stream.response)
 
-    def _meaning(self, error: BaseException, begun: bool) -> Failure:
+    def _explain_error(self, error: BaseException, begun: bool) -> Failure:
         import openai
 
         provider = self._provider()
@@ -385,30 +383,30 @@ class OpenAI(Caller):
 
 
 class OpenAIChat(OpenAI):
-    """A model behind Chat Completions: OpenAI's, and those of vLLM, LM Studio, llama.cpp, DeepSeek, OpenRouter…
+    """A model behind Chat Completions: OpenAI, vLLM, LM Studio, llama.cpp, DeepSeek, OpenRouter…
 
         OpenAIChat("qwen3-8b", base_url="http://127.0.0.1:8000/v1")
 
-    Such a server is called by its address. Of those that are known by name, the key is their own (OPENROUTER_API_KEY,
-    DEEPSEEK_API_KEY). It takes what every `Caller` takes: api_key (else OPENAI_API_KEY), base_url (else
-    OPENAI_BASE_URL; most want /v1), headers, seconds, retries, pause, patience, extensions, calls.
+    Error messages name such a server by its address. OpenRouter and DeepSeek have their own keys (OPENROUTER_API_KEY,
+    DEEPSEEK_API_KEY). Arguments are those of `Caller`: api_key (else OPENAI_API_KEY), base_url (else OPENAI_BASE_URL;
+    most want /v1), headers, seconds, retries, pause, patience, extensions, calls.
     """
 
     dialect = "openai-chat"
     path = "/chat/completions"
 
-    def _introduce(self) -> None:
+    def _set_title(self) -> None:
         at = origin(self._base_url) if self._base_url else None
         if at is not None:
             self.title, self.variable = _OTHERS.get(at[1], (f"{at[1]}:{at[2]}", self.variable))
 
-    def _spoken(self) -> Dialect:
+    def _dialect(self) -> Dialect:
         from looseleaf.models.providers.openai_chat import DIALECT
 
         return DIALECT
 
 
 def _error_text(error: Any) -> str:
-    """The provider's own sentence, where its body has one."""
+    """Return the provider's own sentence, if its body has one."""
     body = error.body
     return str(body.get("message") or error.message) if isinstance(body, dict) else str(error.message)

@@ -1,8 +1,8 @@
-"""OpenAI's Chat Completions, and what speaks it: vLLM, LM Studio, llama.cpp, DeepSeek, OpenRouter.
+"""OpenAI's Chat Completions, as spoken by OpenAI, vLLM, LM Studio, llama.cpp, DeepSeek and OpenRouter.
 
-They differ where OpenAI is silent: what a model thinks comes as `reasoning_content` or `reasoning` and is given back
-under the name it came by; ids, indexes and usage may be missing; chat templates refuse a system message in the middle
-or two messages of the user in a row.
+They differ where OpenAI is silent: thoughts come as `reasoning_content` or `reasoning`, and go back under the same
+name; ids, indexes and usage may be missing; chat templates refuse a system message in the middle or two messages of the
+user in a row.
 """
 
 from __future__ import annotations
@@ -17,24 +17,24 @@ from looseleaf.models.dialect import (
     Options,
     Rendered,
     Spelling,
-    fault,
-    fitted_tools,
+    fit_tools,
     is_strict,
+    provider_error,
 )
-from looseleaf.models.message_repair import Needs, data_of, is_web, mended, result_text
+from looseleaf.models.message_repair import Requirements, data_of, is_web, repair_messages, result_text
 from looseleaf.models.stream_parts import (
     CALL,
     LEFT_OUT,
-    Heard,
+    StreamParts,
     arguments_of,
     at,
     count_at,
-    counted,
     hash_of,
-    laid_out,
+    lay_out,
     list_at,
     of_dialect,
     text_at,
+    usage_of,
 )
 
 TYPE_CHECKING = False
@@ -44,14 +44,14 @@ if TYPE_CHECKING:
 
     from looseleaf.base.messages import Message
     from looseleaf.base.replies import Event, Stop, ToolSpec
-    from looseleaf.models.message_repair import Stretch
+    from looseleaf.models.message_repair import MessageRun
     from looseleaf.models.stream_parts import Part
 
 NAME = "openai-chat"
 SPELLING = Spelling(r"[^a-zA-Z0-9_-]", 64)
 GRAMMAR = Grammar(not_at_top=frozenset({"anyOf", "oneOf", "allOf", "enum", "not"}))
 OPENAI = re.compile(r"(?:gpt-\d|o\d|chatgpt-)")
-"""OpenAI's own models, by name: they alone refuse `max_tokens`. `gpt-oss` is served by others."""
+"""OpenAI's own models, by name: only they refuse `max_tokens`. Others serve `gpt-oss`."""
 THINKING = re.compile(r"(?:o\d|gpt-[5-9])(?!.*chat)")
 SOUNDS = {"audio/wav": "wav", "audio/x-wav": "wav", "audio/mpeg": "mp3", "audio/mp3": "mp3"}
 FIELDS = ("reasoning_content", "reasoning")
@@ -64,19 +64,19 @@ def takes(kind: str, address: str) -> bool:
     return kind == "image" and (data[0].startswith("image/") if data else is_web(address))
 
 
-NEEDS = Needs("Chat Completions", takes, SPELLING, Spelling(chars=40))
+NEEDS = Requirements("Chat Completions", takes, SPELLING, Spelling(chars=40))
 
 
 def render(model: str, messages: Sequence[Message], tools: Sequence[ToolSpec], options: Options) -> Rendered:
-    told = mended(messages, NEEDS)
+    told = repair_messages(messages, NEEDS)
     repairs = list(told.repairs)
     turns: list[dict[str, Any]] = []
     if told.system:
         turns.append({"role": "system", "content": "\n\n".join(told.system)})
-    for stretch in told.stretches:
+    for stretch in told.runs:
         turns.extend(_turns(stretch, model, repairs))
     payload: dict[str, Any] = {"model": model, "messages": turns}
-    offered, changed, names = fitted_tools(tools, SPELLING, GRAMMAR, NEEDS.provider)
+    offered, changed, names = fit_tools(tools, SPELLING, GRAMMAR, NEEDS.provider)
     if offered:
         payload["tools"] = as_functions(offered)
     if options.schema is not None:
@@ -88,7 +88,7 @@ def render(model: str, messages: Sequence[Message], tools: Sequence[ToolSpec], o
         payload["max_completion_tokens" if OPENAI.match(model) else "max_tokens"] = options.max_tokens
     if options.temperature is not None:
         if THINKING.match(model):
-            changed.append(f"No temperature was asked of {model}: models that think take none.")
+            changed.append(f"The temperature was left out for {model}: models that think take none.")
         else:
             payload["temperature"] = options.temperature
     payload |= {"stream": True, "stream_options": {"include_usage": True}}
@@ -96,7 +96,7 @@ def render(model: str, messages: Sequence[Message], tools: Sequence[ToolSpec], o
 
 
 def as_functions(tools: Iterable[ToolSpec]) -> list[dict[str, Any]]:
-    """Tools as Chat Completions has them, and Ollama after it."""
+    """Return tools in the shape of Chat Completions, which Ollama shares."""
     return [
         {
             "type": "function",
@@ -110,9 +110,9 @@ def as_functions(tools: Iterable[ToolSpec]) -> list[dict[str, Any]]:
     ]
 
 
-def _turns(stretch: Stretch, model: str, repairs: list[str]) -> Iterator[dict[str, Any]]:
+def _turns(stretch: MessageRun, model: str, repairs: list[str]) -> Iterator[dict[str, Any]]:
     if stretch.role == "assistant":
-        yield _said(stretch.messages, model, repairs)
+        yield _assistant_turn(stretch.messages, model, repairs)
     elif stretch.role == "user":
         yield {"role": "user", "content": _content(stretch.messages)}
     else:
@@ -124,7 +124,7 @@ def _turns(stretch: Stretch, model: str, repairs: list[str]) -> Iterator[dict[st
 
 
 def _content(messages: Sequence[Message]) -> Any:
-    """One text where it is all text: not every server takes a list."""
+    """Return one text if it is all text: not every server takes a list."""
     if not any(message.image_urls or message.audio_urls for message in messages):
         return "\n\n".join(message.content or "" for message in messages)
     parts: list[dict[str, Any]] = []
@@ -138,9 +138,9 @@ def _content(messages: Sequence[Message]) -> Any:
     return parts
 
 
-def _said(messages: Sequence[Message], model: str, repairs: list[str]) -> dict[str, Any]:
-    """One answer: its texts, then its calls, with what was thought before them where the server wants it back."""
-    calls = [part for message in messages for kind, part, _ in laid_out(message, NAME)[0] if kind == CALL]
+def _assistant_turn(messages: Sequence[Message], model: str, repairs: list[str]) -> dict[str, Any]:
+    """Return one answer: its texts, then its calls, with the thoughts before them if the server wants them back."""
+    calls = [part for message in messages for kind, part, _ in lay_out(message, NAME)[0] if kind == CALL]
     texts = [message.content for message in messages if message.content]
     turn: dict[str, Any] = {"role": "assistant", "content": "\n\n".join(texts) or None}
     if calls:
@@ -157,14 +157,14 @@ def _said(messages: Sequence[Message], model: str, repairs: list[str]) -> dict[s
 
 
 def _thoughts(messages: Sequence[Message], model: str, repairs: list[str]) -> dict[str, Any]:
-    """DeepSeek refuses calls without the thinking that led to them, if only with an empty one."""
+    """Return the thoughts before calls. DeepSeek refuses calls without them; empty ones will do."""
     found: dict[str, Any] = {}
     for message in messages:
         told = of_dialect(message.opaque, NAME)
         text = message.reasoning_content or ""
         if told.get("field") in FIELDS:
             found[told["field"]] = found.get(told["field"], "") + text
-        details = _details(told, text)
+        details = _restore_details(told, text)
         if details:
             found["reasoning_details"] = details
         elif details is None and LEFT_OUT not in repairs:
@@ -174,8 +174,8 @@ def _thoughts(messages: Sequence[Message], model: str, repairs: list[str]) -> di
     return found
 
 
-def _details(told: dict[str, Any], text: str) -> list[dict[str, Any]] | None:
-    """OpenRouter's signed pieces, with their texts put back; None where these no longer fit."""
+def _restore_details(told: dict[str, Any], text: str) -> list[dict[str, Any]] | None:
+    """Return OpenRouter's signed pieces with their texts; None if these no longer fit."""
     details = [each for each in told.get("details") or () if isinstance(each, dict)]
     if not details:
         return []
@@ -200,7 +200,7 @@ FAILED = frozenset({"error", "insufficient_system_resource", "abort"})
 
 
 def read(chunks: Iterable[dict[str, Any]]) -> Iterator[Event]:
-    heard = Heard(NAME)
+    heard = StreamParts(NAME)
     field = ""
     details: list[dict[str, Any]] = []
     for chunk in chunks:
@@ -208,7 +208,7 @@ def read(chunks: Iterable[dict[str, Any]]) -> Iterator[Event]:
             error = at(chunk, "error")
             code = at(error, "code")
             text = text_at(error, "message") or text_at(chunk, "message") or text_at(chunk, "error")
-            raise fault(text, str(code) if isinstance(code, str | int) else text_at(error, "type"))
+            raise provider_error(text, str(code) if isinstance(code, str | int) else text_at(error, "type"))
         heard.seed = heard.seed or text_at(chunk, "id")
         heard.model = text_at(chunk, "model") or heard.model
         if isinstance(at(chunk, "usage"), dict):
@@ -221,27 +221,27 @@ def read(chunks: Iterable[dict[str, Any]]) -> Iterator[Event]:
                 if name == field:
                     yield from heard.think(delta[name])
         for detail in list_at(delta, "reasoning_details"):
-            _detail(details, detail)
+            _add_detail(details, detail)
         yield from heard.say(at(delta, "content"))
         if text_at(delta, "refusal"):
             heard.stop = "refused"
             yield from heard.say(at(delta, "refusal"))
-        _hear_calls(heard, delta)
-        _end(heard, text_at(choice, "finish_reason"))
-    _keep(heard, field, details)
+        _add_calls(heard, delta)
+        _set_stop(heard, text_at(choice, "finish_reason"))
+    _keep_thoughts(heard, field, details)
     yield from heard.end()
 
 
-def _end(heard: Heard, reason: str) -> None:
+def _set_stop(heard: StreamParts, reason: str) -> None:
     if reason in FAILED:
-        raise fault(f"the answer ended with {reason}", "server_error")
+        raise provider_error(f"the answer ended with {reason}", "server_error")
     if reason and heard.stop != "refused":
         heard.stop = STOPS.get(reason, "end")
 
 
 def _usage(usage: Any) -> Any:
     cached = count_at(usage, "prompt_tokens_details", "cached_tokens")
-    return counted(
+    return usage_of(
         count_at(usage, "prompt_tokens"),
         count_at(usage, "completion_tokens"),
         cached if cached is not None else count_at(usage, "prompt_cache_hit_tokens"),
@@ -250,8 +250,8 @@ def _usage(usage: Any) -> Any:
     )
 
 
-def _detail(details: list[dict[str, Any]], detail: Any) -> None:
-    """A piece of what OpenRouter wants back: pieces of one index are one."""
+def _add_detail(details: list[dict[str, Any]], detail: Any) -> None:
+    """Add a piece of what OpenRouter wants back: pieces of one index are one."""
     if not isinstance(detail, dict):
         return
     last = details[-1] if details else {}
@@ -268,8 +268,8 @@ def _detail(details: list[dict[str, Any]], detail: Any) -> None:
 HOLDS = ("text", "summary")
 
 
-def _keep(heard: Heard, field: str, details: list[dict[str, Any]]) -> None:
-    """What has to be given back. The texts stand in the reply; of the details only their lengths are kept."""
+def _keep_thoughts(heard: StreamParts, field: str, details: list[dict[str, Any]]) -> None:
+    """Keep what has to go back. The texts are in the reply; of the details only their lengths are kept."""
     thought = "".join(part.text for part in heard.parts if part.kind == "thought")
     texts = "".join(text_at(detail, name) for detail in details for name in HOLDS)
     if details and texts == thought:
@@ -285,7 +285,7 @@ def _keep(heard: Heard, field: str, details: list[dict[str, Any]]) -> None:
         heard.opaque = {"field": field}
 
 
-def _hear_calls(heard: Heard, delta: Any) -> None:
+def _add_calls(heard: StreamParts, delta: Any) -> None:
     for call in list_at(delta, "tool_calls"):
         part = _part_of(heard, call)
         part.id = part.id or text_at(call, "id")
@@ -301,8 +301,8 @@ def _hear_calls(heard: Heard, delta: Any) -> None:
         part.pieces.append(text_at(delta, "function_call", "arguments"))
 
 
-def _part_of(heard: Heard, call: Any) -> Part:
-    """The call that this is a piece of. With a name, and an id or arguments that belong to another, it is a new one."""
+def _part_of(heard: StreamParts, call: Any) -> Part:
+    """Return the call of this piece. With a name, and an id or arguments of another call, it starts a new one."""
     index, name, id_ = at(call, "index"), text_at(call, "function", "name"), text_at(call, "id")
     open_ = [part for part in heard.parts if part.kind == CALL]
     if isinstance(index, int):

@@ -1,4 +1,4 @@
-"""A model that answers by a script: for examples, for tests, and for trying out an agent without a provider."""
+"""A model that answers from a script: for examples, tests, and trying an agent without a provider."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from _thread import allocate_lock
 from looseleaf.base.errors import ModelFailed
 from looseleaf.base.messages import ToolCallSpec
 from looseleaf.base.replies import Called, Reply, Said, Thought, Usage
-from looseleaf.models.call import Caller, cancelled
-from looseleaf.models.dialect import as_held
+from looseleaf.models.call import Caller, cancelled_error
+from looseleaf.models.dialect import loggable_arguments
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
     from looseleaf.base.messages import Message
     from looseleaf.base.replies import Event, Extension, ToolSpec
-    from looseleaf.models.call import Wanted
+    from looseleaf.models.call import StreamOptions
     from looseleaf.models.dialect import Rendered
-    from looseleaf.models.partial_reply import Heard
+    from looseleaf.models.partial_reply import PartialReply
 
     Scripted: TypeAlias = (
         "str | Reply | BaseException | Callable[[Sequence[Message], Sequence[ToolSpec]], Any]"
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 
 
 class ScriptedModel(Caller):
-    """Each call takes the next of `replies`: a text, a `Reply`, an exception to be raised, or a function of the
-    messages and the tools that gives any of these. A single function answers every call.
+    """A model with a script. Each call takes the next of `replies`: a text, a `Reply`, an exception to raise, or a
+    function of the messages and the tools that returns one of these. A single function answers every call.
 
-    All that it keeps is its place in the script, which calls from several threads take turns to move. Texts stream
-    word by word. Everything else is as with other models: extensions are told, `cancel` is heeded between words.
+    It only keeps its place in the script, shared safely by threads. Texts stream word by word. Otherwise it is like any
+    model: extensions are told, `cancel` is checked between words.
     """
 
     dialect = "scripted"
@@ -52,9 +52,11 @@ class ScriptedModel(Caller):
         self._turn = allocate_lock()
 
     def ready(self) -> None:
-        """It always is."""
+        """Do nothing: it always is."""
 
-    def _render(self, messages: Sequence[Message], tools: Sequence[ToolSpec], wanted: Wanted) -> Rendered:
+    def _render(
+        self, messages: Sequence[Message], tools: Sequence[ToolSpec], wanted: StreamOptions
+    ) -> Rendered:
         from looseleaf.models.dialect import Rendered
 
         told = [message.to_dict() for message in messages]
@@ -65,23 +67,23 @@ class ScriptedModel(Caller):
         messages: Sequence[Message],
         tools: Sequence[ToolSpec],
         rendered: Rendered,
-        wanted: Wanted,
-        heard: Heard,
+        wanted: StreamOptions,
+        heard: PartialReply,
     ) -> Generator[Event]:
-        reply = self._next(messages, tools)
+        reply = self._next_reply(messages, tools)
         events: list[Event] = [
-            *map(Thought, _words(reply.reasoning)),
-            *map(Said, _words(reply.text)),
+            *map(Thought, _split_words(reply.reasoning)),
+            *map(Said, _split_words(reply.text)),
             *map(Called, reply.calls),
         ]
         for event in events:
             if wanted.cancel is not None and wanted.cancel.is_set():
                 heard.is_answered = True
-                raise cancelled(self.title)
+                raise cancelled_error(self.title)
             yield event
         yield reply
 
-    def _next(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> Reply:
+    def _next_reply(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> Reply:
         said: Any = self._always
         if said is None:
             with self._turn:
@@ -96,22 +98,23 @@ class ScriptedModel(Caller):
             said = said(messages, tools)
         if isinstance(said, BaseException) or (isinstance(said, type) and issubclass(said, BaseException)):
             raise said
-        return _whole(said if isinstance(said, Reply) else Reply(str(said)))
+        return _complete_reply(said if isinstance(said, Reply) else Reply(str(said)))
 
 
-def _whole(reply: Reply) -> Reply:
-    """A reply that a script leaves short: it ends for its calls, and what it took is estimated. What they are given is
-    what any provider's model could be heard to give."""
+def _complete_reply(reply: Reply) -> Reply:
+    """Complete a script's reply: it stops for its calls, its usage is estimated, and its arguments are such as any
+    provider's model could give."""
     calls = tuple(
-        ToolCallSpec(call.id, call.name, as_held(call.arguments), call.opaque) for call in reply.calls
+        ToolCallSpec(call.id, call.name, loggable_arguments(call.arguments), call.opaque)
+        for call in reply.calls
     )
     stop = "tools" if reply.calls and reply.stop == "end" else reply.stop
     usage = Usage(is_estimated=True) if reply.usage == Usage() else reply.usage
     return Reply(reply.text, reply.reasoning, calls, usage, stop, reply.model, reply.opaque)
 
 
-def _words(text: str) -> list[str]:
-    """Pieces that together are the text, each a word with what stands behind it."""
+def _split_words(text: str) -> list[str]:
+    """Split a text into words, each with the blanks behind it."""
     import re
 
     return re.findall(r"\s*\S+\s*|\s+", text)
