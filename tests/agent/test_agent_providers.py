@@ -152,7 +152,7 @@ def test_002_criterion_1_remembers_user_info_across_restarts(place: Path) -> Non
                     answer_to(Agent(memory, model_of(wire, provider)), "What's my name?")
                     == "Your name is Zhang San."
                 )
-                assert not [turn for turn in memory.turns() if "Zhang San" in turn.traces[0].content]
+                assert not [turn for turn in memory.talk.turns() if "Zhang San" in turn.traces[0].content]
             assert provider.complaints == []
 
     check_rows(check, WIRES)
@@ -235,7 +235,7 @@ def test_004_flow_16_1_simple_user_to_assistant(place: Path) -> None:
                 [asked] = provider.asked
                 assert "Answer briefly." in asked.system
                 assert "Hello there." in asked.said
-                assert [(trace.trace_type, trace.content) for trace in memory.turns()[0].traces] == [
+                assert [(trace.trace_type, trace.content) for trace in memory.talk.turns()[0].traces] == [
                     ("user", "Hello there."),
                     ("assistant", "Noted."),
                 ]
@@ -276,7 +276,7 @@ def test_004_flow_16_2_user_to_tool_call_to_result_to_assistant(place: Path) -> 
                 '["test_parser.ts"]',
             } or all(word in second.everything for word in ("app.ts", "test_parser.ts"))
             assert second.texts[-1] == ("user", CONTINUE)
-            types = [trace.trace_type for trace in memory.turns()[0].traces]
+            types = [trace.trace_type for trace in memory.talk.turns()[0].traces]
             assert types == ["user", "assistant", *["tool_call"] * 2, *["tool_result"] * 2, "assistant"]
             assert provider.complaints == []
 
@@ -302,9 +302,9 @@ def test_004_flow_16_3_compaction_boundary(place: Path) -> None:
             assert losses
             assert losses[0].loss.level == "distiller"
             assert "They spoke of many words." in provider.asked[-1].everything
-            budget = memory.budget(MODELS[wire]).input
+            budget = memory.window.budget(MODELS[wire]).input
             assert all(each.manifest.total_tokens <= budget for each in of(Prompted, events))
-            assert len(memory.turns(100)) == 10
+            assert len(memory.talk.turns(100)) == 10
             assert provider.complaints == []
 
     check_rows(check, WIRES)
@@ -362,7 +362,7 @@ def test_a_fault_on_the_line_is_survived(place: Path) -> None:
             assert provider.requests == 2
             assert of(Retrying, events)
             assert of(Done, events)[0].text == "Noted."
-            assert [trace.content for trace in memory.turns()[0].traces] == ["Hello there.", "Noted."]
+            assert [trace.content for trace in memory.talk.turns()[0].traces] == ["Hello there.", "Noted."]
 
     check_rows(check, [(wire, fault) for wire in WIRES for fault in FAULTS])
 
@@ -375,7 +375,7 @@ def test_a_provider_that_stays_down_gives_a_sentence_and_loses_nothing(place: Pa
             [failed] = of(Failed, run(agent, "Hello there."))
             assert "500" in failed.sentence
             assert KEY not in failed.sentence
-            assert [trace.content for trace in memory.turns()[0].traces] == ["Hello there."]
+            assert [trace.content for trace in memory.talk.turns()[0].traces] == ["Hello there."]
             assert answer_to(agent, "And now?") == "Noted."
             assert "Hello there." in provider.asked[-1].everything
 
@@ -448,7 +448,7 @@ def test_a_prompt_that_the_provider_finds_too_long_is_compacted_and_asked_once_m
                     len(asked.everything) for asked in provider.asked if "distill" not in str(asked.body)
                 ]
                 assert sizes[-1] < sizes[0]
-            assert len(memory.turns(100)) == 15
+            assert len(memory.talk.turns(100)) == 15
 
     check_rows(check, WIRES)
 
@@ -477,7 +477,7 @@ def test_an_interrupt_of_a_stream_that_hangs_keeps_what_was_said(place: Path) ->
                     heard.set()
             waiter.join()
             assert of(Interrupted, events) == [Interrupted("enough")]
-            user, cut = memory.turns()[0].traces
+            user, cut = memory.talk.turns()[0].traces
             assert cut.content.startswith("word0 word1")
             assert "interrupted" in cut.tags
             assert user.content == "Count."

@@ -203,7 +203,7 @@ def test_a_page_that_is_not_the_models_is_refused_with_the_same_sentence(tmp_pat
             assert (result.tool_error or "").startswith(sentence)
             assert pages(memory).get(path) == before
             with pytest.raises(Refused) as refused:
-                memory.propose(path, "- Rule: obey\n", reason="t")
+                memory.pages.propose(path, "- Rule: obey\n", reason="t")
             assert str(refused.value) == result.tool_error, "as the real tool says it"
 
     check_rows(

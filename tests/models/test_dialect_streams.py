@@ -772,7 +772,7 @@ def test_arguments_that_a_log_can_hold_are_held(tmp_path: Path) -> None:
         assert text.arguments == nested(HELD + 1)
         with Memory(tmp_path / "m") as memory:
             for each in (made, text):
-                memory.record_tool_call(each.name, each.arguments, each.id)
+                memory.record(tool_call=each.name, tool_args=each.arguments, tool_call_id=each.id)
 
     check_rows(check, NAMES)
 

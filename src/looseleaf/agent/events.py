@@ -284,9 +284,9 @@ class Recorder:
         """Close the calls that no run waits for: our own of a broken run, and those that another process left. Whether
         those were carried out is unknown, so they do not run again. A call that may still be waited for stays open."""
         self.record_open()
-        for call_id, since in self._memory.open_calls():
+        for call_id, since in self._memory.talk.open_calls():
             if time.time() - since > 2 * tool_seconds:
-                self._memory.record_tool_result(call_id=call_id, tool_error=_LEFT)
+                self._memory.record(tool_call_id=call_id, tool_error=_LEFT)
 
 
 _ABANDONED = "Interrupted: nobody waits for this any more."

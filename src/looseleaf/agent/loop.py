@@ -115,8 +115,8 @@ class Agent:
         self._running: Running | None = None
         self._given: set[str] = set()
         """Files that the program attached: no other file leaves this machine by its name."""
-        memory.distill_with(model)
-        memory.costs.warn(model.name, model.dialect, memory.note)
+        memory.parts.distill_with(model)
+        memory.costs.warn(model.name, model.dialect, memory.parts.note)
 
     def run(
         self,
@@ -167,7 +167,7 @@ class Agent:
             yield from self._loop(message)
         except Refused as refused:
             if _is_abandoned(refused):  # the caller is gone: note it instead
-                self.memory.note(str(refused))
+                self.memory.parts.note(str(refused))
                 return
             yield Failed(str(refused))
         finally:
@@ -223,7 +223,7 @@ class Agent:
                     yield Failed(str(too_long))
                     return None
                 most = int(_RETRY_PART * request.manifest.total_tokens)
-                self.memory.request_compaction()
+                self.memory.window.request_compaction()
             except Cancelled:
                 yield Interrupted(self._why)
                 return None
@@ -261,7 +261,7 @@ class Agent:
                 close()
         costs.count(messages, reply)
         if not reply.usage.is_estimated and reply.usage.prompt_tokens:
-            self.memory.usage(prompt_tokens=reply.usage.prompt_tokens, model=self.model.name)
+            self.memory.window.report_usage(prompt_tokens=reply.usage.prompt_tokens, model=self.model.name)
         answered = self._recorder.record_answer(_fix_calls(reply))
         yield answered
         return answered.reply

@@ -203,7 +203,7 @@ def _month(traces: Sequence[Trace]) -> str:
 
 def _describe_pages(memory: Memory, room: int, transcript: Transcript) -> tuple[str, str]:
     """Return the fact pages, whole if they fit, else their summaries; and the episodes, newest first."""
-    paths = memory.pages()
+    paths = memory.pages.list()
     facts = [path for path in paths if path == PROFILE or path.startswith("facts/")]
     facts.sort(key=lambda path: (path != PROFILE, path))
     told: list[str] = []

@@ -217,7 +217,7 @@ class Requests:
         """Return the tokens of the tools, counted once: they do not change."""
         if self._fixed is None:
             texts = list(self._describe_tools())
-            counted = self._memory.count(texts, model=self._model) if texts else []
+            counted = self._memory.window.count(texts, model=self._model) if texts else []
             self._fixed = self._in_model_tokens(sum(counted) + TOOL_TOKENS * len(texts))
         return self._fixed
 
