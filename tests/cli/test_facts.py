@@ -288,7 +288,7 @@ def test_that_nothing_is_known_is_said(run: Run, folder: Path) -> None:
     assert run("index") == (0, "There are no pages in facts/ or episodes/ yet.\n", "")
 
 
-WHAT_CANNOT_BE_DONE_GETS_A_SENTENCE = [
+REFUSED = [
     (
         ["facts", "--as-of", "2026-01-02", "--rejected"],
         "Nothing was shown: --as-of lists facts that were true then, and --rejected others. Leave one out.",
@@ -346,7 +346,7 @@ def test_what_cannot_be_done_gets_a_sentence(
         assert refuses(told, folder, *arguments) == sentence
         assert json.loads(told(*arguments, "--json")[1]) == {"error": sentence}
 
-    check_rows(check, WHAT_CANNOT_BE_DONE_GETS_A_SENTENCE)
+    check_rows(check, REFUSED)
 
 
 # --- as of -----------------------------------------------------------------------------

@@ -141,7 +141,7 @@ def test_what_changed_is_named_by_how_its_id_ends(told: Run, folder: Path) -> No
     assert name not in out
 
 
-WHAT_WAS_LEFT_OUT_IS_NAMED_IN_WORDS = [
+LEFT_OUT = [
     (Omitted("profile", "essentials", "already_shown", ("a",)), "1 fact said above"),
     (Omitted("secondary", "essentials", "over_budget", ("a", "b")), "2 facts that matter less"),
     (Omitted("USER.md", "profile", "over_budget", ("f_1", "f_2")), "2 facts of USER.md"),
@@ -160,7 +160,7 @@ def test_what_was_left_out_is_named_in_words() -> None:
     def check(omitted: Omitted, words: str) -> None:
         assert cli_prompt.omitted_words(omitted) == words
 
-    check_rows(check, WHAT_WAS_LEFT_OUT_IS_NAMED_IN_WORDS)
+    check_rows(check, LEFT_OUT)
 
 
 @given(
@@ -209,7 +209,7 @@ def test_a_model_that_is_not_known_is_noted(told: Run) -> None:
     assert "The model 'nobodys-model' is not known" in err
 
 
-WHAT_CANNOT_BE_DONE_GETS_A_SENTENCE = [
+REFUSED = [
     (["prompt", "Task", "--budget", "5"], "No prompt was made: "),
     (
         ["prompt", "Task", "--budget", "0"],
@@ -265,7 +265,7 @@ def test_what_cannot_be_done_gets_a_sentence(told: Run, folder: Path) -> None:
         assert refuses(told, folder, *arguments).startswith(sentence)
         assert json.loads(told(*arguments, "--json")[1])["error"].startswith(sentence)
 
-    check_rows(check, WHAT_CANNOT_BE_DONE_GETS_A_SENTENCE)
+    check_rows(check, REFUSED)
 
 
 def test_a_task_that_is_no_text_gets_a_sentence(told: Run, folder: Path) -> None:

@@ -178,7 +178,7 @@ def test_nothing_is_said_in_a_sentence_and_by_the_exit_code(told: Run) -> None:
     assert answer(told, "zygote quasar xylophone")["why"] == out.strip()
 
 
-WHAT_CANNOT_BE_DONE_IS_REFUSED_WITH_A_SE = [
+REFUSED = [
     ("recall",),
     ("recall", ""),
     ("recall", "   "),
@@ -212,10 +212,10 @@ def test_what_cannot_be_done_is_refused_with_a_sentence(told: Run) -> None:
         assert err.startswith("looseleaf: ")
         assert err.rstrip().endswith((".", "`", ")")), err
 
-    check_rows(check, ((row,) for row in WHAT_CANNOT_BE_DONE_IS_REFUSED_WITH_A_SE))
+    check_rows(check, ((row,) for row in REFUSED))
 
 
-A_HOSTILE_QUERY_IS_ANSWERED = [
+HOSTILE = [
     '"',
     "'",
     "AND",
@@ -240,7 +240,7 @@ def test_a_hostile_query_is_answered(told: Run) -> None:
         assert (code, err) == (0 if json.loads(out)["hits"] else 1, "")
         assert set(json.loads(out)) == {"hits", "best", "why", "tokens"}
 
-    check_rows(check, A_HOSTILE_QUERY_IS_ANSWERED)
+    check_rows(check, HOSTILE)
 
 
 def test_a_note_is_told_beside_the_answer(told: Run, folder: Path) -> None:

@@ -115,7 +115,7 @@ def test_an_empty_value_clears(run: Run) -> None:
     assert (found["goal"], found["conventions"]) == ("", {})
 
 
-WHAT_CANNOT_BE_DONE_IS_ONE_SENTENCE = [
+REFUSED = [
     (("set", "colour", "red"), "'colour' is not a field to set"),
     (("set", "goal"), "write `looseleaf state set FIELD VALUE`"),
     (("set",), "write `looseleaf state set FIELD VALUE`"),
@@ -144,7 +144,7 @@ def test_what_cannot_be_done_is_one_sentence(run: Run, folder: Path) -> None:
         else:
             assert sentence in refuses(run, folder, "state", *arguments)
 
-    check_rows(check, WHAT_CANNOT_BE_DONE_IS_ONE_SENTENCE)
+    check_rows(check, REFUSED)
 
 
 def test_a_broken_file_is_named_checked_and_restored(run: Run, folder: Path) -> None:

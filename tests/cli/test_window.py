@@ -181,7 +181,7 @@ def test_a_turn_may_be_named(run: Run, folder: Path) -> None:
     )
 
 
-WHAT_MAKES_NO_SENSE_IS_NOT_RECORDED = [
+NOT_RECORDED = [
     (["user", "x", "--args", "{}"], b"", "--args goes with tool_call. Leave it out."),
     (
         ["assistant", "x", "--call-id", "c"],
@@ -246,7 +246,7 @@ def test_what_makes_no_sense_is_not_recorded(run: Run, folder: Path) -> None:
         run("record", "user", "first")
         assert refuses(run, folder, "record", *arguments, stdin=stdin) == f"Nothing was recorded: {sentence}"
 
-    check_rows(check, WHAT_MAKES_NO_SENSE_IS_NOT_RECORDED)
+    check_rows(check, NOT_RECORDED)
 
 
 BAD_JSON = {
@@ -352,7 +352,7 @@ def test_many_lines_come_from_standard_input_and_go_out_as_json(run: Run, folder
     assert run("record", "jsonl", "--json", stdin=b"") == (0, "[]\n", "")
 
 
-A_BAD_LINE_IS_NAMED_AND_NOTHING_IS_WRITT = [
+BAD_LINES = [
     (b"{", "it is not JSON (expecting property name"),
     (b"[1]", "it is not an object. Write one such as "),
     (b'"hello"', "it is not an object. Write one such as "),
@@ -384,7 +384,7 @@ def test_a_bad_line_is_named_and_nothing_is_written(run: Run, folder: Path) -> N
         said = refuses(run, folder, "record", "jsonl", stdin=lines)
         assert said.startswith(f"Nothing was recorded: line 6: {sentence}")
 
-    check_rows(check, A_BAD_LINE_IS_NAMED_AND_NOTHING_IS_WRITT)
+    check_rows(check, BAD_LINES)
 
 
 @pytest.mark.parametrize("line", [b'{"user": "a", "turn_id": "turn_0009"}', b'{"tool_result": 1e999}'])
