@@ -27,6 +27,7 @@ from looseleaf.cli.verbs import facts as cli_facts
 from looseleaf.cli.verbs.pages import fact_times
 from looseleaf.memory import Memory
 from looseleaf.place.notebook import Source
+from tables import check_rows
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -287,64 +288,65 @@ def test_that_nothing_is_known_is_said(run: Run, folder: Path) -> None:
     assert run("index") == (0, "There are no pages in facts/ or episodes/ yet.\n", "")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
+REFUSED = [
+    (
+        ["facts", "--as-of", "2026-01-02", "--rejected"],
+        "Nothing was shown: --as-of lists facts that were true then, and --rejected others. Leave one out.",
+    ),
+    (
+        ["facts", "--topic", "none"],
+        "Nothing was shown: there is no topic 'none'. `looseleaf topics` lists them.",
+    ),
+    (
+        ["facts", "--as-of", "then"],
+        "Nothing was shown: 'then' is no date. Write a date as 2026-02-24, or a time as 2026-02-24T15:30.",
+    ),
+    (["topic", "none"], "Nothing was shown: there is no topic 'none'. There are: sessions, user."),
+    (["score", "USER.md:5", "11"], "Nothing was scored: 11.0 is no score. Give a number from 0 to 10."),
+    (["score", "USER.md:5", "nan"], "Nothing was scored: nan is no score. Give a number from 0 to 10."),
+    (
+        ["score", "USER.md:5", "high"],
+        "Nothing was scored: 'high' is not a score. Give a number from 0 to 10.",
+    ),
+    *(
         (
-            ["facts", "--as-of", "2026-01-02", "--rejected"],
-            "Nothing was shown: --as-of lists facts that were true then, and --rejected others. Leave one out.",
-        ),
-        (
-            ["facts", "--topic", "none"],
-            "Nothing was shown: there is no topic 'none'. `looseleaf topics` lists them.",
-        ),
-        (
-            ["facts", "--as-of", "then"],
-            "'then' is not a date. Write a date as 2026-02-24, or a time as 2026-02-24T15:30.",
-        ),
-        (["topic", "none"], "Nothing was shown: there is no topic 'none'. There are: sessions, user."),
-        (["score", "USER.md:5", "11"], "Nothing was scored: 11.0 is no score. Give a number from 0 to 10."),
-        (["score", "USER.md:5", "nan"], "Nothing was scored: nan is no score. Give a number from 0 to 10."),
-        (
-            ["score", "USER.md:5", "high"],
-            "Nothing was scored: 'high' is not a score. Give a number from 0 to 10.",
-        ),
-        *(
+            [verb, name, *more],
             (
-                [verb, name, *more],
-                (
-                    f"Nothing was done: there is no fact {name}. `looseleaf facts` lists them; give more of its id, or "
-                    "`page.md:line`."
-                ),
-            )
-            for verb, *more in (["why"], ["history"], ["score", "1"], ["correct", "x"], ["approve"], ["pin"])
-            for name in ("f_nothing", "USER.md:1")
-            if (verb, name)
-            != ("why", "USER.md:1")  # a line that is no fact stands in the prompt all the same
-        ),
-        (
-            ["redistill", "--with", "no_such_module:thing"],
-            (
-                "Nothing was distilled: there is no distiller 'no_such_module:thing': it could not be loaded "
-                "(ModuleNotFoundError: No module named 'no_such_module'). Give rules, model, or "
-                "package.module:attribute."
+                f"Nothing was done: there is no fact {name}. `looseleaf facts` lists them; give more of its id, or "
+                "`page.md:line`."
             ),
-        ),
+        )
+        for verb, *more in (["why"], ["history"], ["score", "1"], ["correct", "x"], ["approve"], ["pin"])
+        for name in ("f_nothing", "USER.md:1")
+        if (verb, name) != ("why", "USER.md:1")  # a line that is no fact stands in the prompt all the same
+    ),
+    (
+        ["redistill", "--with", "no_such_module:thing"],
         (
-            ["redistill", "--with", "json:loads"],
-            (
-                "Nothing was distilled: there is no distiller 'json:loads': it has no `name` and `distill`. "
-                "Give rules, model, or package.module:attribute."
-            ),
+            "Nothing was distilled: there is no distiller 'no_such_module:thing': it could not be loaded "
+            "(ModuleNotFoundError: No module named 'no_such_module'). Give rules, model, or "
+            "package.module:attribute."
         ),
-    ],
-)
+    ),
+    (
+        ["redistill", "--with", "json:loads"],
+        (
+            "Nothing was distilled: there is no distiller 'json:loads': it has no `name` and `distill`. "
+            "Give rules, model, or package.module:attribute."
+        ),
+    ),
+]
+
+
 def test_what_cannot_be_done_gets_a_sentence(
-    told: Run, folder: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], sentence: str
+    told: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sys, "path", [*sys.path])
-    assert refuses(told, folder, *arguments) == sentence
-    assert json.loads(told(*arguments, "--json")[1]) == {"error": sentence}
+    def check(arguments: list[str], sentence: str) -> None:
+        monkeypatch.setattr(sys, "path", [*sys.path])
+        assert refuses(told, folder, *arguments) == sentence
+        assert json.loads(told(*arguments, "--json")[1]) == {"error": sentence}
+
+    check_rows(check, REFUSED)
 
 
 # --- as of -----------------------------------------------------------------------------
@@ -906,21 +908,21 @@ def test_no_text_passes_for_a_line_of_ours(fact: Fact, said: list[Source]) -> No
 # --- help and the cold start -----------------------------------------------------------
 
 
-@pytest.mark.parametrize("verb", cli_verbs.VERBS)
-def test_every_verb_has_help_with_an_example_that_can_be_given(
-    verb: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    run, about, _, example = cli_verbs.VERBS[verb]
-    with pytest.raises(SystemExit) as ended:
-        main([verb, "--help"])
-    assert ended.value.code == 0
-    examples = example.split("\n")
-    shown = "".join(f"  looseleaf {each}\n" for each in examples)
-    assert capsys.readouterr().out.endswith(f"\nexample{'s' * (len(examples) > 1)}:\n{shown}")
-    assert about
-    for each in examples:
-        words = shlex.split(each)
-        assert (words[0], cli_parse.parse(words).run) == (verb, run)
+def test_every_verb_has_help_with_an_example_that_can_be_given(capsys: pytest.CaptureFixture[str]) -> None:
+    def check(verb: str) -> None:
+        run, about, _, example = cli_verbs.VERBS[verb]
+        with pytest.raises(SystemExit) as ended:
+            main([verb, "--help"])
+        assert ended.value.code == 0
+        examples = example.split("\n")
+        shown = "".join(f"  looseleaf {each}\n" for each in examples)
+        assert capsys.readouterr().out.endswith(f"\nexample{'s' * (len(examples) > 1)}:\n{shown}")
+        assert about
+        for each in examples:
+            words = shlex.split(each)
+            assert (words[0], cli_parse.parse(words).run) == (verb, run)
+
+    check_rows(check, cli_verbs.VERBS)
 
 
 def test_the_version_is_told(folder: Path) -> None:

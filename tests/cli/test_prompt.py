@@ -23,6 +23,7 @@ from looseleaf.explain.trail import Step
 from looseleaf.explain.why import Answer, Chain
 from looseleaf.memory import Memory
 from looseleaf.prompt.manifest import SLOTS, Item, Manifest, Omitted
+from tables import check_rows
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -140,24 +141,26 @@ def test_what_changed_is_named_by_how_its_id_ends(told: Run, folder: Path) -> No
     assert name not in out
 
 
-@pytest.mark.parametrize(
-    ("omitted", "words"),
-    [
-        (Omitted("profile", "essentials", "already_shown", ("a",)), "1 fact said above"),
-        (Omitted("secondary", "essentials", "over_budget", ("a", "b")), "2 facts that matter less"),
-        (Omitted("USER.md", "profile", "over_budget", ("f_1", "f_2")), "2 facts of USER.md"),
-        (Omitted("USER.md", "profile", "over_budget", ("USER.md",)), "USER.md"),
-        (Omitted("the end of USER.md", "profile", "over_budget"), "the end of USER.md"),
-        (Omitted("the beginning of a message", "window", "over_budget"), "the beginning of a message"),
-        (Omitted("the ends of results", "window", "over_budget", ("7",)), "the end of 1 result"),
-        (Omitted("earlier turns", "window", "compacted", ("sessions/A",)), "earlier turns"),
-        (Omitted("what is too long", "window", "compacted", ("a", "b")), "2 long texts"),
-        (Omitted("something new", "window", "compacted", ("a", "b")), "something new (2)"),
-        (Omitted("state", "state", "over_budget"), "state"),
-    ],
-)
-def test_what_was_left_out_is_named_in_words(omitted: Omitted, words: str) -> None:
-    assert cli_prompt.omitted_words(omitted) == words
+LEFT_OUT = [
+    (Omitted("profile", "essentials", "already_shown", ("a",)), "1 fact said above"),
+    (Omitted("secondary", "essentials", "over_budget", ("a", "b")), "2 facts that matter less"),
+    (Omitted("USER.md", "profile", "over_budget", ("f_1", "f_2")), "2 facts of USER.md"),
+    (Omitted("USER.md", "profile", "over_budget", ("USER.md",)), "USER.md"),
+    (Omitted("the end of USER.md", "profile", "over_budget"), "the end of USER.md"),
+    (Omitted("the beginning of a message", "window", "over_budget"), "the beginning of a message"),
+    (Omitted("the ends of results", "window", "over_budget", ("7",)), "the end of 1 result"),
+    (Omitted("earlier turns", "window", "compacted", ("sessions/A",)), "earlier turns"),
+    (Omitted("what is too long", "window", "compacted", ("a", "b")), "2 long texts"),
+    (Omitted("something new", "window", "compacted", ("a", "b")), "something new (2)"),
+    (Omitted("state", "state", "over_budget"), "state"),
+]
+
+
+def test_what_was_left_out_is_named_in_words() -> None:
+    def check(omitted: Omitted, words: str) -> None:
+        assert cli_prompt.omitted_words(omitted) == words
+
+    check_rows(check, LEFT_OUT)
 
 
 @given(
@@ -206,63 +209,63 @@ def test_a_model_that_is_not_known_is_noted(told: Run) -> None:
     assert "The model 'nobodys-model' is not known" in err
 
 
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        (["prompt", "Task", "--budget", "5"], "No prompt was made: "),
-        (
-            ["prompt", "Task", "--budget", "0"],
-            "No prompt was made: the budget is a number of tokens from 1",
-        ),
-        (
-            ["prompt", "--replay", "nothing"],
-            "Nothing was shown: there is no prompt 'nothing' of main. `looseleaf analyze` lists the last ones.",
-        ),
-        (["prompt", "--diff", "nothing", "last"], "Nothing was shown: there is no prompt 'nothing' of main."),
-        (
-            ["prompt", "--diff", "a", "--replay", "b"],
-            "No prompt was shown: --replay and --diff exclude each other. Leave one out.",
-        ),
-        (
-            ["prompt", "Task", "--replay", "last"],
-            "No prompt was shown: a task does not go with --replay. Leave one out.",
-        ),
-        (
-            ["prompt", "--replay", "last", "--dry-run"],
-            "No prompt was shown: --dry-run does not go with --replay. Leave one out.",
-        ),
-        (
-            ["prompt", "--diff", "last", "--explain"],
-            "No prompt was shown: --explain does not go with --diff. Leave one out.",
-        ),
-        (
-            ["prompt", "--diff", "last", "--budget", "9"],
-            "No prompt was shown: --budget does not go with --diff. Leave one out.",
-        ),
-        (
-            ["analyze", "--last", "0"],
-            "Nothing was analyzed: 0 is no number of prompts. Give one that is at least 1.",
-        ),
-        (
-            ["analyze", "--last", "9" * 40],
-            "Nothing was analyzed: at most 1,000,000 prompts are listed. Give a smaller number.",
-        ),
-        (
-            ["prompt", "Task", "--explain", "--messages"],
-            "No prompt was shown: --explain and --messages exclude each other.",
-        ),
-        (["why", "USER.md:99"], "Nothing was looked for: USER.md has 7 lines, and no line 99."),
-        (["why", "facts/none.md:1"], "Nothing was done: there is no fact facts/none.md:1."),
-        (["why", " "], "Nothing was looked for: the text is empty. Give some words of a prompt."),
-        (["why", "words", "--prompt", "nothing"], "Nothing was shown: there is no prompt 'nothing' of main."),
-    ],
-)
-def test_what_cannot_be_done_gets_a_sentence(
-    told: Run, folder: Path, arguments: list[str], sentence: str
-) -> None:
-    told("facts")  # absorbs what a test wrote
-    assert refuses(told, folder, *arguments).startswith(sentence)
-    assert json.loads(told(*arguments, "--json")[1])["error"].startswith(sentence)
+REFUSED = [
+    (["prompt", "Task", "--budget", "5"], "No prompt was made: "),
+    (
+        ["prompt", "Task", "--budget", "0"],
+        "No prompt was made: the budget is a number of tokens from 1",
+    ),
+    (
+        ["prompt", "--replay", "nothing"],
+        "Nothing was shown: there is no prompt 'nothing' of main. `looseleaf analyze` lists the last ones.",
+    ),
+    (["prompt", "--diff", "nothing", "last"], "Nothing was shown: there is no prompt 'nothing' of main."),
+    (
+        ["prompt", "--diff", "a", "--replay", "b"],
+        "No prompt was shown: --replay and --diff exclude each other. Leave one out.",
+    ),
+    (
+        ["prompt", "Task", "--replay", "last"],
+        "No prompt was shown: a task does not go with --replay. Leave one out.",
+    ),
+    (
+        ["prompt", "--replay", "last", "--dry-run"],
+        "No prompt was shown: --dry-run does not go with --replay. Leave one out.",
+    ),
+    (
+        ["prompt", "--diff", "last", "--explain"],
+        "No prompt was shown: --explain does not go with --diff. Leave one out.",
+    ),
+    (
+        ["prompt", "--diff", "last", "--budget", "9"],
+        "No prompt was shown: --budget does not go with --diff. Leave one out.",
+    ),
+    (
+        ["analyze", "--last", "0"],
+        "Nothing was analyzed: 0 is no number of prompts. Give one that is at least 1.",
+    ),
+    (
+        ["analyze", "--last", "9" * 40],
+        "Nothing was analyzed: at most 1,000,000 prompts are listed. Give a smaller number.",
+    ),
+    (
+        ["prompt", "Task", "--explain", "--messages"],
+        "No prompt was shown: --explain and --messages exclude each other.",
+    ),
+    (["why", "USER.md:99"], "Nothing was looked for: USER.md has 7 lines, and no line 99."),
+    (["why", "facts/none.md:1"], "Nothing was done: there is no fact facts/none.md:1."),
+    (["why", " "], "Nothing was looked for: the text is empty. Give some words of a prompt."),
+    (["why", "words", "--prompt", "nothing"], "Nothing was shown: there is no prompt 'nothing' of main."),
+]
+
+
+def test_what_cannot_be_done_gets_a_sentence(told: Run, folder: Path) -> None:
+    def check(arguments: list[str], sentence: str) -> None:
+        told("facts")  # absorbs what a test wrote
+        assert refuses(told, folder, *arguments).startswith(sentence)
+        assert json.loads(told(*arguments, "--json")[1])["error"].startswith(sentence)
+
+    check_rows(check, REFUSED)
 
 
 def test_a_task_that_is_no_text_gets_a_sentence(told: Run, folder: Path) -> None:

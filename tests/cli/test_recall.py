@@ -14,6 +14,7 @@ import pytest
 from looseleaf.cli import output as cli_progress
 from looseleaf.cli.main import main
 from looseleaf.memory import Memory
+from tables import check_rows
 
 if TYPE_CHECKING:
     from conftest import Run
@@ -177,65 +178,69 @@ def test_nothing_is_said_in_a_sentence_and_by_the_exit_code(told: Run) -> None:
     assert answer(told, "zygote quasar xylophone")["why"] == out.strip()
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ("recall",),
-        ("recall", ""),
-        ("recall", "   "),
-        ("recall", "x" * 30_000),
-        ("recall", "lantern", "--k", "0"),
-        ("recall", "lantern", "--k", "-1"),
-        ("recall", "lantern", "--k", "many"),
-        ("recall", "lantern", "--k", "1.5"),
-        ("recall", "lantern", "--budget", "0"),
-        ("recall", "lantern", "--budget", "x"),
-        ("recall", "lantern", "--kind", "nix"),
-        ("recall", "lantern", "--as-of", "someday"),
-        ("recall", "lantern", "--since", "2026-02-30"),
-        ("recall", "lantern", "--until", "\ud800"),
-        ("recall", "lantern", "--now", "99999-01-01"),
-        ("recall", "lantern", "--agent", "../x"),
-        ("open",),
-        ("open", ""),
-        ("open", "nothing"),
-        ("open", "f_000000000000"),
-        ("open", "01ARZ3NDEKTSV4RRFFQ69G5FAV"),
-        ("open", "USER.md#900-901"),
-        ("open", "../x.md#1-1"),
-        ("open", "x\0y"),
-    ],
-)
-def test_what_cannot_be_done_is_refused_with_a_sentence(told: Run, arguments: tuple[str, ...]) -> None:
-    err = refused(told, *arguments)
-    assert err.startswith("looseleaf: ")
-    assert err.rstrip().endswith((".", "`", ")")), err
+REFUSED = [
+    ("recall",),
+    ("recall", ""),
+    ("recall", "   "),
+    ("recall", "x" * 30_000),
+    ("recall", "lantern", "--k", "0"),
+    ("recall", "lantern", "--k", "-1"),
+    ("recall", "lantern", "--k", "many"),
+    ("recall", "lantern", "--k", "1.5"),
+    ("recall", "lantern", "--budget", "0"),
+    ("recall", "lantern", "--budget", "x"),
+    ("recall", "lantern", "--kind", "nix"),
+    ("recall", "lantern", "--as-of", "someday"),
+    ("recall", "lantern", "--since", "2026-02-30"),
+    ("recall", "lantern", "--until", "\ud800"),
+    ("recall", "lantern", "--now", "99999-01-01"),
+    ("recall", "lantern", "--agent", "../x"),
+    ("open",),
+    ("open", ""),
+    ("open", "nothing"),
+    ("open", "f_000000000000"),
+    ("open", "01ARZ3NDEKTSV4RRFFQ69G5FAV"),
+    ("open", "USER.md#900-901"),
+    ("open", "../x.md#1-1"),
+    ("open", "x\0y"),
+]
 
 
-@pytest.mark.parametrize(
-    "query",
-    [
-        '"',
-        "'",
-        "AND",
-        "NEAR(",
-        "*",
-        "--",
-        "\0",
-        "\ud800 lantern",
-        "terms:lantern",
-        "^",
-        "🎉",
-        "\u202e",
-        "(((",
-        "%s",
-        "[z-a]",
-    ],
-)
-def test_a_hostile_query_is_answered(told: Run, query: str) -> None:
-    code, out, err = told("recall", "--json", "--", query)
-    assert (code, err) == (0 if json.loads(out)["hits"] else 1, "")
-    assert set(json.loads(out)) == {"hits", "best", "why", "tokens"}
+def test_what_cannot_be_done_is_refused_with_a_sentence(told: Run) -> None:
+    def check(arguments: tuple[str, ...]) -> None:
+        err = refused(told, *arguments)
+        assert err.startswith("looseleaf: ")
+        assert err.rstrip().endswith((".", "`", ")")), err
+
+    check_rows(check, ((row,) for row in REFUSED))
+
+
+HOSTILE = [
+    '"',
+    "'",
+    "AND",
+    "NEAR(",
+    "*",
+    "--",
+    "\0",
+    "\ud800 lantern",
+    "terms:lantern",
+    "^",
+    "🎉",
+    "\u202e",
+    "(((",
+    "%s",
+    "[z-a]",
+]
+
+
+def test_a_hostile_query_is_answered(told: Run) -> None:
+    def check(query: str) -> None:
+        code, out, err = told("recall", "--json", "--", query)
+        assert (code, err) == (0 if json.loads(out)["hits"] else 1, "")
+        assert set(json.loads(out)) == {"hits", "best", "why", "tokens"}
+
+    check_rows(check, HOSTILE)
 
 
 def test_a_note_is_told_beside_the_answer(told: Run, folder: Path) -> None:

@@ -30,6 +30,7 @@ from looseleaf.cli.main import main
 from looseleaf.cli.verbs import window as cli_talk
 from looseleaf.memory import Memory
 from looseleaf.store.files import FileStore
+from tables import check_rows
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -180,72 +181,72 @@ def test_a_turn_may_be_named(run: Run, folder: Path) -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("arguments", "stdin", "sentence"),
-    [
-        (["user", "x", "--args", "{}"], b"", "--args goes with tool_call. Leave it out."),
-        (
-            ["assistant", "x", "--call-id", "c"],
-            b"",
-            "--call-id goes with tool_call or tool_result. Leave it out.",
-        ),
-        (["tool_call", "x", "--error"], b"", "--error goes with tool_result. Leave it out."),
-        (["jsonl", "--result", "1"], b"", "--result goes with tool_result. Leave it out."),
-        (["tool_call", "x", "--name", "y"], b"", "--name goes with tool_result. Leave it out."),
-        (
-            ["tool_result", "x", "--result", "1"],
-            b"",
-            "the result was given twice, as text and by --result. Leave one out.",
-        ),
-        (
-            ["tool_call", "--args", "-"],
-            b"{}",
-            "two texts cannot both come from standard input. Give one as an argument.",
-        ),
-        (
-            ["tool_result", "--error", "--result", "-"],
-            b"{}",
-            "two texts cannot both come from standard input. Give one as an argument.",
-        ),
-        (
-            ["user"],
-            b"",
-            "standard input was empty. Give the text there, or as an argument.",
-        ),
-        (
-            ["assistant", "-"],
-            b"\n",
-            "standard input was empty. Give the text there, or as an argument.",
-        ),
-        (["user"], b"ok \xff", "standard input is not UTF-8 text (at byte 4). Convert it first."),
-        (
-            ["tool_call", "x", "--args", "-"],
-            b"\xff",
-            "--args is not UTF-8 text (at byte 1). Convert it first.",
-        ),
-        (["tool_call", ""], b"", "a tool call needs the name of its tool. Give it as tool_call=…"),
-        (
-            ["jsonl", "nowhere.jsonl"],
-            b"",
-            "nowhere.jsonl could not be read (No such file or directory). Give the text another way.",
-        ),
-        (
-            ["jsonl", "memory"],
-            b"",
-            "memory could not be read (Is a directory). Give the text another way.",
-        ),
-        (
-            ["jsonl", "a\0b"],
-            b"",
-            "a\\x00b could not be read (embedded null byte). Give the text another way.",
-        ),
-    ],
-)
-def test_what_makes_no_sense_is_not_recorded(
-    run: Run, folder: Path, arguments: list[str], stdin: bytes, sentence: str
-) -> None:
-    run("record", "user", "first")
-    assert refuses(run, folder, "record", *arguments, stdin=stdin) == f"Nothing was recorded: {sentence}"
+NOT_RECORDED = [
+    (["user", "x", "--args", "{}"], b"", "--args goes with tool_call. Leave it out."),
+    (
+        ["assistant", "x", "--call-id", "c"],
+        b"",
+        "--call-id goes with tool_call or tool_result. Leave it out.",
+    ),
+    (["tool_call", "x", "--error"], b"", "--error goes with tool_result. Leave it out."),
+    (["jsonl", "--result", "1"], b"", "--result goes with tool_result. Leave it out."),
+    (["tool_call", "x", "--name", "y"], b"", "--name goes with tool_result. Leave it out."),
+    (
+        ["tool_result", "x", "--result", "1"],
+        b"",
+        "the result was given twice, as text and by --result. Leave one out.",
+    ),
+    (
+        ["tool_call", "--args", "-"],
+        b"{}",
+        "two texts cannot both come from standard input. Give one as an argument.",
+    ),
+    (
+        ["tool_result", "--error", "--result", "-"],
+        b"{}",
+        "two texts cannot both come from standard input. Give one as an argument.",
+    ),
+    (
+        ["user"],
+        b"",
+        "standard input was empty. Give the text there, or as an argument.",
+    ),
+    (
+        ["assistant", "-"],
+        b"\n",
+        "standard input was empty. Give the text there, or as an argument.",
+    ),
+    (["user"], b"ok \xff", "standard input is not UTF-8 text (at byte 4). Convert it first."),
+    (
+        ["tool_call", "x", "--args", "-"],
+        b"\xff",
+        "--args is not UTF-8 text (at byte 1). Convert it first.",
+    ),
+    (["tool_call", ""], b"", "a tool call needs the name of its tool. Give it as tool_call=…"),
+    (
+        ["jsonl", "nowhere.jsonl"],
+        b"",
+        "nowhere.jsonl could not be read (No such file or directory). Give the text another way.",
+    ),
+    (
+        ["jsonl", "memory"],
+        b"",
+        "memory could not be read (Is a directory). Give the text another way.",
+    ),
+    (
+        ["jsonl", "a\0b"],
+        b"",
+        "a\\x00b could not be read (embedded null byte). Give the text another way.",
+    ),
+]
+
+
+def test_what_makes_no_sense_is_not_recorded(run: Run, folder: Path) -> None:
+    def check(arguments: list[str], stdin: bytes, sentence: str) -> None:
+        run("record", "user", "first")
+        assert refuses(run, folder, "record", *arguments, stdin=stdin) == f"Nothing was recorded: {sentence}"
+
+    check_rows(check, NOT_RECORDED)
 
 
 BAD_JSON = {
@@ -260,13 +261,21 @@ BAD_JSON = {
 }
 
 
-@pytest.mark.parametrize("text", BAD_JSON, ids=lambda text: text[:10])
-@pytest.mark.parametrize("arguments", [["tool_call", "ls", "--args"], ["tool_result", "--result"]])
-def test_json_that_is_none_is_not_recorded(run: Run, folder: Path, arguments: list[str], text: str) -> None:
-    run("record", "user", "first")
-    said = refuses(run, folder, "record", *arguments[:-1], f"{arguments[-1]}={text}")
-    assert said.startswith(f"Nothing was recorded: {arguments[-1]} is not JSON ({BAD_JSON[text]}")
-    assert said.endswith("). Put texts and names in double quotes.")
+def test_json_that_is_none_is_not_recorded(run: Run, folder: Path) -> None:
+    def check(text: str, arguments: list[str]) -> None:
+        run("record", "user", "first")
+        said = refuses(run, folder, "record", *arguments[:-1], f"{arguments[-1]}={text}")
+        assert said.startswith(f"Nothing was recorded: {arguments[-1]} is not JSON ({BAD_JSON[text]}")
+        assert said.endswith("). Put texts and names in double quotes.")
+
+    check_rows(
+        check,
+        (
+            (one, two)
+            for one in BAD_JSON
+            for two in [["tool_call", "ls", "--args"], ["tool_result", "--result"]]
+        ),
+    )
 
 
 @pytest.mark.parametrize("text", ["1e999", "[" * 200 + "]" * 200, "[" * 900 + "]" * 900])
@@ -341,39 +350,39 @@ def test_many_lines_come_from_standard_input_and_go_out_as_json(run: Run, folder
     assert run("record", "jsonl", "--json", stdin=b"") == (0, "[]\n", "")
 
 
-@pytest.mark.parametrize(
-    ("line", "sentence"),
-    [
-        (b"{", "it is not JSON (expecting property name"),
-        (b"[1]", "it is not an object. Write one such as "),
-        (b'"hello"', "it is not an object. Write one such as "),
-        (b"\xff", "it is not UTF-8 text (at byte 1). "),
-        (b"[" * 100_000, "it is not JSON (it nests too deep). "),
-        (b"{}", "nothing was given. Give one of user, assistant, tool_call, tool_result."),
-        (b'{"user": null}', "nothing was given. "),
-        (b'{"user": "a", "assistant": "b"}', "user and assistant were given at once. "),
-        (b'{"user": "a", "self": 1}', "a trace has no 'self'. "),
-        (b'{"user": "a", "origin": "user"}', "a trace has no 'origin'. "),
-        (b'{"user": 5}', "content must be text, not int. "),
-        (b'{"user": "a", "content": "b"}', "content was given twice, "),
-        (b'{"tool_call": "a", "tool_name": "b"}', "tool_name was given twice, "),
-        (b'{"tool_call": ""}', "a tool call needs the name of its tool. "),
-        (b'{"user": "a", "turn_id": 5}', "turn_id must be text, not int. "),
-        (b'{"user": "a", "tool_result_ref": 5}', "tool_result_ref must be text, not int. "),
-        (b'{"user": "a", "tags": "b"}', "tags must be a list of texts. "),
-        (b'{"user": "a", "tags": null}', "tags must be a list of texts. "),
-        (b'{"user": "a", "ts": "now"}', "ts must be epoch seconds. "),
-        (b'{"user": "a", "media": ["x"]}', "media must be an object "),
-        (b'{"user": "a", "media": {"images": "x.png"}}', "media must hold addresses, "),
-    ],
-)
-def test_a_bad_line_is_named_and_nothing_is_written(
-    run: Run, folder: Path, line: bytes, sentence: str
-) -> None:
-    run("record", "user", "first")
-    lines = talk(1) + b"\n" + line + b"\n" + talk(1)
-    said = refuses(run, folder, "record", "jsonl", stdin=lines)
-    assert said.startswith(f"Nothing was recorded: line 6: {sentence}")
+BAD_LINES = [
+    (b"{", "it is not JSON (expecting property name"),
+    (b"[1]", "it is not an object. Write one such as "),
+    (b'"hello"', "it is not an object. Write one such as "),
+    (b"\xff", "it is not UTF-8 text (at byte 1). "),
+    (b"[" * 100_000, "it is not JSON (it nests too deep). "),
+    (b"{}", "nothing was given. Give one of user, assistant, tool_call, tool_result."),
+    (b'{"user": null}', "nothing was given. "),
+    (b'{"user": "a", "assistant": "b"}', "user and assistant were given at once. "),
+    (b'{"user": "a", "self": 1}', "a trace has no 'self'. "),
+    (b'{"user": "a", "origin": "user"}', "a trace has no 'origin'. "),
+    (b'{"user": 5}', "content must be text, not int. "),
+    (b'{"user": "a", "content": "b"}', "content was given twice, "),
+    (b'{"tool_call": "a", "tool_name": "b"}', "tool_name was given twice, "),
+    (b'{"tool_call": ""}', "a tool call needs the name of its tool. "),
+    (b'{"user": "a", "turn_id": 5}', "turn_id must be text, not int. "),
+    (b'{"user": "a", "tool_result_ref": 5}', "tool_result_ref must be text, not int. "),
+    (b'{"user": "a", "tags": "b"}', "tags must be a list of texts. "),
+    (b'{"user": "a", "tags": null}', "tags must be a list of texts. "),
+    (b'{"user": "a", "ts": "now"}', "ts must be epoch seconds. "),
+    (b'{"user": "a", "media": ["x"]}', "media must be an object "),
+    (b'{"user": "a", "media": {"images": "x.png"}}', "media must hold addresses, "),
+]
+
+
+def test_a_bad_line_is_named_and_nothing_is_written(run: Run, folder: Path) -> None:
+    def check(line: bytes, sentence: str) -> None:
+        run("record", "user", "first")
+        lines = talk(1) + b"\n" + line + b"\n" + talk(1)
+        said = refuses(run, folder, "record", "jsonl", stdin=lines)
+        assert said.startswith(f"Nothing was recorded: line 6: {sentence}")
+
+    check_rows(check, BAD_LINES)
 
 
 @pytest.mark.parametrize("line", [b'{"user": "a", "turn_id": "turn_0009"}', b'{"tool_result": 1e999}'])
