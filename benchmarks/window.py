@@ -265,7 +265,7 @@ def run_child(code: str, *arguments: str) -> str:
     return done.stdout
 
 
-CHILD_MESSAGES = "import sys; from looseleaf import Memory; Memory(sys.argv[1]).messages()"
+CHILD_MESSAGES = "import sys; from looseleaf import Memory; Memory(sys.argv[1]).window.messages()"
 
 
 # --- kept: what a later call needs ----------------------------------------------------------------
@@ -498,13 +498,13 @@ def peak():
     with open("/proc/self/status") as status:
         return next(int(line.split()[1]) for line in status if line.startswith("VmHWM")) * 1024
 
-Memory(sys.argv[1], agent="idle").window_tokens("This loads the vocabulary.")
+Memory(sys.argv[1], agent="idle").window.tokens("This loads the vocabulary.")
 memory = Memory(sys.argv[1])
 idle, begin = peak(), time.perf_counter()
 if sys.argv[2] == "compact":
-    assert memory.compact() is not None
+    assert memory.window.compact() is not None
 else:
-    memory.messages()
+    memory.window.messages()
 print(json.dumps([peak() - idle, idle, time.perf_counter() - begin]))
 """
 

@@ -641,7 +641,7 @@ def test_a_hook_of_a_prompt_loads_no_vocabulary_no_distiller_and_no_database(fol
         from looseleaf.cli.main import main
         sys.stdin = io.TextIOWrapper(io.BytesIO(b'{"session_id": "x", "prompt": "hello"}'))
         main(["--memory", sys.argv[1], "hook", sys.argv[2]])
-        heavy = ("sqlite3", "splintr", "mcp", "looseleaf.facts", "looseleaf.distill", "looseleaf.place",
+        heavy = ("sqlite3", "splintr", "mcp", "looseleaf.facts", "looseleaf.distill", "looseleaf.place.placer",
                  "looseleaf.state", "hashlib", "argparse", "typing", "dataclasses", "pathlib", "asyncio", "subprocess")
         print("loaded", [name for name in heavy if name in sys.modules])
     """

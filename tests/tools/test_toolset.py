@@ -263,7 +263,7 @@ WRONG: list[tuple[str, str, Arguments, str]] = [
     ),
     ("memory_append", "empty", {"path": "facts/tea.md", "entry": "\n"}, "the entry is empty"),
     ("remember", "empty", {"topic": "tea", "content": ""}, "the content is empty"),
-    ("remember", "empty topic", {"topic": " ", "content": "x"}, "the topic is empty"),
+    ("remember", "empty topic", {"topic": " ", "content": "x"}, "The topic is empty"),
     ("memory_state", "empty", {"patch": {}}, "the patch is empty"),
     ("memory_forget", "empty", {"what": " "}, "`what` is empty"),
     ("memory_forget", "unknown", {"what": "the moon"}, "no fact says"),

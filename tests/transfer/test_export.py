@@ -914,7 +914,7 @@ with Memory(sys.argv[1], policy=Policy(segment_bytes=20_000, body_bytes=1_500)) 
     for number in range(100_000):
         memory.record(user=f"I live in Town{number}. " + "w" * (number % 7 * 500))
         memory.record(assistant="Noted.")
-        memory.edit("facts/diary.md", lambda text: text + f"- Day {number}: done\\n", reason="x", author="person")
+        memory.pages.edit("facts/diary.md", lambda text: text + f"- Day {number}: done\\n", reason="x", author="person")
         if number % 5 == 0:
             memory.distill()
 """

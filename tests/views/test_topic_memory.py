@@ -478,7 +478,7 @@ def test_reading_words_takes_time_linear_in_the_text(unit: str) -> None:
 
 def test_the_same_memory_is_made_in_every_process() -> None:
     code = (
-        "import json, test_topics as t, test_essentials as e\n"
+        "import json\nfrom views import test_essentials as e, test_topic_memory as t\n"
         "from looseleaf.views.topic_memory import *\n"
         "from looseleaf.language.topic_words import topic_of_text\n"
         "from looseleaf.views.essentials import *\n"

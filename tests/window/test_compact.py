@@ -700,7 +700,7 @@ def test_a_distiller_that_is_never_done_holds_nobody_up(tmp_path: Path) -> None:
         "m = Memory(sys.argv[1], policy=Policy(context_tokens=1002, max_tokens=1, safety_margin_tokens=1,"
         " distill_seconds=0.05), distiller=D(), counter=lambda text: len(text) // 4)\n"
         "for n in range(40): m.record(user='word ' * 60)\n"
-        "assert m.compact().level == 'rules'\nm.close()\n"
+        "assert m.window.compact().level == 'rules'\nm.close()\n"
     )
     import subprocess
     import sys
@@ -895,7 +895,7 @@ def test_a_quick_look_loads_no_vocabulary(tmp_path: Path) -> None:
         memory.record(user="word " * 1000)
     script = (
         "import sys\nfrom looseleaf import Memory\nm = Memory(sys.argv[1])\n"
-        "assert m.window_tokens(quick=True) > 500\nassert m.messages()\nassert 'splintr' not in sys.modules\n"
+        "assert m.window.tokens(quick=True) > 500\nassert m.window.messages()\nassert 'splintr' not in sys.modules\n"
     )
     assert subprocess.run([sys.executable, "-c", script, str(tmp_path / "m")], check=False).returncode == 0
 

@@ -41,7 +41,7 @@ from compaction import (
 from faults import CountedDisk, DyingDisk, FaultyDisk
 from looseleaf.base.errors import Refused
 from looseleaf.base.ids import is_id
-from looseleaf.place.notebook import Notebook
+from looseleaf.memory.parts import Parts
 from looseleaf.store.disk import Disk
 from looseleaf.store.read_streams import stream_files
 from looseleaf.store.records import encode
@@ -87,7 +87,7 @@ class Tally:
 @pytest.fixture(autouse=True)
 def compaction_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a compaction's entry brings onto pages is placed after it is done, and has a sweep of its own."""
-    monkeypatch.setattr(Notebook, "placed", lambda self, reference: None)
+    monkeypatch.setattr(Parts, "place", lambda self, entry: None)
 
 
 @pytest.fixture

@@ -55,6 +55,16 @@ ANY = "*"
 """In place of a page's hash: any content."""
 
 
+class _NotGiven:
+    """Where None is an answer: a tool may return nothing."""
+
+    def __repr__(self) -> str:
+        return "not given"
+
+
+NOT_GIVEN: Any = _NotGiven()
+
+
 @frozen
 class Problem:
     """A fault in a file of the memory, printed as `path:line: message`.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from looseleaf.base.errors import Invalid, Refused
 from looseleaf.base.immutable import frozen
 from looseleaf.base.messages import FARTHEST, MAY_BE_TEXT
+from looseleaf.base.values import NOT_GIVEN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,16 +46,6 @@ class Asked:
     """Where it entered, if that is not what follows from its type. Only `imported` gives one."""
     session: str | None = None
     """The session that it belongs to, if that is not the recorder's own. Only `imported` gives one."""
-
-
-class _NotGiven:
-    """Where None is an answer: a tool may return nothing."""
-
-    def __repr__(self) -> str:
-        return "not given"
-
-
-NOT_GIVEN: Any = _NotGiven()
 
 
 def given_in(arguments: dict[str, Any]) -> dict[str, Any]:

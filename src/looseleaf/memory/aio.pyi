@@ -9,7 +9,7 @@ from typing import Any, Never, Self
 from looseleaf.base.messages import Distiller, Message, Session, ToolInteraction, Trace, Turn
 from looseleaf.base.policy import Policy
 from looseleaf.base.replies import Model, Reply, Usage
-from looseleaf.base.values import ANY, Edit, Fact, Problem, Receipt
+from looseleaf.base.values import ANY, NOT_GIVEN, Edit, Fact, Problem, Receipt
 from looseleaf.explain.promises import Reconciled
 from looseleaf.explain.prompt_costs import Analysis, Compared
 from looseleaf.explain.sources import Signed
@@ -18,7 +18,6 @@ from looseleaf.explain.writes import Written
 from looseleaf.forget.forget import Forgotten
 from looseleaf.index.embed import Embedder
 from looseleaf.log.entries import Entry
-from looseleaf.log.record_request import NOT_GIVEN
 from looseleaf.log.recorder import Batch
 from looseleaf.models.costs import Ceiling, Share, Spent, What
 from looseleaf.models.model_table import Budget

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 
 from looseleaf.base.origins import FORBIDDEN
-from looseleaf.log.record_request import NOT_GIVEN, given_in
+from looseleaf.base.values import NOT_GIVEN
 from looseleaf.memory.pages import HistoryVerbs, PageVerbs
 from looseleaf.memory.parts import Parts, check_distiller
 from looseleaf.memory.talk import TalkVerbs
@@ -202,7 +202,10 @@ class Memory:
         Without a call's id, a result belongs to the oldest open call of its tool. `interrupted`: it was cut short.
         `content`: text beside a tool's call or result. `ts`: epoch seconds, where it is not now.
         """
-        trace = self.parts.conversation.record(given_in(locals()))
+        given = locals()
+        from looseleaf.log.record_request import given_in
+
+        trace = self.parts.conversation.record(given_in(given))
         if FORBIDDEN in trace.tags:
             self.parts.obey(trace)
         return trace
