@@ -24,30 +24,6 @@ PACKAGES = (
 """From bottom to top, along the flow: log, pages, facts, views, prompt. `""` is the package itself, which holds public
 names only. A package imports those before it, types included; a new one is placed here, or the test below fails."""
 
-STILL_UP = {
-    ("looseleaf.explain.sources", "looseleaf.memory"),
-    ("looseleaf.explain.promises", "looseleaf.memory"),
-    ("looseleaf.explain.promises", "looseleaf.tools.remember_recall"),
-    ("looseleaf.explain.prompt_costs", "looseleaf.memory"),
-    ("looseleaf.explain.sources", "looseleaf.memory"),
-    ("looseleaf.explain.why_not", "looseleaf.memory"),
-    ("looseleaf.explain.trail", "looseleaf.memory"),
-    ("looseleaf.explain.why", "looseleaf.memory"),
-    ("looseleaf.explain.why_not", "looseleaf.memory"),
-    ("looseleaf.explain.writes", "looseleaf.memory"),
-    ("looseleaf.forget.forget", "looseleaf.memory"),
-    ("looseleaf.forget.plan", "looseleaf.memory"),
-    ("looseleaf.log.recorder", "looseleaf.distill.forbidding"),
-    ("looseleaf.pages.pages", "looseleaf.place.guard"),
-    ("looseleaf.pages.pages", "looseleaf.place.guard_rules"),
-    ("looseleaf.prompt.snapshot", "looseleaf.memory"),
-    ("looseleaf.recall.open_hit", "looseleaf.memory"),
-    ("looseleaf.recall.recall_tests", "looseleaf.memory"),
-    ("looseleaf.state.state", "looseleaf.place.placer"),
-    ("looseleaf.state.state", "looseleaf.place.tidy"),
-}
-"""Arrows that still go up: most are types of `Memory`. None may come; one that is gone is taken out."""
-
 PURE = frozenset(
     "__future__ abc base64 binascii bisect calendar collections copy dataclasses datetime decimal difflib "
     "enum fractions functools graphlib hashlib heapq html itertools json math operator re statistics "
@@ -157,7 +133,7 @@ def arrow_faults(module: str, nodes: Nodes) -> Iterator[tuple[int, str]]:
         other = rank_of(unit_of(name))
         if other is None:
             yield line, f"imports `{name}`, which is no package of the house"
-        elif other > rank and (module, name) not in STILL_UP:
+        elif other > rank:
             yield line, f"imports `{name}`, which is above it"
     for node in nodes:
         if isinstance(node, ast.ImportFrom) and node.level:
@@ -295,16 +271,6 @@ def test_a_knot_is_found_also_of_types_and_late_imports() -> None:
     late = "def f():\n    from looseleaf.text import two\n"
     assert knots({"looseleaf.text.one": late, "looseleaf.text.two": typed}) != []
     assert knots({"looseleaf.text.one": late, "looseleaf.text.two": "import re"}) == []
-
-
-def test_no_arrow_that_is_gone_is_still_let_through() -> None:
-    found = {
-        (module, name)
-        for module, source in modules_under(SOURCE)
-        for _, name in imported(nodes_of(source))
-        if (module, name) in STILL_UP
-    }
-    assert found == STILL_UP
 
 
 def test_a_fault_planted_in_a_folder_is_found(tmp_path: Path) -> None:

@@ -26,11 +26,11 @@ def test_both_histories_have_a_window_of_the_same_size_and_a_turn_writes_four_re
     for turns in (agent.SHORT, 40):
         talk = agent.Talk(place, turns)
         with talk.memory as memory:
-            told.append(len(memory.window().traces))
+            told.append(len(memory.window.read().traces))
             before = records(memory)
             talk()
             assert records(memory) - before == agent.SYNCS
-            assert memory.turns(1)[0].turn_id == f"turn_{turns + 1:04d}"
+            assert memory.talk.turns(1)[0].turn_id == f"turn_{turns + 1:04d}"
             assert memory.costs.total().calls == 1
             assert [each for each in memory.check() if each.severity == "error"] == []
     assert abs(told[0] - told[1]) <= 1  # the last trace of those that were compacted is told as well
@@ -52,7 +52,7 @@ def test_a_turn_with_tools_calls_two_of_them(place: Path) -> None:
         talk()
         talk()
         assert talk.returned == 4
-        kinds = [trace.trace_type for trace in memory.turns(1)[0].traces]
+        kinds = [trace.trace_type for trace in memory.talk.turns(1)[0].traces]
         assert kinds == [
             "user",
             "assistant",

@@ -295,11 +295,11 @@ REFUSED = [
     ),
     (
         ["facts", "--topic", "none"],
-        "There is no topic 'none'. `looseleaf topics` lists them.",
+        "Nothing was shown: there is no topic 'none'. `looseleaf topics` lists them.",
     ),
     (
         ["facts", "--as-of", "then"],
-        "Nothing was shown: 'then' is no date. Write a date as 2026-02-24, or a time as 2026-02-24T15:30.",
+        "'then' is not a date. Write a date as 2026-02-24, or a time as 2026-02-24T15:30.",
     ),
     (["topic", "none"], "There is no topic 'none'. There are: sessions, user."),
     (["score", "USER.md:5", "11"], "Nothing was scored: 11.0 is no score. Give a number from 0 to 10."),

@@ -259,6 +259,6 @@ def test_a_prompt_is_named_by_text(memory: Memory, name: Any) -> None:
         lambda given: memory.explain.compare("last", given),
     ):
         with pytest.raises(
-            Refused, match="Nothing was shown: a prompt is named by its id, which is text, not "
+            Refused, match="A prompt is named by its id, which is text, not "
         ):
             ask(name)

@@ -263,7 +263,7 @@ def test_a_page_with_a_hole_in_its_history_is_shown_all_the_same(
         ]
         edits = [edit for edit in memory.history.edits("facts/garden.md") if edit.id != ids[1]]
         monkeypatch.setattr(memory.parts.pages, "log", lambda path: iter(edits))
-        monkeypatch.setattr(memory.history, "back", lambda path=None: iter(edits))
+        monkeypatch.setattr(memory.parts.pages.history, "back", lambda path=None: iter(edits))
         assert [each.edit for each in memory.explain.who("facts/garden.md")] == [ids[0], None, ids[2]]
         older = edits[1:]
 

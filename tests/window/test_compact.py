@@ -794,7 +794,7 @@ def test_secrets_that_a_distiller_brings_in_do_not_reach_the_disk(tmp_path: Path
     "distiller", [lambda *_: None, object(), type("D", (), {"name": 5, "distill": print})()]
 )
 def test_what_is_no_distiller_is_refused(tmp_path: Path, distiller: Any) -> None:
-    with pytest.raises(Refused, match="a distiller has"):
+    with pytest.raises(Refused, match="A distiller needs"):
         opened(tmp_path / "m", 2000, distiller=distiller)
 
 
