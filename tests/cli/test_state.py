@@ -126,11 +126,11 @@ def test_an_empty_value_clears(run: Run) -> None:
         (("set",), "write `looseleaf state set FIELD VALUE`"),
         (("task", "add"), "write `looseleaf state task add TITLE`"),
         (("task", "drop", "x"), "write `looseleaf state task add TITLE`"),
-        (("task", "done", "nothing"), "none that is open is called 'nothing'"),
+        (("task", "done", "nothing"), "no open task is called 'nothing'"),
         (("task", "done", "write"), "could be any of T-1 (Write the importer), T-2 (Write docs)"),
         (("decide",), "write `looseleaf state decide TITLE`"),
         (("decide", "a", "b"), "write `looseleaf state decide TITLE`"),
-        (("decide", " "), "the decision says nothing"),
+        (("decide", " "), "the decision is empty"),
         (("block",), "write `looseleaf state block TEXT`"),
         (("unblock", "7"), "There are: 1 No power"),
         (("restore",), "state.json is sound"),
@@ -158,7 +158,7 @@ def test_a_broken_file_is_named_checked_and_restored(run: Run, folder: Path) -> 
     assert code == 0
     assert "goal: Ship, at last" in out
     assert err.startswith(
-        "looseleaf: state.json was not read: in line 2, column 1, this is no state (`now`: "
+        "looseleaf: state.json was not read: in line 2, column 1, this is not a state (`now`: "
     )
     assert "`looseleaf state restore` brings back the version of " in err
     code, out, err = run("state", "--json")
@@ -167,7 +167,7 @@ def test_a_broken_file_is_named_checked_and_restored(run: Run, folder: Path) -> 
     assert run("state", "set", "goal", "x")[0] == 2
     code, out, _ = run("check")
     assert code == 1
-    assert "state.json:2: this is no state" in out
+    assert "state.json:2: this is not a state" in out
     assert "`looseleaf state restore` brings back the version of " in out
     assert told(run, "state", "restore").startswith("The last sound version is back.")
     assert (folder / "state.json").read_text() == good

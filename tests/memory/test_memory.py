@@ -143,7 +143,7 @@ def test_what_is_no_folder_is_not_made_a_memory(place: Path, kind: str) -> None:
     before = tree(place)
     with pytest.raises(Refused) as refused:
         init(str(where))
-    assert str(refused.value) == f"{where} was not made a memory: it is no folder. Choose one."
+    assert str(refused.value) == f"{where} was not made a memory: it is not a folder. Choose one."
     assert tree(place) == before
 
 

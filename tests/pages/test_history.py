@@ -93,7 +93,7 @@ def test_an_edit_that_does_not_fit_is_broken() -> None:
     with pytest.raises(Broken, match="does not fit"):
         forward(wrong or edit, b"a\nb\n")
     wrong = edit_of(record | {"diff": [{"at": 1, "del": ["b\n"], "add": ["d\n"]}]})
-    with pytest.raises(Broken, match="does not give the text it says"):
+    with pytest.raises(Broken, match="does not give the text it records"):
         forward(wrong or edit, b"a\nb\n")
     wrong = edit_of(record | {"diff": [{"at": 1, "del": ["b\n"], "add": ["\ud800\n"]}]})
     with pytest.raises(Broken, match="does not fit"):
@@ -303,9 +303,7 @@ def test_a_time_within_a_hole_is_answered_with_a_note(memory: Memory) -> None:
         assert memory.history.page_at(PATH, edits[2].ts).text == "3\n"
         assert memory.notes == []
         assert memory.history.page_at(PATH, (edits[1].ts + edits[2].ts) / 2).text == "1\n"
-        assert [note.partition(":")[0] for note in memory.notes] == [
-            f"{PATH} may have said something else then"
-        ]
+        assert [note.partition(":")[0] for note in memory.notes] == [f"{PATH} may have been different then"]
         memory.notes.clear()
         assert not memory.history.page_at(PATH, edits[0].ts - 1).exists
         assert memory.notes == []
@@ -392,7 +390,7 @@ def test_an_edit_that_lies_about_its_text_is_refused_and_named(memory: Memory) -
     lie["diff"][0]["del"] = ["7\n"]
     memory.parts.context.store.append("journal", [lie])
     (Path(memory.path) / PATH).write_text("2\n")
-    with pytest.raises(Refused, match="does not give the text it says"):
+    with pytest.raises(Refused, match="does not give the text it records"):
         memory.history.undo(PATH)
     assert memory.pages.read(PATH).text == "2\n"
     assert [problem.message for problem in errors(memory)] == [

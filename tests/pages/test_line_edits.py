@@ -428,15 +428,15 @@ def test_an_edit_that_cannot_be_made_says_what_to_do_instead() -> None:
         add_fact("", "days/2026-02-24.md", "A", "1")
     with pytest.raises(Refused, match="says nothing"):
         add_fact("", "USER.md", "A", " \n\t")
-    with pytest.raises(Refused, match=r"USER\.md was not changed: its line 1 is no fact\."):
+    with pytest.raises(Refused, match=r"USER\.md was not changed: its line 1 is not a fact\."):
         replace_fact("# T\n", "USER.md", 1, "A", "1")
-    with pytest.raises(Refused, match="the page has no line 2, it has 1"):
+    with pytest.raises(Refused, match="there is no line 2; the page has 1"):
         remove_line("a\n", 2)
-    with pytest.raises(Refused, match="the page has no line 0, it has 0"):
+    with pytest.raises(Refused, match="there is no line 0; the page has 0"):
         remove_line("", 0)
-    with pytest.raises(Refused, match=r"episodes live in episodes/<yyyy-mm>\.md"):
+    with pytest.raises(Refused, match=r"episodes belong in episodes/<yyyy-mm>\.md"):
         add_episode("", "USER.md", "Title", [])
     with pytest.raises(Refused, match="it has no title"):
         add_episode("", "episodes/2026-02.md", "\n##", [])
-    with pytest.raises(ValueError, match="no date: 'today'"):
+    with pytest.raises(ValueError, match="not a date: 'today'"):
         set_updated("", "USER.md", "today")

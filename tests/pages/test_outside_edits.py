@@ -59,7 +59,7 @@ def before_each_look(memory: Memory, act: Callable[[int], object]) -> Iterator[l
     has doubts.
     """
     looks: list[int] = []
-    look = memory.parts.pages.absorb._look
+    look = memory.parts.pages.absorb._read_file
 
     def act_and_look(path: str) -> tuple[Document | None, Stat | None]:
         looks.append(len(looks) + 1)
@@ -67,7 +67,7 @@ def before_each_look(memory: Memory, act: Callable[[int], object]) -> Iterator[l
         return look(path)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(memory.parts.pages.absorb, "_look", act_and_look)
+        patch.setattr(memory.parts.pages.absorb, "_read_file", act_and_look)
         yield looks
 
 

@@ -145,7 +145,7 @@ def test_whatever_is_no_text_and_no_json_is_never_taken_for_an_empty_state(
     file_of(memory).write_bytes(data)
     assert memory.state.shown() == {}
     assert any("no version of it was sound" in note for note in memory.notes)
-    with pytest.raises(Refused, match=r"was left as it is: in line 1.* Mend it with an editor\."):
+    with pytest.raises(Refused, match=r"was left as it is: in line 1.* Fix it with an editor\."):
         memory.state.decide("x")
     with pytest.raises(Refused, match="no earlier version"):
         memory.state.restore()
@@ -204,7 +204,7 @@ def test_without_the_schemas_library_reading_goes_on_and_says_so(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "jsonschema_rs", None)
-    state_file._validator.cache_clear()
+    state_file._load_validator.cache_clear()
     try:
         memory.state.update(goal="Ship")
         file_of(memory).write_text('{"goal": "Ship more"}')
@@ -212,7 +212,7 @@ def test_without_the_schemas_library_reading_goes_on_and_says_so(
         assert [note for note in memory.notes if "jsonschema-rs is not installed" in note]
     finally:
         monkeypatch.undo()
-        state_file._validator.cache_clear()
+        state_file._load_validator.cache_clear()
 
 
 # --- what is not loaded -------------------------------------------------------------------
@@ -313,25 +313,25 @@ def test_what_goes_in_is_one_clean_line(memory: Memory) -> None:
     memory.state.update(goal=f"a\nb {secret}")
     assert memory.state.goal.startswith("a b [redacted")
     for act in (memory.state.add_task, memory.state.decide, memory.state.block):
-        with pytest.raises(Refused, match="says nothing"):
+        with pytest.raises(Refused, match="is empty"):
             act(" \n")
-    with pytest.raises(Refused, match="no name for a convention"):
+    with pytest.raises(Refused, match="not a name for a convention"):
         memory.state.update(conventions={" ": "x"})
     with pytest.raises(Refused, match="is a list"):
         memory.state.update(conventions={"a": []})  # type: ignore[dict-item]
-    with pytest.raises(Refused, match="is of one that is over"):
+    with pytest.raises(Refused, match="is the status of a closed task"):
         memory.state.add_task("x", "done")
     strange: list[tuple[Any, str]] = [
-        ({"id": 3}, "this is no state"),
-        ({"by": float("nan")}, "NaN is no number"),
-        ({"by": {1, 2}}, "none that JSON has"),
-        ({"by": 10**400}, "is no number"),
+        ({"id": 3}, "this is not a state"),
+        ({"by": float("nan")}, "NaN is not a number"),
+        ({"by": {1, 2}}, "is not valid JSON"),
+        ({"by": 10**400}, "is not a number"),
     ]
     data = file_of(memory).read_bytes()
     for more, why in strange:
         with pytest.raises(Refused, match=why):
             memory.state.update(blockers=[{"title": "x"} | more])
-    with pytest.raises(Refused, match="is no number"):
+    with pytest.raises(Refused, match="is not a number"):
         memory.state.update(conventions={"a": float("inf")})
     assert file_of(memory).read_bytes() == data
 

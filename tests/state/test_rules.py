@@ -243,9 +243,9 @@ def test_the_task_that_is_meant_is_one() -> None:
     with pytest.raises(Refused, match=r"could be any of T-1 \(Write tests\), T-2 \(Write docs\)"):
         task_named(tasks, "write")
     for unknown in ("sleep", ""):
-        with pytest.raises(Refused, match="Open are: T-1"):
+        with pytest.raises(Refused, match="Open tasks: T-1"):
             task_named(tasks, unknown)
-    with pytest.raises(Refused, match="Open are: none"):
+    with pytest.raises(Refused, match="Open tasks: none"):
         task_named([], "x")
 
 
@@ -289,11 +289,11 @@ def test_a_state_that_is_written_is_read_the_same(state: dict[str, Any]) -> None
         (b'{"a": 1,\n "b": {"c": 1,\n"c": 2}}', 3, 1, "c is there twice"),
         (b'{"a": {"b": 1}, "a": 2}', 1, 17, "a is there twice"),
         (b'{"a b": 1,\n"a b": 2}', 2, 1, '"a b" is there twice'),
-        (b'{"a": [1,\n NaN]}', 2, 2, "NaN is no number"),
-        (b'{"a": -Infinity}', 1, 7, "-Infinity is no number"),
-        (b'{"a": true, "b": 1, "c": "x", "d": NaN}', 1, 36, "NaN is no number"),
-        (b'{"a": 1e999}', 1, 7, "1e999 is no number"),
-        (b'{\n"a": ' + b"9" * 5000 + b"}", 2, 6, "9 is no number"),
+        (b'{"a": [1,\n NaN]}', 2, 2, "NaN is not a number"),
+        (b'{"a": -Infinity}', 1, 7, "-Infinity is not a number"),
+        (b'{"a": true, "b": 1, "c": "x", "d": NaN}', 1, 36, "NaN is not a number"),
+        (b'{"a": 1e999}', 1, 7, "1e999 is not a number"),
+        (b'{\n"a": ' + b"9" * 5000 + b"}", 2, 6, "9 is not a number"),
         (b'{"a":\n"\\ud800"}', 2, 1, "half of a character"),
         (b'{"\\ud800": 1}', 1, 2, "half of a character"),
         (b'{\n"a": "\xff"}', 2, 7, "not UTF-8"),

@@ -22,16 +22,16 @@ from looseleaf.views.essentials import (
     Caps,
     Shortlist,
     candidates,
-    changed,
     cut,
     day_of,
     digest,
     global_md,
     global_memory,
+    make_shortlist,
+    memory_from,
     rank,
-    shortlist,
     tier,
-    told,
+    update_shortlist,
 )
 from looseleaf.views.topic_memory import topic_memory
 
@@ -332,18 +332,18 @@ def test_whatever_changes_the_shortlist_tells_what_all_digests_tell_or_says_that
     steps: list[tuple[list[Fact], str]],
 ) -> None:
     known: dict[str, dict[str, Any]] = {}
-    listed = shortlist([], caps=FEW)
+    listed = make_shortlist([], caps=FEW)
     for facts, gone in steps:
         new = {each["topic"]: each for each in digests(facts, FEW)}
         known = {topic: each for topic, each in known.items() if topic != gone} | new
         listed = Shortlist.from_record(json.loads(json.dumps(listed.to_record())))
-        listed = changed(listed, {*new, gone}, new.values(), caps=FEW)
+        listed = update_shortlist(listed, {*new, gone}, new.values(), caps=FEW)
         whole = global_memory(known.values(), caps=FEW)
-        found = told(listed, len(known), whole["updated_at"], caps=FEW)
+        found = memory_from(listed, len(known), whole["updated_at"], caps=FEW)
         if found is None:  # only where something was left out, and then it is made anew
             assert any(listed.behind.values())
-            listed = shortlist(known.values(), caps=FEW)
-            found = told(listed, len(known), whole["updated_at"], caps=FEW)
+            listed = make_shortlist(known.values(), caps=FEW)
+            found = memory_from(listed, len(known), whole["updated_at"], caps=FEW)
         # Where the same is said in many topics, only all digests tell which others there are.
         if found is not None:
             assert json.dumps(found) == json.dumps(whole)
@@ -359,16 +359,16 @@ def test_a_shortlist_bears_that_some_go_and_says_when_too_many_went() -> None:
         f"t{i}": [fact("Rule", f"rule {i}", topic=f"t{i}", id=f"{i}", recorded_at=NOW + i)] for i in range(90)
     }
     made = {topic: digests(facts)[0] for topic, facts in many.items()}
-    listed = shortlist(made.values())
+    listed = make_shortlist(made.values())
     assert sum(map(len, listed.front.values())) == 60 + 18
     went = 0
-    while (found := told(listed, len(made), NOW)) is not None:
+    while (found := memory_from(listed, len(made), NOW)) is not None:
         assert json.dumps(found | {"updated_at": None}) == json.dumps(
             global_memory(made.values()) | {"updated_at": None}
         )
         newest = found["do_not_forget"][0]["topic"]
         del made[newest]
-        listed = changed(listed, {newest}, [])
+        listed = update_shortlist(listed, {newest}, [])
         went += 1
     assert went == 7  # twelve rules have a place, eighteen are listed
 

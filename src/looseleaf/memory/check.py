@@ -226,7 +226,7 @@ def _check_page(parts: Parts, path: str, mode: int, head: Head) -> Iterator[Prob
 def _check_state(parts: Parts, data: bytes) -> Iterator[Problem]:
     try:
         if examined(data) is None and parts.state.file.last_good() is not None:
-            raise Unsound("there is nothing, and there was a state", 1)
+            raise Unsound("it is empty, and there was a state", 1)
     except Unsound as unsound:
         good = parts.state.file.last_good()
         mend = next_step(unsound, good).rstrip(".") if good is not None else ""
