@@ -21,6 +21,7 @@ from looseleaf.pages import outside_edits as absorb
 from looseleaf.store import records
 from looseleaf.store.disk import Disk
 from looseleaf.store.files import FileStore
+from tables import check_rows
 from wiring import use_store
 
 PATIENT = Policy(settle_seconds=60.0)
@@ -338,18 +339,21 @@ DAMAGE: dict[str, Callable[[Path], object]] = {
 }
 
 
-@pytest.mark.parametrize("name", DAMAGE)
-def test_damage_to_a_view_never_reaches_the_journal(memory: Memory, name: str) -> None:
-    memory.close()
-    before = (Path(memory.path) / "log/journal.jsonl").read_bytes()
-    DAMAGE[name](Path(memory.path) / "views/heads.json")
-    with Memory(memory.path, policy=HASTY) as again:
-        assert again.pages.absorb() == []
-        assert again.pages.read(PAGE).data == TEXT
-        assert (Path(memory.path) / "log/journal.jsonl").read_bytes() == before
-        again.pages.edit(PAGE, "- Likes: coffee\n", reason="corrected")
-        assert [edit.removed for edit in again.history.edits(PAGE)] == [1, 0]
-        assert [problem for problem in again.check() if problem.severity == "error"] == []
+def test_damage_to_a_view_never_reaches_the_journal(place: Path) -> None:
+    def check(name: str) -> None:
+        with memory_of(place / name, PATIENT) as memory:
+            folder = Path(memory.path)
+        before = (folder / "log/journal.jsonl").read_bytes()
+        DAMAGE[name](folder / "views/heads.json")
+        with Memory(folder, policy=HASTY) as again:
+            assert again.pages.absorb() == []
+            assert again.pages.read(PAGE).data == TEXT
+            assert (folder / "log/journal.jsonl").read_bytes() == before
+            again.pages.edit(PAGE, "- Likes: coffee\n", reason="corrected")
+            assert [edit.removed for edit in again.history.edits(PAGE)] == [1, 0]
+            assert [problem for problem in again.check() if problem.severity == "error"] == []
+
+    check_rows(check, DAMAGE)
 
 
 def test_an_outside_change_is_told_from_the_journal_where_the_copies_are_gone(memory: Memory) -> None:

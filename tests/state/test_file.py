@@ -38,6 +38,7 @@ from looseleaf.state.state import State
 from looseleaf.store import files
 from looseleaf.store.disk import Disk
 from placing import THEN, Stub, journal, stub, tell, tool_says
+from tables import check_rows
 
 SCHEMA = json.loads(state_file.schema_text())
 HASTY = Policy(settle_seconds=0.01, quiet_seconds=0.001)
@@ -83,59 +84,60 @@ def test_the_schema_is_one_and_holds_for_what_the_program_writes(memory: Memory)
     assert jsonschema_rs.Draft202012Validator(SCHEMA).is_valid(json.loads(file_of(memory).read_text()))
 
 
-@pytest.mark.parametrize(
-    ("text", "line", "why"),
-    [
-        ('{\n"goal": 3}', 2, "`goal`"),
-        ('{"now": null}', 1, "`now`"),
-        ('{"tasks_open": [\n{"title": "a"},\n{"id": "T-1"}]}', 3, "`tasks_open[1]`"),
-        ('{"tasks_open": [{\n"title": 1}]}', 2, "`tasks_open[0].title`"),
-        ('{"decisions_recent": "none"}', 1, "`decisions_recent`"),
-        ('{"conventions": {"a": 1,\n"b c": []}}', 2, '`conventions."b c"`'),
-        ('{"blockers": [\n3]}', 2, "`blockers[0]`"),
-        ('{"schema_version": "1"}', 1, "`schema_version`"),
-        ('{"schema_version": 2}', 1, "version 2"),
-        ("{no JSON", 1, "not JSON"),
-        ('{"goal": "a", "goal": "b"}', 1, "twice"),
-    ],
-)
-def test_a_broken_file_is_named_by_its_line_and_left_alone(
-    memory: Memory, text: str, line: int, why: str
-) -> None:
-    memory.state.update(goal="Ship")
-    memory.state.add_task("write")
-    good = file_of(memory).read_text()
-    file_of(memory).write_text(text)
-    assert memory.state.shown() == for_prompt(json.loads(good))
-    [note] = memory.notes
-    assert f"line {line}, column " in note
-    assert why in note
-    assert "`looseleaf state restore`" in note
-    attempts: list[Callable[[], object]] = [
-        lambda: memory.state.update(goal="x"),
-        lambda: memory.state.add_task("x"),
-        lambda: memory.state.done("write"),
-        lambda: memory.state.decide("x"),
-        lambda: memory.state.block("x"),
-        lambda: memory.state.unblock("x"),
-        memory.state.to_dict,
-        lambda: memory.state.goal,
-    ]
-    for attempt in attempts:
-        with pytest.raises(Refused, match=r"state\.json was left as it is: in line") as refused:
-            attempt()
-        assert why in str(refused.value)
-        assert str(refused.value).count("\n") == 0
-    assert file_of(memory).read_text() == text
-    problems = [each for each in memory.check() if each.severity == "error"]
-    assert [(each.path, each.line) for each in problems] == [("state.json", line)]
-    receipt = memory.state.restore(author="person")
-    assert receipt.id
-    assert file_of(memory).read_text() == good
-    assert memory.state.goal == "Ship"
-    with pytest.raises(Refused, match="is sound"):
-        memory.state.restore()
-    assert not [each for each in memory.check() if each.severity == "error"]
+def test_a_broken_file_is_named_by_its_line_and_left_alone(memory: Memory) -> None:
+    def check(text: str, line: int, why: str) -> None:
+        memory.notes.clear()
+        memory.state.update(goal="Ship")
+        memory.state.add_task("write")
+        good = file_of(memory).read_text()
+        file_of(memory).write_text(text)
+        assert memory.state.shown() == for_prompt(json.loads(good))
+        [note] = memory.notes
+        assert f"line {line}, column " in note
+        assert why in note
+        assert "`looseleaf state restore`" in note
+        attempts: list[Callable[[], object]] = [
+            lambda: memory.state.update(goal="x"),
+            lambda: memory.state.add_task("x"),
+            lambda: memory.state.done("write"),
+            lambda: memory.state.decide("x"),
+            lambda: memory.state.block("x"),
+            lambda: memory.state.unblock("x"),
+            memory.state.to_dict,
+            lambda: memory.state.goal,
+        ]
+        for attempt in attempts:
+            with pytest.raises(Refused, match=r"state\.json was left as it is: in line") as refused:
+                attempt()
+            assert why in str(refused.value)
+            assert str(refused.value).count("\n") == 0
+        assert file_of(memory).read_text() == text
+        problems = [each for each in memory.check() if each.severity == "error"]
+        assert [(each.path, each.line) for each in problems] == [("state.json", line)]
+        receipt = memory.state.restore(author="person")
+        assert receipt.id
+        assert file_of(memory).read_text() == good
+        assert memory.state.goal == "Ship"
+        with pytest.raises(Refused, match="is sound"):
+            memory.state.restore()
+        assert not [each for each in memory.check() if each.severity == "error"]
+
+    check_rows(
+        check,
+        [
+            ('{\n"goal": 3}', 2, "`goal`"),
+            ('{"now": null}', 1, "`now`"),
+            ('{"tasks_open": [\n{"title": "a"},\n{"id": "T-1"}]}', 3, "`tasks_open[1]`"),
+            ('{"tasks_open": [{\n"title": 1}]}', 2, "`tasks_open[0].title`"),
+            ('{"decisions_recent": "none"}', 1, "`decisions_recent`"),
+            ('{"conventions": {"a": 1,\n"b c": []}}', 2, '`conventions."b c"`'),
+            ('{"blockers": [\n3]}', 2, "`blockers[0]`"),
+            ('{"schema_version": "1"}', 1, "`schema_version`"),
+            ('{"schema_version": 2}', 1, "version 2"),
+            ("{no JSON", 1, "not JSON"),
+            ('{"goal": "a", "goal": "b"}', 1, "twice"),
+        ],
+    )
 
 
 @pytest.mark.parametrize("data", [b"\xff\xfe", b"[" * 100_000, b'{"a": 1e999}', b'{"a": "\\udc00"}'])

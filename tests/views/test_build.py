@@ -170,7 +170,7 @@ def test_whatever_of_the_views_is_deleted_is_made_again_byte_for_byte(
 @pytest.mark.parametrize("seed", ["1", "2"])
 def test_every_process_makes_the_same_bytes(folder: Path, lived: tuple[Path, Views], seed: str) -> None:
     shutil.rmtree(folder / "views")
-    code = "import sys; from looseleaf import Memory; Memory(sys.argv[1]).build()"
+    code = "import sys; from looseleaf import Memory; Memory(sys.argv[1]).views.build()"
     environment = os.environ | {"PYTHONHASHSEED": seed}
     subprocess.run([sys.executable, "-c", code, str(folder)], env=environment, check=True)
     assert saw(folder) == lived[1]

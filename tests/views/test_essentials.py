@@ -34,6 +34,7 @@ from looseleaf.views.essentials import (
     update_shortlist,
 )
 from looseleaf.views.topic_memory import topic_memory
+from tables import check_rows
 
 NOW = 1_770_000_000.0
 DAY = 86400.0
@@ -81,48 +82,50 @@ def digests(facts: list[Fact], caps: Caps = CAPS) -> list[dict[str, Any]]:
 # --- tiers -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("given_fact", "expected"),
-    [
-        (fact(), "core"),
-        (fact("Rule", "never push to main"), "core"),
-        (fact("Plan", "run a marathon"), "core"),
-        (fact("Prefers", "tabs over spaces"), "core"),
-        (fact("Likes", "jazz", salience=0.6), "secondary"),
-        (fact("Skill", "plays the cello"), "secondary"),
-        (fact("Allergy", "peanuts", salience=0.95), "core"),
-        (fact("Event", "adopted a cat"), "secondary"),
-        (fact("Event", "adopted a cat", time_span="short_term"), None),
-        (fact("Database", "Postgres"), "secondary"),
-        (fact("Rule", "answer in French", time_span="short_term"), None),
-        (fact("note", "the key is under the mat"), None),
-        (fact("Colour of the door", "green"), None),
-        (fact("Colour of the door", "green", salience=0.7), "secondary"),
-        (fact("Colour of the door", "green", kind="constraint"), "core"),
-        (fact("note", "x", kind="commitment"), "core"),
-        # the person's word first
-        (fact("note", "x", user_fact_score=7), "core"),
-        (fact("Event", "x", user_fact_score=10, time_span="short_term", tags=("unverified",)), "core"),
-        (fact(user_fact_score=2), None),
-        (fact(user_fact_score=0, tags=("pinned",)), None),
-        (fact("Likes", "jazz", salience=0.1, user_fact_score=5), None),
-        (fact("Likes", "jazz", salience=0.1, tags=("pinned",)), "core"),
-        # doubts
-        (fact(tags=("unverified",)), None),
-        (fact(confidence=0.4), None),
-        (fact(confidence=0.5), "core"),
-        (fact(salience=float("nan"), confidence=-1.0, user_fact_score=11.0), "core"),
-        # levels and status, whatever the score
-        (fact(level="confirmed"), "core"),
-        (fact(level="inferred", user_fact_score=10), None),
-        (fact(level="tainted", tags=("pinned",)), None),
-        (fact(level=None), None),
-        (fact(status="superseded", user_fact_score=10), None),
-        (fact(status="pending"), None),
-    ],
-)
-def test_a_fact_has_the_tier_of_the_table(given_fact: Fact, expected: str | None) -> None:
-    assert tier(given_fact) == expected
+def test_a_fact_has_the_tier_of_the_table() -> None:
+    def check(given_fact: Fact, expected: str | None) -> None:
+        assert tier(given_fact) == expected
+
+    check_rows(
+        check,
+        [
+            (fact(), "core"),
+            (fact("Rule", "never push to main"), "core"),
+            (fact("Plan", "run a marathon"), "core"),
+            (fact("Prefers", "tabs over spaces"), "core"),
+            (fact("Likes", "jazz", salience=0.6), "secondary"),
+            (fact("Skill", "plays the cello"), "secondary"),
+            (fact("Allergy", "peanuts", salience=0.95), "core"),
+            (fact("Event", "adopted a cat"), "secondary"),
+            (fact("Event", "adopted a cat", time_span="short_term"), None),
+            (fact("Database", "Postgres"), "secondary"),
+            (fact("Rule", "answer in French", time_span="short_term"), None),
+            (fact("note", "the key is under the mat"), None),
+            (fact("Colour of the door", "green"), None),
+            (fact("Colour of the door", "green", salience=0.7), "secondary"),
+            (fact("Colour of the door", "green", kind="constraint"), "core"),
+            (fact("note", "x", kind="commitment"), "core"),
+            # the person's word first
+            (fact("note", "x", user_fact_score=7), "core"),
+            (fact("Event", "x", user_fact_score=10, time_span="short_term", tags=("unverified",)), "core"),
+            (fact(user_fact_score=2), None),
+            (fact(user_fact_score=0, tags=("pinned",)), None),
+            (fact("Likes", "jazz", salience=0.1, user_fact_score=5), None),
+            (fact("Likes", "jazz", salience=0.1, tags=("pinned",)), "core"),
+            # doubts
+            (fact(tags=("unverified",)), None),
+            (fact(confidence=0.4), None),
+            (fact(confidence=0.5), "core"),
+            (fact(salience=float("nan"), confidence=-1.0, user_fact_score=11.0), "core"),
+            # levels and status, whatever the score
+            (fact(level="confirmed"), "core"),
+            (fact(level="inferred", user_fact_score=10), None),
+            (fact(level="tainted", tags=("pinned",)), None),
+            (fact(level=None), None),
+            (fact(status="superseded", user_fact_score=10), None),
+            (fact(status="pending"), None),
+        ],
+    )
 
 
 def test_every_kind_has_its_place() -> None:
