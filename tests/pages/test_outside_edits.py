@@ -173,7 +173,7 @@ def test_a_page_that_is_written_all_the_time_is_taken_as_it_is(place: Path) -> N
 
 
 def test_a_page_that_is_emptied_again_and_again_is_never_believed(place: Path) -> None:
-    with memory_of(place, BRIEF) as memory:
+    with memory_of(place, Policy(settle_seconds=0.1)) as memory:
 
         def empty(look: int) -> None:
             file_of(memory).write_bytes(b"\n" * (look % 2))

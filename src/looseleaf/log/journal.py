@@ -288,7 +288,7 @@ def is_housekeeping(author: object, path: object) -> bool:
 
 
 def undo_target(newest_first: Iterable[Edit]) -> tuple[Edit | None, bool]:
-    """Return the edit that "undo" means: the newest that is no undo and was not undone.
+    """Return the edit that "undo" means: the newest that neither is an undo nor was undone.
 
     Also whether its page is again what that edit made of it; if not, a record in between is missing.
     """

@@ -229,8 +229,8 @@ def _check_state(parts: Parts, data: bytes) -> Iterator[Problem]:
             raise Unsound("it is empty, and there was a state", 1)
     except Unsound as unsound:
         good = parts.state.file.last_good()
-        mend = next_step(unsound, good).rstrip(".") if good is not None else ""
-        yield Problem(STATE, unsound.line, unsound.told + (f"; {mend[0].lower()}{mend[1:]}" if mend else ""))
+        step = next_step(unsound, good).rstrip(".") if good is not None else ""
+        yield Problem(STATE, unsound.line, unsound.told + (f"; {step[0].lower()}{step[1:]}" if step else ""))
 
 
 def repair(parts: Parts) -> list[str]:

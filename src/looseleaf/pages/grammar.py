@@ -440,7 +440,7 @@ def add_episode(text: str, path: str, title: str, fields: Iterable[tuple[str, st
 
 
 def _end_of_bullet(page: _Page, i: int) -> int:
-    """Return where the next bullet goes: behind the lines that continue the one on line `i`.
+    """Return where the next bullet goes: after the lines that continue the one on line `i`.
 
     If these open a region that never closes, that is before line `i`.
     """

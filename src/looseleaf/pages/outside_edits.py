@@ -293,7 +293,7 @@ class Absorb:
         return sorted(known, key=lambda path: (order.index(path.rpartition("/")[0]), path))
 
     def _is_head(self, path: str) -> bool:
-        """True if there is nothing to journal for a page. That can be told without the lock; the contrary cannot."""
+        """True if there is nothing to journal for a page. True is certain without the lock, False is not."""
         seen_ns = time.time_ns()
         try:
             document, stat = self._read_file(path)

@@ -210,8 +210,7 @@ def _semantic_lines(kept: _Kept) -> Iterator[Line]:
     entries = {line["entry"].rpartition("/")[2]: line["entry"] for line in kept.episodic}
     for each in looked:
         if not each["is_over"] and each["entry"] in entries and each["id"] not in is_said:
-            told = {name: each[name] for name in _SHOWN}
-            yield told | {"entry": entries[each["entry"]]}
+            yield {name: each[name] for name in _SHOWN} | {"entry": entries[each["entry"]]}
 
 
 def _shares_words(words: str, of_fact: Iterable[str]) -> bool:

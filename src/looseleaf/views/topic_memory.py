@@ -84,13 +84,13 @@ def topic_memory(
     caps: Caps = CAPS,
 ) -> dict[str, Any]:
     """Make the memory of one topic. `facts` are those true at that time; entries after `as_of` are left out."""
-    known, told = _rank_facts(facts), _sort_entries(entries, as_of)
-    times = [fact.recorded_at or fact.entry_ts or 0.0 for fact in known] + [each["ts"] for each in told]
+    known, newest = _rank_facts(facts), _sort_entries(entries, as_of)
+    times = [fact.recorded_at or fact.entry_ts or 0.0 for fact in known] + [each["ts"] for each in newest]
     return {
         "schema": SCHEMA,
         "topic": topic,
         "updated_at": max(times, default=0.0) or None,
-        "state": _make_state(_state_inputs(topic, known, told, caps), caps),
+        "state": _make_state(_state_inputs(topic, known, newest, caps), caps),
         "facts": [_cut_texts(fact_dict(fact), caps) for fact in known[: caps.facts]],
         "facts_omitted": max(0, len(known) - caps.facts),
     }
@@ -102,8 +102,10 @@ def _rank_facts(facts: Iterable[Fact]) -> list[Fact]:
 
 def _sort_entries(entries: Iterable[Mapping[str, Any]], as_of: float | None) -> list[Mapping[str, Any]]:
     """Return the usable entries, newest first."""
-    told = [each for each in entries if each["level"] != "tainted" and (as_of is None or each["ts"] <= as_of)]
-    return sorted(told, key=lambda each: (-each["ts"], each["entry_id"]))
+    usable = [
+        each for each in entries if each["level"] != "tainted" and (as_of is None or each["ts"] <= as_of)
+    ]
+    return sorted(usable, key=lambda each: (-each["ts"], each["entry_id"]))
 
 
 def _cut_texts(fact: dict[str, Any], caps: Caps) -> dict[str, Any]:
@@ -218,10 +220,10 @@ def _summarize(facts: Sequence[Mapping[str, Any]], entries: Sequence[Mapping[str
     """Return the weightiest facts, then sentences of the newest entries, whole and as many as fit."""
     parts: list[str] = []
     for fact in [fact for fact in facts if fact["level"] in TRUSTED][: caps.summary_facts]:
-        told = "; ".join([*parts, cut(escape(_words_of(fact)), _FACT_CHARS).rstrip(".;。")])
-        if len(told.split()) <= caps.summary_words // 2 and len(told) <= caps.summary_chars // 2:
-            parts = [told]
-    parts = [f"{told}." for told in parts]
+        text = "; ".join([*parts, cut(escape(_words_of(fact)), _FACT_CHARS).rstrip(".;。")])
+        if len(text.split()) <= caps.summary_words // 2 and len(text) <= caps.summary_chars // 2:
+            parts = [text]
+    parts = [f"{text}." for text in parts]
     heard = {wording(part) for part in parts}
     for entry in entries[: caps.summary_entries]:
         for sentence in _best_sentences(entry["summary"]):
@@ -374,12 +376,12 @@ def topic_md(memory: Mapping[str, Any]) -> str:
     lines = [f"# Topic: {escape(memory['topic'])}", ""]
     lines += [f"> Summary: {summary}", ""] if (summary := escape(state["summary"])) else []
     lines += updated_line(memory["updated_at"])
-    told = [
+    state_lists = [
         ("Bound", state["bounds"]),
         ("Open question", state["open_questions"]),
         ("Next", state["next_actions"]),
     ]
-    bullets = [f"- {label}: {escape(text)}" for label, texts in told for text in texts]
+    bullets = [f"- {label}: {escape(text)}" for label, texts in state_lists for text in texts]
     lines += ["", "## State", "", *bullets] if bullets else []
     for heading, facts in _group_facts(memory["facts"]):
         lines += ["", f"## {heading}", "", *(f"- {said(fact['relation'], fact['object'])}" for fact in facts)]
