@@ -163,7 +163,7 @@ def test_init_refuses_a_folder_inside_a_memory_and_a_file(run: Run, folder: Path
         assert run("init", name) == (
             2,
             "",
-            f"looseleaf: {name} was not made a memory: it is no folder. Choose one.\n",
+            f"looseleaf: {name} was not made a memory: it is not a folder. Choose one.\n",
         )
     assert run("init", ".") == (
         2,
@@ -758,7 +758,7 @@ BAD: list[tuple[Callable[[Path], None], list[str], str]] = [
         ["repair"],
         (
             "The memory was not opened: <memory>/looseleaf.toml could not be read (Invalid value (at end of document))"
-            ". Mend it, or delete it to use the defaults."
+            ". Fix it, or delete it to use the defaults."
         ),
     ),
 ]

@@ -505,7 +505,7 @@ def test_undo_after_a_forgetting_takes_nothing_else_back(tmp_path: Path) -> None
         memory.distill()
         memory.forget(match=CANARY)
         count = sum(1 for _ in memory.parts.context.store.read(JOURNAL))
-        with pytest.raises(Refused, match="the last thing that was done was to forget"):
+        with pytest.raises(Refused, match="the last change was a forget"):
             memory.history.undo(author="person")
         assert sum(1 for _ in memory.parts.context.store.read(JOURNAL)) == count
         memory.remember("I am allergic to garlic.")

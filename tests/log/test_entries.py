@@ -101,7 +101,7 @@ def newer(memory: Memory) -> Memory:
 
 
 def test_an_entry_of_a_newer_program_is_refused_in_a_clear_sentence(newer: Memory) -> None:
-    with pytest.raises(Unreadable, match=r"was not read: it is of the format 'entry\.v7'.*knows entry\.v1"):
+    with pytest.raises(Unreadable, match=r"was not read: its format is 'entry\.v7'.*knows entry\.v1"):
         newer.talk.entry("01JPAGES000000000000000009")
 
 

@@ -15,6 +15,7 @@ from looseleaf.base.policy import Policy
 from looseleaf.cli import main as cli
 from looseleaf.store.disk import Disk
 from looseleaf.store.files import FileStore
+from tables import check_rows
 from wiring import use_store
 
 HASTY = Policy(settle_seconds=0.01, quiet_seconds=0.001, page_bytes=1000)
@@ -100,7 +101,7 @@ def test_what_is_no_page_in_the_place_of_one_is_named(memory: Memory, place: Pat
     ]
     assert "its name has a part that begins or ends with a space" in problems[0]
     assert "larger than 1,000 bytes" in problems[1]
-    assert "it is a link, or no regular file; put a real file in its place" in problems[2]
+    assert "it is a link or not a regular file; put a real file in its place" in problems[2]
     assert "note: this folder is no drawer" in problems[3]
     assert "has a second name" in problems[4]
     assert memory.pages.absorb() == []
@@ -174,42 +175,53 @@ def test_a_page_that_vanishes_while_check_looks_is_no_problem(memory: Memory) ->
     assert not file.exists()
 
 
-@pytest.mark.parametrize(
-    "record",
-    [
-        {"schema": ["x"], "id": "1", "ts": 1.0, "kind": "edit"},
-        {"schema": "journal.v1", "id": "1", "ts": 1.0, "kind": "void", "path": "USER.md", "edit": ["x"]},
-        {"schema": "journal.v1", "id": ["1"], "ts": 10**400, "kind": "edit", "path": "USER.md"},
-        {
-            "schema": "journal.v1",
-            "id": "1",
-            "ts": 10**400,
-            "kind": "edit",
-            "path": "USER.md",
-            "author": "person",
-            "reason": "x",
-            "base": None,
-            "new": None,
-            "diff": [],
-        },
-        {
-            "schema": "journal.v1",
-            "id": "1",
-            "ts": 1.0,
-            "kind": "edit",
-            "path": "USER.md",
-            "author": "person",
-            "reason": "x",
-            "base": ["x"],
-            "new": None,
-            "diff": [],
-            "undoes": ["q"],
-        },
-    ],
-)
-def test_a_record_that_makes_no_sense_ends_in_sentences(place: Path, record: dict[str, Any]) -> None:
-    with Memory(place / "memory") as memory:
-        memory.pages.edit("USER.md", "- Name: Ada\n", reason="said so")
-        memory.parts.context.store.append("journal", [record])
-    for arguments in (["check"], ["log"], ["show", "USER.md"], ["undo"]):
-        assert cli.main(["--memory", str(place / "memory"), *arguments]) in (0, 1, 2)
+def test_a_record_that_makes_no_sense_ends_in_sentences(place: Path) -> None:
+    def check(number: int, record: dict[str, Any]) -> None:
+        with Memory(place / str(number)) as memory:
+            memory.pages.edit("USER.md", "- Name: Ada\n", reason="said so")
+            memory.parts.context.store.append("journal", [record])
+        for arguments in (["check"], ["log"], ["show", "USER.md"], ["undo"]):
+            assert cli.main(["--memory", str(place / str(number)), *arguments]) in (0, 1, 2)
+
+    check_rows(
+        check,
+        enumerate(
+            [
+                {"schema": ["x"], "id": "1", "ts": 1.0, "kind": "edit"},
+                {
+                    "schema": "journal.v1",
+                    "id": "1",
+                    "ts": 1.0,
+                    "kind": "void",
+                    "path": "USER.md",
+                    "edit": ["x"],
+                },
+                {"schema": "journal.v1", "id": ["1"], "ts": 10**400, "kind": "edit", "path": "USER.md"},
+                {
+                    "schema": "journal.v1",
+                    "id": "1",
+                    "ts": 10**400,
+                    "kind": "edit",
+                    "path": "USER.md",
+                    "author": "person",
+                    "reason": "x",
+                    "base": None,
+                    "new": None,
+                    "diff": [],
+                },
+                {
+                    "schema": "journal.v1",
+                    "id": "1",
+                    "ts": 1.0,
+                    "kind": "edit",
+                    "path": "USER.md",
+                    "author": "person",
+                    "reason": "x",
+                    "base": ["x"],
+                    "new": None,
+                    "diff": [],
+                    "undoes": ["q"],
+                },
+            ]
+        ),
+    )

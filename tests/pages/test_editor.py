@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,7 @@ from looseleaf.log.journal import forward
 from looseleaf.store.disk import Disk
 from looseleaf.store.files import FileStore
 from looseleaf.store.replace import Exchange
+from tables import check_rows
 from wiring import use_store
 
 SCRIPT = str(Path(__file__).parents[1] / "scripts" / "editing.py")
@@ -412,19 +414,20 @@ EDITS: dict[str, tuple[Acts, str, int]] = {
 
 
 @pytest.mark.parametrize("exchange", [True, False], ids=["exchange", "no exchange"])
-@pytest.mark.parametrize("name", EDITS)
-def test_an_edit_and_a_save_in_one_moment(place: Path, name: str, exchange: bool) -> None:
-    acts, wanted, listed = EDITS[name]
-    with a_desk(place, exchange=exchange) as desk:
-        disturb(
-            desk, acts, lambda: desk.memory.pages.edit(PAGE, add_line, author="agent:main", reason="a line")
-        )
-        desk.nothing_is_lost()
-        assert any(LINE.encode() in text for text in every_text(desk.memory))
-        assert "a line" in [edit.reason for edit in desk.memory.history.edits(PAGE)]
-        assert desk.memory.pages.read(PAGE).data == desk.meant(wanted)
-        assert len(collisions(desk.memory)) == listed
-        kept_aside(desk.memory)
+def test_an_edit_and_a_save_in_one_moment(place: Path, exchange: bool) -> None:
+    def check(name: str) -> None:
+        acts, wanted, listed = EDITS[name]
+        with a_desk(place / name, exchange=exchange) as desk:
+            edit = partial(desk.memory.pages.edit, PAGE, add_line, author="agent:main", reason="a line")
+            disturb(desk, acts, edit)
+            desk.nothing_is_lost()
+            assert any(LINE.encode() in text for text in every_text(desk.memory))
+            assert "a line" in [edit.reason for edit in desk.memory.history.edits(PAGE)]
+            assert desk.memory.pages.read(PAGE).data == desk.meant(wanted)
+            assert len(collisions(desk.memory)) == listed
+            kept_aside(desk.memory)
+
+    check_rows(check, EDITS)
 
 
 @pytest.mark.parametrize(
@@ -476,15 +479,18 @@ DELETIONS: dict[str, tuple[Acts, str, int]] = {
 }
 
 
-@pytest.mark.parametrize("name", DELETIONS)
-def test_a_deletion_and_a_save_in_one_moment(desk: Desk, name: str) -> None:
-    acts, wanted, listed = DELETIONS[name]
-    disturb(desk, acts, lambda: desk.memory.pages.delete(PAGE, reason="not needed"))
-    desk.nothing_is_lost()
-    page = desk.memory.pages.read(PAGE)
-    assert (page.data, page.exists) == (desk.meant(wanted), bool(wanted))
-    assert len(collisions(desk.memory)) == listed
-    kept_aside(desk.memory)
+def test_a_deletion_and_a_save_in_one_moment(place: Path) -> None:
+    def check(name: str) -> None:
+        acts, wanted, listed = DELETIONS[name]
+        with a_desk(place / name) as desk:
+            disturb(desk, acts, partial(desk.memory.pages.delete, PAGE, reason="not needed"))
+            desk.nothing_is_lost()
+            page = desk.memory.pages.read(PAGE)
+            assert (page.data, page.exists) == (desk.meant(wanted), bool(wanted))
+            assert len(collisions(desk.memory)) == listed
+            kept_aside(desk.memory)
+
+    check_rows(check, DELETIONS)
 
 
 CREATIONS: dict[str, tuple[Acts, str, int]] = {
@@ -496,15 +502,18 @@ CREATIONS: dict[str, tuple[Acts, str, int]] = {
 }
 
 
-@pytest.mark.parametrize("name", CREATIONS)
-def test_a_new_page_and_a_save_in_one_moment(desk: Desk, name: str) -> None:
-    acts, wanted, listed = CREATIONS[name]
-    desk.memory.pages.delete(PAGE, reason="so that it can be made")
-    disturb(desk, acts, lambda: desk.memory.pages.edit(PAGE, add_line, reason="a line"))
-    desk.nothing_is_lost()
-    assert any(LINE.encode() in text for text in every_text(desk.memory))
-    assert desk.memory.pages.read(PAGE).data == desk.meant(wanted)
-    assert len(collisions(desk.memory)) == listed
+def test_a_new_page_and_a_save_in_one_moment(place: Path) -> None:
+    def check(name: str) -> None:
+        acts, wanted, listed = CREATIONS[name]
+        with a_desk(place / name) as desk:
+            desk.memory.pages.delete(PAGE, reason="so that it can be made")
+            disturb(desk, acts, partial(desk.memory.pages.edit, PAGE, add_line, reason="a line"))
+            desk.nothing_is_lost()
+            assert any(LINE.encode() in text for text in every_text(desk.memory))
+            assert desk.memory.pages.read(PAGE).data == desk.meant(wanted)
+            assert len(collisions(desk.memory)) == listed
+
+    check_rows(check, CREATIONS)
 
 
 def test_an_edit_of_a_text_that_was_read_is_refused_when_a_save_comes_in_between(desk: Desk) -> None:

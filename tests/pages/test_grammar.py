@@ -24,6 +24,7 @@ from looseleaf.pages.grammar import (
     summary_of,
     topic_of,
 )
+from tables import check_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -134,111 +135,135 @@ def test_an_episode_keeps_free_bullets_apart_and_prose_and_fences_in_its_span() 
     assert [n for n, role in enumerate(page.roles, 1) if role == "episode"] == [2, 3, 11, 17]
 
 
-@pytest.mark.parametrize(
-    ("bullet", "relation", "said"),
-    [
-        ("- Name: Zhang San", "Name", "Zhang San"),
-        ("* Name: Zhang San", "Name", "Zhang San"),
-        ("+ Name: Zhang San", "Name", "Zhang San"),
-        ("-\tName:\tZhang San  ", "Name", "Zhang San"),
-        ("- Name : Zhang San", "Name", "Zhang San"),
-        ("- **Name:** Zhang San", "Name", "Zhang San"),
-        ("- **Name**: Zhang San", "Name", "Zhang San"),
-        ("- __Name:__ Zhang San", "Name", "Zhang San"),
-        ("- *Name*: Zhang San", "Name", "Zhang San"),
-        ("- 姓名：张三", "姓名", "张三"),
-        ("- 姓名:张三", "姓名", "张三"),
-        ("- **姓名：**张三", "姓名", "张三"),
-        ("- Prénom: Zoë", "Prénom", "Zoë"),
-        ("- Site: https://example.org", "Site", "https://example.org"),
-        ("- C++: since 1998", "C++", "since 1998"),
-        ("- Address (home): Rue 1", "Address (home)", "Rue 1"),
-        ("- `make test`: runs all", "`make test`", "runs all"),
-        ("- snake_case: yes", "snake_case", "yes"),
-        ("- Updated: the kitchen", "Updated", "the kitchen"),
-        ("- Note: plain", NOTE, "plain"),
-        ("- NOTE: plain", NOTE, "plain"),
-        ("- likes tea", NOTE, "likes tea"),
-        ("- see https://x.y", NOTE, "see https://x.y"),
-        ("- see https://x.y: a site", NOTE, "see https://x.y: a site"),
-        ("- at 10:30 we met", NOTE, "at 10:30 we met"),
-        ("- 上午10：30开会", NOTE, "上午10：30开会"),
-        ("- 2026-02-24: shipped", NOTE, "2026-02-24: shipped"),
-        ("- std::vector is fine", NOTE, "std::vector is fine"),
-        ("- C:\\folder", NOTE, "C:\\folder"),
-        ("- Name:Zhang", NOTE, "Name:Zhang"),
-        ("- : nothing", NOTE, ": nothing"),
-        ("- one two three four five six seven: x", NOTE, "one two three four five six seven: x"),
-        ("- one two three four five six: x", "one two three four five six", "x"),
-        (f"- {'r' * 60}: x", "r" * 60, "x"),
-        (f"- {'r' * 61}: x", NOTE, f"{'r' * 61}: x"),
-        ("- He said, and I quote,: x", NOTE, "He said, and I quote,: x"),
-        ("- Really?: x", NOTE, "Really?: x"),
-        ("- `a: b` is code", NOTE, "`a: b` is code"),
-        ('- "a: b" is quoted', NOTE, '"a: b" is quoted'),
-        ("- (a: b)", NOTE, "(a: b)"),
-        ("- **a** and **b:** c", NOTE, "**a** and **b:** c"),
-        ("- #hashtag", NOTE, "#hashtag"),
-        ("- >50% agree", NOTE, ">50% agree"),
-        ("- ```inline``` code", NOTE, "```inline``` code"),
-        ("- a\u2028b\x0bc\x00", NOTE, "a b c\\x00"),
-        ("\ufeff- Name: Zhang San", "Name", "Zhang San"),
-    ],
-)
-def test_a_bullet_is_a_fact(bullet: str, relation: str, said: str) -> None:
-    page = parse("facts/topic.md", bullet + "\r\n")
-    assert page.facts == (Fact("topic", "topic", relation, said, None, 1),)
-    assert page.roles == ("fact",)
+def test_a_bullet_is_a_fact() -> None:
+    def check(bullet: str, relation: str, said: str) -> None:
+        page = parse("facts/topic.md", bullet + "\r\n")
+        assert page.facts == (Fact("topic", "topic", relation, said, None, 1),)
+        assert page.roles == ("fact",)
+
+    check_rows(
+        check,
+        [
+            ("- Name: Zhang San", "Name", "Zhang San"),
+            ("* Name: Zhang San", "Name", "Zhang San"),
+            ("+ Name: Zhang San", "Name", "Zhang San"),
+            ("-\tName:\tZhang San  ", "Name", "Zhang San"),
+            ("- Name : Zhang San", "Name", "Zhang San"),
+            ("- **Name:** Zhang San", "Name", "Zhang San"),
+            ("- **Name**: Zhang San", "Name", "Zhang San"),
+            ("- __Name:__ Zhang San", "Name", "Zhang San"),
+            ("- *Name*: Zhang San", "Name", "Zhang San"),
+            ("- 姓名：张三", "姓名", "张三"),
+            ("- 姓名:张三", "姓名", "张三"),
+            ("- **姓名：**张三", "姓名", "张三"),
+            ("- Prénom: Zoë", "Prénom", "Zoë"),
+            ("- Site: https://example.org", "Site", "https://example.org"),
+            ("- C++: since 1998", "C++", "since 1998"),
+            ("- Address (home): Rue 1", "Address (home)", "Rue 1"),
+            ("- `make test`: runs all", "`make test`", "runs all"),
+            ("- snake_case: yes", "snake_case", "yes"),
+            ("- Updated: the kitchen", "Updated", "the kitchen"),
+            ("- Note: plain", NOTE, "plain"),
+            ("- NOTE: plain", NOTE, "plain"),
+            ("- likes tea", NOTE, "likes tea"),
+            ("- see https://x.y", NOTE, "see https://x.y"),
+            ("- see https://x.y: a site", NOTE, "see https://x.y: a site"),
+            ("- at 10:30 we met", NOTE, "at 10:30 we met"),
+            ("- 上午10：30开会", NOTE, "上午10：30开会"),
+            ("- 2026-02-24: shipped", NOTE, "2026-02-24: shipped"),
+            ("- std::vector is fine", NOTE, "std::vector is fine"),
+            ("- C:\\folder", NOTE, "C:\\folder"),
+            ("- Name:Zhang", NOTE, "Name:Zhang"),
+            ("- : nothing", NOTE, ": nothing"),
+            ("- one two three four five six seven: x", NOTE, "one two three four five six seven: x"),
+            ("- one two three four five six: x", "one two three four five six", "x"),
+            (f"- {'r' * 60}: x", "r" * 60, "x"),
+            (f"- {'r' * 61}: x", NOTE, f"{'r' * 61}: x"),
+            ("- He said, and I quote,: x", NOTE, "He said, and I quote,: x"),
+            ("- Really?: x", NOTE, "Really?: x"),
+            ("- `a: b` is code", NOTE, "`a: b` is code"),
+            ('- "a: b" is quoted', NOTE, '"a: b" is quoted'),
+            ("- (a: b)", NOTE, "(a: b)"),
+            ("- **a** and **b:** c", NOTE, "**a** and **b:** c"),
+            ("- #hashtag", NOTE, "#hashtag"),
+            ("- >50% agree", NOTE, ">50% agree"),
+            ("- ```inline``` code", NOTE, "```inline``` code"),
+            ("- a\u2028b\x0bc\x00", NOTE, "a b c\\x00"),
+            ("\ufeff- Name: Zhang San", "Name", "Zhang San"),
+        ],
+    )
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "",
-        "Name: Zhang San",
-        "-Name: Zhang San",
-        "-",
-        "- ",
-        "- -",
-        "- Name:",
-        "- **Name:**",
-        "- 姓名：",
-        "  - Name: Zhang San",
-        "\t- Name: Zhang San",
-        "1. Name: Zhang San",
-        "> - Name: Zhang San",
-        "> Name: Zhang San",
-        "| Name: Zhang San |",
-        "\\- Name: Zhang San",
-        "• Name: Zhang San",
-        "- [ ] Name: Zhang San",
-        "- [x] Name: Zhang San",
-        "- # Name: Zhang San",
-        "- > Name: Zhang San",
-        "- - Name: Zhang San",
-        "- ```Name: Zhang San",
-        "- ~~~",
-        "- <!-- Name: Zhang San -->",
-        "<!-- - Name: Zhang San -->",
-        "- - -",
-        "***",
-        "#",
-        "#Name: Zhang San",
-        "####### Name",
-        "#### Name",
-        " # Name",
-    ],
-)
-def test_any_other_line_is_prose(line: str) -> None:
-    page = parse("facts/topic.md", line + "\n")
-    assert page.roles == ("prose",)
-    assert page.facts == ()
-    assert page.prose == ((Prose(1, 1, line + "\n"),) if line else ())
+def test_any_other_line_is_prose() -> None:
+    def check(line: str) -> None:
+        page = parse("facts/topic.md", line + "\n")
+        assert page.roles == ("prose",)
+        assert page.facts == ()
+        assert page.prose == ((Prose(1, 1, line + "\n"),) if line else ())
+
+    check_rows(
+        check,
+        [
+            "",
+            "Name: Zhang San",
+            "-Name: Zhang San",
+            "-",
+            "- ",
+            "- -",
+            "- Name:",
+            "- **Name:**",
+            "- 姓名：",
+            "  - Name: Zhang San",
+            "\t- Name: Zhang San",
+            "1. Name: Zhang San",
+            "> - Name: Zhang San",
+            "> Name: Zhang San",
+            "| Name: Zhang San |",
+            "\\- Name: Zhang San",
+            "• Name: Zhang San",
+            "- [ ] Name: Zhang San",
+            "- [x] Name: Zhang San",
+            "- # Name: Zhang San",
+            "- > Name: Zhang San",
+            "- - Name: Zhang San",
+            "- ```Name: Zhang San",
+            "- ~~~",
+            "- <!-- Name: Zhang San -->",
+            "<!-- - Name: Zhang San -->",
+            "- - -",
+            "***",
+            "#",
+            "#Name: Zhang San",
+            "####### Name",
+            "#### Name",
+            " # Name",
+        ],
+    )
 
 
-@pytest.mark.parametrize(
-    ("opening", "closing"),
-    [
+def test_a_fence_or_comment_is_prose_to_its_end_or_to_that_of_the_page() -> None:
+    def check(opening: str, closing: str, end: str) -> None:
+        hidden = [
+            "# T",
+            "> Summary: s",
+            "## Events",
+            "- Name: x",
+            "- Updated: 2026-01-01",
+            "``",
+            "~~",
+            "",
+            "--",
+        ]
+        lines = ["- A: 1", opening, *hidden, closing, "- B: 2"]
+        page = parse("facts/topic.md", end.join(lines))
+        assert page.roles == ("fact", *["prose"] * 11, "fact")
+        assert (page.title, page.summary, page.updated, page.unclosed) == (None, None, None, None)
+        assert [fact.kind for fact in page.facts] == [None, None]
+        open_page = parse("facts/topic.md", end.join(lines[:-2]))
+        assert open_page.roles == ("fact", *["prose"] * 10)
+        assert open_page.unclosed == 2
+
+    fences = [
         ("```", "```"),
         ("```python", "`````  "),
         ("~~~ x `y`", "~~~"),
@@ -248,21 +273,8 @@ def test_any_other_line_is_prose(line: str) -> None:
         ("* - ````", "    ````"),
         ("<!--", "-->"),
         ("  <!-- a", "b --> c"),
-    ],
-)
-@pytest.mark.parametrize("end", ["\n", "\r\n"])
-def test_a_fence_or_comment_is_prose_to_its_end_or_to_that_of_the_page(
-    opening: str, closing: str, end: str
-) -> None:
-    hidden = ["# T", "> Summary: s", "## Events", "- Name: x", "- Updated: 2026-01-01", "``", "~~", "", "--"]
-    lines = ["- A: 1", opening, *hidden, closing, "- B: 2"]
-    page = parse("facts/topic.md", end.join(lines))
-    assert page.roles == ("fact", *["prose"] * 11, "fact")
-    assert (page.title, page.summary, page.updated, page.unclosed) == (None, None, None, None)
-    assert [fact.kind for fact in page.facts] == [None, None]
-    open_page = parse("facts/topic.md", end.join(lines[:-2]))
-    assert open_page.roles == ("fact", *["prose"] * 10)
-    assert open_page.unclosed == 2
+    ]
+    check_rows(check, [(*fence, end) for fence in fences for end in ("\n", "\r\n")])
 
 
 def test_front_matter_is_prose_if_it_is_closed_and_at_the_top() -> None:
@@ -287,19 +299,21 @@ def test_only_the_first_title_and_the_first_summary_count_and_the_last_date() ->
     assert page.roles == ("title", "prose", "summary", "prose", "updated", "updated")
 
 
-@pytest.mark.parametrize(
-    ("line", "title"),
-    [
-        ("# Title", "Title"),
-        ("#\tTitle ##", "Title"),
-        ("# About C#", "About C#"),
-        ("# About C# #", "About C#"),
-        ("# # Title", "# Title"),
-        ("# 标题\u2028x", "标题 x"),
-    ],
-)
-def test_a_title_is_its_words_without_the_marks_around_them(line: str, title: str) -> None:
-    assert parse("facts/t.md", line + "\r\n").title == title
+def test_a_title_is_its_words_without_the_marks_around_them() -> None:
+    def check(line: str, title: str) -> None:
+        assert parse("facts/t.md", line + "\r\n").title == title
+
+    check_rows(
+        check,
+        [
+            ("# Title", "Title"),
+            ("#\tTitle ##", "Title"),
+            ("# About C#", "About C#"),
+            ("# About C# #", "About C#"),
+            ("# # Title", "# Title"),
+            ("# 标题\u2028x", "标题 x"),
+        ],
+    )
 
 
 def test_a_heading_gives_its_kind_until_the_next_one_of_its_level_or_above() -> None:
@@ -319,12 +333,14 @@ def test_a_heading_gives_its_kind_until_the_next_one_of_its_level_or_above() -> 
     }
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_each_kind_has_a_heading_in_singular_and_plural(kind: Kind) -> None:
-    plural = "identities" if kind == "identity" else f"{kind}s"
-    for words in (kind, plural, kind.upper(), f"{plural.title()}:", f"__{plural}__"):
-        page = parse("facts/t.md", f"## {words}\n- x\n")
-        assert (page.roles, page.facts[0].kind) == (("kind", "fact"), kind)
+def test_each_kind_has_a_heading_in_singular_and_plural() -> None:
+    def check(kind: Kind) -> None:
+        plural = "identities" if kind == "identity" else f"{kind}s"
+        for words in (kind, plural, kind.upper(), f"{plural.title()}:", f"__{plural}__"):
+            page = parse("facts/t.md", f"## {words}\n- x\n")
+            assert (page.roles, page.facts[0].kind) == (("kind", "fact"), kind)
+
+    check_rows(check, KINDS)
 
 
 def test_a_review_page_holds_items_that_wait_and_items_that_are_ticked() -> None:
@@ -381,33 +397,33 @@ def test_a_summary_is_short_and_one_line(path: str, text: str, words: int) -> No
     assert summary == escape(summary)
 
 
-@pytest.mark.parametrize(
-    ("path", "text", "summary"),
-    [
-        ("facts/user.md", USER, "user name, language, role"),
-        ("facts/user.md", "- Name: x\n- name: y\n- a note\n- API key: z\n", "user name, API key"),
-        (
-            "facts/t.md",
-            "".join(f"- relation {c}: x\n" for c in "abcdefg"),
-            "t relation a, relation b, relation c, relation d",
-        ),
-        ("facts/t.md", "- likes green tea\n- and cake\n", "likes green tea, and cake"),
-        ("facts/t.md", f"- {'长' * 200}\n", "长" * 80),
-        ("episodes/2026-02.md", FEBRUARY, "logger stdout leak fix, Short ID implementation"),
-        (
-            "episodes/2026-02.md",
-            "".join(f"## Fixed the {c} of the thing\n" for c in "abcdef"),
-            "fixed the, fixed the, fixed the, fixed the",
-        ),
-        ("days/2026-02-24.md", "# 2026-02-24\n\n- talked about\n- tea\n", "talked about - tea"),
-        ("facts/t.md", "", ""),
-        ("facts/t.md", "# T\n\n", ""),
-    ],
-)
-def test_a_summary_names_the_relations_or_the_episodes_or_the_first_words(
-    path: str, text: str, summary: str
-) -> None:
-    assert summary_of(parse(path, text)) == summary
+def test_a_summary_names_the_relations_or_the_episodes_or_the_first_words() -> None:
+    def check(path: str, text: str, summary: str) -> None:
+        assert summary_of(parse(path, text)) == summary
+
+    check_rows(
+        check,
+        [
+            ("facts/user.md", USER, "user name, language, role"),
+            ("facts/user.md", "- Name: x\n- name: y\n- a note\n- API key: z\n", "user name, API key"),
+            (
+                "facts/t.md",
+                "".join(f"- relation {c}: x\n" for c in "abcdefg"),
+                "t relation a, relation b, relation c, relation d",
+            ),
+            ("facts/t.md", "- likes green tea\n- and cake\n", "likes green tea, and cake"),
+            ("facts/t.md", f"- {'长' * 200}\n", "长" * 80),
+            ("episodes/2026-02.md", FEBRUARY, "logger stdout leak fix, Short ID implementation"),
+            (
+                "episodes/2026-02.md",
+                "".join(f"## Fixed the {c} of the thing\n" for c in "abcdef"),
+                "fixed the, fixed the, fixed the, fixed the",
+            ),
+            ("days/2026-02-24.md", "# 2026-02-24\n\n- talked about\n- tea\n", "talked about - tea"),
+            ("facts/t.md", "", ""),
+            ("facts/t.md", "# T\n\n", ""),
+        ],
+    )
 
 
 # --- time ---------------------------------------------------------------------------------------------

@@ -24,6 +24,7 @@ from looseleaf.pages.grammar import (
     set_updated,
     topic_of,
 )
+from tables import check_rows
 
 if TYPE_CHECKING:
     from looseleaf.base.values import Kind
@@ -86,36 +87,36 @@ def test_what_is_written_is_written_the_same_again(relation: str, said: str) -> 
     assert escape(said) in written[1]
 
 
-@pytest.mark.parametrize(
-    ("relation", "said", "line"),
-    [
-        ("Name", "Zhang San", "- Name: Zhang San"),
-        ("**Name:**", "Zhang San", "- Name: Zhang San"),
-        ("Name：", "Zhang\nSan", "- Name: Zhang San"),
-        ("", "likes tea", "- likes tea"),
-        ("Note", "likes tea", "- likes tea"),
-        ("note", "Name: Zhang San", "- Note: Name: Zhang San"),
-        ("note", "# Title", "- Note: # Title"),
-        ("note", "> Summary: x", "- Note: > Summary: x"),
-        ("note", "```", "- Note: ```"),
-        ("note", "- x", "- Note: - x"),
-        ("note", "1. x", "- Note: 1. x"),
-        ("note", "[ ] x", "- Note: [ ] x"),
-        ("note", "<!-- x", "- Note: <!-- x"),
-        ("note", "Name:", "- Note: Name:"),
-        ("Name: x", "y", "- Note: Name: x: y"),
-        ("Updated", "2026-02-24", "- Note: Updated: 2026-02-24"),
-        ("Updated", "the kitchen", "- Updated: the kitchen"),
-        ("# Name", "y", "- Note: # Name: y"),
-        ("[link]", "https://example.org", "- Note: [link]: https://example.org"),
-        ("one two three four five six seven", "y", "- one two three four five six seven: y"),
-        ("name\n- Role", "y", "- name - Role: y"),
-    ],
-)
-def test_what_could_be_read_as_anything_else_is_labelled_as_a_note(
-    relation: str, said: str, line: str
-) -> None:
-    assert add_fact("# T\n", "facts/t.md", relation, said) == f"# T\n\n{line}\n"
+def test_what_could_be_read_as_anything_else_is_labelled_as_a_note() -> None:
+    def check(relation: str, said: str, line: str) -> None:
+        assert add_fact("# T\n", "facts/t.md", relation, said) == f"# T\n\n{line}\n"
+
+    check_rows(
+        check,
+        [
+            ("Name", "Zhang San", "- Name: Zhang San"),
+            ("**Name:**", "Zhang San", "- Name: Zhang San"),
+            ("Name：", "Zhang\nSan", "- Name: Zhang San"),
+            ("", "likes tea", "- likes tea"),
+            ("Note", "likes tea", "- likes tea"),
+            ("note", "Name: Zhang San", "- Note: Name: Zhang San"),
+            ("note", "# Title", "- Note: # Title"),
+            ("note", "> Summary: x", "- Note: > Summary: x"),
+            ("note", "```", "- Note: ```"),
+            ("note", "- x", "- Note: - x"),
+            ("note", "1. x", "- Note: 1. x"),
+            ("note", "[ ] x", "- Note: [ ] x"),
+            ("note", "<!-- x", "- Note: <!-- x"),
+            ("note", "Name:", "- Note: Name:"),
+            ("Name: x", "y", "- Note: Name: x: y"),
+            ("Updated", "2026-02-24", "- Note: Updated: 2026-02-24"),
+            ("Updated", "the kitchen", "- Updated: the kitchen"),
+            ("# Name", "y", "- Note: # Name: y"),
+            ("[link]", "https://example.org", "- Note: [link]: https://example.org"),
+            ("one two three four five six seven", "y", "- one two three four five six seven: y"),
+            ("name\n- Role", "y", "- name - Role: y"),
+        ],
+    )
 
 
 @given(page_texts(), fact_paths, hostile, sayings, kinds)
@@ -283,22 +284,24 @@ def test_pages_made_line_by_line_are_the_pages_of_the_format() -> None:
     assert set_summary(text, "logger fix, short ID, config refactor") == FEBRUARY
 
 
-@pytest.mark.parametrize(
-    ("path", "title"),
-    [
-        ("USER.md", "User Facts"),
-        ("facts/daily-schedule_notes.md", "Daily Schedule Notes Facts"),
-        ("facts/work/api.md", "Work Api Facts"),
-        ("facts/工作.md", "工作 Facts"),
-        ("episodes/2026-02.md", "2026-02 Episodes"),
-        ("review/pending.md", "Pending"),
-        ("days/2026-02-24.md", "2026-02-24"),
-        ("", "Page"),
-    ],
-)
-def test_a_new_page_has_a_title_from_its_path(path: str, title: str) -> None:
-    assert new_page(path) == f"# {title}\n"
-    assert new_page(path, "Mine\n# x #", " s\n ") == "# Mine # x\n\n> Summary: s\n"
+def test_a_new_page_has_a_title_from_its_path() -> None:
+    def check(path: str, title: str) -> None:
+        assert new_page(path) == f"# {title}\n"
+        assert new_page(path, "Mine\n# x #", " s\n ") == "# Mine # x\n\n> Summary: s\n"
+
+    check_rows(
+        check,
+        [
+            ("USER.md", "User Facts"),
+            ("facts/daily-schedule_notes.md", "Daily Schedule Notes Facts"),
+            ("facts/work/api.md", "Work Api Facts"),
+            ("facts/工作.md", "工作 Facts"),
+            ("episodes/2026-02.md", "2026-02 Episodes"),
+            ("review/pending.md", "Pending"),
+            ("days/2026-02-24.md", "2026-02-24"),
+            ("", "Page"),
+        ],
+    )
 
 
 def test_the_first_fact_of_a_page_that_does_not_exist_makes_the_page() -> None:
@@ -307,69 +310,71 @@ def test_the_first_fact_of_a_page_that_does_not_exist_makes_the_page() -> None:
     assert set_updated("", "USER.md", "2026-02-24") == "# User Facts\n\n- Updated: 2026-02-24\n"
 
 
-@pytest.mark.parametrize(
-    ("before", "kind", "after"),
-    [
-        ("# T", None, "# T\n\n- New: x\n"),
-        ("# T\r\n", None, "# T\r\n\r\n- New: x\r\n"),
-        ("# T\n\n", None, "# T\n\n- New: x\n"),
-        ("- A: 1", None, "- A: 1\n- New: x\n"),
-        ("- A: 1\r\n- B: 2", None, "- A: 1\r\n- B: 2\r\n- New: x\r\n"),
-        ("\ufeff- A: 1\n\ntext\n", None, "\ufeff- A: 1\n- New: x\n\ntext\n"),
-        ("- A: 1\n- Updated: 2026-01-01\n", None, "- A: 1\n- New: x\n- Updated: 2026-01-01\n"),
-        ("# T\n\n- Updated: 2026-01-01\n", None, "# T\n\n- New: x\n- Updated: 2026-01-01\n"),
-        # what continues a fact stays with it
-        (
-            "- A: 1\n  more\n  - nested\n\n  more\n\nend\n",
-            None,
-            "- A: 1\n  more\n  - nested\n\n  more\n- New: x\n\nend\n",
-        ),
-        ("- A: 1\nlazy\n---\n", None, "- A: 1\nlazy\n- New: x\n---\n"),
-        ("- A: 1\n  ```\n- code\n  ```\n# B\n", None, "- A: 1\n  ```\n- code\n  ```\n- New: x\n# B\n"),
-        ("- A: 1\n  ```\n- code\n", None, "- New: x\n- A: 1\n  ```\n- code\n"),
-        # what is never closed stays last
-        ("# T\n```\ncode\n", None, "# T\n\n- New: x\n\n```\ncode\n"),
-        ("\ufeff<!--\n", None, "\ufeff- New: x\n\n<!--\n"),
-        ("\ufeff", None, "\ufeff- New: x\n"),
-        # under its kind, or under none
-        ("# T\n\n## Events\n- A: 1\n", None, "# T\n\n- New: x\n\n## Events\n- A: 1\n"),
-        ("# T\n\n## Events\n- A: 1\n", "trait", "# T\n\n- New: x\n\n## Events\n- A: 1\n"),
-        (
-            "## Events\n- A: 1\n\n## Traits\n- B: 2\n",
-            "event",
-            "## Events\n- A: 1\n- New: x\n\n## Traits\n- B: 2\n",
-        ),
-        ("## Events\n\n## Traits\n", "event", "## Events\n\n- New: x\n\n## Traits\n"),
-        ("## Events\nwords\n\n\n# B\n", "event", "## Events\nwords\n\n- New: x\n\n\n# B\n"),
-        ("## Events\n```\n", "event", "## Events\n\n- New: x\n\n```\n"),
-        (
-            "## Events\n- A: 1\n- Updated: 2026-01-01\n",
-            None,
-            "- New: x\n\n## Events\n- A: 1\n- Updated: 2026-01-01\n",
-        ),
-    ],
-)
-def test_a_fact_goes_where_a_careful_person_would_put_it(before: str, kind: Kind | None, after: str) -> None:
-    assert add_fact(before, "facts/t.md", "New", "x", kind) == after
+def test_a_fact_goes_where_a_careful_person_would_put_it() -> None:
+    def check(before: str, kind: Kind | None, after: str) -> None:
+        assert add_fact(before, "facts/t.md", "New", "x", kind) == after
+
+    check_rows(
+        check,
+        [
+            ("# T", None, "# T\n\n- New: x\n"),
+            ("# T\r\n", None, "# T\r\n\r\n- New: x\r\n"),
+            ("# T\n\n", None, "# T\n\n- New: x\n"),
+            ("- A: 1", None, "- A: 1\n- New: x\n"),
+            ("- A: 1\r\n- B: 2", None, "- A: 1\r\n- B: 2\r\n- New: x\r\n"),
+            ("\ufeff- A: 1\n\ntext\n", None, "\ufeff- A: 1\n- New: x\n\ntext\n"),
+            ("- A: 1\n- Updated: 2026-01-01\n", None, "- A: 1\n- New: x\n- Updated: 2026-01-01\n"),
+            ("# T\n\n- Updated: 2026-01-01\n", None, "# T\n\n- New: x\n- Updated: 2026-01-01\n"),
+            # what continues a fact stays with it
+            (
+                "- A: 1\n  more\n  - nested\n\n  more\n\nend\n",
+                None,
+                "- A: 1\n  more\n  - nested\n\n  more\n- New: x\n\nend\n",
+            ),
+            ("- A: 1\nlazy\n---\n", None, "- A: 1\nlazy\n- New: x\n---\n"),
+            ("- A: 1\n  ```\n- code\n  ```\n# B\n", None, "- A: 1\n  ```\n- code\n  ```\n- New: x\n# B\n"),
+            ("- A: 1\n  ```\n- code\n", None, "- New: x\n- A: 1\n  ```\n- code\n"),
+            # what is never closed stays last
+            ("# T\n```\ncode\n", None, "# T\n\n- New: x\n\n```\ncode\n"),
+            ("\ufeff<!--\n", None, "\ufeff- New: x\n\n<!--\n"),
+            ("\ufeff", None, "\ufeff- New: x\n"),
+            # under its kind, or under none
+            ("# T\n\n## Events\n- A: 1\n", None, "# T\n\n- New: x\n\n## Events\n- A: 1\n"),
+            ("# T\n\n## Events\n- A: 1\n", "trait", "# T\n\n- New: x\n\n## Events\n- A: 1\n"),
+            (
+                "## Events\n- A: 1\n\n## Traits\n- B: 2\n",
+                "event",
+                "## Events\n- A: 1\n- New: x\n\n## Traits\n- B: 2\n",
+            ),
+            ("## Events\n\n## Traits\n", "event", "## Events\n\n- New: x\n\n## Traits\n"),
+            ("## Events\nwords\n\n\n# B\n", "event", "## Events\nwords\n\n- New: x\n\n\n# B\n"),
+            ("## Events\n```\n", "event", "## Events\n\n- New: x\n\n```\n"),
+            (
+                "## Events\n- A: 1\n- Updated: 2026-01-01\n",
+                None,
+                "- New: x\n\n## Events\n- A: 1\n- Updated: 2026-01-01\n",
+            ),
+        ],
+    )
 
 
-@pytest.mark.parametrize(
-    ("before", "relation", "said", "after"),
-    [
-        ("- A: 1\r\n", "A", "2", "- A: 2\r\n"),
-        ("*\tA :  1  ", "A", "2", "*\tA :  2"),
-        ("\ufeff+ **A:** 1\n", "A", "2", "\ufeff+ **A:** 2\n"),
-        ("- **A:** 1\n", "B", "2", "- B: 2\n"),
-        ("- a note\n", "", "another", "- another\n"),
-        ("- a note\n", "note", "A: 1", "- Note: A: 1\n"),
-        ("- Note: A: 1\n", "note", "B", "- Note: B\n"),
-        ("- a \x00\n", "note", "b", "- b\n"),
-    ],
-)
-def test_a_replaced_fact_keeps_its_bullet_and_the_look_of_its_label(
-    before: str, relation: str, said: str, after: str
-) -> None:
-    assert replace_fact(before, "facts/t.md", 1, relation, said) == after
+def test_a_replaced_fact_keeps_its_bullet_and_the_look_of_its_label() -> None:
+    def check(before: str, relation: str, said: str, after: str) -> None:
+        assert replace_fact(before, "facts/t.md", 1, relation, said) == after
+
+    check_rows(
+        check,
+        [
+            ("- A: 1\r\n", "A", "2", "- A: 2\r\n"),
+            ("*\tA :  1  ", "A", "2", "*\tA :  2"),
+            ("\ufeff+ **A:** 1\n", "A", "2", "\ufeff+ **A:** 2\n"),
+            ("- **A:** 1\n", "B", "2", "- B: 2\n"),
+            ("- a note\n", "", "another", "- another\n"),
+            ("- a note\n", "note", "A: 1", "- Note: A: 1\n"),
+            ("- Note: A: 1\n", "note", "B", "- Note: B\n"),
+            ("- a \x00\n", "note", "b", "- b\n"),
+        ],
+    )
 
 
 def test_a_replaced_item_of_a_review_page_keeps_its_tick() -> None:
@@ -383,23 +388,25 @@ def test_a_line_is_removed_with_its_end_and_the_byte_order_mark_stays() -> None:
     assert remove_line("\ufeffa\r\nb\nc", 3) == "\ufeffa\r\nb\n"
 
 
-@pytest.mark.parametrize(
-    ("before", "after"),
-    [
-        ("", "> Summary: s\n"),
-        ("# T", "# T\n\n> Summary: s\n"),
-        ("# T\n- A: 1\n", "# T\n\n> Summary: s\n\n- A: 1\n"),
-        ("# T\n\n- A: 1\n", "# T\n\n> Summary: s\n\n- A: 1\n"),
-        ("text\n# T\r\n", "text\n# T\r\n\n> Summary: s\n"),
-        ("\ufeff- A: 1\r\n", "\ufeff> Summary: s\r\n\r\n- A: 1\r\n"),
-        ("---\na: 1\n---\n- A: 1\n", "---\na: 1\n---\n\n> Summary: s\n\n- A: 1\n"),
-        ("```\ncode\n", "> Summary: s\n\n```\ncode\n"),
-        ("# T\n>summary：old\r\n", "# T\n> Summary: s\r\n"),
-        ("# T\n> **Summary:** s\n", "# T\n> **Summary:** s\n"),
-    ],
-)
-def test_a_summary_goes_under_the_title_or_in_place_of_the_old_one(before: str, after: str) -> None:
-    assert set_summary(before, "s") == after
+def test_a_summary_goes_under_the_title_or_in_place_of_the_old_one() -> None:
+    def check(before: str, after: str) -> None:
+        assert set_summary(before, "s") == after
+
+    check_rows(
+        check,
+        [
+            ("", "> Summary: s\n"),
+            ("# T", "# T\n\n> Summary: s\n"),
+            ("# T\n- A: 1\n", "# T\n\n> Summary: s\n\n- A: 1\n"),
+            ("# T\n\n- A: 1\n", "# T\n\n> Summary: s\n\n- A: 1\n"),
+            ("text\n# T\r\n", "text\n# T\r\n\n> Summary: s\n"),
+            ("\ufeff- A: 1\r\n", "\ufeff> Summary: s\r\n\r\n- A: 1\r\n"),
+            ("---\na: 1\n---\n- A: 1\n", "---\na: 1\n---\n\n> Summary: s\n\n- A: 1\n"),
+            ("```\ncode\n", "> Summary: s\n\n```\ncode\n"),
+            ("# T\n>summary：old\r\n", "# T\n> Summary: s\r\n"),
+            ("# T\n> **Summary:** s\n", "# T\n> **Summary:** s\n"),
+        ],
+    )
 
 
 def test_a_summary_can_be_emptied() -> None:
@@ -428,15 +435,15 @@ def test_an_edit_that_cannot_be_made_says_what_to_do_instead() -> None:
         add_fact("", "days/2026-02-24.md", "A", "1")
     with pytest.raises(Refused, match="says nothing"):
         add_fact("", "USER.md", "A", " \n\t")
-    with pytest.raises(Refused, match=r"USER\.md was not changed: its line 1 is no fact\."):
+    with pytest.raises(Refused, match=r"USER\.md was not changed: its line 1 is not a fact\."):
         replace_fact("# T\n", "USER.md", 1, "A", "1")
-    with pytest.raises(Refused, match="the page has no line 2, it has 1"):
+    with pytest.raises(Refused, match="there is no line 2; the page has 1"):
         remove_line("a\n", 2)
-    with pytest.raises(Refused, match="the page has no line 0, it has 0"):
+    with pytest.raises(Refused, match="there is no line 0; the page has 0"):
         remove_line("", 0)
-    with pytest.raises(Refused, match=r"episodes live in episodes/<yyyy-mm>\.md"):
+    with pytest.raises(Refused, match=r"episodes belong in episodes/<yyyy-mm>\.md"):
         add_episode("", "USER.md", "Title", [])
     with pytest.raises(Refused, match="it has no title"):
         add_episode("", "episodes/2026-02.md", "\n##", [])
-    with pytest.raises(ValueError, match="no date: 'today'"):
+    with pytest.raises(ValueError, match="not a date: 'today'"):
         set_updated("", "USER.md", "today")

@@ -21,6 +21,7 @@ from looseleaf.pages import outside_edits as absorb
 from looseleaf.store import records
 from looseleaf.store.disk import Disk
 from looseleaf.store.files import FileStore
+from tables import check_rows
 from wiring import use_store
 
 PATIENT = Policy(settle_seconds=60.0)
@@ -59,7 +60,7 @@ def before_each_look(memory: Memory, act: Callable[[int], object]) -> Iterator[l
     has doubts.
     """
     looks: list[int] = []
-    look = memory.parts.pages.absorb._look
+    look = memory.parts.pages.absorb._read_file
 
     def act_and_look(path: str) -> tuple[Document | None, Stat | None]:
         looks.append(len(looks) + 1)
@@ -67,7 +68,7 @@ def before_each_look(memory: Memory, act: Callable[[int], object]) -> Iterator[l
         return look(path)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(memory.parts.pages.absorb, "_look", act_and_look)
+        patch.setattr(memory.parts.pages.absorb, "_read_file", act_and_look)
         yield looks
 
 
@@ -172,7 +173,7 @@ def test_a_page_that_is_written_all_the_time_is_taken_as_it_is(place: Path) -> N
 
 
 def test_a_page_that_is_emptied_again_and_again_is_never_believed(place: Path) -> None:
-    with memory_of(place, BRIEF) as memory:
+    with memory_of(place, Policy(settle_seconds=0.1)) as memory:
 
         def empty(look: int) -> None:
             file_of(memory).write_bytes(b"\n" * (look % 2))
@@ -338,18 +339,21 @@ DAMAGE: dict[str, Callable[[Path], object]] = {
 }
 
 
-@pytest.mark.parametrize("name", DAMAGE)
-def test_damage_to_a_view_never_reaches_the_journal(memory: Memory, name: str) -> None:
-    memory.close()
-    before = (Path(memory.path) / "log/journal.jsonl").read_bytes()
-    DAMAGE[name](Path(memory.path) / "views/heads.json")
-    with Memory(memory.path, policy=HASTY) as again:
-        assert again.pages.absorb() == []
-        assert again.pages.read(PAGE).data == TEXT
-        assert (Path(memory.path) / "log/journal.jsonl").read_bytes() == before
-        again.pages.edit(PAGE, "- Likes: coffee\n", reason="corrected")
-        assert [edit.removed for edit in again.history.edits(PAGE)] == [1, 0]
-        assert [problem for problem in again.check() if problem.severity == "error"] == []
+def test_damage_to_a_view_never_reaches_the_journal(place: Path) -> None:
+    def check(name: str) -> None:
+        with memory_of(place / name, PATIENT) as memory:
+            folder = Path(memory.path)
+        before = (folder / "log/journal.jsonl").read_bytes()
+        DAMAGE[name](folder / "views/heads.json")
+        with Memory(folder, policy=HASTY) as again:
+            assert again.pages.absorb() == []
+            assert again.pages.read(PAGE).data == TEXT
+            assert (folder / "log/journal.jsonl").read_bytes() == before
+            again.pages.edit(PAGE, "- Likes: coffee\n", reason="corrected")
+            assert [edit.removed for edit in again.history.edits(PAGE)] == [1, 0]
+            assert [problem for problem in again.check() if problem.severity == "error"] == []
+
+    check_rows(check, DAMAGE)
 
 
 def test_an_outside_change_is_told_from_the_journal_where_the_copies_are_gone(memory: Memory) -> None:

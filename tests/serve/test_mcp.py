@@ -472,13 +472,13 @@ def test_a_fault_of_the_program_is_an_answer_and_the_next_call_is_served(
 
     async def ask(client: Client) -> tuple[Any, Any]:
         first = await client.call_tool("broken", {})
-        with pytest.raises(MCPError, match="the program has a fault"):
+        with pytest.raises(MCPError, match="the program has a bug"):
             await client.list_resources()
         return first, await client.call_tool("memory_list", {})
 
     first, second = asked(server(keeper), ask, mode)
     assert first.is_error
-    assert "It is not known whether this was done" in first.content[0].text
+    assert "This may or may not have been done" in first.content[0].text
     assert "the secret of the program" not in first.content[0].text
     assert "the secret of the program" in caplog.text
     assert not second.is_error

@@ -20,6 +20,7 @@ from looseleaf.models.tokens import load
 from looseleaf.pages.history import History
 from looseleaf.pages.pages import Pages
 from looseleaf.state.rules import compact
+from tables import check_rows
 
 HASTY = Policy(settle_seconds=0.01, quiet_seconds=0.001)
 LONG = "about the long and winding way in which things of this kind are mostly decided by people such as us"
@@ -96,36 +97,40 @@ def test_a_reason_that_somebody_else_wrote_lowers_the_level_of_a_decision(place:
         }
 
 
-@pytest.mark.parametrize(
-    "found",
-    [
-        {"goal": EVIL},
-        {"now": EVIL},
-        {"tasks_open": [{"title": EVIL}]},
-        {"tasks_open": [{"id": EVIL, "title": "mine"}]},
-        {"conventions": {"rule": EVIL}},
-        {"conventions": {"limit": 5}},
-        {"blockers": [EVIL]},
-        {"blockers": [{"title": EVIL}]},
-    ],
-)
-def test_each_value_stays_nobodys_until_it_goes(place: Path, found: dict[str, Any]) -> None:
-    with Memory(place / "memory", policy=WARY) as memory:
-        memory.state.update(goal="x", conventions={"limit": 4, "tea": "hot"}, author="person")
-        memory.state.add_task("mine", author="person")
-        assert not is_fenced(memory)
-        good = file_of(memory).read_text()
-        found_on_disk(memory, json.dumps(json.loads(good) | found))
-        for number in range(10):  # more than are read without being kept in a view
-            memory.state.update(now="" if "now" in found else f"step {number}", author="person")
-            memory.state.block(f"b {number}", author="person")
-            if "now" in found:
-                break
-        assert is_fenced(memory) == ("now" not in found)
-        memory.parts.pages.edit("state.json", good, reason="cleared", author="person")
-        assert not is_fenced(memory)
-        shutil.rmtree(file_of(memory, "views"))
-        assert not is_fenced(memory)
+def test_each_value_stays_nobodys_until_it_goes(place: Path) -> None:
+    def check(number: int, found: dict[str, Any]) -> None:
+        with Memory(place / str(number), policy=WARY) as memory:
+            memory.state.update(goal="x", conventions={"limit": 4, "tea": "hot"}, author="person")
+            memory.state.add_task("mine", author="person")
+            assert not is_fenced(memory)
+            good = file_of(memory).read_text()
+            found_on_disk(memory, json.dumps(json.loads(good) | found))
+            for number in range(10):  # more than are read without being kept in a view
+                memory.state.update(now="" if "now" in found else f"step {number}", author="person")
+                memory.state.block(f"b {number}", author="person")
+                if "now" in found:
+                    break
+            assert is_fenced(memory) == ("now" not in found)
+            memory.parts.pages.edit("state.json", good, reason="cleared", author="person")
+            assert not is_fenced(memory)
+            shutil.rmtree(file_of(memory, "views"))
+            assert not is_fenced(memory)
+
+    check_rows(
+        check,
+        enumerate(
+            [
+                {"goal": EVIL},
+                {"now": EVIL},
+                {"tasks_open": [{"title": EVIL}]},
+                {"tasks_open": [{"id": EVIL, "title": "mine"}]},
+                {"conventions": {"rule": EVIL}},
+                {"conventions": {"limit": 5}},
+                {"blockers": [EVIL]},
+                {"blockers": [{"title": EVIL}]},
+            ]
+        ),
+    )
 
 
 @pytest.mark.parametrize("broken", ["{", '{"goal": 5}', "", None])
@@ -255,16 +260,19 @@ NO_TEXTS: dict[str, list[Any]] = {
 }
 
 
-@pytest.mark.parametrize(("act", "given"), [(act, each) for act, all_ in NO_TEXTS.items() for each in all_])
-def test_what_is_no_text_where_one_belongs_is_refused(memory: Memory, act: str, given: Any) -> None:
+def test_what_is_no_text_where_one_belongs_is_refused(memory: Memory) -> None:
     state: Any = memory.state
     state.update(goal="Ship", blockers=["rain"])
     state.add_task("t")
     before = file_of(memory).read_bytes()
-    by_name = act in ("goal", "now", "conventions", "blockers")
-    with pytest.raises(Refused, match=r"^(state\.json was not changed|Nothing was unblocked): .+\."):
-        state.update(**{act: given}) if by_name else getattr(state, act)(given)
-    assert file_of(memory).read_bytes() == before
+
+    def check(act: str, given: Any) -> None:
+        by_name = act in ("goal", "now", "conventions", "blockers")
+        with pytest.raises(Refused, match=r"^(state\.json was not changed|Nothing was unblocked): .+\."):
+            state.update(**{act: given}) if by_name else getattr(state, act)(given)
+        assert file_of(memory).read_bytes() == before
+
+    check_rows(check, [(act, each) for act, all_ in NO_TEXTS.items() for each in all_])
 
 
 @pytest.mark.parametrize("author", [5, True, [], b"person"])
@@ -286,15 +294,18 @@ def test_a_blocker_is_taken_away_by_its_number(memory: Memory) -> None:
     assert memory.state.blockers == ["rain"]
 
 
-@pytest.mark.parametrize("first", [0x800, 0x840, 0x870, 0xF40, 0x7CA, 0xA500, 0x13A0, 0x21])
-def test_whatever_is_written_a_state_has_room_in_a_prompt(memory: Memory, first: int) -> None:
-    chance = random.Random(1)
-    goal, now = ("".join(chr(first + chance.randrange(14)) for _ in range(260)) for _ in range(2))
-    with contextlib.suppress(Refused):
-        memory.state.update(goal=goal)
-    with contextlib.suppress(Refused):
-        memory.state.update(now=now)
-    assert size(memory) <= 750
+def test_whatever_is_written_a_state_has_room_in_a_prompt(place: Path) -> None:
+    def check(first: int) -> None:
+        chance = random.Random(1)
+        goal, now = ("".join(chr(first + chance.randrange(14)) for _ in range(260)) for _ in range(2))
+        with Memory(place / str(first), policy=HASTY) as memory:
+            with contextlib.suppress(Refused):
+                memory.state.update(goal=goal)
+            with contextlib.suppress(Refused):
+                memory.state.update(now=now)
+            assert size(memory) <= 750
+
+    check_rows(check, [0x800, 0x840, 0x870, 0xF40, 0x7CA, 0xA500, 0x13A0, 0x21])
 
 
 def test_a_state_that_was_emptied_is_checked_too(memory: Memory) -> None:

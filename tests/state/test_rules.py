@@ -33,6 +33,7 @@ from looseleaf.state.rules import (
 )
 from looseleaf.state.text import DEEPEST, Unsound, named, parsed, place_of, rendered
 from looseleaf.text.notation import decode, encode
+from tables import check_rows
 
 SEED = {
     "schema_version": 1,
@@ -243,9 +244,9 @@ def test_the_task_that_is_meant_is_one() -> None:
     with pytest.raises(Refused, match=r"could be any of T-1 \(Write tests\), T-2 \(Write docs\)"):
         task_named(tasks, "write")
     for unknown in ("sleep", ""):
-        with pytest.raises(Refused, match="Open are: T-1"):
+        with pytest.raises(Refused, match="Open tasks: T-1"):
             task_named(tasks, unknown)
-    with pytest.raises(Refused, match="Open are: none"):
+    with pytest.raises(Refused, match="Open tasks: none"):
         task_named([], "x")
 
 
@@ -282,39 +283,41 @@ def test_a_state_that_is_written_is_read_the_same(state: dict[str, Any]) -> None
     assert parsed(f"\ufeff{rendered(state)}".encode()) == state
 
 
-@pytest.mark.parametrize(
-    ("data", "line", "column", "why"),
-    [
-        (b'{"goal": "ship",\n "now": }\n', 2, 9, "not JSON"),
-        (b'{"a": 1,\n "b": {"c": 1,\n"c": 2}}', 3, 1, "c is there twice"),
-        (b'{"a": {"b": 1}, "a": 2}', 1, 17, "a is there twice"),
-        (b'{"a b": 1,\n"a b": 2}', 2, 1, '"a b" is there twice'),
-        (b'{"a": [1,\n NaN]}', 2, 2, "NaN is no number"),
-        (b'{"a": -Infinity}', 1, 7, "-Infinity is no number"),
-        (b'{"a": true, "b": 1, "c": "x", "d": NaN}', 1, 36, "NaN is no number"),
-        (b'{"a": 1e999}', 1, 7, "1e999 is no number"),
-        (b'{\n"a": ' + b"9" * 5000 + b"}", 2, 6, "9 is no number"),
-        (b'{"a":\n"\\ud800"}', 2, 1, "half of a character"),
-        (b'{"\\ud800": 1}', 1, 2, "half of a character"),
-        (b'{\n"a": "\xff"}', 2, 7, "not UTF-8"),
-        (b"\xff", 1, 1, "not UTF-8"),
-        (b"[1]", 1, 1, "must be an object"),
-        (b'"text"', 1, 1, "must be an object"),
-        (b'{\n "schema_version": 2}', 2, 2, "of version 2"),
-        (b"[" * 100_000, 1, DEEPEST + 1, "nested more than"),
-        (b'{"a":' * 100_000, 1, 5 * DEEPEST + 1, "nested more than"),
-        (b'{"a": ' + b"[" * 40 + b"]" * 40 + b"}", 1, 7 + DEEPEST - 1, "nested more than"),
-        (b'{"a": tru}', 1, 7, "not JSON"),
-        (b'{"a": 1} x', 1, 10, "not JSON"),
-    ],
-)
-def test_a_fault_has_its_line_and_column(data: bytes, line: int, column: int, why: str) -> None:
-    with pytest.raises(Unsound) as found:
-        parsed(data)
-    assert (found.value.line, found.value.column) == (line, column)
-    assert why in found.value.why
-    assert found.value.where == f"line {line}, column {column}"
-    assert len(found.value.why) < 200
+def test_a_fault_has_its_line_and_column() -> None:
+    def check(data: bytes, line: int, column: int, why: str) -> None:
+        with pytest.raises(Unsound) as found:
+            parsed(data)
+        assert (found.value.line, found.value.column) == (line, column)
+        assert why in found.value.why
+        assert found.value.where == f"line {line}, column {column}"
+        assert len(found.value.why) < 200
+
+    check_rows(
+        check,
+        [
+            (b'{"goal": "ship",\n "now": }\n', 2, 9, "not JSON"),
+            (b'{"a": 1,\n "b": {"c": 1,\n"c": 2}}', 3, 1, "c is there twice"),
+            (b'{"a": {"b": 1}, "a": 2}', 1, 17, "a is there twice"),
+            (b'{"a b": 1,\n"a b": 2}', 2, 1, '"a b" is there twice'),
+            (b'{"a": [1,\n NaN]}', 2, 2, "NaN is not a number"),
+            (b'{"a": -Infinity}', 1, 7, "-Infinity is not a number"),
+            (b'{"a": true, "b": 1, "c": "x", "d": NaN}', 1, 36, "NaN is not a number"),
+            (b'{"a": 1e999}', 1, 7, "1e999 is not a number"),
+            (b'{\n"a": ' + b"9" * 5000 + b"}", 2, 6, "9 is not a number"),
+            (b'{"a":\n"\\ud800"}', 2, 1, "half of a character"),
+            (b'{"\\ud800": 1}', 1, 2, "half of a character"),
+            (b'{\n"a": "\xff"}', 2, 7, "not UTF-8"),
+            (b"\xff", 1, 1, "not UTF-8"),
+            (b"[1]", 1, 1, "must be an object"),
+            (b'"text"', 1, 1, "must be an object"),
+            (b'{\n "schema_version": 2}', 2, 2, "of version 2"),
+            (b"[" * 100_000, 1, DEEPEST + 1, "nested more than"),
+            (b'{"a":' * 100_000, 1, 5 * DEEPEST + 1, "nested more than"),
+            (b'{"a": ' + b"[" * 40 + b"]" * 40 + b"}", 1, 7 + DEEPEST - 1, "nested more than"),
+            (b'{"a": tru}', 1, 7, "not JSON"),
+            (b'{"a": 1} x', 1, 10, "not JSON"),
+        ],
+    )
 
 
 def test_an_empty_file_is_no_state_and_no_fault() -> None:

@@ -386,7 +386,7 @@ def test_a_page_that_became_a_link_is_not_a_deletion(beside: Beside) -> None:
         with pytest.raises(Refused, match=r"facts/held\.md is, or lies behind, a symbolic link"):
             memory.pages.read("facts/held.md")
         assert [str(problem) for problem in memory.check()] == [
-            "facts/held.md: this is not read: it is a link, or no regular file; put a real file in its place"
+            "facts/held.md: this is not read: it is a link or not a regular file; put a real file in its place"
         ]
 
 

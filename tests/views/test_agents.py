@@ -6,8 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
-
+from tables import check_rows
 from window.test_compact import opened, talk
 
 FILES = ("episodic.jsonl", "semantic.jsonl")
@@ -48,10 +47,7 @@ def test_each_compaction_is_an_episode_and_what_must_be_kept_is_a_fact(tmp_path:
             assert each["fact"] in source.content
 
 
-@pytest.mark.parametrize("damage", [None, b"", b"nonsense\n", b"5\n", b'{"entry":"other"}\n'])
-def test_views_that_are_gone_or_damaged_are_made_again_with_the_same_bytes(
-    tmp_path: Path, damage: bytes | None
-) -> None:
+def test_views_that_are_gone_or_damaged_are_made_again_with_the_same_bytes(tmp_path: Path) -> None:
     folder = tmp_path / "m/views/agents/main"
     with opened(tmp_path / "m", 2000) as memory:
         memory.record(user="Never touch the generated files.")
@@ -59,13 +55,17 @@ def test_views_that_are_gone_or_damaged_are_made_again_with_the_same_bytes(
             talk(memory, 10)
             assert memory.window.compact() is not None
         before = [(folder / name).read_bytes() for name in FILES]
-        for name in FILES:
-            if damage is None:
-                (folder / name).unlink()
-            else:
-                (folder / name).write_bytes(damage)
-        memory.views.build()
-        assert [(folder / name).read_bytes() for name in FILES] == before
+
+        def check(damage: bytes | None) -> None:
+            for name in FILES:
+                if damage is None:
+                    (folder / name).unlink()
+                else:
+                    (folder / name).write_bytes(damage)
+            memory.views.build()
+            assert [(folder / name).read_bytes() for name in FILES] == before
+
+        check_rows(check, [None, b"", b"nonsense\n", b"5\n", b'{"entry":"other"}\n'])
 
 
 def test_a_compaction_after_the_views_were_damaged_makes_them_whole(tmp_path: Path) -> None:

@@ -22,18 +22,19 @@ from looseleaf.views.essentials import (
     Caps,
     Shortlist,
     candidates,
-    changed,
     cut,
     day_of,
     digest,
     global_md,
     global_memory,
+    make_shortlist,
+    memory_from,
     rank,
-    shortlist,
     tier,
-    told,
+    update_shortlist,
 )
 from looseleaf.views.topic_memory import topic_memory
+from tables import check_rows
 
 NOW = 1_770_000_000.0
 DAY = 86400.0
@@ -81,48 +82,50 @@ def digests(facts: list[Fact], caps: Caps = CAPS) -> list[dict[str, Any]]:
 # --- tiers -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("given_fact", "expected"),
-    [
-        (fact(), "core"),
-        (fact("Rule", "never push to main"), "core"),
-        (fact("Plan", "run a marathon"), "core"),
-        (fact("Prefers", "tabs over spaces"), "core"),
-        (fact("Likes", "jazz", salience=0.6), "secondary"),
-        (fact("Skill", "plays the cello"), "secondary"),
-        (fact("Allergy", "peanuts", salience=0.95), "core"),
-        (fact("Event", "adopted a cat"), "secondary"),
-        (fact("Event", "adopted a cat", time_span="short_term"), None),
-        (fact("Database", "Postgres"), "secondary"),
-        (fact("Rule", "answer in French", time_span="short_term"), None),
-        (fact("note", "the key is under the mat"), None),
-        (fact("Colour of the door", "green"), None),
-        (fact("Colour of the door", "green", salience=0.7), "secondary"),
-        (fact("Colour of the door", "green", kind="constraint"), "core"),
-        (fact("note", "x", kind="commitment"), "core"),
-        # the person's word first
-        (fact("note", "x", user_fact_score=7), "core"),
-        (fact("Event", "x", user_fact_score=10, time_span="short_term", tags=("unverified",)), "core"),
-        (fact(user_fact_score=2), None),
-        (fact(user_fact_score=0, tags=("pinned",)), None),
-        (fact("Likes", "jazz", salience=0.1, user_fact_score=5), None),
-        (fact("Likes", "jazz", salience=0.1, tags=("pinned",)), "core"),
-        # doubts
-        (fact(tags=("unverified",)), None),
-        (fact(confidence=0.4), None),
-        (fact(confidence=0.5), "core"),
-        (fact(salience=float("nan"), confidence=-1.0, user_fact_score=11.0), "core"),
-        # levels and status, whatever the score
-        (fact(level="confirmed"), "core"),
-        (fact(level="inferred", user_fact_score=10), None),
-        (fact(level="tainted", tags=("pinned",)), None),
-        (fact(level=None), None),
-        (fact(status="superseded", user_fact_score=10), None),
-        (fact(status="pending"), None),
-    ],
-)
-def test_a_fact_has_the_tier_of_the_table(given_fact: Fact, expected: str | None) -> None:
-    assert tier(given_fact) == expected
+def test_a_fact_has_the_tier_of_the_table() -> None:
+    def check(given_fact: Fact, expected: str | None) -> None:
+        assert tier(given_fact) == expected
+
+    check_rows(
+        check,
+        [
+            (fact(), "core"),
+            (fact("Rule", "never push to main"), "core"),
+            (fact("Plan", "run a marathon"), "core"),
+            (fact("Prefers", "tabs over spaces"), "core"),
+            (fact("Likes", "jazz", salience=0.6), "secondary"),
+            (fact("Skill", "plays the cello"), "secondary"),
+            (fact("Allergy", "peanuts", salience=0.95), "core"),
+            (fact("Event", "adopted a cat"), "secondary"),
+            (fact("Event", "adopted a cat", time_span="short_term"), None),
+            (fact("Database", "Postgres"), "secondary"),
+            (fact("Rule", "answer in French", time_span="short_term"), None),
+            (fact("note", "the key is under the mat"), None),
+            (fact("Colour of the door", "green"), None),
+            (fact("Colour of the door", "green", salience=0.7), "secondary"),
+            (fact("Colour of the door", "green", kind="constraint"), "core"),
+            (fact("note", "x", kind="commitment"), "core"),
+            # the person's word first
+            (fact("note", "x", user_fact_score=7), "core"),
+            (fact("Event", "x", user_fact_score=10, time_span="short_term", tags=("unverified",)), "core"),
+            (fact(user_fact_score=2), None),
+            (fact(user_fact_score=0, tags=("pinned",)), None),
+            (fact("Likes", "jazz", salience=0.1, user_fact_score=5), None),
+            (fact("Likes", "jazz", salience=0.1, tags=("pinned",)), "core"),
+            # doubts
+            (fact(tags=("unverified",)), None),
+            (fact(confidence=0.4), None),
+            (fact(confidence=0.5), "core"),
+            (fact(salience=float("nan"), confidence=-1.0, user_fact_score=11.0), "core"),
+            # levels and status, whatever the score
+            (fact(level="confirmed"), "core"),
+            (fact(level="inferred", user_fact_score=10), None),
+            (fact(level="tainted", tags=("pinned",)), None),
+            (fact(level=None), None),
+            (fact(status="superseded", user_fact_score=10), None),
+            (fact(status="pending"), None),
+        ],
+    )
 
 
 def test_every_kind_has_its_place() -> None:
@@ -332,18 +335,18 @@ def test_whatever_changes_the_shortlist_tells_what_all_digests_tell_or_says_that
     steps: list[tuple[list[Fact], str]],
 ) -> None:
     known: dict[str, dict[str, Any]] = {}
-    listed = shortlist([], caps=FEW)
+    listed = make_shortlist([], caps=FEW)
     for facts, gone in steps:
         new = {each["topic"]: each for each in digests(facts, FEW)}
         known = {topic: each for topic, each in known.items() if topic != gone} | new
         listed = Shortlist.from_record(json.loads(json.dumps(listed.to_record())))
-        listed = changed(listed, {*new, gone}, new.values(), caps=FEW)
+        listed = update_shortlist(listed, {*new, gone}, new.values(), caps=FEW)
         whole = global_memory(known.values(), caps=FEW)
-        found = told(listed, len(known), whole["updated_at"], caps=FEW)
+        found = memory_from(listed, len(known), whole["updated_at"], caps=FEW)
         if found is None:  # only where something was left out, and then it is made anew
             assert any(listed.behind.values())
-            listed = shortlist(known.values(), caps=FEW)
-            found = told(listed, len(known), whole["updated_at"], caps=FEW)
+            listed = make_shortlist(known.values(), caps=FEW)
+            found = memory_from(listed, len(known), whole["updated_at"], caps=FEW)
         # Where the same is said in many topics, only all digests tell which others there are.
         if found is not None:
             assert json.dumps(found) == json.dumps(whole)
@@ -359,16 +362,16 @@ def test_a_shortlist_bears_that_some_go_and_says_when_too_many_went() -> None:
         f"t{i}": [fact("Rule", f"rule {i}", topic=f"t{i}", id=f"{i}", recorded_at=NOW + i)] for i in range(90)
     }
     made = {topic: digests(facts)[0] for topic, facts in many.items()}
-    listed = shortlist(made.values())
+    listed = make_shortlist(made.values())
     assert sum(map(len, listed.front.values())) == 60 + 18
     went = 0
-    while (found := told(listed, len(made), NOW)) is not None:
+    while (found := memory_from(listed, len(made), NOW)) is not None:
         assert json.dumps(found | {"updated_at": None}) == json.dumps(
             global_memory(made.values()) | {"updated_at": None}
         )
         newest = found["do_not_forget"][0]["topic"]
         del made[newest]
-        listed = changed(listed, {newest}, [])
+        listed = update_shortlist(listed, {newest}, [])
         went += 1
     assert went == 7  # twelve rules have a place, eighteen are listed
 

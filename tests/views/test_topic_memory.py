@@ -10,7 +10,6 @@ import sys
 from random import Random
 from typing import Any
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -31,6 +30,7 @@ from looseleaf.views.topic_memory import (
     topic_name,
     vocabulary,
 )
+from tables import check_rows
 
 DAY = 86400.0
 NOW = 1_770_000_000.0
@@ -317,49 +317,51 @@ def test_what_was_said_after_the_asked_time_is_not_known_yet() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("question", "answer", "is_answered"),
-    [
-        ("Which database do we use?", "Database: Postgres", True),
-        ("Which test runner should we use?", "Test runner: pytest", True),
-        ("Should we migrate the database on Sunday?", "Database: Postgres", False),
-        ("Is the parser fast?", "We decided to rewrite the parser.", False),
-        ("我们用哪个数据库？", "数据库: Postgres", False),  # two pairs of characters of six
-    ],
-)
-def test_a_question_is_answered_by_a_later_fact_of_the_same_words(
-    question: str, answer: str, is_answered: bool
-) -> None:
-    asked = [entry(5, open_questions=noted(question))]
-    relation, colon, said = answer.partition(": ")
-    later = fact(relation, said, 6) if colon else fact("note", answer, 6)
-    expected = [] if is_answered else [question]
-    assert topic_memory("project", [later], asked)["state"]["open_questions"] == expected
-    # What was known when it was asked is no answer, nor is what the same entry says.
-    for same in (
-        fact(relation, said or answer, 4),
-        fact(relation, said or answer, 6, entry_id="e00005", entry_ts=None),
-    ):
-        assert topic_memory("project", [same], asked)["state"]["open_questions"] == [question]
+def test_a_question_is_answered_by_a_later_fact_of_the_same_words() -> None:
+    def check(question: str, answer: str, is_answered: bool) -> None:
+        asked = [entry(5, open_questions=noted(question))]
+        relation, colon, said = answer.partition(": ")
+        later = fact(relation, said, 6) if colon else fact("note", answer, 6)
+        expected = [] if is_answered else [question]
+        assert topic_memory("project", [later], asked)["state"]["open_questions"] == expected
+        # What was known when it was asked is no answer, nor is what the same entry says.
+        for same in (
+            fact(relation, said or answer, 4),
+            fact(relation, said or answer, 6, entry_id="e00005", entry_ts=None),
+        ):
+            assert topic_memory("project", [same], asked)["state"]["open_questions"] == [question]
+
+    check_rows(
+        check,
+        [
+            ("Which database do we use?", "Database: Postgres", True),
+            ("Which test runner should we use?", "Test runner: pytest", True),
+            ("Should we migrate the database on Sunday?", "Database: Postgres", False),
+            ("Is the parser fast?", "We decided to rewrite the parser.", False),
+            ("我们用哪个数据库？", "数据库: Postgres", False),  # two pairs of characters of six
+        ],
+    )
 
 
-@pytest.mark.parametrize(
-    ("later", "is_closed"),
-    [
-        (entry(2, "Assistant: I fixed the login bug on the start page."), True),
-        (entry(2, episode={"title": "Login", "solution": "The login bug is fixed."}), True),
-        (entry(2, tasks=[{"text": "fix the login bug", "source": "t", "done": True}]), True),
-        (entry(2, tasks=[{"text": "Fix the login bug!", "source": "t", "status": "closed"}]), True),
-        (entry(2, "Assistant: The login bug is not fixed yet."), False),
-        (entry(2, "Assistant: Is the login bug fixed?"), False),
-        (entry(2, "Assistant: The logout page is done."), False),
-        (entry(0, "Assistant: I fixed the login bug."), False),
-        (entry(2, "Assistant: I fixed the login bug.", "tainted"), False),
-    ],
-)
-def test_a_task_is_closed_when_a_later_entry_says_so(later: Entry, is_closed: bool) -> None:
-    state = topic_memory("project", [], [entry(1, tasks=noted("Fix the login bug")), later])["state"]
-    assert state["next_actions"] == ([] if is_closed else ["Fix the login bug"])
+def test_a_task_is_closed_when_a_later_entry_says_so() -> None:
+    def check(later: Entry, is_closed: bool) -> None:
+        state = topic_memory("project", [], [entry(1, tasks=noted("Fix the login bug")), later])["state"]
+        assert state["next_actions"] == ([] if is_closed else ["Fix the login bug"])
+
+    check_rows(
+        check,
+        [
+            (entry(2, "Assistant: I fixed the login bug on the start page."), True),
+            (entry(2, episode={"title": "Login", "solution": "The login bug is fixed."}), True),
+            (entry(2, tasks=[{"text": "fix the login bug", "source": "t", "done": True}]), True),
+            (entry(2, tasks=[{"text": "Fix the login bug!", "source": "t", "status": "closed"}]), True),
+            (entry(2, "Assistant: The login bug is not fixed yet."), False),
+            (entry(2, "Assistant: Is the login bug fixed?"), False),
+            (entry(2, "Assistant: The logout page is done."), False),
+            (entry(0, "Assistant: I fixed the login bug."), False),
+            (entry(2, "Assistant: I fixed the login bug.", "tainted"), False),
+        ],
+    )
 
 
 def test_what_an_assistant_meant_to_do_long_ago_is_no_next_action() -> None:
@@ -367,12 +369,12 @@ def test_what_an_assistant_meant_to_do_long_ago_is_no_next_action() -> None:
     assert topic_memory("project", [], entries)["state"]["next_actions"] == []
 
 
-@pytest.mark.parametrize(
-    "broken", [None, 3, {}, {"text": None}, {"text": " "}, ["x"], {"text": "x", "status": []}]
-)
-def test_a_strange_item_of_an_entry_stops_nothing(broken: object) -> None:
-    made = entry(1, tasks=[broken, "Call the bank."], decisions=None, episode="none")
-    assert "Call the bank." in topic_memory("project", [], [made])["state"]["next_actions"]
+def test_a_strange_item_of_an_entry_stops_nothing() -> None:
+    def check(broken: object) -> None:
+        made = entry(1, tasks=[broken, "Call the bank."], decisions=None, episode="none")
+        assert "Call the bank." in topic_memory("project", [], [made])["state"]["next_actions"]
+
+    check_rows(check, [None, 3, {}, {"text": None}, {"text": " "}, ["x"], {"text": "x", "status": []}])
 
 
 def test_a_summary_is_not_filled_with_courtesy_calls_and_repetition() -> None:
@@ -458,27 +460,29 @@ def test_making_a_topic_memory_takes_time_linear_in_it() -> None:
     assert growth(work, 40) < LINEAR
 
 
-@pytest.mark.parametrize("unit", ["word ", "x", "花", "a'", "-", "\u0301", "c++#", "Ä", "ᄀ", "e\u0301 "])
-def test_reading_words_takes_time_linear_in_the_text(unit: str) -> None:
-    pages = {"garden": vocabulary("tomatoes roses"), "work": vocabulary("report meeting")}
+def test_reading_words_takes_time_linear_in_the_text() -> None:
+    def check(unit: str) -> None:
+        pages = {"garden": vocabulary("tomatoes roses"), "work": vocabulary("report meeting")}
 
-    def work(size: int) -> Any:
-        # Marks whose order normal form turns round stand last.
-        text = unit * size + "\u0345" * size + "\u0334" * size
-        return lambda: (
-            vocabulary(text),
-            topic_name(text),
-            topic_of_text(text),
-            choose(text, pages),
-            wording(text),
-        )
+        def work(size: int) -> Any:
+            # Marks whose order normal form turns round stand last.
+            text = unit * size + "\u0345" * size + "\u0334" * size
+            return lambda: (
+                vocabulary(text),
+                topic_name(text),
+                topic_of_text(text),
+                choose(text, pages),
+                wording(text),
+            )
 
-    assert growth(work, 1000) < LINEAR
+        assert growth(work, 1000) < LINEAR
+
+    check_rows(check, ["word ", "x", "花", "a'", "-", "\u0301", "c++#", "Ä", "ᄀ", "e\u0301 "])
 
 
 def test_the_same_memory_is_made_in_every_process() -> None:
     code = (
-        "import json\nfrom views import test_essentials as e, test_topic_memory as t\n"
+        "import json, test_topic_memory as t, test_essentials as e\n"
         "from looseleaf.views.topic_memory import *\n"
         "from looseleaf.language.topic_words import topic_of_text\n"
         "from looseleaf.views.essentials import *\n"
@@ -492,7 +496,7 @@ def test_the_same_memory_is_made_in_every_process() -> None:
     for seed in ("1", "2"):
         environment = os.environ | {
             "PYTHONHASHSEED": seed,
-            "PYTHONPATH": os.path.dirname(os.path.dirname(__file__)),
+            "PYTHONPATH": os.pathsep.join((*sys.path, os.path.dirname(__file__))),
         }
         done = subprocess.run(
             [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
@@ -521,15 +525,17 @@ def test_a_text_is_read_as_stems_and_pairs() -> None:
     assert vocabulary("the of und les 12 " + "x" * 41) == {}
 
 
-@pytest.mark.parametrize(
-    "kindred",
-    (
-        "database databases|box boxes|church churches|case cases|city cities|plan planned planning|"
-        "test tests tested testing|canción canciones|class classes|note notes|garden gardens gardening"
-    ).split("|"),
-)
-def test_kindred_words_have_one_stem(kindred: str) -> None:
-    assert len(set(map(stem, kindred.split()))) == 1
+def test_kindred_words_have_one_stem() -> None:
+    def check(kindred: str) -> None:
+        assert len(set(map(stem, kindred.split()))) == 1
+
+    check_rows(
+        check,
+        (
+            "database databases|box boxes|church churches|case cases|city cities|plan planned planning|"
+            "test tests tested testing|canción canciones|class classes|note notes|garden gardens gardening"
+        ).split("|"),
+    )
 
 
 @given(st.text())
@@ -582,10 +588,12 @@ TEXTS_OF_TOPICS: list[tuple[str, str | None]] = [
 ]
 
 
-@pytest.mark.parametrize(("text", "topic"), TEXTS_OF_TOPICS)
-def test_a_text_goes_to_the_topic_it_speaks_of_or_to_none(text: str, topic: str | None) -> None:
-    pages = {name: vocabulary(said) for name, said in PAGES.items()}
-    assert choose(text, pages) == topic
+def test_a_text_goes_to_the_topic_it_speaks_of_or_to_none() -> None:
+    def check(text: str, topic: str | None) -> None:
+        pages = {name: vocabulary(said) for name, said in PAGES.items()}
+        assert choose(text, pages) == topic
+
+    check_rows(check, TEXTS_OF_TOPICS)
 
 
 def test_between_two_topics_a_text_goes_to_neither() -> None:
@@ -612,57 +620,61 @@ def test_only_an_existing_topic_is_chosen_whatever_their_order(text: str, said: 
 # --- names -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("given", "name"),
-    [
-        ("Home Garden", "home-garden"),
-        ("Tea Things", "tea-things"),
-        ("the garden", "the-garden"),
-        ("What to do in the new house", "what-to-do-in-the-new-house"),
-        ("New York, New York", "new-york-new-york"),
-        ("  C++ ", "c++"),
-        ("v2.0", "v2-0"),
-        ("tax_return 2026", "tax-return-2026"),
-        ("a b c d e", "a-b-c-d-e"),
-        ("user", "user"),
-        ("花园的番茄", "花园的番茄"),
-        ("さくら", "さくら"),
-        ("हिन्दी व्याकरण", "हिन्दी-व्याकरण"),
-        ("con", "con_"),
-        ("NUL", "nul_"),
-        ("the", "the"),
-        ("../../etc/passwd", "etc-passwd"),
-        ("", "notes"),
-        ("!?", "notes"),
-        ("x" * 60, "x" * NAME_CHARS),
-        ("𠀀" * 60, "𠀀" * 25),
-        (f"{'a' * 30} {'b' * 29}", f"{'a' * 30}-{'b' * 29}"),
-        ("x" * 58 + "++", "x" * 58 + "++"),
-    ],
-)
-def test_a_topic_keeps_the_words_of_the_name_that_was_given(given: str, name: str) -> None:
-    assert topic_name(given) == name
+def test_a_topic_keeps_the_words_of_the_name_that_was_given() -> None:
+    def check(given: str, name: str) -> None:
+        assert topic_name(given) == name
+
+    check_rows(
+        check,
+        [
+            ("Home Garden", "home-garden"),
+            ("Tea Things", "tea-things"),
+            ("the garden", "the-garden"),
+            ("What to do in the new house", "what-to-do-in-the-new-house"),
+            ("New York, New York", "new-york-new-york"),
+            ("  C++ ", "c++"),
+            ("v2.0", "v2-0"),
+            ("tax_return 2026", "tax-return-2026"),
+            ("a b c d e", "a-b-c-d-e"),
+            ("user", "user"),
+            ("花园的番茄", "花园的番茄"),
+            ("さくら", "さくら"),
+            ("हिन्दी व्याकरण", "हिन्दी-व्याकरण"),
+            ("con", "con_"),
+            ("NUL", "nul_"),
+            ("the", "the"),
+            ("../../etc/passwd", "etc-passwd"),
+            ("", "notes"),
+            ("!?", "notes"),
+            ("x" * 60, "x" * NAME_CHARS),
+            ("𠀀" * 60, "𠀀" * 25),
+            (f"{'a' * 30} {'b' * 29}", f"{'a' * 30}-{'b' * 29}"),
+            ("x" * 58 + "++", "x" * 58 + "++"),
+        ],
+    )
 
 
-@pytest.mark.parametrize(
-    ("text", "name"),
-    [
-        ("I want to plan my trip to Japan in April and book hotels", "plan-trip-japan"),
-        ("The parser fails. Fix the parser, then test parsers with tabs and tabs.", "parser-fails-tabs"),
-        (
-            "The user and the project: user, project, garden, roses and their many thorns",
-            "garden-roses-thorns",
-        ),
-        ("Roses.\nTulips.", "roses-tulips"),
-        ("我在上海的花园里种了很多番茄", "上海-花园-种"),
-        ("東京の庭でトマトを育てています", "東京-庭-トマト"),
-        ("x" * 200, "x" * TEXT_CHARS),
-        (f"{'a' * 20} {'b' * 19} {'c' * 29}", f"{'a' * 20}-{'b' * 19}"),
-    ],
-)
-def test_a_text_names_a_topic_by_its_telling_words(text: str, name: str) -> None:
-    assert topic_of_text(text) == name
-    assert topic_name(text) == name  # it was given as a name, and is none
+def test_a_text_names_a_topic_by_its_telling_words() -> None:
+    def check(text: str, name: str) -> None:
+        assert topic_of_text(text) == name
+        assert topic_name(text) == name  # it was given as a name, and is none
+
+    check_rows(
+        check,
+        [
+            ("I want to plan my trip to Japan in April and book hotels", "plan-trip-japan"),
+            ("The parser fails. Fix the parser, then test parsers with tabs and tabs.", "parser-fails-tabs"),
+            (
+                "The user and the project: user, project, garden, roses and their many thorns",
+                "garden-roses-thorns",
+            ),
+            ("Roses.\nTulips.", "roses-tulips"),
+            ("我在上海的花园里种了很多番茄", "上海-花园-种"),
+            ("東京の庭でトマトを育てています", "東京-庭-トマト"),
+            ("x" * 200, "x" * TEXT_CHARS),
+            (f"{'a' * 20} {'b' * 19} {'c' * 29}", f"{'a' * 20}-{'b' * 19}"),
+        ],
+    )
 
 
 def test_a_short_text_is_still_one_for_whoever_says_so() -> None:
@@ -670,26 +682,28 @@ def test_a_short_text_is_still_one_for_whoever_says_so() -> None:
     assert topic_of_text("the garden", ["Gardens"]) == "Gardens"
 
 
-@pytest.mark.parametrize(
-    ("text", "name"),
-    [
-        ("HOME garden", "Home_Garden"),
-        ("garden home", "Home_Garden"),
-        ("gardens-home", "Home_Garden"),
-        ("homegarden", "Home_Garden"),
-        ("the home garden", "Home_Garden"),
-        ("recipe", "recipes"),
-        ("Users", "user"),
-        ("cafe", "café"),
-        ("garden", "garden"),
-        ("gardening", "gardening"),
-        ("roses", "roses"),
-    ],
-)
-def test_a_topic_that_exists_is_not_made_again(text: str, name: str) -> None:
-    existing = ["recipes", "Home_Garden", "user", "café", "!!", "a/b"]
-    assert topic_name(text, existing) == name
-    assert topic_name(text, reversed(existing)) == name
+def test_a_topic_that_exists_is_not_made_again() -> None:
+    def check(text: str, name: str) -> None:
+        existing = ["recipes", "Home_Garden", "user", "café", "!!", "a/b"]
+        assert topic_name(text, existing) == name
+        assert topic_name(text, reversed(existing)) == name
+
+    check_rows(
+        check,
+        [
+            ("HOME garden", "Home_Garden"),
+            ("garden home", "Home_Garden"),
+            ("gardens-home", "Home_Garden"),
+            ("homegarden", "Home_Garden"),
+            ("the home garden", "Home_Garden"),
+            ("recipe", "recipes"),
+            ("Users", "user"),
+            ("cafe", "café"),
+            ("garden", "garden"),
+            ("gardening", "gardening"),
+            ("roses", "roses"),
+        ],
+    )
 
 
 def test_of_two_that_fit_the_one_that_was_named_is_taken() -> None:

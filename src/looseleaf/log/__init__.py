@@ -1,1 +1,1 @@
-"""What was said and done: traces, turns, entries, and the journal of every change."""
+"""The log: traces, turns, entries, and the journal of every change."""

@@ -20,15 +20,15 @@ if TYPE_CHECKING:
     from looseleaf.store.protocol import Store
 
 
-# Older formats, read as today's.
-
-
 def entry_from_v0(
     reference: str, meta: dict[str, Any], summary: dict[str, Any]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """`entry.v0` had `entry_id` and `entry_ts`, no distiller and no level; its summary had plain sentences, and facts
-    with a `type`, a self-made `confidence` (which is not read) and no quote. What a person scored, a person vouched
-    for; of the rest nobody knows whose words it was, so it waits in review."""
+    """Convert an `entry.v0` to today's format.
+
+    It had `entry_id` and `entry_ts`, no distiller and no level; its summary had plain sentences, and facts with a
+    `type`, a self-made `confidence` (ignored) and no quote. A person vouched for what they scored; the author of the
+    rest is unknown, so it waits in review.
+    """
     topic, _, name = reference.rpartition("/")
     ts = meta.get("entry_ts")
     new_meta = {
@@ -48,7 +48,7 @@ def entry_from_v0(
         "schema": "entry_summary.v1",
         "summary": str(summary.get("summary") or ""),
         "episode": None,
-        "facts": [_fact(each, topic) for each in facts if isinstance(each, dict)]
+        "facts": [_fact_from_v0(each, topic) for each in facts if isinstance(each, dict)]
         if isinstance(facts, list)
         else [],
     }
@@ -59,7 +59,7 @@ def entry_from_v0(
     return new_meta, new_summary
 
 
-def _fact(raw: dict[str, Any], topic: str) -> dict[str, Any]:
+def _fact_from_v0(raw: dict[str, Any], topic: str) -> dict[str, Any]:
     subject = str(raw.get("subject") or topic)
     said = str(raw.get("object") or "")
     return {
@@ -83,7 +83,7 @@ _ONE_TEXT = 4000
 
 @frozen
 class Entry:
-    """An entry as it was read: its reference `<topic>/<id>`, and its two JSON files."""
+    """An entry: its reference `<topic>/<id>` and its two JSON files."""
 
     reference: str
     meta: dict[str, Any]
@@ -104,22 +104,19 @@ def summary_json(distilled: Distilled) -> bytes:
 
 
 def distilled_of(summary: dict[str, Any]) -> Distilled:
-    """The other way round. Refused for what is no summary."""
+    """Read a summary back; Refused if it is not one."""
     try:
-        return _distilled(summary)
+        noted: dict[str, Any] = {
+            name: tuple(
+                map(Noted.from_dict, summary.get(name, ()) if name in SELDOM_NOTED else summary[name])
+            )
+            for name in NOTED
+        }
+        private = tuple(map(str, summary.get("private", ())))
+        facts = tuple(summary["facts"])
+        return Distilled(str(summary["summary"]), summary["episode"], facts, **noted, private=private)
     except (KeyError, TypeError) as error:
         raise _unreadable("a summary", f"it is none ({error!r})") from error
-
-
-def _distilled(summary: dict[str, Any]) -> Distilled:
-    noted: dict[str, Any] = {
-        name: tuple(map(Noted.from_dict, summary.get(name, ()) if name in SELDOM_NOTED else summary[name]))
-        for name in NOTED
-    }
-    private = tuple(map(str, summary.get("private", ())))
-    return Distilled(
-        str(summary["summary"]), summary["episode"], tuple(summary["facts"]), **noted, private=private
-    )
 
 
 def meta_json(meta: dict[str, Any]) -> bytes:
@@ -127,8 +124,7 @@ def meta_json(meta: dict[str, Any]) -> bytes:
 
 
 def as_json(value: Mapping[str, Any]) -> bytes:
-    """A file that people may read."""
-    # Escaped, because a text may hold half a character, which is no UTF-8.
+    """Return JSON for people to read; escaped where a text holds half a character, which UTF-8 cannot encode."""
     text = json.dumps(value, ensure_ascii=False, indent=1)
     try:
         return f"{text}\n".encode()
@@ -137,7 +133,7 @@ def as_json(value: Mapping[str, Any]) -> bytes:
 
 
 def raw_md(entry_id: str, traces: Iterable[Trace], limit: int) -> bytes:
-    """What was read, for people; as much of it as has room. Whoever needs all of it expands the entry."""
+    """Return the entry's traces as Markdown for people, as many as fit in `limit`. Expanding the entry shows all."""
     parts = [f"# What entry {entry_id} was made of\n"]
     size, turn, left_out = len(parts[0]), None, 0
     for trace in traces:
@@ -159,7 +155,7 @@ def raw_md(entry_id: str, traces: Iterable[Trace], limit: int) -> bytes:
 
 @frozen
 class Spot:
-    """Where a trace stands in the log, and where the next line begins."""
+    """A trace's place in the log, and where the next line begins."""
 
     id: str
     place: tuple[int, int]
@@ -167,8 +163,8 @@ class Spot:
 
 
 def runs_of(items: Sequence[Spot]) -> list[list[Any]]:
-    """Where the traces of an entry stand in the log: stretches of lines that follow each other, each as its place and
-    the ids of its first and last trace."""
+    """Return the runs of adjacent log lines that an entry covers: each as its place and the ids of its first and last
+    trace."""
     runs: list[list[Any]] = []
     end: tuple[int, int] | None = None
     for item in items:
@@ -181,15 +177,18 @@ def runs_of(items: Sequence[Spot]) -> list[list[Any]]:
 
 
 def read_entry(store: Store, name: str) -> Entry:
-    """By its id, or by `<topic>/<id>`."""
+    """Read an entry by its id or `<topic>/<id>`."""
     topic, _, entry_id = name.rpartition("/")
     topics = (topic,) if topic else store.folders(FOLDER)
     for topic in topics if path_fault(f"{FOLDER}/{name}") is None else ():
         folder = f"{FOLDER}/{topic}/{entry_id}"
         meta, summary = (store.get(f"{folder}/{file}") for file in ("meta.json", "summary.json"))
         if meta is not None and summary is not None:
-            return _known(
-                folder, f"{topic}/{entry_id}", _object(folder, meta.data), _object(folder, summary.data)
+            return _entry_of(
+                folder,
+                f"{topic}/{entry_id}",
+                _parse_object(folder, meta.data),
+                _parse_object(folder, summary.data),
             )
     raise Refused(
         f"Nothing was shown: there is no entry, turn or trace {name}. `looseleaf expand` lists the entries."
@@ -197,31 +196,31 @@ def read_entry(store: Store, name: str) -> Entry:
 
 
 def entries_in(store: Store) -> Iterator[str]:
-    """The references of all entries, whoever made them."""
+    """Yield the references of all entries, of every agent."""
     for topic in store.folders(FOLDER):
         for entry_id in store.folders(f"{FOLDER}/{topic}"):
             yield f"{topic}/{entry_id}"
 
 
-def _known(folder: str, reference: str, meta: dict[str, Any], summary: dict[str, Any]) -> Entry:
-    """An entry of this format, or of an older one, which is read as one of this; the files stay as they are."""
+def _entry_of(folder: str, reference: str, meta: dict[str, Any], summary: dict[str, Any]) -> Entry:
+    """Return the entry, converted if its format is older; the files stay as they are."""
     schemas = meta.get("schema"), summary.get("schema")
     if schemas == (META, SUMMARY):
         return Entry(reference, meta, summary)
     if schemas == ("entry.v0", "entry_summary.v0"):
         return Entry(reference, *entry_from_v0(reference, meta, summary))
     raise _unreadable(
-        folder, f"it is of the format {schemas[0]!r} and {schemas[1]!r}, and this looseleaf knows {META}"
+        folder, f"its format is {schemas[0]!r} and {schemas[1]!r}, and this looseleaf knows {META}"
     )
 
 
-def _object(folder: str, data: bytes) -> dict[str, Any]:
+def _parse_object(folder: str, data: bytes) -> dict[str, Any]:
     try:
         value = json.loads(data)
     except ValueError as error:
-        raise _unreadable(folder, f"it is no JSON: {error}") from error
+        raise _unreadable(folder, f"it is not JSON: {error}") from error
     if not isinstance(value, dict):
-        raise _unreadable(folder, "it is no JSON object")
+        raise _unreadable(folder, "it is not a JSON object")
     return value
 
 
@@ -230,7 +229,7 @@ def _unreadable(folder: str, why: str) -> Unreadable:
 
 
 def traces_of(store: Store, entry: Entry) -> Iterator[Trace]:
-    """The traces that an entry was made of, whole, from the log."""
+    """Yield the traces an entry was made of, whole, from the log."""
     stream = stream_of(str(entry.meta.get("agent")))
     try:
         runs = [(Position(int(run[0]), int(run[1])), *run[2:4]) for run in entry.meta["traces"]]
@@ -239,7 +238,7 @@ def traces_of(store: Store, entry: Entry) -> Iterator[Trace]:
     for place, first, last in runs:
         lines = store.read(stream, place)
         line = next(lines, None)
-        if line is None or line.record.get("id") != first:  # repair has moved it
+        if line is None or line.record.get("id") != first:  # repair moved it
             lines = iter(store.read(stream, START))
             line = next((line for line in lines if line.record.get("id") == first), None)
         while line is not None:
@@ -252,7 +251,7 @@ def traces_of(store: Store, entry: Entry) -> Iterator[Trace]:
 
 
 def spots_of(store: Store, agent: str, wanted: set[str]) -> list[tuple[Trace, Spot]]:
-    """The traces of these ids in an agent's log, oldest first, and where each stands."""
+    """Return the traces with these ids in an agent's log and their places, oldest first."""
     found: list[tuple[Trace, Spot]] = []
     for line in store.read_back(stream_of(agent)):
         trace = Trace.from_record(line.record)

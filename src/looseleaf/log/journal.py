@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from looseleaf.base.values import Ended, Position, Record
 
 
-# What the journal says each page is now (its head, FORMAT §5.2), and where each agent's window begins.
+# --- heads: each page as it is now (FORMAT §5.2), and where each agent's window begins ----
 
 SCHEMA = JOURNAL_SCHEMA
 KNOWN_SCHEMAS = frozenset({SCHEMA, "lost.v1"})
@@ -28,23 +28,23 @@ KNOWN_SCHEMAS = frozenset({SCHEMA, "lost.v1"})
 EARLY = "early"
 HARD = "hard"
 FLAGS = (EARLY, HARD)
-"""Why a window is to be compacted: it is getting full, or it was too full already."""
+"""Why a window must be compacted: it is getting full, or it overflowed."""
 
 EXTERNAL = "external"
 UNKNOWN = "unknown"
 PERSON = "person"
 PROGRAM = "program"
 AGENT = "agent:"
-"""Authors: an edit found on disk; one found there where the journal has a hole, so that it may be anybody's; one that
-a person asked for; one of the program's own; and `agent:<name>`."""
+"""Authors: an edit found on disk; one found where the journal has a hole, so its author is unknown; one a person asked
+for; the program's own; and `agent:<name>`."""
 
 OBEYED = "the user said to forget it"
-"""The reason of an edit by which the program takes away what the user said to forget: in the user's name."""
+"""The reason of an edit by which the program removes, in the user's name, what the user said to forget."""
 
 
 @frozen
 class Head:
-    """What the journal says a page is now: the hash of its bytes (None: there is no page), and by which edit."""
+    """A page as the journal has it: the hash of its bytes (None: no page), and the edit that made it so."""
 
     sha256: str | None
     edit: str | None = None
@@ -55,7 +55,7 @@ NO_PAGE = Head(None)
 
 
 def fold(heads: dict[str, Head], record: Record) -> None:
-    """Take one journal record into the heads."""
+    """Add one journal record to the heads."""
     path = record.get("path")
     if record.get("kind") == "edit":
         heads[str(path)] = Head(record.get("new"), record.get("id"), record.get("base"))
@@ -67,10 +67,10 @@ def fold(heads: dict[str, Head], record: Record) -> None:
 
 @frozen
 class AgentHead:
-    """The last mark of an agent: its id and its place in the journal; None: its window begins with its first trace.
+    """An agent's last mark: its id and its place in the journal; None: its window begins with its first trace.
 
-    `flag`: its window is to be compacted before the next call, `early` or `hard`. `through`: the place in its traces
-    up to which they have been distilled.
+    `flag`: compact its window before the next call, `early` or `hard`. `through`: its traces are distilled up to
+    this place.
     """
 
     mark: str | None = None
@@ -84,7 +84,7 @@ NO_MARK = AgentHead()
 
 
 def fold_agents(agents: dict[str, AgentHead], record: Record, position: Position) -> None:
-    """Take one journal record into what is known of the agents. A mark is what its flag asked for."""
+    """Add one journal record to the agents' heads. A mark settles its flag."""
     agent = str(record.get("agent"))
     head = agents.get(agent, NO_MARK)
     if record.get("kind") == "mark":
@@ -99,7 +99,7 @@ def fold_agents(agents: dict[str, AgentHead], record: Record, position: Position
 
 
 def refuse_unknown(record: Record) -> None:
-    """A record of a format this program does not know may mean anything: nothing is read past it."""
+    """Refuse a record of an unknown format: it may mean anything, so nothing is read past it."""
     schema = record.get("schema")
     if not isinstance(schema, str) or schema not in KNOWN_SCHEMAS:
         raise Refused(
@@ -109,7 +109,7 @@ def refuse_unknown(record: Record) -> None:
 
 
 class Broken(Exception):
-    """An edit does not fit the text it is to be applied to."""
+    """An edit does not fit the text it is applied to."""
 
 
 def make_edit(
@@ -126,8 +126,8 @@ def make_edit(
     facts: tuple[Record, ...] = (),
     ended: tuple[Ended, ...] = (),
 ) -> Edit:
-    """The edit that turns `old` into `new`. `lost_base`: the hash of an old text that nobody has any more."""
-    before, after, encoding = _texts(old, new)
+    """Return the edit that turns `old` into `new`. `lost_base`: the hash of an old text that is lost."""
+    before, after, encoding = _decode_both(old, new)
     return Edit(
         id=id,
         ts=ts,
@@ -145,8 +145,8 @@ def make_edit(
     )
 
 
-def _texts(old: bytes | None, new: bytes | None) -> tuple[str, str, str]:
-    """Both sides as text. Bytes that are no UTF-8 are taken one character a byte, so that nothing is lost."""
+def _decode_both(old: bytes | None, new: bytes | None) -> tuple[str, str, str]:
+    """Decode both sides. Bytes that are not UTF-8 become one character each, so that nothing is lost."""
     for encoding in ("utf-8", "latin-1"):
         try:
             return (old or b"").decode(encoding), (new or b"").decode(encoding), encoding
@@ -182,7 +182,7 @@ def record_of(edit: Edit) -> Record:
 
 
 def edit_of(record: Record) -> Edit | None:
-    """The edit a record holds; None for every other kind, and for one that makes no sense."""
+    """Return the edit in a record; None for other kinds and for a malformed one."""
     if record.get("kind") != "edit":
         return None
     try:
@@ -217,20 +217,20 @@ def _text_or_none(value: object) -> str | None:
 
 
 def forward(edit: Edit, old: bytes | None) -> bytes | None:
-    """The page after an edit, from the page before it."""
+    """Return the page after an edit, from the page before it."""
     if not edit.whole and sha256_or_none(old) != edit.base:
         raise Broken(f"edit {edit.id} does not start from this text")
-    return _step(edit, b"" if edit.whole else old, edit.hunks, edit.new)
+    return _apply_hunks(edit, b"" if edit.whole else old, edit.hunks, edit.new)
 
 
 def backward(edit: Edit, new: bytes | None) -> bytes | None:
-    """The page before an edit, from the page after it."""
+    """Return the page before an edit, from the page after it."""
     if edit.whole or sha256_or_none(new) != edit.new:
         raise Broken(f"edit {edit.id} does not lead to this text")
-    return _step(edit, new, invert(edit.hunks), edit.base)
+    return _apply_hunks(edit, new, invert(edit.hunks), edit.base)
 
 
-def _step(edit: Edit, data: bytes | None, hunks: tuple[Hunk, ...], wanted: str | None) -> bytes | None:
+def _apply_hunks(edit: Edit, data: bytes | None, hunks: tuple[Hunk, ...], wanted: str | None) -> bytes | None:
     if wanted is None:
         return None
     try:
@@ -238,15 +238,15 @@ def _step(edit: Edit, data: bytes | None, hunks: tuple[Hunk, ...], wanted: str |
     except ValueError as error:
         raise Broken(f"edit {edit.id} does not fit") from error
     if sha256_or_none(result) != wanted:
-        raise Broken(f"edit {edit.id} does not give the text it says")
+        raise Broken(f"edit {edit.id} does not give the text it records")
     return result
 
 
-# --- many ------------------------------------------------------------------------------
+# --- many edits ------------------------------------------------------------------------------
 
 
 def happened_back(records: Iterable[Record]) -> Iterator[Edit]:
-    """The edits that were not declared void, from records read newest first (a void follows its edit)."""
+    """Yield the edits not declared void, from records read newest first (a void follows its edit)."""
     void: set[str] = set()
     for record in records:
         if record.get("kind") == "void":
@@ -257,10 +257,10 @@ def happened_back(records: Iterable[Record]) -> Iterator[Edit]:
 
 
 def version(edits: Sequence[Edit], index: int, last: bytes | None) -> bytes | None:
-    """The page after `edits[index]` (`last` is the page after all of them).
+    """Return the page after `edits[index]` (`last` is the page after all of them).
 
-    Backwards from the next time that it is known (it was gone, or it is the last), or else forwards from the last time
-    (it was made, or written whole). Whatever stands between two damaged records is hidden; nothing else is.
+    Goes backwards from the next known text (the page was gone, or it is the last), else forwards from the last known
+    one (it was created, or written whole). Only what lies between two damaged records is hidden.
     """
     gone = next((at for at in range(index, len(edits)) if edits[at].new is None), None)
     page, later = (last, edits[index + 1 :]) if gone is None else (None, edits[index + 1 : gone + 1])
@@ -283,14 +283,14 @@ def version(edits: Sequence[Edit], index: int, last: bytes | None) -> bytes | No
 
 
 def is_housekeeping(author: object, path: object) -> bool:
-    """What the program does on the page of review by itself: undone, it would only do it again."""
+    """True for the program's own edits of review pages: undone, it would only make them again."""
     return author == PROGRAM and str(path).startswith("review/")
 
 
 def undo_target(newest_first: Iterable[Edit]) -> tuple[Edit | None, bool]:
-    """The newest edit that is no undo and was not undone: what a person who says "undo" means.
+    """Return the edit that "undo" means: the newest that neither is an undo nor was undone.
 
-    And whether its page is again what that edit made of it: else a record in between is missing.
+    Also whether its page is again what that edit made of it; if not, a record in between is missing.
     """
     undone: set[str] = set()
     heads: dict[str, str | None] = {}

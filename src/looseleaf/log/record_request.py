@@ -1,4 +1,4 @@
-"""What is asked to be recorded: checked, and without secrets, before it is anything on disk."""
+"""Requests to record a trace: checked and stripped of secrets before any byte is on disk."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from looseleaf.base.messages import TraceType
 
 INTERRUPTED = "interrupted"
-"""The tag of what was cut short."""
+"""The tag of a trace that was cut short."""
 
 _MEDIA = ("images", "audio", "video")
 _LONGEST_NAME = 1000
@@ -23,7 +23,7 @@ _LONGEST_NAME = 1000
 
 @frozen
 class Asked:
-    """What is to be recorded, before it has an id and a turn."""
+    """A trace to record, before it has an id and a turn."""
 
     trace_type: TraceType
     content: str = ""
@@ -43,16 +43,29 @@ class Asked:
     interrupted: bool = False
     ts: float | None = None
     origin: str | None = None
-    """Where it entered, if that is not what follows from its type. Only `imported` gives one."""
+    """Where it entered, if its type does not say. Only `imported` sets it."""
     session: str | None = None
-    """The session that it belongs to, if that is not the recorder's own. Only `imported` gives one."""
+    """Its session, if not the recorder's own. Only `imported` sets it."""
+
+
+class _NotGiven:
+    """The default where None is a value: a tool may return nothing."""
+
+    def __repr__(self) -> str:
+        return "not given"
+
+
+NOT_GIVEN: Any = _NotGiven()
 
 
 def given_in(arguments: dict[str, Any]) -> dict[str, Any]:
-    """The keywords that a caller of `record` gave, of its `locals()`."""
-    given = {name: value for name, value in arguments.items() if name not in ("self", "unknown")}
-    named = {name: value for name, value in given.items() if value is not None or name == "tool_result"}
-    return {**named, **arguments["unknown"]}
+    """Return the keywords that a caller gave to `record`, from its `locals()`."""
+    given = {
+        name: value
+        for name, value in arguments.items()
+        if name not in ("self", "unknown") and (value is not None or name == "tool_result")
+    }
+    return {**given, **arguments["unknown"]}
 
 
 def ask(
@@ -63,15 +76,7 @@ def ask(
     tool_result: Any = NOT_GIVEN,
     **more: Any,
 ) -> Asked:
-    """One of the four; `more` are further members of the trace. A tool's error alone is a result too."""
-    unknown = sorted(more.keys() - _MORE)
-    if unknown:
-        from difflib import get_close_matches
-
-        known = ("user", "assistant", "tool_call", "tool_result", *_MORE)
-        near = get_close_matches(unknown[0], known, 1)
-        advice = f"Did you mean {near[0]!r}?" if near else f"Leave it out; there are: {', '.join(known)}."
-        raise Invalid(f"Nothing was recorded: a trace has no {unknown[0]!r}. {advice}")
+    """Make a request from one of the four; `more` are further members. A tool's error alone is a result too."""
     given: list[tuple[TraceType, Any]] = []
     if user is not None:
         given.append(("user", user))
@@ -92,7 +97,7 @@ def ask(
     own = _OWN[kind]
     if own in more:
         raise Refused(f"Nothing was recorded: {own} was given twice, once as {kind}. Leave one of them out.")
-    return _checked(Asked(kind, **{own: value}, **more))
+    return _check_request(Asked(kind, **{own: value}, **more))
 
 
 _OWN: dict[TraceType, str] = {
@@ -102,7 +107,7 @@ _OWN: dict[TraceType, str] = {
     "tool_result": "tool_result",
 }
 _STAMPED = ("origin", "session")
-"""Members that no caller gives: by its origin a trace is believed."""
+"""Members that callers may not set: a trace is trusted by its origin."""
 
 _MORE = dict.fromkeys(
     name for name in Asked.__match_args__ if name not in ("trace_type", "tool_result", *_STAMPED)
@@ -110,14 +115,14 @@ _MORE = dict.fromkeys(
 
 
 def imported(origin: str | None, session: str, **asked: Any) -> Asked:
-    """As `ask`, for what was said elsewhere and is brought in by a person's command: in a session of its own, and as
-    the data that it is (`import:<format>`), or, with no origin, as the words of those who said it."""
-    made = ask(**asked)
-    members = {name: getattr(made, name) for name in Asked.__match_args__ if name not in _STAMPED}
+    """Make a request, as `ask`, for talk from elsewhere that a person's command imports: in its own session, and as
+    data (`import:<format>`) or, without an origin, as the words of its speakers."""
+    request = ask(**asked)
+    members = {name: getattr(request, name) for name in Asked.__match_args__ if name not in _STAMPED}
     return Asked(**members, origin=origin, session=session)
 
 
-def _checked(asked: Asked) -> Asked:
+def _check_request(asked: Asked) -> Asked:
     for name in (
         "content",
         "turn_id",
@@ -135,12 +140,12 @@ def _checked(asked: Asked) -> Asked:
                 f"Nothing was recorded: {name} must be text, not {type(value).__name__}. Give it as text."
             )
     if not isinstance(asked.tags, (list, tuple)) or not all(isinstance(tag, str) for tag in asked.tags):
-        raise Refused("Nothing was recorded: tags must be a list of texts. Give it as such.")
+        raise Refused("Nothing was recorded: tags must be a list of strings. Give one.")
     for name in ("tool_name", "tool_call_id", "source_event", "correlation_id"):
         if len(getattr(asked, name) or "") > _LONGEST_NAME:
             raise Refused(
                 f"Nothing was recorded: {name} is a name and has more than {_LONGEST_NAME:,} characters. "
-                "Give a shorter one; long texts belong into content, tool_args or tool_result."
+                "Give a shorter one; long texts belong in content, tool_args or tool_result."
             )
     is_number = isinstance(asked.ts, (int, float)) and not isinstance(asked.ts, bool)
     if asked.ts is not None and not (is_number and abs(asked.ts) < FARTHEST):
@@ -153,17 +158,17 @@ def _checked(asked: Asked) -> Asked:
         raise Refused(
             "Nothing was recorded: opaque must be an object. Give it as the provider's dialect made it."
         )
-    _media(asked.media)
+    _check_media(asked.media)
     return asked
 
 
 def redacted(asked: Asked, key: bytes) -> Asked:
-    """Without secrets, wherever in it they stood."""
+    """Return the request with every secret replaced."""
     from looseleaf.text.secrets import redact, redact_value
 
     tags = (*asked.tags, INTERRUPTED) if asked.interrupted and INTERRUPTED not in asked.tags else asked.tags
     changed: dict[str, Any] = {
-        "media": redact_value(_media(asked.media), key) if asked.media is not None else None,
+        "media": redact_value(_check_media(asked.media), key) if asked.media is not None else None,
         "tags": redact_value(list(tags), key) if tags else [],
     }
     for name in _TEXTS:
@@ -178,7 +183,7 @@ def redacted(asked: Asked, key: bytes) -> Asked:
                 f"Nothing was recorded: {name} cannot be written out ({error}). Give such a number as text, and "
                 "nest less deeply."
             ) from error
-    # What only a provider can read looks like one long secret; changed, it would be refused there.
+    # `opaque` looks like one long secret; its provider would refuse it changed.
     kept = {name: getattr(asked, name) for name in _AS_GIVEN}
     return Asked(**kept, **changed)
 
@@ -187,7 +192,7 @@ _AS_GIVEN = ("trace_type", "turn_id", "interrupted", "ts", "opaque", *_STAMPED)
 _TEXTS = ("content", "source_event", *MAY_BE_TEXT)
 
 
-def _media(given: Any) -> dict[str, list[str]] | None:
+def _check_media(given: Any) -> dict[str, list[str]] | None:
     if given is None:
         return None
     if not isinstance(given, dict) or not given.keys() <= set(_MEDIA):

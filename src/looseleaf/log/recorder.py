@@ -1,8 +1,8 @@
-"""Record: what was said and done becomes a durable line of the log (FORMAT §11.1).
+"""The recorder: makes each message and tool call a durable line of the log (FORMAT §11.1).
 
-Turn ids and the pairing of results with calls are decided under the memory's lock, from the log as it is then; so no
-two processes give out the same turn. Secrets are taken out before the first byte is written. `origin` follows from
-what is recorded and is no argument of anything that callers reach; only what is imported is stamped as such.
+It chooses turn ids and pairs results with calls under the memory's lock, from the log as it is then, so no two
+processes give out the same turn. It removes secrets before the first byte is written. `origin` follows from the type
+of a trace; callers cannot set it, and only imports are stamped as such.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from looseleaf.base.ids import is_id, new_id, time_of
 from looseleaf.base.messages import Trace
 from looseleaf.base.origins import FORBIDDEN, RECALLED, may_forbid
 from looseleaf.base.paths import safe_name
-from looseleaf.base.values import NOT_GIVEN, START, Position
-from looseleaf.log.record_request import INTERRUPTED, Asked, ask, given_in, redacted
-from looseleaf.log.turns import RESERVED, Tally, turn_name, turn_number
+from looseleaf.base.values import START, Position
+from looseleaf.log.record_request import INTERRUPTED, NOT_GIVEN, Asked, ask, given_in, redacted
+from looseleaf.log.turns import RESERVED, TurnTally, turn_name, turn_number
 from looseleaf.store import records
 from looseleaf.store.lock import Threads
 
@@ -35,7 +35,7 @@ KEY = "log/key"
 SCHEMA = "turns.v1"
 
 _SAVE_EVERY = 256
-"""Traces after which the view is written again: what a process that was killed leaves to be read by the next."""
+"""Traces after which the view is written again: at most what a killed process leaves for the next to read."""
 
 _KEY_BYTES = 32
 _EVENTS: dict[TraceType, str] = {
@@ -45,7 +45,7 @@ _EVENTS: dict[TraceType, str] = {
     "tool_result": "ToolResultEvent",
 }
 IMPORTED = "import"
-"""The event by which what was said elsewhere came here."""
+"""The source event of imported talk."""
 
 _ORIGINS: dict[TraceType, str] = {
     "user": "user",
@@ -55,23 +55,19 @@ _ORIGINS: dict[TraceType, str] = {
 }
 
 
-def _never(text: str) -> bool:
-    return False
-
-
 def stream_of(agent: str) -> str:
     return f"traces/{agent}"
 
 
 class Batch:
-    """Traces that are written together, with one sync, when the block ends; also when it ends with an error.
+    """Traces written together, with one sync, when the block ends, even with an error.
 
-    They have their ids and turns then: `traces`.
+    `traces` then has them with their ids and turns.
     """
 
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
-        self._asked: list[Asked] = []
+        self._requests: list[Asked] = []
         self.traces: list[Trace] = []
 
     def record(
@@ -98,8 +94,8 @@ class Batch:
         ts: float | None = None,
         **unknown: Never,
     ) -> None:
-        """As `Memory.record`, but nothing is written yet."""
-        self._asked.append(ask(**given_in(locals())))
+        """Add a trace, as `Memory.record` does, to write when the block ends."""
+        self._requests.append(ask(**given_in(locals())))
 
     def __enter__(self) -> Batch:
         return self
@@ -107,19 +103,19 @@ class Batch:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        asked, self._asked = self._asked, []
+        asked, self._requests = self._requests, []
         self.traces += self._recorder.record(asked)
 
 
 class Recorder:
-    """Records for one agent, in one session. `forbids` tells whether the user's words forbid to remember something."""
+    """The recorder of one agent, in one session. `forbids`: whether the user's words forbid remembering something."""
 
     def __init__(
         self,
         store: Store,
         agent: str,
         session: str | None = None,
-        forbids: Callable[[str], bool] = _never,
+        forbids: Callable[[str], bool] = lambda text: False,
     ) -> None:
         self._forbids = forbids
         self._store = store
@@ -133,24 +129,24 @@ class Recorder:
         self._last: object = None
         self._unsaved = 0
         self.spares = 0
-        """Traces that may be left for the next process to read, where this one is in a hurry."""
-        self.tally = Tally()
+        """Traces that a process in a hurry may leave for the next to read."""
+        self.tally = TurnTally()
 
     def record(self, asked: Sequence[Asked]) -> list[Trace]:
-        """Durable when it returns, all of them or none, with one sync."""
+        """Write these, all or none, with one sync; durable on return."""
         return self.record_clean([self.cleaned(each) for each in asked])
 
     def cleaned(self, asked: Asked) -> Asked:
-        """Without secrets; Refused for what cannot be written out."""
+        """Return the request without secrets; Refused if it cannot be written."""
         return redacted(asked, self.redaction_key())
 
     def record_clean(self, clean: Sequence[Asked]) -> list[Trace]:
-        """As `record`, of what was `cleaned` one by one: whoever has many may pass over a bad one."""
+        """Write requests already `cleaned`, as `record` does: cleaned one by one, a bad one can be skipped."""
         if not clean:
             return []
         with self._alone():
             if self._position == START:
-                self.catch_up()  # it may be long: not while others wait for the lock
+                self.catch_up()  # may take long: not while holding the lock
             return self._write(clean)
 
     def _write(self, clean: Sequence[Asked]) -> list[Trace]:
@@ -158,7 +154,7 @@ class Recorder:
             self.catch_up()
             last_turn = self.tally.last_turn
             try:
-                traces = [self._placed(each) for each in clean]
+                traces = [self._place_trace(each) for each in clean]
                 positions = self._store.append(self._stream, [trace.to_record() for trace in traces])
             except BaseException:
                 self.tally.last_turn = last_turn  # the tally ran ahead of the log
@@ -169,15 +165,15 @@ class Recorder:
         self.save()
         return traces
 
-    def _tags(self, asked: Asked) -> tuple[str, ...]:
-        """With the tag of what the user forbids to remember: the trace itself says so."""
+    def _tags_of(self, asked: Asked) -> tuple[str, ...]:
+        """Return the tags, with `FORBIDDEN` where the user forbids remembering the message."""
         tags = tuple(asked.tags)
         if asked.trace_type != "user" or asked.origin or RECALLED in tags or not may_forbid(asked.content):
             return tags
         return (*tags, FORBIDDEN) if self._forbids(asked.content) else tags
 
     def start_turn(self) -> str:
-        """A turn id that nobody else will get; what is recorded next in this session belongs to it."""
+        """Reserve a unique turn id; the next traces of this session belong to it."""
         with self._alone(), self._store.lock():
             self.catch_up()
             record: Record = {
@@ -185,7 +181,7 @@ class Recorder:
                 "ts": clock.now(),
                 "kind": RESERVED,
                 "turn_id": turn_name(self.tally.last_turn + 1),
-                "session_id": self._session(),
+                "session_id": self._own_session(),
             }
             [self._position] = self._store.append(self._stream, [record])
             self._last = record["id"]
@@ -193,7 +189,7 @@ class Recorder:
             return str(record["turn_id"])
 
     def interrupt(self, reason: str) -> list[Trace]:
-        """End every open call of this session with an error: their results will not come any more."""
+        """End every open call of this session with an error: no results will come."""
         with self._alone(), self._store.lock():
             self.catch_up()
             own = [
@@ -216,14 +212,14 @@ class Recorder:
             )
 
     def open_calls(self) -> list[tuple[str, float]]:
-        """The id of each call that has no result, and when it was recorded."""
+        """Return the id of each call without a result, and when it was recorded."""
         with self._alone():
             self.catch_up()
             found = [(waiting[1], call) for call, calls in self.tally.open.items() for waiting in calls]
         return [(call, time_of(trace) if is_id(trace) else 0.0) for trace, call in sorted(found)]
 
     def resume(self, seconds: float) -> None:
-        """Go on in the agent's last session, unless it is older than that."""
+        """Continue the agent's last session unless it is older than `seconds`."""
         if self.session is None:
             for line in self._store.read_back(self._stream):
                 trace = Trace.from_record(line.record)
@@ -235,8 +231,8 @@ class Recorder:
     # --- the tally ---------------------------------------------------------------------
 
     def catch_up(self) -> None:
-        """Take in what this or another process recorded since. Starts with the last record known, as a proof that the
-        log is still the one that was read: repair writes its files anew."""
+        """Read what this or another process recorded since. Starts at the last known record, to prove that this is
+        still the same log: repair rewrites its files."""
         if not self._is_loaded:
             self._load()
             self._is_loaded = True
@@ -257,10 +253,8 @@ class Recorder:
         return is_known
 
     def _forget(self) -> None:
-        floor = (
-            self.tally.last_turn
-        )  # a turn that was given out once is not given out again, whatever became of it
-        self.tally = Tally()
+        floor = self.tally.last_turn  # never give out a turn twice
+        self.tally = TurnTally()
         self.tally.last_turn = floor
         self._position, self._last, self._unsaved = START, None, 0
 
@@ -269,10 +263,10 @@ class Recorder:
             document = self._store.get(self._view)
             raw = records.whole(document.data if document else b"")
             if raw["schema"] == SCHEMA:
-                self.tally = Tally.from_dict(raw["tally"])
+                self.tally = TurnTally.from_dict(raw["tally"])
                 self._position, self._last = Position(*map(int, raw["position"])), raw["last"]
         except (Refused, KeyError, TypeError, ValueError, AttributeError):
-            self._forget()  # a view that cannot be read is made again
+            self._forget()  # an unreadable view is rebuilt
 
     def save(self, *, now: bool = False) -> None:
         with self._alone():
@@ -282,26 +276,26 @@ class Recorder:
                 try:
                     self._store.view(self._view, records.encode({"schema": SCHEMA} | view))
                 except Refused:
-                    pass  # nothing that was asked for rests on it
+                    pass  # only a cache
 
     # --- one trace ---------------------------------------------------------------------
 
-    def _session(self) -> str:
+    def _own_session(self) -> str:
         if self.session is None:
             self.session = new_id()
         return self.session
 
-    def _placed(self, asked: Asked) -> Trace:
-        """With its turn, its number in it, and (a result) its call."""
-        session = self._session() if asked.session is None else asked.session
+    def _place_trace(self, asked: Asked) -> Trace:
+        """Return the trace with its turn, its number there, and (for a result) its call."""
+        session = self._own_session() if asked.session is None else asked.session
         is_new = session not in self.tally.sessions
         call, name, flag = asked.tool_call_id, asked.tool_name, None
         if asked.trace_type == "tool_result":
-            call, turn, flag = self._paired(call, name, session, is_imported=asked.session is not None)
+            call, turn, flag = self._pair_result(call, name, session, is_imported=asked.session is not None)
             name = name or self.tally.tool_name(call)
-            turn_id = turn or self._turn(asked.turn_id, session)
+            turn_id = turn or self._choose_turn(asked.turn_id, session)
         else:
-            turn_id = self._turn(asked.turn_id, session, starts=asked.trace_type == "user")
+            turn_id = self._choose_turn(asked.turn_id, session, starts=asked.trace_type == "user")
         trace_id = new_id()
         if asked.trace_type in ("tool_call", "tool_result") and call is None:
             call = f"call_{trace_id}"
@@ -325,27 +319,27 @@ class Recorder:
             tool_result_ref=asked.tool_result_ref,
             correlation_id=asked.correlation_id,
             opaque=asked.opaque,
-            tags=self._tags(asked),
+            tags=self._tags_of(asked),
             flag=flag,
             session_start=is_new,
         )
         self.tally.take(trace.to_record())
         return trace
 
-    def _paired(
+    def _pair_result(
         self, call: str | None, name: str | None, session: str, *, is_imported: bool
     ) -> tuple[str | None, str | None, Flag | None]:
-        """Of what was said elsewhere, a result answers no call of another session: histories use ids again."""
+        """Pair a result with its call. An imported one answers no call of another session: histories reuse ids."""
         if is_imported and call is not None and not self.tally.is_open(call, session):
             return call, None, "no_call"
         return self.tally.pair(call, name, session)
 
-    def _turn(self, given: str | None, session: str, *, starts: bool = False) -> str:
+    def _choose_turn(self, given: str | None, session: str, *, starts: bool = False) -> str:
         if given is not None:
             number = turn_number(given)
             if number is None or not 1 <= number <= self.tally.last_turn or given != turn_name(number):
                 raise Refused(
-                    f"Nothing was recorded: there is no turn {given!r}. Leave turn_id out, or ask start_turn() for one."
+                    f"Nothing was recorded: there is no turn {given!r}. Leave turn_id out, or call start_turn()."
                 )
             return given
         current = self.tally.sessions.get(session)
@@ -357,7 +351,7 @@ class Recorder:
         known = self.tally.seqs.get(turn_id)
         if known is not None or turn_number(turn_id) == self.tally.last_turn + 1:
             return known or 0
-        last = 0  # a turn of long ago, named by the caller
+        last = 0  # an old turn, named by the caller
         for line in self._store.read_back(self._stream):
             seq = line.record.get("seq")
             if line.record.get("turn_id") == turn_id and type(seq) is int:
@@ -367,26 +361,26 @@ class Recorder:
         return last
 
     def without_secrets(self, value: Any) -> Any:
-        """A text or a value with its secrets replaced, as in a trace."""
+        """Return a text or value with its secrets replaced, as in a trace."""
         from looseleaf.text.secrets import redact_value
 
         return redact_value(value, self.redaction_key())
 
     def redaction_key(self) -> bytes:
-        """Made once for a memory, so that a secret that comes again is recognisable, and only here."""
+        """Return the memory's key, made once, so that a repeated secret is recognizable, and only here."""
         if self._key is None:
             document = self._store.get(KEY, 2 * _KEY_BYTES)
             if document is None:
                 try:
                     self._store.put(KEY, os.urandom(_KEY_BYTES), base=None)
                 except Stale:
-                    pass  # another process made it in this moment
+                    pass  # another process just made it
                 document = self._store.get(KEY, 2 * _KEY_BYTES)
             data = document.data if document else b""
             if len(data) != _KEY_BYTES:
                 raise Refused(
                     f"Nothing was recorded: {KEY} is not {_KEY_BYTES} bytes long. Delete it; a new one is made, and "
-                    "secrets that were seen before are not recognised as the same."
+                    "secrets seen before are not recognized as the same."
                 )
             self._key = data
         return self._key

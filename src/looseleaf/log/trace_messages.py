@@ -1,8 +1,8 @@
-"""The window as a model is told it: a snapshot after a compaction, then one message after the other.
+"""Traces as messages for a model: a snapshot after a compaction, then one message after another.
 
 Between two compactions the list only grows, byte for byte: a provider's cache pays for an unchanged beginning. Only
-the last message may still change, while calls of one answer are being recorded. Whatever the traces hold, nothing in
-them can look like the headings of the snapshot.
+the last message may still change, while calls of one answer are being recorded. No text in a trace can look like a
+heading of the snapshot.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ SEMANTIC = "[MEMORY:SEMANTIC]"
 RECENT = "[RECENT TURNS]"
 
 MESSAGE_TOKENS = 4
-"""What a provider adds to each message for its role and its ends."""
+"""Tokens a provider adds to each message for its role and its ends."""
 
 OPAQUE_CHARS = 4
-"""Characters of what only a provider can read for each token that it is counted as there."""
+"""Characters of a provider's opaque data counted as one token."""
 
 MEDIUM_TOKENS = 1100
-"""What a picture costs, about: a large one, cut into tiles, with the providers that say."""
+"""Tokens of a picture, roughly: a large one, in tiles, at the providers that publish it."""
 
 
 @cache
-def _heading() -> re.Pattern[str]:
-    """`[MEMORY:` with whatever follows: every heading of a prompt begins so, or is that of the last turns. Made when it
-    is first needed: recording never does."""
+def _heading_pattern() -> re.Pattern[str]:
+    """Match `[MEMORY:`, which begins every heading of a prompt, and the heading of the last turns. Compiled on first
+    use: recording never needs it."""
     recent = rf"{spelt('RECENT')}[\x00-\x20\x7f_-]*+{spelt('TURNS')}{GAP}\]"
     return re.compile(rf"(?<!\\)\[(?={GAP}(?:{spelt('MEMORY')}{GAP}:|{recent}))")
 
@@ -57,11 +57,11 @@ LABELS: dict[TraceType, str] = {
 
 @frozen
 class Mark:
-    """Where the window begins since the last compaction, and what stands there instead of what was before.
+    """Where the window begins since the last compaction, and what replaces the talk before.
 
-    `start`: the place and id of the trace to read from; `far`: places and ids of open calls that stand before it. Of
-    the traces up to `since` (whose place is `until`), those in `tail` are shown as text, those in `held` as messages,
-    the others not at all; `short` has the stand-ins of those that are too long.
+    `start`: the place and id of the trace to read from; `far`: places and ids of open calls before it. Of the traces
+    up to `since` (whose place is `until`), those in `tail` are shown as text, those in `held` as messages, the others
+    not at all; `short` has the stand-ins for those that are too long.
     """
 
     id: str
@@ -78,32 +78,19 @@ class Mark:
     semantic: tuple[str, ...] = ()
 
     def to_record(self) -> Record:
-        names = (
-            "agent",
-            "entry",
-            "since",
-            "until",
-            "start",
-            "far",
-            "tail",
-            "held",
-            "short",
-            "episodic",
-            "semantic",
-        )
-        return {"kind": "mark"} | {name: _listed(getattr(self, name)) for name in names}
+        return {"kind": "mark"} | {name: _lists_of(getattr(self, name)) for name in Mark.__match_args__[1:]}
 
     @classmethod
     def from_record(cls, record: Record) -> Mark:
-        """KeyError, TypeError or ValueError for what is no mark."""
+        """Read a mark; KeyError, TypeError or ValueError if it is malformed."""
         return cls(
             str(record["id"]),
             str(record["agent"]),
             record["entry"],
             str(record["since"]),
             (int(record["until"][0]), int(record["until"][1])),
-            _place(record["start"]),
-            tuple(_place(each) for each in record["far"]),
+            _parse_place(record["start"]),
+            tuple(_parse_place(each) for each in record["far"]),
             tuple(map(str, record["tail"])),
             tuple(map(str, record["held"])),
             tuple((str(trace), str(text)) for trace, text in record["short"]),
@@ -112,11 +99,11 @@ class Mark:
         )
 
 
-def _listed(value: Any) -> Any:
-    return [_listed(each) for each in value] if isinstance(value, tuple) else value
+def _lists_of(value: Any) -> Any:
+    return [_lists_of(each) for each in value] if isinstance(value, tuple) else value
 
 
-def _place(raw: Any) -> tuple[int, int, str]:
+def _parse_place(raw: Any) -> tuple[int, int, str]:
     segment, offset, trace = raw
     return int(segment), int(offset), str(trace)
 
@@ -125,12 +112,12 @@ def _place(raw: Any) -> tuple[int, int, str]:
 
 
 def guard(text: str) -> str:
-    """Text in which nothing reads as a heading of the snapshot."""
-    return escaped(text, _heading(), "[")
+    """Escape what reads as a heading of the snapshot."""
+    return escaped(text, _heading_pattern(), "[")
 
 
 def guard_value(value: Any) -> Any:
-    """The same through lists and objects; keys too, for a provider writes them out."""
+    """Escape headings in lists and objects too, also in keys, which a provider writes out."""
     if isinstance(value, str):
         return guard(value)
     if isinstance(value, dict):
@@ -145,7 +132,7 @@ def guard_value(value: Any) -> Any:
 
 
 def messages_of(traces: Iterable[Trace], short: Mapping[str, str] | None = None) -> list[Message]:
-    """One message a trace; calls that follow each other within a turn are one answer of the model, and one message."""
+    """Return a message per trace; adjacent calls within a turn are one answer of the model, so one message."""
     found: list[Message] = []
     extend(found, traces, short)
     return found
@@ -157,7 +144,7 @@ def extend(
     short: Mapping[str, str] | None = None,
     before: Trace | None = None,
 ) -> None:
-    """Append the messages of `traces`; `before` is the trace that the last message was made of."""
+    """Append the messages of `traces`; `before` is the trace of the last message."""
     for trace in traces:
         message = message_of(trace, (short or {}).get(trace.id))
         if (
@@ -165,24 +152,24 @@ def extend(
             and before.trace_type == trace.trace_type == "tool_call"
             and before.turn_id == trace.turn_id
         ):
-            messages[-1] = _with_calls(messages[-1], message)
+            messages[-1] = _join_calls(messages[-1], message)
         else:
             messages.append(message)
         before = trace
 
 
-def _with_calls(first: Message, second: Message) -> Message:
-    calls = (*_calls(first), *_calls(second))
+def _join_calls(first: Message, second: Message) -> Message:
+    calls = (*_calls_of(first), *_calls_of(second))
     parts = [part for part in (first.content, second.content) if part]
     return Message("assistant", guard("\n".join(parts)) or None, tool_payload=ToolCallPayload(calls))
 
 
-def _calls(message: Message) -> tuple[ToolCallSpec, ...]:
+def _calls_of(message: Message) -> tuple[ToolCallSpec, ...]:
     return message.tool_payload.tool_calls if isinstance(message.tool_payload, ToolCallPayload) else ()
 
 
 def message_of(trace: Trace, short: str | None = None) -> Message:
-    """`short`: what is shown in place of the trace's own text, arguments or result."""
+    """Return a trace's message. `short` replaces its text, arguments or result."""
     content = guard(short if short is not None else trace.content)
     if trace.trace_type == "tool_call":
         arguments = {} if trace.tool_args is None else guard_value(trace.tool_args)
@@ -193,7 +180,7 @@ def message_of(trace: Trace, short: str | None = None) -> Message:
         return Message("assistant", content or None, tool_payload=ToolCallPayload((call,)))
     if trace.trace_type == "tool_result":
         result = guard_value(trace.tool_result) if short is None else None
-        if content:  # a stand-in; or a tool that answered in words beside (or instead of) a value
+        if content:  # a stand-in, or a tool's words beside (or instead of) a value
             result = content if result is None else {"content": content, "result": result}
         error = guard(trace.tool_error) if trace.tool_error is not None else None
         if short is not None and error is not None:
@@ -217,7 +204,7 @@ def message_of(trace: Trace, short: str | None = None) -> Message:
 
 
 def texts_of(message: Message) -> Iterator[str]:
-    """Every text of a message that a model reads, as it will read it."""
+    """Yield every text of a message as the model will read it."""
     for text in (message.content, message.reasoning_content):
         if text:
             yield text
@@ -232,15 +219,14 @@ def texts_of(message: Message) -> Iterator[str]:
 
 
 def media_tokens(message: Message) -> int:
-    """What no vocabulary counts: pictures and recordings, and what only a provider can read."""
+    """Return the tokens that no vocabulary counts: media, and a provider's opaque data."""
     media = len(message.image_urls) + len(message.audio_urls) + len(message.video_urls)
-    calls = message.tool_payload.tool_calls if isinstance(message.tool_payload, ToolCallPayload) else ()
-    sealed = [message.opaque, *(call.opaque for call in calls)]
+    sealed = [message.opaque, *(call.opaque for call in _calls_of(message))]
     return MEDIUM_TOKENS * media + sum(len(as_text(each)) for each in sealed if each) // OPAQUE_CHARS
 
 
 def as_text(value: Any) -> str:
-    """A value as a provider is given it: text as it is, anything else as compact JSON."""
+    """Return a value as providers get it: text as it is, anything else as compact JSON."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
@@ -248,17 +234,19 @@ def as_text(value: Any) -> str:
 
 
 def snapshot(mark: Mark, tail: Sequence[Trace]) -> Message | None:
-    """What a compaction left of everything before: summaries, what must be kept, the last turns as they were."""
+    """Return what a compaction kept: summaries, facts, and the last turns as they were."""
     short = dict(mark.short)
     parts = []
     word = untrusted.word(mark.id)
     if mark.episodic:
-        # A summary may tell what a tool returned, in its words.
-        numbered = (f"{number}) {_hung(text, 3)}" for number, (_, text) in enumerate(mark.episodic, 1))
-        told = untrusted.inert("\n".join(numbered), word)
+        # A summary may quote a tool's result.
+        numbered = (
+            f"{number}) {_indent_lines(text, 3)}" for number, (_, text) in enumerate(mark.episodic, 1)
+        )
+        summaries = untrusted.inert("\n".join(numbered), word)
         parts.append(
             "\n".join(
-                (EPISODIC, untrusted.notice(word), untrusted.opened(word), told, untrusted.closed(word))
+                (EPISODIC, untrusted.notice(word), untrusted.opened(word), summaries, untrusted.closed(word))
             )
         )
     if mark.semantic:
@@ -272,7 +260,7 @@ def snapshot(mark: Mark, tail: Sequence[Trace]) -> Message | None:
 
 
 def recent_lines(tail: Sequence[Trace], short: Mapping[str, str], word: str) -> Iterator[str]:
-    """What a tool returned is fenced: here it has no message of its own that would say whose words it is."""
+    """Yield the last turns as text. Tool results are fenced: here no message of their own marks them as such."""
     for turn in turns_of(tail):
         yield f"Turn {turn_number(turn.turn_id) or _one_line(turn.turn_id)}:"
         for trace in turn.traces:
@@ -282,11 +270,11 @@ def recent_lines(tail: Sequence[Trace], short: Mapping[str, str], word: str) -> 
                 if trace.trace_type == "tool_result"
                 else untrusted.inert(text, word)
             )
-            yield f"  {LABELS[trace.trace_type]}: {_hung(text, 4)}"
+            yield f"  {LABELS[trace.trace_type]}: {_indent_lines(text, 4)}"
 
 
 def said(trace: Trace, short: str | None = None) -> str:
-    """A trace in one text. `short` stands in place of what is too long in it; a tool's name always stays."""
+    """Return a trace as one text. `short` replaces what is too long; a tool's name always stays."""
     name = trace.tool_name or ""
     if trace.trace_type == "tool_call":
         arguments = (
@@ -307,8 +295,8 @@ def said(trace: Trace, short: str | None = None) -> str:
     return (short if short is not None else trace.content) + with_media
 
 
-def _hung(text: str, indent: int) -> str:
-    """Text whose further lines stand to the right of where a heading or a label would."""
+def _indent_lines(text: str, indent: int) -> str:
+    """Indent all lines but the first, so that none stands where a heading or a label would."""
     return f"\n{' ' * indent}".join(guard(text).splitlines())
 
 

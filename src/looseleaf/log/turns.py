@@ -1,4 +1,4 @@
-"""Traces → turns, blocks and tool pairs; and the tally that numbers and pairs new ones.
+"""Turns: traces grouped into turns, blocks and tool pairs, and the tally that numbers and pairs new ones.
 
 A result belongs to the oldest call of its id that has none yet: providers reuse ids, and results come in any order.
 """
@@ -12,22 +12,22 @@ from looseleaf.base.messages import Block, Session, ToolInteraction, Trace, Turn
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from typing import Any
 
-    from looseleaf.base.messages import Flag, Trace, Turn
+    from looseleaf.base.messages import Flag
     from looseleaf.base.values import Record
     from looseleaf.store.protocol import Store
 
 RESERVED = "turn"
-"""The `kind` of a line that is no trace: a turn id that was given out before anything was said in it."""
+"""The `kind` of a line that only reserves a turn id, before its first trace."""
 
 REMEMBERED = 1000
-"""Turns, answered calls and sessions that the tally knows by heart. What is older is looked up in the log."""
+"""Turns, answered calls and sessions that the tally keeps. Older ones are looked up in the log."""
 
 _TURN_ID = re.compile(r"turn_([0-9]{4,15})\Z")
 _HIGHEST = 10**12
-"""A line made by hand may name any turn; one beyond this does not count for the next one's number."""
+"""A line written by hand may name any turn; higher ones do not affect the next number."""
 
 
 def turn_name(number: int) -> str:
@@ -42,8 +42,8 @@ def turn_number(turn_id: str) -> int | None:
 # --- the tally -------------------------------------------------------------------------
 
 
-class Tally:
-    """What must be known of the log to number and pair the next trace. Follows from the log alone."""
+class TurnTally:
+    """The numbers, sessions and open calls needed to place the next trace. Follows from the log alone."""
 
     def __init__(self) -> None:
         self.last_turn = 0
@@ -51,7 +51,6 @@ class Tally:
         self.sessions: dict[str, str] = {}
         self.open: dict[str, list[list[str]]] = {}
         self.answered: dict[str, str] = {}
-        self._most = 2 * REMEMBERED
 
     def take(self, record: Record) -> None:
         turn_id, kind = record.get("turn_id"), record.get("trace_type")
@@ -71,16 +70,16 @@ class Tally:
         if kind == "tool_call":
             waiting = [turn, str(record.get("id")), str(record.get("tool_name") or ""), str(session or "")]
             calls = self.open.setdefault(call, [])
-            if waiting not in calls:  # else a line that somebody copied
+            if waiting not in calls:  # else the line is a copy
                 calls.append(waiting)
         elif kind == "tool_result" and call in self.open:
-            waiting = self.open[call].pop(_oldest(turn, [each[0] for each in self.open[call]]))
+            waiting = self.open[call].pop(_choose_call(turn, [each[0] for each in self.open[call]]))
             if not self.open[call]:
                 del self.open[call]
             self._remember(self.answered, call, waiting[0])
 
     def _remember(self, table: dict[str, Any], name: str, value: Any) -> None:
-        """The newest last; the oldest is forgotten, but no turn whose calls wait for a result."""
+        """Put this last and drop the oldest, but no turn whose calls wait for a result."""
         table.pop(name, None)
         table[name] = value
         if len(table) > 2 * REMEMBERED:
@@ -94,7 +93,7 @@ class Tally:
     def pair(
         self, call_id: str | None, name: str | None, session: str
     ) -> tuple[str | None, str | None, Flag | None]:
-        """(call id, turn, flag) of a result: of the call it names, else of the oldest open one of its tool."""
+        """Return (call id, turn, flag) of a result: the call it names, else the oldest open one of its tool."""
         if call_id is None:
             own = [
                 (waiting[1], call, waiting[0])
@@ -105,13 +104,13 @@ class Tally:
             return (min(own)[1], min(own)[2], None) if own else (None, None, "no_call")
         if call_id in self.open:
             calls = self.open[call_id]
-            return call_id, calls[_oldest(session, [each[3] for each in calls])][0], None
+            return call_id, calls[_choose_call(session, [each[3] for each in calls])][0], None
         if call_id in self.answered:
             return call_id, self.answered[call_id], "second_result"
         return call_id, None, "no_call"
 
     def is_open(self, call_id: str, session: str) -> bool:
-        """Whether a call of this id waits for its result in a session."""
+        """True if a call with this id waits for its result in a session."""
         return any(waiting[3] == session for waiting in self.open.get(call_id, ()))
 
     def tool_name(self, call_id: str | None) -> str | None:
@@ -120,7 +119,7 @@ class Tally:
 
     @property
     def open_ids(self) -> set[str]:
-        """The ids of the traces whose calls have no result yet."""
+        """The trace ids of calls that have no result yet."""
         return {waiting[1] for calls in self.open.values() for waiting in calls}
 
     def to_dict(self) -> Record:
@@ -128,8 +127,8 @@ class Tally:
         return {name: getattr(self, name) for name in names}
 
     @classmethod
-    def from_dict(cls, raw: Record) -> Tally:
-        """KeyError, TypeError or ValueError for what is no tally: a view may hold anything."""
+    def from_dict(cls, raw: Record) -> TurnTally:
+        """Read a tally; KeyError, TypeError or ValueError if malformed: a view may hold anything."""
         tally = cls()
         tally.last_turn = int(raw["last_turn"])
         tally.seqs = {str(turn): int(seq) for turn, seq in raw["seqs"].items()}
@@ -142,8 +141,8 @@ class Tally:
         return tally
 
 
-def _oldest(own: str, others: Sequence[str]) -> int:
-    """Which call a result belongs to: the oldest of its own session or turn, else the oldest there is."""
+def _choose_call(own: str, others: Sequence[str]) -> int:
+    """Return which call a result belongs to: the oldest of its own session or turn, else the oldest."""
     return others.index(own) if own in others else 0
 
 
@@ -151,7 +150,7 @@ def _oldest(own: str, others: Sequence[str]) -> int:
 
 
 def turns_of(traces: Iterable[Trace]) -> list[Turn]:
-    """In the order in which they began; each with its traces in the order of the log."""
+    """Group traces into turns, in the order they began; each has its traces in log order."""
     found: dict[str, list[Trace]] = {}
     for trace in traces:
         found.setdefault(trace.turn_id, []).append(trace)
@@ -159,7 +158,7 @@ def turns_of(traces: Iterable[Trace]) -> list[Turn]:
 
 
 def pairs(traces: Iterable[Trace]) -> tuple[dict[str, Trace], set[str]]:
-    """(call's trace id → its result, ids of results that have no call here)."""
+    """Return (call's trace id → its result, ids of results without a call here)."""
     waiting: dict[str, list[Trace]] = {}
     results: dict[str, Trace] = {}
     alone: set[str] = set()
@@ -170,21 +169,21 @@ def pairs(traces: Iterable[Trace]) -> tuple[dict[str, Trace], set[str]]:
         elif trace.trace_type == "tool_result":
             calls = waiting.get(call or "")
             if calls and trace.flag is None:
-                results[calls.pop(_oldest(trace.turn_id, [each.turn_id for each in calls])).id] = trace
+                results[calls.pop(_choose_call(trace.turn_id, [each.turn_id for each in calls])).id] = trace
             else:
                 alone.add(trace.id)
     return results, alone
 
 
 def open_calls(traces: Iterable[Trace]) -> frozenset[str]:
-    """The ids of the traces whose calls have no result here."""
+    """Return the trace ids of calls that have no result here."""
     own = list(traces)
     results, _ = pairs(own)
     return frozenset(each.id for each in own if each.trace_type == "tool_call" and each.id not in results)
 
 
 def interactions(traces: Sequence[Trace]) -> list[ToolInteraction]:
-    """Every call, with what became of it."""
+    """Return every call with its outcome."""
     results, _ = pairs(traces)
     found = []
     for trace in traces:
@@ -206,10 +205,10 @@ def interactions(traces: Sequence[Trace]) -> list[ToolInteraction]:
 
 
 def blocks_of(turn: Turn, *, is_current: bool = False) -> list[Block]:
-    """The blocks of a turn, each where its first trace stands.
+    """Return the blocks of a turn, each at its first trace.
 
-    The user's message and the last answer are one pair, which stays open as long as the turn is the current one; a
-    call and its result are another, however late it came.
+    The user's message and the last answer are one pair, open while the turn is the current one; a call and its
+    result are another, however late the result came.
     """
     results, _ = pairs(turn.traces)
     answers = [trace for trace in turn.traces if trace.trace_type == "assistant"]
@@ -229,11 +228,10 @@ def blocks_of(turn: Turn, *, is_current: bool = False) -> list[Block]:
     return found
 
 
-# Reading what was said: turns, sessions, the tail; from the end of the log, and no further back than is
-# asked for.
+# --- reading, from the end of the log and no further back than needed -------------------
 
 _OPENING = 80
-"""Characters of its first message that a list of sessions shows."""
+"""Characters of a session's first message in a list of sessions."""
 
 
 def traces_back(store: Store, stream: str) -> Iterator[Trace]:
@@ -244,12 +242,12 @@ def traces_back(store: Store, stream: str) -> Iterator[Trace]:
 
 
 def made(trace: Trace) -> float:
-    """When it was recorded; `ts` is what somebody says."""
+    """Return when a trace was recorded; `ts` is what the caller claims."""
     return time_of(trace.id) if is_id(trace.id) else trace.ts
 
 
 def recent(store: Store, stream: str, since: float) -> list[Trace]:
-    """All traces of the sessions in which something was recorded since then, oldest first."""
+    """Return all traces of the sessions active since then, oldest first."""
     found: list[Trace] = []
     begun: dict[str, bool] = {}
     for trace in traces_back(store, stream):
@@ -263,20 +261,13 @@ def recent(store: Store, stream: str, since: float) -> list[Trace]:
     return found[::-1]
 
 
-def last_turns(store: Store, stream: str, count: int, session: str | None = None) -> list[Turn]:
-    """The last so many turns (of a session), oldest first."""
-    return _collect(
-        store, stream, lambda trace: session is None or trace.session_id == session, count, session
-    )
-
-
 def one_turn(store: Store, stream: str, turn_id: str) -> Turn | None:
     found = turn_range(store, stream, turn_id, turn_id)
     return found[0] if found else None
 
 
 def turn_range(store: Store, stream: str, first: str, last: str) -> list[Turn]:
-    """The turns from `first` to `last`, both included."""
+    """Return the turns from `first` to `last`, both included."""
     low, high = turn_number(first) or 0, turn_number(last) or 0
     found: list[Trace] = []
     begun: set[int] = set()
@@ -286,40 +277,39 @@ def turn_range(store: Store, stream: str, first: str, last: str) -> list[Turn]:
             found.append(trace)
             if trace.seq == 1:
                 begun.add(number)
-                # A turn that was reserved may begin after a later one: all of them must have been seen.
+                # A reserved turn may begin after a later one: wait until all have begun.
                 if len(begun) > high - low:
                     break
     return turns_of(reversed(found))
 
 
 def session_turns(store: Store, stream: str, session: str) -> list[Turn]:
-    return _collect(store, stream, lambda trace: trace.session_id == session, None, session)
+    return last_turns(store, stream, None, session)
 
 
-def _collect(
-    store: Store, stream: str, is_wanted: Callable[[Trace], bool], count: int | None, session: str | None
-) -> list[Turn]:
+def last_turns(store: Store, stream: str, count: int | None, session: str | None = None) -> list[Turn]:
+    """Return the last `count` turns (None: all) of a session or of all, oldest first."""
     found: list[Trace] = []
     begun: set[str] = set()
     for trace in traces_back(store, stream):
         if count is not None and len(begun) >= count:
             break
-        if is_wanted(trace):
+        if session is None or trace.session_id == session:
             found.append(trace)
             if trace.seq == 1:
                 begun.add(trace.turn_id)
         if session is not None and trace.session_id == session and trace.session_start:
             begun.update(each.turn_id for each in found)
             break
-    else:  # all of the log: a turn whose first line is damaged is one too
+    else:  # the whole log: a turn whose first line is damaged counts too
         begun.update(each.turn_id for each in found)
-    # A late result of an older turn stands among these; its turn is not one of the last.
+    # A late result of an older turn may be among these; its turn is not one of the last.
     turns = [turn for turn in turns_of(reversed(found)) if turn.turn_id in begun]
     return turns if count is None else turns[max(0, len(turns) - count) :]
 
 
 def sessions(store: Store, stream: str, count: int) -> list[Session]:
-    """The last so many sessions to begin, the latest last."""
+    """Return the last `count` sessions to begin, the latest last."""
     begun: list[str] = []
     firsts: dict[str, Trace] = {}
     facts: dict[str, tuple[float, set[str], int]] = {}
@@ -332,7 +322,7 @@ def sessions(store: Store, stream: str, count: int) -> list[Session]:
             begun.append(trace.session_id)
             if len(begun) >= count:
                 break
-    else:  # all of the log: a session whose first line is damaged is one too
+    else:  # the whole log: a session whose first line is damaged counts too
         begun += [session for session in facts if session not in begun]
     return [
         Session(

@@ -1,4 +1,4 @@
-"""Memory: the one object users hold, by what is done with it: pages, talk, window, finding, review."""
+"""Memory: the public object, its groups of verbs, and the wiring of its parts."""
 
 from looseleaf.memory.memory import Memory
 

@@ -1,8 +1,8 @@
 """AsyncMemory: the verbs of `Memory`, awaited.
 
-A memory belongs to one thread (an index's handle does), so each has a worker thread, which does what is asked in turn.
-There is one implementation: this hands every verb on. `aio.pyi` has the signatures, made by `docs/async_stub.py` from
-those of `Memory`.
+A memory belongs to one thread (an index's handle does), so each has a worker thread that runs its calls in turn. There
+is one implementation: this passes every verb on. `docs/async_stub.py` makes the signatures in `aio.pyi` from those of
+`Memory`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ GROUPS = ("talk", "window", "pages", "history", "review", "explain", "views", "s
 """Members of a memory whose own verbs are awaited."""
 
 PLAIN = ("path", "agent", "policy", "notes")
-"""Members that are values, and are not awaited."""
+"""Members that are values and are not awaited."""
 
 
 class AsyncMemory:
@@ -40,7 +40,7 @@ class AsyncMemory:
             return getattr(self._memory, name)
         if name in GROUPS:
             return _Group(self, name)
-        return _verb(self, Memory, name, lambda: self._memory)
+        return _awaited_verb(self, Memory, name, lambda: self._memory)
 
     def batch(self):
         return _Batch(self)
@@ -57,18 +57,20 @@ class AsyncMemory:
 
 
 class _Group:
-    """One group of verbs. It is looked up in the memory's own thread, which may have to make it."""
+    """One group of verbs, looked up in the memory's own thread, which may have to create it."""
 
     def __init__(self, memory, name):
         self._of = memory
         self._name = name
 
     def __getattr__(self, name):
-        return _verb(self._of, _class_of(self._name), name, lambda: getattr(self._of._memory, self._name))
+        return _awaited_verb(
+            self._of, _class_of(self._name), name, lambda: getattr(self._of._memory, self._name)
+        )
 
 
 class _Batch:
-    """What `record` is given is written when the block ends, with one sync."""
+    """Traces written together, with one sync, when the block ends."""
 
     def __init__(self, memory):
         self._of = memory
@@ -84,10 +86,10 @@ class _Batch:
 
     async def __aexit__(self, kind, error, trace):
         asked, self._asked = self._asked, []
-        self.traces += await _run(self._of, partial(_write, self._of._memory, asked))
+        self.traces += await _run(self._of, partial(_write_batch, self._of._memory, asked))
 
 
-def _write(memory, asked):
+def _write_batch(memory, asked):
     with memory.batch() as batch:
         for given in asked:
             batch.record(**given)
@@ -118,8 +120,8 @@ def _class_of(group):
     return dict(zip(GROUPS, classes, strict=True))[group]
 
 
-def _verb(memory, kind, name, find):
-    """A method of a group as one to be awaited; a property as something to be awaited."""
+def _awaited_verb(memory, kind, name, find):
+    """Return a method of a group as a coroutine function, a property as an awaitable."""
     found = getattr_static(kind, name, None)
     if name.startswith("_") or found is None:
         raise AttributeError(f"{kind.__name__!r} has no {name!r}")
@@ -127,14 +129,14 @@ def _verb(memory, kind, name, find):
         return _run(memory, lambda: getattr(find(), name))
 
     async def call(*given, **named):
-        return await _run(memory, lambda: _held(getattr(find(), name)(*given, **named)))
+        return await _run(memory, lambda: _read_whole(getattr(find(), name)(*given, **named)))
 
     call.__name__, call.__doc__ = name, found.__doc__
     return call
 
 
-def _held(found):
-    """What is read piece by piece is read here, in the memory's thread."""
+def _read_whole(found):
+    """Read an iterator to its end here, in the memory's thread."""
     return list(found) if isinstance(found, Iterator) else found
 
 
@@ -143,5 +145,5 @@ async def _run(memory, act):
     try:
         return await asyncio.shield(future)
     except asyncio.CancelledError:
-        future.cancel()  # what has not begun need not begin; what has is finished
+        future.cancel()  # a call not begun is dropped; a running one is finished
         raise

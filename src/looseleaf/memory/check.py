@@ -1,6 +1,6 @@
-"""Check: everything re-read and re-hashed, each thing that is wrong said as `path:line: message` (FORMAT §8).
+"""Check: re-reads and re-hashes everything, and reports each problem as `path:line: message` (FORMAT §8).
 
-Changes nothing, trusts no view, and goes on after every problem. Of the views only the index is looked at.
+Changes nothing, trusts no view, and continues after every problem. Of the views, it checks only the index.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def check(parts: Parts) -> Iterator[Problem]:
     unknown = list(_unknown_records(parts.context.store))
     yield from unknown
     if unknown:
-        return  # what the journal means is not known, so nothing can be held against it
+        return  # the journal cannot be understood, so nothing can be compared with it
     yield from _check_chains(parts.context.store)
     yield from _check_marks(parts.context.store)
     yield from _check_pages(parts)
@@ -46,7 +46,7 @@ def check(parts: Parts) -> Iterator[Problem]:
 
 
 def _check_index(parts: Parts) -> Iterator[Problem]:
-    """The one view that is looked at: SQLite notices damage only where it reads, and misses words until then."""
+    """Check the one view that needs it: SQLite notices damage only where it reads, and misses words until then."""
     from looseleaf.recall.index_sync import VIEW, faults
 
     for fault in faults(parts.context.path):
@@ -55,7 +55,7 @@ def _check_index(parts: Parts) -> Iterator[Problem]:
 
 
 def _is_older_entry(store: Store, problem: Problem) -> bool:
-    """Whether it is only that an entry has an older format: it is read as one of today's."""
+    """True if the problem is only an entry of an older format, which is readable."""
     folder, _, file = problem.path.rpartition("/")
     if not folder.startswith(f"{FOLDER}/") or file not in ("meta.json", "summary.json"):
         return False
@@ -77,9 +77,9 @@ def _unknown_records(store: Store) -> Iterator[Problem]:
 
 
 def _check_chains(store: Store) -> Iterator[Problem]:
-    """Each page's edits must follow from each other, and each must give the text it says.
+    """Check that each page's edits follow from each other, and that each gives the text it records.
 
-    A `lost` record stands where repair found damage: it explains one break of each page after it, and no second one.
+    A `lost` record stands where repair found damage: it explains one later break of each page, not a second one.
     """
     void = {str(line.record.get("edit")) for line in store.read(JOURNAL) if line.record.get("kind") == "void"}
     texts: dict[str, bytes | None] = {}
@@ -103,7 +103,7 @@ def _check_chains(store: Store) -> Iterator[Problem]:
 
 
 def _follow(edit: Edit, texts: dict[str, bytes | None], heads: dict[str, str | None]) -> str | None:
-    """Take one edit into the replay; what is wrong with it, if anything."""
+    """Add one edit to the replay; return what is wrong with it, if anything."""
     message = None
     if edit.base != heads.get(edit.path):
         message = f"the edit {edit.id} of {edit.path} does not follow from the one before it: one is missing"
@@ -118,7 +118,7 @@ def _follow(edit: Edit, texts: dict[str, bytes | None], heads: dict[str, str | N
     if edit.new is None:
         texts[edit.path] = None
     else:
-        texts.pop(edit.path, None)  # not known again until a whole text comes
+        texts.pop(edit.path, None)  # unknown until the next whole text
     return message
 
 
@@ -126,7 +126,7 @@ def _follow(edit: Edit, texts: dict[str, bytes | None], heads: dict[str, str | N
 
 
 def _check_marks(store: Store) -> Iterator[Problem]:
-    """Each compaction's mark must make sense, and its entry must be there: published before it, and never removed."""
+    """Check that each compaction's mark is readable and its entry exists: published before it, never removed."""
     for line in store.read(JOURNAL):
         if line.record.get("kind") == "mark":
             try:
@@ -171,7 +171,7 @@ def _check_pages(parts: Parts) -> Iterator[Problem]:
 
 
 def _entries(path: str, folder: str) -> list[tuple[str, int]]:
-    """Names and modes in a folder, by name. One that is a link is not looked into: what is behind it is not ours."""
+    """Return names and modes in a folder, by name. A folder that is a link is not followed: its target is not ours."""
     where = os.path.join(path, folder)
     if not hasattr(os, "O_DIRECTORY"):  # pragma: no cover - Windows
         return sorted((name, os.lstat(os.path.join(where, name)).st_mode) for name in os.listdir(where))
@@ -182,7 +182,7 @@ def _entries(path: str, folder: str) -> list[tuple[str, int]]:
             try:
                 found.append((name, os.stat(name, dir_fd=fd, follow_symlinks=False).st_mode))
             except FileNotFoundError:
-                pass  # removed in this moment
+                pass  # just removed
     finally:
         os.close(fd)
     return found
@@ -195,7 +195,7 @@ def _check_page(parts: Parts, path: str, mode: int, head: Head) -> Iterator[Prob
         return
     if not stat.S_ISREG(mode):
         yield Problem(
-            path, None, "this is not read: it is a link, or no regular file; put a real file in its place"
+            path, None, "this is not read: it is a link or not a regular file; put a real file in its place"
         )
         return
     try:
@@ -226,19 +226,19 @@ def _check_page(parts: Parts, path: str, mode: int, head: Head) -> Iterator[Prob
 def _check_state(parts: Parts, data: bytes) -> Iterator[Problem]:
     try:
         if examined(data) is None and parts.state.file.last_good() is not None:
-            raise Unsound("there is nothing, and there was a state", 1)
+            raise Unsound("it is empty, and there was a state", 1)
     except Unsound as unsound:
         good = parts.state.file.last_good()
-        mend = next_step(unsound, good).rstrip(".") if good is not None else ""
-        yield Problem(STATE, unsound.line, unsound.told + (f"; {mend[0].lower()}{mend[1:]}" if mend else ""))
+        step = next_step(unsound, good).rstrip(".") if good is not None else ""
+        yield Problem(STATE, unsound.line, unsound.told + (f"; {step[0].lower()}{step[1:]}" if step else ""))
 
 
 def repair(parts: Parts) -> list[str]:
     store = parts.context.store
     for line in store.read(JOURNAL):
-        # What a newer program wrote is not ours to mend; nothing vouches for what has no checksum.
+        # A newer program's records are not ours to repair; one without a checksum is not trusted.
         if line.checked:
             refuse_unknown(line.record)
     done = store.repair()
-    parts.pages.absorb.heads.forget()  # records may stand elsewhere now
+    parts.pages.absorb.heads.forget()  # records may have moved
     return done

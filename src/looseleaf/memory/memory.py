@@ -1,4 +1,4 @@
-"""Memory: the one object that users hold. It opens a folder; everyday verbs stand here, the others in groups."""
+"""Memory: the public object. It opens a folder; everyday verbs are here, the others in groups."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Memory:
             print(memory.prompt("Where do I live?").text)
 
     `agent` names who records and writes. `model` distills talk with a language model; `distiller` is a custom one.
-    `parts` is for the package's own rooms, and no part of the API.
+    `parts` is internal, and not part of the API.
     """
 
     def __init__(
@@ -119,14 +119,14 @@ class Memory:
 
     @property
     def costs(self) -> Costs:
-        """What models took: calls, tokens, US dollars; and the spending limit of a day."""
+        """Model usage: calls, tokens, US dollars; and the daily spending limit."""
         return self.parts.costs
 
     # --- groups ----------------------------------------------------------------------------
 
     @cached_property
     def talk(self) -> TalkVerbs:
-        """What was said and done: sessions, turns, traces, tool calls."""
+        """The recorded talk: sessions, turns, traces, tool calls."""
         return TalkVerbs(self.parts)
 
     @cached_property
@@ -141,7 +141,7 @@ class Memory:
 
     @cached_property
     def history(self) -> HistoryVerbs:
-        """The past of pages and facts: edits, versions, undo."""
+        """Page and fact history: edits, versions, undo."""
         return HistoryVerbs(self.parts)
 
     @cached_property
@@ -191,7 +191,7 @@ class Memory:
         ts: float | None = None,
         **unknown: Never,
     ) -> Trace:
-        """Record one thing that was said or done. It is durable when this returns, and secrets are redacted before.
+        """Record one message, tool call or result. It is durable on return, and secrets are redacted first.
 
             memory.record(user="Run the tests.")
             memory.record(tool_call="bash", tool_args={"command": "make test"}, tool_call_id="c1")
@@ -200,7 +200,7 @@ class Memory:
 
         Give one of `user`, `assistant`, `tool_call`, `tool_result` (or `tool_error`). A user's message begins a turn.
         Without a call's id, a result belongs to the oldest open call of its tool. `interrupted`: it was cut short.
-        `content`: text beside a tool's call or result. `ts`: epoch seconds, where it is not now.
+        `content`: text beside a tool's call or result. `ts`: epoch seconds, if not now.
         """
         given = locals()
         from looseleaf.log.record_request import given_in
@@ -211,7 +211,7 @@ class Memory:
         return trace
 
     def batch(self) -> Batch:
-        """Record many things with one sync at the end: `with memory.batch() as batch: batch.record(user=…)`."""
+        """Record many traces with one sync at the end: `with memory.batch() as batch: batch.record(user=…)`."""
         from looseleaf.log.recorder import Batch
 
         return Batch(self.parts.conversation.recorder)
@@ -234,10 +234,10 @@ class Memory:
         author: str | None = None,
         distiller: Distiller | None = None,
     ) -> list[Placed]:
-        """Distill all settled turns that were not distilled yet, and place what they say on pages.
+        """Distill all settled turns not distilled yet, and place their facts on pages.
 
         With a text or turns given, distill these instead. A text's facts wait in review, unless its `author` is
-        `person`. `distiller`: use this one, for once.
+        `person`. `distiller`: use this one, this time.
         """
         making = self.parts.making
         if given is not None:
@@ -265,8 +265,8 @@ class Memory:
         quick: bool = False,
     ) -> Recalled:
         """Find what bears on a question, best first: `memory.recall("Where does Ana live?", k=3)`. At most `k` hits
-        (10) and `budget` tokens; none if nothing clearly does, and then `why` says so. Whatever any process has written
-        is found.
+        (10) and `budget` tokens; none if nothing clearly does, and then `why` says so. It finds what any process has
+        written.
 
         `kinds`: of fact, prose, episode, day, entry, trace. `as_of`: what was true and said then. `now`: what "last
         week" is counted from. `sure`: how sure the best must be, from 0 to 1 (else as measured). `clip`: shorten each
@@ -281,7 +281,7 @@ class Memory:
         return self.parts.recall(question, quick=quick)
 
     def open(self, where: str) -> Opened:
-        """Open what a hit stands in, by its `where`: the turn, the page, the entry."""
+        """Open the source of a hit, by its `where`: the turn, the page, the entry."""
         from looseleaf.recall.open_hit import open_hit
 
         return open_hit(self.parts, where)
@@ -311,19 +311,18 @@ class Memory:
         agent: str | None = None,
         dry_run: bool = False,
     ) -> Prompt:
-        """Return all that a model is told of a task, within the budget (None: the model's own): the charter, the
-        memory, the window, the task. `memory.prompt("Plan my week.", budget=8_000).to_openai()`
+        """Return a model's prompt for a task, within the budget (None: the model's own): the charter, the memory, the
+        window, the task. `memory.prompt("Plan my week.", budget=8_000).to_openai()`
 
-        The manifest says why each part is there, and is logged. A task that was recorded already is not said twice;
-        without one, the window speaks for itself. If the window does not fit, it is compacted first. `dry_run`
-        compacts and logs nothing.
+        The manifest says why each part is there, and is logged. A task already recorded is not repeated; without one,
+        the window ends the prompt. A window that does not fit is compacted first. `dry_run` compacts and logs nothing.
         """
         if agent is not None and agent != self.agent:
             return self._as(agent).prompt(task, budget=budget, model=model, dry_run=dry_run)
         return self.parts.prompts(task, budget, model, dry_run=dry_run)
 
     def _as(self, agent: str) -> Self:
-        """The same memory, as another agent has it."""
+        """Return the same memory for another agent."""
         if agent not in self._others:
             own = self.parts
             other = type(self)(
@@ -369,7 +368,7 @@ class Memory:
         return list(check(self.parts))
 
     def repair(self) -> list[str]:
-        """Mend what can be mended, keeping a copy of every byte that is moved. Return what was done."""
+        """Repair what can be repaired, keeping a copy of every byte moved. Return what was done."""
         from looseleaf.memory.check import repair
 
         return repair(self.parts)

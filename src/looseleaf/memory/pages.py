@@ -61,9 +61,9 @@ class PageVerbs:
         summary: str | None = None,
         whole: bool = False,
     ) -> Receipt:
-        """Change a page (None: remove it) as a model may: on the top pages only what the user said; what it may not
-        write waits in review. With a `summary`, the same edit sets the summary line. `whole`: leave the page alone
-        unless all of the change may stand."""
+        """Change a page (None: remove it) as a model may: on the top pages only the user's words; the rest waits in
+        review. With a `summary`, the same edit sets the summary line. `whole`: leave the page alone unless all of the
+        change is allowed."""
         return self._parts.guard.propose(path, change, base=base, reason=reason, summary=summary, whole=whole)
 
     def patch(
@@ -75,7 +75,7 @@ class PageVerbs:
         reason: str,
         author: str | None = None,
     ) -> Receipt:
-        """Replace texts, one after the other, that each stand exactly once in the page then; all of them or none."""
+        """Replace texts one after another, each found exactly once in the page by then; all or none."""
         return self._parts.pages.patch(path, patches, base=base, reason=reason, author=author)
 
     def delete(self, path: str, *, base: str | None = ANY, reason: str, author: str | None = None) -> Receipt:
@@ -83,12 +83,12 @@ class PageVerbs:
         return self._parts.pages.delete(path, base=base, reason=reason, author=author)
 
     def absorb(self) -> List[Edit]:
-        """Journal what people changed in the folder. Every reading does this first."""
+        """Journal what people changed in the folder. Every read does this first."""
         return self._parts.pages.absorb()
 
 
 class HistoryVerbs:
-    """The past of pages and facts."""
+    """Page and fact history."""
 
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
@@ -110,17 +110,17 @@ class HistoryVerbs:
         return self._parts.notebook.history(name)
 
     def undo(self, path: str | None = None, *, author: str | None = None) -> tuple[Edit, Receipt]:
-        """Take back the last edit (of a page) that was not taken back yet. Return it, and the receipt of the undo."""
+        """Undo the last edit (of a page) not yet undone. Return it, and the receipt of the undo."""
         parts = self._parts
         if path is None:
-            self._refuse_to_undo_a_forgetting()
+            self._refuse_undo_of_forget()
             word = parts.corrections.undo(author or f"agent:{parts.context.agent}") or parts.tidy.undo(author)
             if word is not None:
                 return word
         return parts.pages.undo(path, author=author)
 
-    def _refuse_to_undo_a_forgetting(self) -> None:
-        """Straight after one, "undo" would take back something else."""
+    def _refuse_undo_of_forget(self) -> None:
+        """Refuse right after a forget: "undo" would undo something else."""
         from looseleaf.base.errors import Refused
         from looseleaf.facts.tombstones import Tombstones
 
@@ -137,11 +137,11 @@ class HistoryVerbs:
         if next(done, 0.0) > forgotten:
             return
         raise Refused(
-            "Nothing was undone: the last thing that was done was to forget, which cannot be undone. `looseleaf log` "
-            "shows what was done before it; `looseleaf undo PAGE` takes back the last edit of a page."
+            "Nothing was undone: the last change was a forget, which cannot be undone. `looseleaf log` shows the edits "
+            "before it; `looseleaf undo PAGE` undoes the last edit of a page."
         )
 
     def restore(self) -> list[str]:
-        """Make pages that are gone from the folder again, from the journal, byte for byte; return their paths. Call it
-        first: any reading takes a missing page for one that a person removed."""
+        """Restore pages missing from the folder from the journal, byte for byte; return their paths. Call it first: any
+        read takes a missing page for one that a person removed."""
         return self._parts.pages.restore()

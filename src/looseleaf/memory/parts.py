@@ -1,4 +1,4 @@
-"""The parts of an open memory: each is imported and made on first use, and given the context and these."""
+"""The parts of an open memory: each is imported and made on first use, with the context and all parts."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 
 
 class Parts(PlaceParts):
-    """`session`, `counter`, `embedder`, `model` and `own_distiller` are as the caller gave them. `notes` says what
-    could not be done while reading."""
+    """The parts of one memory. `session`, `counter`, `embedder`, `model` and `own_distiller` are the caller's. `notes`
+    has what could not be done while reading."""
 
     def __init__(
         self,
@@ -83,7 +83,7 @@ class Parts(PlaceParts):
         self.context.store.close()
 
     def close_views(self) -> None:
-        """Close the views that are open until they are needed again."""
+        """Close the open views until they are needed again."""
         if "recall" in self.__dict__:
             self.recall.close()
         if "conversation" in self.__dict__:
@@ -92,7 +92,7 @@ class Parts(PlaceParts):
     # --- the context's functions -----------------------------------------------------------
 
     def note(self, note: str) -> None:
-        if note not in self.notes:  # a program that reads for days on a full disk says so once
+        if note not in self.notes:  # once, even if a program reads for days on a full disk
             self.notes.append(note)
 
     def count(self, text: str) -> int:
@@ -187,8 +187,8 @@ class Parts(PlaceParts):
         return self.conversation.spoken()
 
     def hold(self, path: str, lines: Sequence[tuple[str, str]]) -> tuple[str, tuple[str, ...]]:
-        """Ask a person for lines, as (relation, object), that a model may not write on a page: the edit of review, and
-        a sentence on each line."""
+        """Put lines, as (relation, object), that a model may not write on a page into review; return that edit and a
+        sentence per line."""
         self.notebook.catch_up()
         return self.guard.hold(path, f"agent:{self.context.agent}", lines)
 
@@ -197,8 +197,8 @@ class Parts(PlaceParts):
 
     def forbids(self, text: str) -> bool:
         from looseleaf.distill.forbidding import (
-            forbidden,  # the selector: loaded for what may be a prohibition
-        )
+            forbidden,
+        )  # the selector: loaded only for likely prohibitions
 
         return forbidden(text) is not None
 
@@ -212,7 +212,7 @@ class Parts(PlaceParts):
         self.making.placed(entry)
 
     def build(self, *, full: bool = False, progress: Callable[[int, int], None] | None = None) -> Built:
-        """Bring the views of topics and of the state up to date."""
+        """Update the views of topics and of the state."""
         from looseleaf.state.file import StateFile, build_state, schema_text
 
         if full:
@@ -226,8 +226,8 @@ class Parts(PlaceParts):
 
     @cached_property
     def distiller(self) -> Distiller | None:
-        """The caller's own, or a model (as given, or where the settings ask for one); None: the rules. Where a model
-        was asked for and there is none, entries say so: they are made again when it is there."""
+        """The caller's own, or a model (given, or named in the settings); None: the rules. Without the model that was
+        asked for, entries say so, and are distilled again when it is there."""
         if self.own_distiller is not None:
             return self.own_distiller
         if self.model is None and self.context.policy.distiller == "rules":
@@ -240,7 +240,7 @@ class Parts(PlaceParts):
             return Missing(str(refused))
 
     def model_distiller(self) -> Distiller:
-        """A distiller that asks a model: the memory's own, or the one that the settings and the environment name."""
+        """Return a distiller with the memory's own model, or the one that settings and environment name."""
         from looseleaf.distill.model import ModelDistiller
 
         policy = self.context.policy
@@ -264,7 +264,7 @@ class Parts(PlaceParts):
         )
 
     def distill_with(self, model: Model) -> None:
-        """Have a model distill from now on, unless a custom distiller, or another model, does."""
+        """Use a model to distill from now on, unless a custom distiller or another model does."""
         if self.own_distiller is None and self.model is None:
             self.model = model
             self.__dict__.pop("distiller", None)

@@ -25,7 +25,7 @@ class ReviewVerbs:
         return self._parts.notebook.facts(status="pending")
 
     def ask(self, fact: Fact, why: str) -> Asked:
-        """Put a proposal into review, and say what became of it: added, waiting already, rejected before, or full."""
+        """Put a proposal into review; return the outcome: added, waiting already, rejected before, or full."""
         self._parts.notebook.catch_up()
         return self._parts.placer.ask([(fact, why)], why)
 

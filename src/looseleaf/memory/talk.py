@@ -1,4 +1,4 @@
-"""`memory.talk`: what was recorded, read again; sessions, turns and tool calls."""
+"""`memory.talk`: the recorded talk: sessions, turns and tool calls."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 class TalkVerbs:
-    """What was said and done."""
+    """The recorded talk."""
 
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
@@ -21,15 +21,15 @@ class TalkVerbs:
         return self._parts.conversation.recorder.session
 
     def start_turn(self) -> str:
-        """Begin a new turn and return its id; what is recorded next belongs to it."""
+        """Begin a new turn and return its id; the next traces belong to it."""
         return self._parts.conversation.recorder.start_turn()
 
     def interrupt(self, reason: str = "") -> list[Trace]:
-        """End the open tool calls of this session: their results will not come."""
+        """End the open tool calls of this session: no results will come."""
         return self._parts.conversation.recorder.interrupt(reason)
 
     def resume(self) -> str | None:
-        """Go on in the agent's last session, if it is recent; return the session."""
+        """Continue the agent's last session, if it is recent; return the session."""
         self._parts.conversation.recorder.resume(self._parts.context.policy.session_seconds)
         return self.session
 
@@ -51,7 +51,7 @@ class TalkVerbs:
         return talk.turns(20 if last is None else last, session)
 
     def turn(self, turn_id: str) -> Turn:
-        """Return one turn, with what came late."""
+        """Return one turn, with late results."""
         return self._parts.conversation.turn(turn_id)
 
     def sessions(self, last: int = 20) -> list[Session]:
@@ -72,7 +72,7 @@ class TalkVerbs:
         return self._parts.conversation.recorder.open_calls()
 
     def traces(self, name: str) -> list[Trace]:
-        """Return what an entry was made of, whole; or the traces of a turn, or one trace by its id."""
+        """Return the traces of an entry, whole, or of a turn, or one trace by its id."""
         return self._parts.conversation.expand(name)
 
     def entry(self, name: str) -> Entry:

@@ -1,4 +1,4 @@
-"""`memory.views`: what is made of facts and talk, and can be made again at any time."""
+"""`memory.views`: built from facts and talk, and rebuilt at any time."""
 
 from __future__ import annotations
 
@@ -43,26 +43,25 @@ class ViewVerbs:
         return self._parts.topics.whole(when_of(as_of))
 
     def build(self, *, full: bool = False, progress: Callable[[int, int], None] | None = None) -> Built:
-        """Bring the views up to date: topics, the overview, what the agent's compactions kept. `full`: make all of them
-        again, also from entries that another program left."""
+        """Update the views: topics, the overview, what the agent's compactions kept. `full`: rebuild all, also from
+        entries that another program left."""
         return self._parts.build(full=full, progress=progress)
 
     def build_index(self, *, full: bool = False, progress: Callable[[int, int], None] | None = None) -> int:
-        """Bring the index of recall up to date, and the vectors if meaning is compared; return how many of those were
-        made. Every recall does the first by itself. `full`: make the index again. `progress` gets bytes done, and
-        bytes in all."""
+        """Update recall's index, and the vectors if meaning is compared; return how many of those were made. Every
+        recall updates the index by itself. `full`: rebuild it. `progress` gets bytes done, and bytes in all."""
         self.watch_index(progress)
         if full:
             self._parts.recall.keep.drop()
         return self._parts.recall.up_to_date()
 
     def watch_index(self, progress: Callable[[int, int], None] | None) -> None:
-        """Report the progress of every index that is made from now on."""
+        """Report the progress of every index built from now on."""
         if progress is not None:
             self._parts.recall.keep.progress = progress
 
     def snapshot(self, budget: int | None = None, *, quick: bool = False) -> Snapshot:
-        """Return what a session begins with: the charter, and what a prompt shows of the memory without the window.
+        """Return the start of a session: the charter, and a prompt's view of the memory without the window.
         `quick`: estimate tokens, and load no vocabulary."""
         from looseleaf.prompt.rendered_snapshot import snapshot
 
@@ -71,8 +70,8 @@ class ViewVerbs:
     def bundle(
         self, max_episodic: int | None = None, max_semantic: int | None = None, *, query: str | None = None
     ) -> Bundle:
-        """Return what was done last and what is known: at most so many of each (else as the policy says), by weight and
-        age; with a question, what bears on it first."""
+        """Return recent episodes and known facts: at most so many of each (else as the policy says), by weight and age;
+        with a question, what bears on it first."""
         from looseleaf.recall.open_hit import retrieve
         from looseleaf.recall.question import Question
 

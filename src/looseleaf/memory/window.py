@@ -71,5 +71,5 @@ class WindowVerbs:
 
     @property
     def last_loss(self) -> Loss | None:
-        """What the last compaction here lost, also one that a prompt made; None: there was none."""
+        """The loss of the last compaction here, even one that a prompt ran; None: there was none."""
         return self._parts.conversation.last_loss

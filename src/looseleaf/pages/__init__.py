@@ -1,1 +1,1 @@
-"""Markdown pages: read, edited, found changed from outside, and their history."""
+"""Markdown pages: reading, editing, outside changes, and history."""

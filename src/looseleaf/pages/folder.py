@@ -1,4 +1,7 @@
-"""Where a memory is: which folder is meant, whether it is one, and what it has set. Opens nothing for writing."""
+"""The folder of a memory: find it, tell whether it is one, read its settings, make one.
+
+Invariant: no folder that holds other files becomes a memory unless a person asks for it.
+"""
 
 from __future__ import annotations
 
@@ -23,12 +26,12 @@ if TYPE_CHECKING:
 SETTINGS = "looseleaf.toml"
 
 _OURS = re.compile(rb' ?\{"schema": ?"(?:journal|lost|gone)\.v[0-9]+"')
-_BEGINNING = 64
-"""Bytes of a journal by which it is known."""
+_FIRST_BYTES = 64
+"""Bytes by which a journal is recognized."""
 
 
 class JournalLost(Unreadable):
-    """A folder was a memory, and its journal is gone: what was said is there, and who changed what is not."""
+    """A memory whose journal is gone: the talk is there, but not who changed what."""
 
     def __init__(self, path: str) -> None:
         self.says = (
@@ -42,8 +45,8 @@ class JournalLost(Unreadable):
 
 
 def find() -> str:
-    """LOOSELEAF_HOME, else the nearest `.looseleaf` upward from here, or the memory that one is in, else the one at
-    home."""
+    """Return the memory's path: LOOSELEAF_HOME, else the nearest `.looseleaf` or memory upward from here, else
+    `~/.looseleaf`."""
     home = os.environ.get("LOOSELEAF_HOME")
     if home:
         return home
@@ -51,47 +54,44 @@ def find() -> str:
         here = os.getcwd()
     except FileNotFoundError:
         raise Refused(
-            "Nothing was done: the folder you are in is gone. Go to another, or name one: --memory PATH."
+            "The current folder is gone. Change to another, or name a memory: --memory PATH."
         ) from None
     for folder in (here, *above(here)):
         found = os.path.join(folder, ".looseleaf")
         if os.path.isdir(found):
-            return _own(found)
+            return _require_own(found)
         if _has_journal(os.path.join(folder, "log")):
-            return _own(folder)
+            return _require_own(folder)
     home = os.path.expanduser("~")
     if not os.path.isabs(home):
-        raise Refused(
-            "Nothing was done: there is no home folder to look for a memory in. Name one: --memory PATH."
-        )
+        raise Refused("There is no home folder to look for a memory in. Name one: --memory PATH.")
     return os.path.join(home, ".looseleaf")
 
 
 def _has_journal(log: str) -> bool:
-    """Whether a folder `log` holds a journal of ours: others may have files of that name."""
+    """True if a folder `log` has a looseleaf journal: other programs may use that name too."""
     for name in ("journal.jsonl", os.path.join("archive", "000001.jsonl")):
         try:
             with open(os.path.join(log, name), "rb") as file:
-                if _OURS.match(file.read(_BEGINNING)):
+                if _OURS.match(file.read(_FIRST_BYTES)):
                     return True
         except OSError:
             continue
     return False
 
 
-def _own(path: str) -> str:
-    """A memory that was found, not named, must be the user's own: another's could tell the agent anything."""
+def _require_own(path: str) -> str:
+    """Refuse a memory that was found, not named, if another user owns it: it could tell the agent anything."""
     owner = getattr(os, "getuid", None)
     if owner is not None and os.stat(path).st_uid != owner():
         raise Refused(
-            f"Nothing was done: the memory nearest to here, {path}, belongs to somebody else. "
-            f"If you trust it, name it: --memory {path}"
+            f"The nearest memory, {path}, belongs to another user. If you trust it, name it: --memory {path}"
         )
     return path
 
 
 def above(path: str) -> Iterator[str]:
-    """The folders over a path, nearest first."""
+    """Yield the folders above a path, nearest first."""
     while True:
         folder = os.path.dirname(path)
         if folder == path:
@@ -101,35 +101,35 @@ def above(path: str) -> Iterator[str]:
 
 
 def is_memory(path: str) -> bool:
-    """Whether a journal was ever begun there. An empty one is what a crash left of making the memory; where the log
-    holds anything else, it was lost."""
+    """True if the folder has a journal. An empty one is left by a crash while making the memory; if the log holds
+    anything else, the journal was lost."""
     log = os.path.join(path, "log")
     try:
         if os.lstat(os.path.join(log, "journal.jsonl")).st_size > 0:
             return True
     except (FileNotFoundError, NotADirectoryError):
         pass
-    except (OSError, ValueError) as error:  # it may be one: what cannot be looked at is not absent
+    except (OSError, ValueError) as error:  # unreadable is not absent: it may be one
         raise Unreadable(
             f"{path} was not opened ({getattr(error, 'strerror', None) or error}). "
             "Give the path of a folder that you may read."
         ) from error
     if os.path.isdir(os.path.join(log, "archive")):
         return True
-    if any(_holds_files(os.path.join(log, name)) for name in ("traces", "entries")):
+    if any(_has_files(os.path.join(log, name)) for name in ("traces", "entries")):
         raise JournalLost(path)
     return False
 
 
-def _holds_files(folder: str) -> bool:
-    """Whether anything was ever written below a folder: files with bytes in them, two or three folders down."""
+def _has_files(folder: str) -> bool:
+    """True if any file below a folder has bytes."""
     try:
         with os.scandir(folder) as entries:
             found = list(entries)
     except OSError:
         return False
     return any(
-        _holds_files(entry.path)
+        _has_files(entry.path)
         if entry.is_dir(follow_symlinks=False)
         else entry.stat(follow_symlinks=False).st_size > 0
         for entry in found
@@ -137,37 +137,37 @@ def _holds_files(folder: str) -> bool:
 
 
 def settings(path: str, agent: str | None = None) -> Policy:
-    """The policy of the memory at a path: the defaults, with what its settings file changes (for an agent)."""
+    """Return the policy of the memory at a path: the defaults with its settings file's changes (for an agent)."""
     file = os.path.join(path, SETTINGS)
     if not os.path.lexists(file):
         return Policy()
     import tomllib
 
-    with FileStore(path) as store:  # by the same door as a page: no link, no pipe that would never answer
+    with FileStore(path) as store:  # read like a page: no link, no pipe that would block
         settings = store.get(SETTINGS, Policy().page_bytes)
     try:
         return policy_from(tomllib.loads(settings.data.decode() if settings else ""), file, agent)
     except (ValueError, RecursionError) as error:
         raise Refused(
-            f"The memory was not opened: {file} could not be read ({error}). Mend it, or delete it to use the defaults."
+            f"The memory was not opened: {file} could not be read ({error}). Fix it, or delete it to use the defaults."
         ) from error
 
 
-# Making a memory of a folder: the skeleton, a first record in the journal, and nothing else.
+# --- making a memory: the skeleton and a first record in the journal ---------------------
 
 PRIVATE = "PROJECT.local.md\nlog/\nviews/\nreview/\n"
-"""The .gitignore of a memory: what is private stays out of a shared repository."""
+"""The .gitignore of a memory: private files stay out of a shared repository."""
 
 _IGNORE = ".gitignore"
 _FOLDERS = (*DRAWERS, "log", "views")
 _SKELETON = frozenset({*_FOLDERS, _IGNORE, SETTINGS})
-"""What a folder may hold that becomes a memory unasked: a memory half made, or settings that were written first."""
+"""Names that a folder may hold and still become a memory unasked: a half-made one, or settings written first."""
 
 
 def init_if_free(path: str) -> None:
-    """Make a memory of a folder that is missing, empty, half made or only has settings; no other is taken unasked."""
-    # Asked twice: somebody may have made it, and written to it, between the two questions.
-    if _holds_other_things(path) and not is_memory(path):
+    """Make a memory of a folder that is missing, empty, half made or only has settings; refuse any other."""
+    # Check both: another process may make it, and write to it, between the two checks.
+    if _is_in_use(path) and not is_memory(path):
         raise Refused(
             f"{path} was not opened: it is not a memory, and it is not empty. "
             f"To make it one, run: looseleaf init {path}"
@@ -175,8 +175,8 @@ def init_if_free(path: str) -> None:
     init(path)
 
 
-def _holds_other_things(path: str) -> bool:
-    """Whether a folder is in use for something else; a memory that is being made in this moment is not."""
+def _is_in_use(path: str) -> bool:
+    """True if a folder is used for something else; a memory being made right now is not."""
     try:
         names = os.listdir(path)
         drawers = (os.path.join(path, drawer) for drawer in DRAWERS if drawer in names)
@@ -190,7 +190,7 @@ def _holds_other_things(path: str) -> bool:
 
 
 def init(path: str) -> bool:
-    """Make a memory of a folder; False if it was one. Files that are there stay as they are."""
+    """Make a memory of a folder; False if it already is one. Existing files stay as they are."""
     if is_memory(path):
         return False
     for folder in above(os.path.realpath(path)):
@@ -200,7 +200,7 @@ def init(path: str) -> bool:
                 "Choose a folder outside it."
             )
     if os.path.lexists(path) and not os.path.isdir(path):
-        raise Refused(f"{path} was not made a memory: it is no folder. Choose one.")
+        raise Refused(f"{path} was not made a memory: it is not a folder. Choose one.")
     below = _memory_below(path)
     if below is not None:
         raise Refused(
@@ -208,29 +208,29 @@ def init(path: str) -> bool:
         )
     with FileStore.make(path) as store:
         store.furnish(_FOLDERS, {_IGNORE: PRIVATE.encode()})
-        _begin(store)
+        _begin_journal(store)
     return True
 
 
 def begin_again(path: str) -> list[str]:
-    """Where the journal was lost, begin a new one: the next command takes the pages as they are. Says what was done."""
+    """Begin a new journal where it was lost, and report it; the next command takes the pages as they are."""
     try:
         is_memory(path)
         return []
     except JournalLost:
         pass
     with FileStore(path) as store:
-        _begin(store)
+        _begin_journal(store)
     return [_BEGUN]
 
 
 _BEGUN = (
     "log/journal.jsonl was gone or empty, and a new one is begun: pages and talk are as they were, who changed what "
-    "before is lost. `looseleaf distill` reads again what was said."
+    "before is lost. `looseleaf distill` reads the talk again."
 )
 
 
-def _begin(store: FileStore) -> None:
+def _begin_journal(store: FileStore) -> None:
     record: Record = {"schema": SCHEMA, "id": new_id(), "ts": clock.now(), "kind": "init"}
     with store.lock():
         if next(store.read(JOURNAL), None) is None:
@@ -238,17 +238,17 @@ def _begin(store: FileStore) -> None:
 
 
 def _memory_below(path: str) -> str | None:
-    """A memory directly in a folder. Deeper ones are not looked for: the folder may be somebody's whole disk."""
+    """Return a memory directly in a folder. It looks no deeper: the folder may be a whole disk."""
     try:
         with os.scandir(path) as entries:
             folders = [entry.path for entry in entries if entry.is_dir(follow_symlinks=False)]
     except OSError:
-        return None  # not there yet, or nothing that could be looked into: making it will say so
+        return None  # missing or unreadable: making it will report that
     return next((folder for folder in folders if _is_known_memory(folder)), None)
 
 
 def _is_known_memory(path: str) -> bool:
-    """Of other folders than the one that is to be made: what may not be looked at is not in the way."""
+    """True if another folder is a memory; an unreadable one is not in the way."""
     try:
         return is_memory(path)
     except JournalLost:

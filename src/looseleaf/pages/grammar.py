@@ -1,10 +1,10 @@
-"""The grammar of a page: what its lines say, and how one line of it is changed.
+"""The grammar of a page: parses its lines and changes single ones.
 
 Invariant: `"".join(parse(path, text).lines) == text`, and every line has exactly one role. An edit inserts,
-replaces or removes the lines it is about and leaves every other byte, and the role of every other line, as
-it was; a page is never rendered anew.
+replaces or removes only its own lines and keeps every other byte, and the role of every other line; a page
+is never rendered anew.
 
-Lines count from 1 in what is taken and returned, from 0 inside.
+Lines count from 1 in arguments and results, from 0 inside.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ SUMMARY_EPISODES = 4  # with more titles than these, two words each would not st
 
 
 def drawer(path: str) -> Drawer:
-    """Which part of the grammar a page follows. In SOUL.md, PROJECT.md and `days/` bullets are only text."""
+    """Return which grammar a page follows. In SOUL.md, PROJECT.md and `days/`, bullets are only text."""
     head, slash, _ = path.partition("/")
     if path == "USER.md" or (slash and head == "facts"):
         return "facts"
@@ -78,7 +78,7 @@ def drawer(path: str) -> Drawer:
 
 
 def topic_of(path: str) -> str:
-    """`facts/user.md` and `USER.md` are about `user`, `facts/work/api.md` is about `work/api`."""
+    """Return a page's topic: `user` for `facts/user.md` and `USER.md`, `work/api` for `facts/work/api.md`."""
     head, slash, rest = path.removesuffix(".md").partition("/")
     return rest if slash else head.lower()
 
@@ -91,12 +91,11 @@ class _Page:
         self.place, self.topic = drawer(path), topic_of(path)
         self.lines = split_lines(text)
         self.bodies = [body(line) for line in self.lines]
-        # `inside` says, per line and for the end, which line opened the region that a line inserted there
-        # would be in; or -1.
-        self.inside, self.opaque = _regions(self.bodies)
+        # `inside`: for each line and the end, the line that opened the region of an insertion there, or -1.
+        self.inside, self.opaque = _find_regions(self.bodies)
         self.roles: list[Role] = []
         self.kinds: list[Kind | None] = []
-        self.found: list[bool] = []  # whether a line stands under the heading of what agents found
+        self.found: list[bool] = []  # lines under the heading for agents' finds
         self.headings: list[tuple[int, int, str]] = []  # line, level, words
         self.facts: list[Fact] = []
         self.episodes: list[Episode] = []
@@ -106,16 +105,16 @@ class _Page:
 
     @property
     def end(self) -> int:
-        """Where the page can be added to: its end, or before the line that opens what is never closed."""
+        """Where lines can be added: the end, or before a region that is never closed."""
         return self.inside[-1] if self.inside[-1] >= 0 else len(self.lines)
 
     def last(self, role: Role) -> int:
-        """The last line with this role, or -1."""
+        """Return the last line with this role, or -1."""
         return next((i for i in reversed(range(len(self.roles))) if self.roles[i] == role), -1)
 
 
-def _regions(bodies: Sequence[str]) -> tuple[list[int], list[bool]]:
-    """Find what is prose whatever it looks like: front matter, fences, comments."""
+def _find_regions(bodies: Sequence[str]) -> tuple[list[int], list[bool]]:
+    """Find front matter, fences and comments, which are prose whatever they look like."""
     inside, opaque = [-1] * (len(bodies) + 1), [False] * len(bodies)
     opened, mark = -1, ""
     for i, text in enumerate(bodies):
@@ -146,7 +145,7 @@ def _closes(mark: str, text: str) -> bool:
     return text.startswith(mark) and not text.strip(mark[0])
 
 
-def _read(path: str, page_text: str) -> _Page:
+def _read_page(path: str, page_text: str) -> _Page:
     page = _Page(path, page_text)
     kind: Kind | None = None
     depth = 0
@@ -184,7 +183,7 @@ def _read(path: str, page_text: str) -> _Page:
 
 
 def _read_bullet(page: _Page, i: int, kind: Kind | None, text: str) -> Role:
-    """The role of a bullet; on pages that hold facts, also the fact."""
+    """Return the role of a bullet; on pages of facts, also add the fact."""
     box = CHECKBOX.match(text) if page.place == "review" else None
     stated = statement(text[box.end() :] if box else text)
     if stated is None or not (box or page.place == "facts"):
@@ -200,7 +199,7 @@ def _read_bullet(page: _Page, i: int, kind: Kind | None, text: str) -> Role:
 
 
 def _read_episodes(page: _Page) -> None:
-    """Each `## Title` and the bullets beneath it, up to the next heading of its level or above."""
+    """Add each `## Title` with the bullets up to the next heading of its level or above."""
     bounds = [(i, words) for i, level, words in page.headings if level <= 2]
     for (start, title), (stop, _) in pairwise([*bounds, (len(page.lines), "")]):
         if page.roles[start] != "episode":
@@ -222,8 +221,8 @@ def _read_episodes(page: _Page) -> None:
 
 
 def parse(path: str, text: str) -> PageText:
-    """What the page at `path` says."""
-    page = _read(path, text)
+    """Parse the page at `path`."""
+    page = _read_page(path, text)
     prose: list[Prose] = []
     start = stop = 0  # the run of prose lines being read, without the blank lines around it
     for i, line in enumerate((*page.lines, "")):
@@ -248,12 +247,12 @@ def parse(path: str, text: str) -> PageText:
 
 
 def covered(text: str) -> list[bool]:
-    """Of each line of a page, whether it stands in a fence, a comment or the front matter (FORMAT §10.3)."""
-    return list(_read("", text).opaque)
+    """Return for each line whether it is in a fence, a comment or the front matter (FORMAT §10.3)."""
+    return _read_page("", text).opaque
 
 
 def summary_of(page: PageText, words: int = 10) -> str:
-    """A summary of fewer than `words` words, made by rule: the relations that a page holds, or what was done."""
+    """Return a summary by rule of fewer than `words` words: a page's relations, or its episodes."""
     room = max(words - 1, 1)
     relations: dict[str, str] = {}
     for fact in page.facts:
@@ -269,7 +268,7 @@ def summary_of(page: PageText, words: int = 10) -> str:
         parts = [_lowered(relation) for relation in relations.values()]
         parts[0] = f"{page.topic} {parts[0]}"
     elif page.facts:
-        # A summary is cut: of what may have changed, the mark that says so might be lost.
+        # Cutting the summary might lose the mark that a fact is doubtful.
         parts = [fact.object for fact in page.facts if not is_doubtful(fact.object)]
     else:
         said = [run.text.lstrip("#>-*+ \t") for run in page.prose]
@@ -279,7 +278,7 @@ def summary_of(page: PageText, words: int = 10) -> str:
 
 
 def _lowered(name: str) -> str:
-    """`Name` as `name`, inside a list; `API key` and `Zhang San` stay as they are."""
+    """Return `Name` as `name`, for a list; `API key` and `Zhang San` stay as they are."""
     return name if name[1:] != name[1:].lower() else name.lower()
 
 
@@ -287,7 +286,7 @@ def _lowered(name: str) -> str:
 
 
 def new_page(path: str, title: str | None = None, summary: str = "") -> str:
-    """The text of a page that has a title, perhaps a summary, and nothing else yet."""
+    """Return the text of a new page: a title and perhaps a summary."""
     words = heading_words(title or "") or heading_words(_default_title(path)) or "Page"
     text = f"# {words}\n"
     return set_summary(text, summary) if escape(summary) else text
@@ -312,11 +311,10 @@ def add_fact(
     *,
     found: bool = False,
 ) -> str:
-    """The page with one fact more, where a careful person would put it; on a review page, one item to tick.
+    """Add a fact where a careful person would; on a review page, an item to tick.
 
-    It goes under the heading of its kind if there is one, else after the last fact that is under none; or before the
-    fact on the line `before`, if that is under none either. `found`: an agent found it, and it goes under the heading
-    of what agents found.
+    It goes under the heading of its kind if there is one, else after the last fact under no heading, or before the
+    one on line `before`. `found`: an agent found it, so it goes under the heading for agents' finds.
     """
     place = drawer(path)
     if place not in ("facts", "review"):
@@ -324,7 +322,7 @@ def add_fact(
             f"No fact was added to {path}: its bullets are not facts. Add it to facts/<topic>.md instead."
         )
     bullet = ("- [ ] " if place == "review" else "- ") + bullet_text(relation, object)
-    page = _read(path, text or new_page(path))
+    page = _read_page(path, text or new_page(path))
     if found:
         return _add_found(page, bullet)
     headings = [i for i, _, _ in page.headings if page.roles[i] == "kind"]
@@ -334,7 +332,7 @@ def add_fact(
         return _insert(page.lines, before - 1, [bullet])
     updated = page.last("updated")
     if peers:
-        return _insert(page.lines, _after(page, (peers[-1].line or 0) - 1), [bullet])
+        return _insert(page.lines, _end_of_bullet(page, (peers[-1].line or 0) - 1), [bullet])
     if section:
         under = max(i for i in headings if page.kinds[i] == section)
         at = min((i for i, _, _ in page.headings if i > under), default=page.end)
@@ -344,37 +342,37 @@ def add_fact(
     if updated >= 0 and page.kinds[updated] is None and not page.found[updated]:
         return _insert(page.lines, updated, [bullet])
     return _insert(
-        page.lines, min([*headings, *_start_of_found(page)], default=page.end), [bullet], apart=True
+        page.lines, min([*headings, *_found_heading(page)], default=page.end), [bullet], apart=True
     )
 
 
-def _start_of_found(page: _Page) -> list[int]:
-    """The line of the heading of what agents found, if there is one."""
+def _found_heading(page: _Page) -> list[int]:
+    """Return the line of the heading for agents' finds, if there is one."""
     return [i for i, level, _ in page.headings if level == 2 and page.found[i]][:1]
 
 
 def _add_found(page: _Page, bullet: str) -> str:
     last = [fact for fact in page.facts if page.found[(fact.line or 1) - 1]]
     if last:
-        return _insert(page.lines, _after(page, (last[-1].line or 0) - 1), [bullet])
-    if start := _start_of_found(page):
+        return _insert(page.lines, _end_of_bullet(page, (last[-1].line or 0) - 1), [bullet])
+    if start := _found_heading(page):
         return _insert(page.lines, start[0] + 1, [bullet])
     return _insert(page.lines, page.end, [f"## {FOUND}", bullet], apart=True)
 
 
 def replace_fact(text: str, path: str, line: int, relation: str, object: str) -> str:
-    """The page with another fact on this line. Its bullet mark is kept, and the look of a label that stays."""
-    page = _read(path, text)
+    """Replace the fact on a line. Keeps the bullet mark, and the look of an unchanged label."""
+    page = _read_page(path, text)
     old = next((fact for fact in page.facts if fact.line == line), None)
     if old is None:
         raise Refused(
-            f"{path} was not changed: its line {line} is no fact. Read the page again and use its lines."
+            f"{path} was not changed: its line {line} is not a fact. Read the page again and use its line numbers."
         )
     new = as_written(relation, object)
     was = page.bodies[line - 1].rstrip()
     if new[0] == old.relation and was.endswith(old.object):
         line_now = was.removesuffix(old.object) + new[1]
-        found = [(fact.relation, fact.object) for fact in _read(path, line_now).facts]
+        found = [(fact.relation, fact.object) for fact in _read_page(path, line_now).facts]
         if found == [new]:
             return _replace(page.lines, line - 1, line_now)
     mark = BULLET.match(was)
@@ -384,17 +382,19 @@ def replace_fact(text: str, path: str, line: int, relation: str, object: str) ->
 
 
 def remove_line(text: str, line: int) -> str:
-    """The page without this line, whatever it is."""
+    """Remove a line, whatever it is."""
     lines = split_lines(text)
     if not 1 <= line <= len(lines):
-        raise Refused(f"Nothing was removed: the page has no line {line}, it has {len(lines)}.")
+        raise Refused(
+            f"Nothing was removed: there is no line {line}; the page has {len(lines)}. Read it again."
+        )
     kept = "\ufeff" if line == 1 and text.startswith("\ufeff") else ""
     return kept + "".join(lines[: line - 1]) + "".join(lines[line:])
 
 
 def set_summary(text: str, summary: str) -> str:
-    """The page with this summary: in place of the one it has, else after its title, else at its top."""
-    page = _read("", text)
+    """Set the summary: in place of the old one, else after the title, else at the top."""
+    page = _read_page("", text)
     line = f"> Summary: {escape(summary)}".rstrip()
     at = page.last("summary")
     if at >= 0:
@@ -408,40 +408,41 @@ def set_summary(text: str, summary: str) -> str:
 
 
 def set_updated(text: str, path: str, date: str) -> str:
-    """The page with this date as the last `- Updated:` line. Only pages of facts carry one."""
+    """Set the date of the last `- Updated:` line. Only pages of facts have one."""
     if not is_updated("updated", date):
-        raise ValueError(f"no date: {date!r}")
+        raise ValueError(f"not a date: {date!r}")
     if drawer(path) != "facts":
         return text
-    page = _read(path, text or new_page(path))
+    page = _read_page(path, text or new_page(path))
     at = page.last("updated")
     if at >= 0 and page.updated is not None:
         return _replace(page.lines, at, page.bodies[at].rstrip().removesuffix(page.updated) + date)
     own = [fact for fact in page.facts if not page.found[(fact.line or 1) - 1]]
     if own:
-        return _insert(page.lines, _after(page, (own[-1].line or 0) - 1), [f"- Updated: {date}"])
+        return _insert(page.lines, _end_of_bullet(page, (own[-1].line or 0) - 1), [f"- Updated: {date}"])
     return _insert(
-        page.lines, min(_start_of_found(page), default=page.end), [f"- Updated: {date}"], apart=True
+        page.lines, min(_found_heading(page), default=page.end), [f"- Updated: {date}"], apart=True
     )
 
 
 def add_episode(text: str, path: str, title: str, fields: Iterable[tuple[str, str]]) -> str:
-    """The page with one episode more at its end. A field without a label is a free bullet; empty ones are not
-    written."""
+    """Add an episode at the end. A field without a label is a free bullet; empty ones are left out."""
     if drawer(path) != "episodes":
-        raise Refused(f"No episode was added to {path}: episodes live in episodes/<yyyy-mm>.md.")
+        raise Refused(
+            f"No episode was added to {path}: episodes belong in episodes/<yyyy-mm>.md. Add it there."
+        )
     words = heading_words(title)
     if not words:
         raise Refused(f"No episode was added to {path}: it has no title. Say in a few words what was done.")
     lines = [f"## {words}", *(f"- {bullet_text(label, said)}" for label, said in fields if escape(said))]
-    page = _read(path, text or new_page(path))
+    page = _read_page(path, text or new_page(path))
     return _insert(page.lines, page.end, lines, apart=True)
 
 
-def _after(page: _Page, i: int) -> int:
-    """Where the next bullet goes after the one on line `i`: behind the lines that continue it.
+def _end_of_bullet(page: _Page, i: int) -> int:
+    """Return where the next bullet goes: after the lines that continue the one on line `i`.
 
-    If what continues it never closes, that is before line `i`.
+    If these open a region that never closes, that is before line `i`.
     """
     at = i + 1
     while at < len(page.lines):
@@ -459,7 +460,7 @@ def _after(page: _Page, i: int) -> int:
 
 
 def _insert(lines: Sequence[str], at: int, new: Sequence[str], apart: bool = False) -> str:
-    """The text with `new` before line `at`, in the page's own line ends; `apart`: between blank lines."""
+    """Insert `new` before line `at`, with the page's own line ends; `apart`: between blank lines."""
     end = "\r\n" if lines and lines[0].endswith("\r\n") else "\n"
     before, block, after = "".join(lines[:at]), "".join(line + end for line in new), "".join(lines[at:])
     if at == 0 and after.startswith("\ufeff"):
@@ -474,6 +475,6 @@ def _insert(lines: Sequence[str], at: int, new: Sequence[str], apart: bool = Fal
 
 
 def _replace(lines: Sequence[str], at: int, line: str) -> str:
-    """The text with `line` for line `at`, whose end and byte order mark stay."""
+    """Replace line `at`; its line end and byte order mark stay."""
     start = "\ufeff" if lines[at].startswith("\ufeff") else ""
     return "".join((*lines[:at], start, line, line_end(lines[at]), *lines[at + 1 :]))

@@ -1,4 +1,4 @@
-"""The past of pages: their edits, what they said at a time, what an undo would bring back (FORMAT §5.3)."""
+"""Page history: edits, earlier versions, and the edit to undo (FORMAT §5.3)."""
 
 from __future__ import annotations
 
@@ -26,22 +26,24 @@ if TYPE_CHECKING:
 
 
 class History:
+    """The edits of a memory's pages, from its journal."""
+
     def __init__(self, store: Store) -> None:
         self._store = store
 
     def back(self, path: str | None = None) -> Iterator[Edit]:
-        """The edits that happened, newest first, reading no more of the journal than is asked for."""
+        """Yield the edits that happened, newest first, reading no more of the journal than needed."""
         records = (line.record for line in self._store.read_back(JOURNAL))
-        if path is not None:  # not to read edits of all other pages: a journal is long
+        if path is not None:  # skip other pages' edits: a journal is long
             records = (each for each in records if each.get("path") == path or each.get("kind") == "void")
         return happened_back(records)
 
     def edits(self, path: str) -> list[Edit]:
-        """All edits of a page, oldest first."""
+        """Return all edits of a page, oldest first."""
         return list(self.back(path))[::-1]
 
     def rebuild(self, path: str, sha256: str) -> bytes | None:
-        """The newest version of a page with this hash, from the journal alone. None: it cannot be rebuilt."""
+        """Rebuild the newest version of a page with this hash from the journal alone; None if it cannot."""
         page: bytes | None = None
         known = False
         found: bytes | None = None
@@ -56,10 +58,9 @@ class History:
         return found
 
     def texts(self) -> dict[str, bytes]:
-        """The last text of every page that one pass through the journal can rebuild."""
-        edits = list(self.back())[::-1]
+        """Rebuild the last text of every page that one pass through the journal can."""
         texts: dict[str, bytes | None] = {}
-        for edit in edits:
+        for edit in reversed(list(self.back())):
             try:
                 texts[edit.path] = forward(edit, texts.get(edit.path))
             except Broken:
@@ -67,9 +68,9 @@ class History:
         return {path: text for path, text in texts.items() if text is not None}
 
     def as_of(self, path: str, when: float, now: bytes | None) -> tuple[bytes | None, bool]:
-        """What a page said at a time, from what it says `now` (None: there was no page then), and whether that is sure.
+        """Return a page's text at a time (None: no page then), from its text `now`, and whether that is sure.
 
-        It is not where the next edit does not follow: a lost one came between, and nobody knows when.
+        It is not sure where the next edit does not follow: a lost one came between, at an unknown time.
         """
         later: list[Edit] = []
         for edit in self.back(path):
@@ -79,7 +80,7 @@ class History:
         return None, not later or later[-1].base is None
 
     def after(self, edit: Edit, now: bytes | None, later: list[Edit] | None = None) -> bytes | None:
-        """The page after an edit. `later`: the edits since, newest first, if they are known."""
+        """Return the page after an edit. `later`: the edits since, newest first, if known."""
         if edit.new is None or sha256_or_none(now) == edit.new:
             return None if edit.new is None else now
         if later is None:
@@ -87,43 +88,44 @@ class History:
         try:
             return version([edit, *reversed(later)], 0, now)
         except Broken:
-            pass  # a record since then is damaged: come from the other side
+            pass  # a record since is damaged: rebuild from the other side
         edits = self.edits(edit.path)
         try:
             return version(edits, [each.id for each in edits].index(edit.id), now)
         except Broken as broken:
-            raise _hidden(broken) from broken
+            raise _hidden_error(broken) from broken
 
     def before(self, edit: Edit, now: bytes | None) -> bytes | None:
-        """The page before an edit, from what it says `now`."""
+        """Return the page before an edit, from its text `now`."""
         if edit.base is None:
             return None
         if edit.whole:
-            # It does not hold what it replaced; an edit that led there may have come to light again.
+            # It does not hold the text it replaced; a repaired journal may have the edit that led there.
             previous = next((each for each in self.back(edit.path) if each.new == edit.base), None)
             if previous is not None:
                 return self.after(previous, now)
-            raise _hidden(Broken(f"the text of {edit.path} before edit {edit.id} cannot be rebuilt"))
+            raise _hidden_error(Broken(f"the text of {edit.path} before edit {edit.id} cannot be rebuilt"))
         try:
             return backward(edit, self.after(edit, now))
         except Broken as broken:
-            raise _hidden(broken) from broken
+            raise _hidden_error(broken) from broken
 
     def last_to_undo(self, path: str | None) -> Edit | None:
+        """Return the edit that "undo" means; without a path, skipping the program's own housekeeping."""
         edits = self.back(path)
-        if path is None:  # what nobody asked for, nobody means by "undo"
+        if path is None:
             edits = (edit for edit in edits if edit.undoes or not is_housekeeping(edit.author, edit.path))
         target, follows = undo_target(edits)
         if target is not None and not follows:
             raise Refused(
                 f"Nothing was undone: {target.path} was changed after the edit {target.id} by one whose record is "
-                "damaged, so there is no telling what to go back to. `looseleaf show` with --as-of shows what the page "
-                "was; save that text as the page."
+                "damaged, so the text to go back to is unknown. `looseleaf show` with --as-of shows earlier versions; "
+                "save the one you want as the page."
             )
         return target
 
 
-def _hidden(broken: Broken) -> Refused:
+def _hidden_error(broken: Broken) -> Refused:
     return Refused(
         f"Nothing was done: {broken}, because a record of the journal is damaged. "
         "`looseleaf check` names it; other versions can still be shown."

@@ -1,7 +1,7 @@
-"""Adding to a page of facts what somebody wants to have remembered, as a careful person would: what it says already is
-not said twice, and another value where there can be only one takes the old one's place.
+"""Line edits: add facts to a page as a careful person would, and sign agents' episodes.
 
-Invariant: no line goes but one that another value replaces.
+A fact already there is not added twice, and a new value of a single-valued relation replaces the old one.
+Invariant: only a replaced line is removed.
 """
 
 from __future__ import annotations
@@ -20,31 +20,29 @@ if TYPE_CHECKING:
     from looseleaf.base.values import Episode, Fact
 
 
-# Signing: an episode that an agent wrote on a page says so, where a reader sees it; index lines do not
-# tell of it.
-
 LABEL = "Written by"
+"""The field that signs an agent's episode, where a reader sees it; index lines leave signed episodes out."""
 
 
 def signed(path: str, old: str, new: str, author: str, is_said: Callable[[str], bool]) -> str:
-    """The new text of a page of episodes that `author` changed, with a line under the title of each episode in which
-    there are words of his. `is_said`: whether a line is the user's words."""
+    """Sign, in the new text of a page of episodes, each one that has words of the agent `author`. `is_said`: whether
+    a line is the user's words."""
     if drawer(path) != "episodes" or not author.startswith(AGENT):
         return new
     name = author.replace(":", " ")
-    was = _episodes(path, old)
+    was = _signed_episodes(path, old)
     before = {tuple(lines): by for lines, by in was}
     titled = {lines[0]: (lines, by) for lines, by in was}
     lines = list(split_lines(new))
     end = "\r\n" if lines and lines[0].endswith("\r\n") else "\n"
     for episode in reversed(parse(path, new).episodes):
-        now = _words(lines, episode)
+        now = _lines_of(lines, episode)
         old_lines, by = titled.get(now[0], ([], ()))
         names = {value for label, value in episode.fields if label == LABEL}
-        wanted = [each for each in by if each not in names]  # whoever wrote it once has
+        wanted = [each for each in by if each not in names]  # a signature stays
         if before.get(tuple(now)) is None:
             is_users = set(old_lines) <= set(now) and all(
-                is_said(_told(line)) for line in now if line not in old_lines
+                is_said(_statement_of(line)) for line in now if line not in old_lines
             )
             wanted += [name] if not is_users and name not in names and name not in by else []
         if not wanted:
@@ -56,8 +54,8 @@ def signed(path: str, old: str, new: str, author: str, is_said: Callable[[str], 
 
 
 def unsigned(page: PageText) -> PageText:
-    """The page without the episodes that agents wrote."""
-    told = tuple(episode for episode in page.episodes if episode.get(LABEL) is None)
+    """Return the page without agents' episodes."""
+    kept = tuple(episode for episode in page.episodes if episode.get(LABEL) is None)
     return PageText(
         page.topic,
         page.lines,
@@ -66,34 +64,34 @@ def unsigned(page: PageText) -> PageText:
         page.summary,
         page.updated,
         page.facts,
-        told,
-        page.prose if told == page.episodes else (),
+        kept,
+        page.prose if kept == page.episodes else (),
     )
 
 
-def _told(line: str) -> str:
-    """What a line tells, without its mark and its label."""
+def _statement_of(line: str) -> str:
+    """Return a line without its mark and its label."""
     words = line.lstrip("#-*+ ")
     return (statement(words) or ("", words))[1]
 
 
-def _episodes(path: str, text: str) -> list[tuple[list[str], tuple[str, ...]]]:
-    """The lines of each episode of a page, and who signed it."""
+def _signed_episodes(path: str, text: str) -> list[tuple[list[str], tuple[str, ...]]]:
+    """Return the lines and the signatures of each episode of a page."""
     lines = split_lines(text)
     return [
-        (_words(lines, episode), tuple(value for label, value in episode.fields if label == LABEL))
+        (_lines_of(lines, episode), tuple(value for label, value in episode.fields if label == LABEL))
         for episode in parse(path, text).episodes
     ]
 
 
-def _words(lines: Sequence[str], episode: Episode) -> list[str]:
-    """As they stand: a space before one makes another line of it."""
+def _lines_of(lines: Sequence[str], episode: Episode) -> list[str]:
+    """Return an episode's lines unstripped: leading space makes a different line."""
     found = (body(line).rstrip() for line in lines[episode.line - 1 : episode.end])
     return [line for line in found if line]
 
 
 def stated(content: str) -> list[tuple[str, str]] | None:
-    """The facts that a text states, if it is nothing but a line, or lines that are bullets."""
+    """Return the facts that a text states, if it is a single line or only bullets; else None."""
     lines = [body(line).strip() for line in split_lines(content) if not is_blank(line)]
     bullets = [BULLET.match(line) for line in lines]
     if len(lines) > 1 and not all(bullets):
@@ -106,12 +104,14 @@ def stated(content: str) -> list[tuple[str, str]] | None:
 
 
 def with_facts(path: str, text: str, facts: list[tuple[str, str]]) -> str:
-    """A page of facts with these as well."""
+    """Add facts to a page of facts."""
     for relation, said in facts:
         here = parse(path, text).facts
-        if _said(*as_written(relation, said)) in {_said(fact.relation, fact.object) for fact in here}:
+        if _comparable(*as_written(relation, said)) in {
+            _comparable(fact.relation, fact.object) for fact in here
+        }:
             continue
-        old = _instead_of(here, relation)
+        old = _fact_to_replace(here, relation)
         if old is None:
             text = add_fact(text, path, relation, said)
         else:
@@ -120,10 +120,9 @@ def with_facts(path: str, text: str, facts: list[tuple[str, str]]) -> str:
 
 
 def without_known(path: str, text: str, content: str) -> str:
-    """A block of lines without the bullets that state what the page says already."""
+    """Return a block of lines without the bullets that the page already has."""
     known = {(fact.relation, fact.object) for fact in parse(path, text).facts}
-    kept = [line for line in split_lines(content) if not _is_known(line, known)]
-    return "".join(kept)
+    return "".join(line for line in split_lines(content) if not _is_known(line, known))
 
 
 def _is_known(line: str, known: set[tuple[str, str]]) -> bool:
@@ -131,13 +130,13 @@ def _is_known(line: str, known: set[tuple[str, str]]) -> bool:
     return bullet is not None and statement(body(line)[bullet.end() :]) in known
 
 
-def _said(relation: str, said: str) -> tuple[str, str]:
-    """A sentence is the same one with its full stop and without."""
+def _comparable(relation: str, said: str) -> tuple[str, str]:
+    """Return a fact for comparison: a note is the same with and without its full stop."""
     return relation, said.removesuffix(".") if relation == NOTE else said
 
 
-def _instead_of(facts: tuple[Fact, ...], relation: str) -> Fact | None:
-    """The fact whose place another value takes: the last of its slot, where that holds one."""
+def _fact_to_replace(facts: tuple[Fact, ...], relation: str) -> Fact | None:
+    """Return the fact that a new value replaces: the last of its slot, if that holds one value."""
     if relation_of(relation).many:
         return None
     address = slot("", relation)

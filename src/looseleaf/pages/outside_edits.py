@@ -1,9 +1,9 @@
-"""Absorb: what people changed in the folder becomes part of the journal before anything is read (FORMAT §5.4).
+"""Outside edits: people's changes in the folder are journaled before anything is read (FORMAT §5.4).
 
-The journal says what every page is (its *head*). A page whose bytes are not its head's was changed outside; the
-difference is journaled as an `external` edit, once. To notice that cheaply, `views/heads.json` remembers the heads up
-to a place in the journal, and how each file looked when it was last read. Like every view it may be deleted, and
-failing to write it is nobody's business: it is never a reason to refuse, and damage to it never reaches the journal.
+The journal has the state of every page (its *head*). A page whose bytes are not its head's was changed outside; the
+difference is journaled as an `external` edit, once. To notice that cheaply, `views/heads.json` keeps the heads up to a
+place in the journal, and how each file looked when last read. Like every view it may be deleted; failing to write it
+never refuses anything, and damage to it never reaches the journal.
 """
 
 from __future__ import annotations
@@ -48,19 +48,19 @@ _SAVE_EVERY = 64
 """Journal records after which the view is written again: between a file per edit and a long read per start."""
 
 _RACY_NS = 100_000_000
-"""A file changed this shortly before it was read may change again without looking different (its times are coarse)."""
+"""A file changed this shortly before it was read may change again without looking different: file times are coarse."""
 
 _LOOK_AGAIN = 0.02
 
 _AT_ONCE = 64
-"""Pages that are absorbed before the lock is given to others: after a large checkout there are thousands."""
+"""Pages absorbed before the lock is released: after a large checkout there are thousands."""
 
 _PATIENCE = 5
-"""Times `settle_seconds` that a page is watched while something empties and fills it again and again."""
+"""Times `settle_seconds` that a page is watched while something keeps emptying and filling it."""
 
 
 def belongs(store: Store, position: Position, last: object, stream: str = JOURNAL) -> bool:
-    """Whether the log is still the one that was read up to a place, behind the record with this id."""
+    """True if the log is still the one read up to a place, after the record with this id."""
     if position == START:
         return True
     before = next(store.read_back(stream, position), None)
@@ -68,7 +68,7 @@ def belongs(store: Store, position: Position, last: object, stream: str = JOURNA
 
 
 class Heads:
-    """The heads, and the place in the journal they stand for."""
+    """The heads of pages and agents, and the place in the journal up to which they hold."""
 
     def __init__(self, store: Store) -> None:
         self.store = store
@@ -83,7 +83,7 @@ class Heads:
         self.unsaved = 0
 
     def load(self) -> None:
-        """From the view, if it is whole and belongs to this journal; else from nothing."""
+        """Load the view, if it is whole and belongs to this journal; else start empty."""
         try:
             document = self.store.get(VIEW)
             raw = records.whole(document.data if document else b"")
@@ -100,7 +100,7 @@ class Heads:
             self.holes = int(raw["holes"])
             self._before = {path: int(count) for path, count in raw["before"].items()}
         except (Refused, KeyError, TypeError, ValueError, AttributeError):
-            self.forget()  # a view that cannot be read is made again
+            self.forget()  # an unreadable view is rebuilt
         else:
             if not self.belong():
                 self.forget()
@@ -110,20 +110,20 @@ class Heads:
         self.holes, self._before = 0, {}
 
     def belong(self) -> bool:
-        """Whether the journal is still the one that was read up to here: repair writes its files anew."""
+        """True if the journal is still the one read up to here: repair rewrites its files."""
         return belongs(self.store, self.position, self.last)
 
     def catch_up(self) -> None:
         edition = self.store.edition()
         if edition != self._edition:
-            if self._edition != ():  # somebody forgot something: the journal is another one (FORMAT §17.6)
+            if self._edition != ():  # a forget rewrote the journal (FORMAT §17.6)
                 self.forget()
             self._edition = edition
-        for line in self.store.read(JOURNAL, self.position, self._hole):
+        for line in self.store.read(JOURNAL, self.position, self._count_hole):
             self.take(line.record, line.position)
             self.position = line.end
 
-    def _hole(self, problem: Problem) -> None:
+    def _count_hole(self, problem: Problem) -> None:
         self.holes += 1
 
     def take(self, record: Record, position: Position) -> None:
@@ -142,11 +142,11 @@ class Heads:
         return self.pages.get(path, NO_PAGE)
 
     def author(self, path: str) -> str:
-        """Whose a change found on disk is: a person's, unless a record is missing that may have been of this page."""
+        """Return the author of a change found on disk: a person, unless a missing record may be of this page."""
         return EXTERNAL if self._before.get(path, 0) == self.holes else UNKNOWN
 
     def remember(self, stat: Stat | None, seen_ns: int) -> None:
-        """How a page that is its head looks from outside; only if a later change must look different."""
+        """Keep how a page that matches its head looks, provided that a later change must look different."""
         if (
             stat is not None
             and max(stat.mark[3:5]) < seen_ns - _RACY_NS
@@ -173,11 +173,11 @@ class Heads:
                 "before": {path: count for path, count in sorted(self._before.items()) if count},
             }
             self.unsaved = 0
-            _view(self.store, VIEW, records.encode(view))
+            _save_view(self.store, VIEW, records.encode(view))
 
 
-def _view(store: Store, path: str, data: bytes) -> None:
-    """A view that could not be written is made again another time; nothing that was asked for rests on it."""
+def _save_view(store: Store, path: str, data: bytes) -> None:
+    """Write a view; one that cannot be written is only a cache, and is rebuilt later."""
     try:
         store.view(path, data)
     except Refused:
@@ -185,10 +185,10 @@ def _view(store: Store, path: str, data: bytes) -> None:
 
 
 class _Watch:
-    """Whether what a page's file says may be believed, or an editor is in the middle of saving it (FORMAT §5.4).
+    """A watch that tells a finished page from one that an editor is still saving (FORMAT §5.4).
 
     Editors truncate and write, or rename away and create. So a page that lost all its text is believed only when its
-    file was left alone for `settle_seconds`, however often it is looked at; each change begins the wait anew.
+    file was left alone for `settle_seconds`, however often it is read; each change restarts the wait.
     """
 
     def __init__(self, policy: Policy) -> None:
@@ -198,7 +198,7 @@ class _Watch:
         self._since: dict[str, tuple[tuple[int, ...] | None, float]] = {}
 
     def doubts(self, path: str, document: Document | None, stat: Stat | None, head: Head) -> bool:
-        """`stat` was made after `document` was read: what it says is at least as new."""
+        """True if the file may be half saved. `stat` was taken after `document` was read, so it is at least as new."""
         now = time.monotonic()
         first = self._first.setdefault(path, now)
         mark = stat.mark if stat is not None else None
@@ -211,7 +211,7 @@ class _Watch:
         return 0 <= age < self._quiet and now - first < self._settle
 
     def is_over(self, path: str) -> bool:
-        """A file that does not come to rest is not believed, and not waited for any longer."""
+        """True if a file did not come to rest in time: it is not believed, and no longer waited for."""
         return time.monotonic() - self._first[path] > _PATIENCE * self._settle
 
 
@@ -220,6 +220,8 @@ def _is_blank(document: Document | None) -> bool:
 
 
 class Absorb:
+    """Journals outside changes when called, and knows the head of each page."""
+
     def __init__(self, store: Store, policy: Policy) -> None:
         self._store = store
         self._policy = policy
@@ -233,14 +235,13 @@ class Absorb:
         return self._threads()
 
     def agent(self, name: str) -> AgentHead:
-        """Where the agent's window begins, and whether it is to be compacted. Looks at no page."""
+        """Return where the agent's window begins and whether to compact it. Reads no page."""
         with self.threads:
-            self._load()
-            self.heads.catch_up()
+            self.know()
             return self.heads.agents.get(name, NO_MARK)
 
     def know(self) -> None:
-        """Read what the journal says of pages, and look at none."""
+        """Bring the heads up to date with the journal, reading no page."""
         with self.threads:
             self._load()
             self.heads.catch_up()
@@ -251,64 +252,62 @@ class Absorb:
             self._loaded = True
 
     def __call__(self, folders: Sequence[str] = ("", *DRAWERS)) -> list[Edit]:
-        """Journal what was changed outside (in these folders); the edits. Nothing found costs a look at each file's
-        times and no lock."""
+        """Journal outside changes (in these folders) and return the edits. Without any, that costs a stat per file
+        and no lock."""
         with self.threads:
             self._load()
             try:
                 self._store.recover()
-            finally:  # also where nothing can be written, what the journal says can be read
+            finally:  # the journal is readable even where nothing can be written
                 self.heads.catch_up()
-            changed = {path for path in self._changed(folders) if not self._is_head(path)}
+            changed = {path for path in self._find_changed(folders) if not self._is_head(path)}
             edits = self._absorb(changed) if changed else []
             self._texts = None
             self.heads.save()
             return edits
 
-    def _changed(self, folders: Sequence[str]) -> set[str]:
-        """The pages whose files do not look as they did when they were last seen to be their heads."""
+    def _find_changed(self, folders: Sequence[str]) -> set[str]:
+        """Return the pages whose files look different from when they last matched their heads."""
         marks = self.heads.marks
         found = {stat.path: stat for stat in self.files(folders)}
         changed = {path for path, stat in found.items() if marks.get(path) != stat.mark}
-        return changed | {path for path in self._known(folders) if path not in found}
+        return changed | {path for path in self._known_paths(folders) if path not in found}
 
-    def _known(self, folders: Sequence[str]) -> Iterable[str]:
-        """The pages that the journal says there are. Those of the top are few, and asked for at every prompt."""
-        heads = self.heads.pages
+    def _known_paths(self, folders: Sequence[str]) -> Iterable[str]:
+        """Return the pages in the journal. For the top, which every prompt needs, only its few names are checked."""
         if folders == TOP:
             return [path for path in (*TOP_PAGES, STATE) if self.heads.get(path).sha256 is not None]
-        return [path for path, head in heads.items() if head.sha256 is not None]
+        return [path for path, head in self.heads.pages.items() if head.sha256 is not None]
 
     def files(self, folders: Sequence[str] = ("", *DRAWERS)) -> Iterable[Stat]:
-        """Every file that is a page, by path."""
+        """Yield every file that is a page, by path."""
         for folder in folders:
             for stat in self._store.list(folder):
                 if is_page(stat.path) and name_fault(stat.path.rpartition("/")[2]) is None:
                     yield stat
 
     def pages(self) -> list[str]:
-        """The paths of all pages: those the journal knows (an editor may be replacing one), and other files."""
-        known = {path for path, head in self.heads.pages.items() if head.sha256 is not None}
-        known.update(stat.path for stat in self.files())
+        """Return the paths of all pages: the journal's (an editor may be replacing one) and the folder's."""
         order = ("", *DRAWERS)
+        known = {*self._known_paths(order), *(stat.path for stat in self.files())}
         return sorted(known, key=lambda path: (order.index(path.rpartition("/")[0]), path))
 
     def _is_head(self, path: str) -> bool:
-        """Whether nothing is to be journaled of a page. That can be told without the lock; the contrary cannot."""
+        """True if there is nothing to journal for a page. True is certain without the lock, False is not."""
         seen_ns = time.time_ns()
         try:
-            document, stat = self._look(path)
+            document, stat = self._read_file(path)
         except Refused:
-            return True  # too large, a link, unreadable: no page to absorb, and never an empty one; `check` says so
+            return True  # too large, a link, unreadable: not absorbed, and never as empty; `check` reports it
         return self._matches(path, document, stat, seen_ns)
 
-    def _look(self, path: str) -> tuple[Document | None, Stat | None]:
-        """A page's bytes, and its file's times as they are after they were read."""
+    def _read_file(self, path: str) -> tuple[Document | None, Stat | None]:
+        """Read a page's bytes, then its file's times."""
         document = self._store.get(path, self._policy.page_bytes)
         return document, self._store.stat(path)
 
     def _matches(self, path: str, document: Document | None, stat: Stat | None, seen_ns: int) -> bool:
-        """Whether a page is its head; if so, that is remembered."""
+        """True if a page matches its head; keeps how it looks then."""
         if (document.sha256 if document else None) != self.heads.get(path).sha256:
             return False
         self.heads.remember(stat, seen_ns)
@@ -320,7 +319,7 @@ class Absorb:
         try:
             return self._store.stat(f"{COPIES}/{path}") is not None
         except Refused:
-            return True  # something else stands in its place; it is not ours to remove
+            return True  # another file is in its place; not ours to remove
 
     def _absorb(self, paths: set[str]) -> list[Edit]:
         edits: list[Edit] = []
@@ -332,29 +331,29 @@ class Absorb:
                     self._store.recover()
                     self.heads.catch_up()
                     some = waiting[begin : begin + _AT_ONCE]
-                    paths.update(path for path in some if not self._settled(path, watch, edits))
+                    paths.update(path for path in some if not self._settle_page(path, watch, edits))
             if paths:
-                time.sleep(_LOOK_AGAIN)  # not while holding the lock: others have work to do
+                time.sleep(_LOOK_AGAIN)  # not while holding the lock
         return edits
 
-    def _settled(self, path: str, watch: _Watch, edits: list[Edit]) -> bool:
-        """Whether a page could be dealt with; False: look again in a moment."""
+    def _settle_page(self, path: str, watch: _Watch, edits: list[Edit]) -> bool:
+        """Absorb a page, if its file is at rest; False: try again soon."""
         seen_ns = time.time_ns()
         try:
-            document, stat = self._look(path)
+            document, stat = self._read_file(path)
         except Refused:
-            return True  # by now it is nothing that could be absorbed
+            return True  # it can no longer be absorbed
         if self._matches(path, document, stat, seen_ns):
             return True
         if watch.doubts(path, document, stat, self.heads.get(path)):
             return watch.is_over(path)
         if not self.heads.belong():
             self.heads.forget()
-            return False  # the journal was written anew under us: its heads first
-        self._journal(path, document.data if document else None, edits)
+            return False  # the journal was rewritten meanwhile: read its heads first
+        self._journal_edit(path, document.data if document else None, edits)
         return True
 
-    def _journal(self, path: str, new: bytes | None, edits: list[Edit]) -> None:
+    def _journal_edit(self, path: str, new: bytes | None, edits: list[Edit]) -> None:
         from looseleaf.base.ids import new_id, now
         from looseleaf.log.journal import make_edit, record_of
 
@@ -362,7 +361,7 @@ class Absorb:
         lost = self.heads.get(path).sha256 if old is None else None
         author = self.heads.author(path)
         if not self._policy.trust_external_edits:
-            author = UNKNOWN  # it may be anybody's, also for whoever reads this with other settings
+            author = UNKNOWN  # unknown also for later readers with other settings
         reason = "changed outside" if author == EXTERNAL else "found changed; the journal has a hole"
         edit = make_edit(new_id(), now(), path, author, reason, old, new, lost_base=lost)
         self._store.append(JOURNAL, [record_of(edit)])
@@ -373,17 +372,17 @@ class Absorb:
     # --- reading -----------------------------------------------------------------------
 
     def read(self, path: str) -> bytes | None:
-        """What a page says. One that is being saved in this moment is waited for, or else is what it last was."""
+        """Return a page's bytes. Waits while an editor saves it; if that takes too long, returns the last version."""
         watch = _Watch(self._policy)
         while True:
-            document, stat = self._look(path)
+            document, stat = self._read_file(path)
             if stat is not None and self.heads.marks.get(path) == stat.mark:
-                break  # as it was when it was last seen to be its head: nothing to hash
+                break  # unchanged since it last matched its head: nothing to hash
             head = self.heads.get(path)
             if (document.sha256 if document else None) == head.sha256:
                 break
             if not watch.doubts(path, document, stat, head):
-                break  # saved since it was absorbed: the next reading journals it
+                break  # saved since: the next read journals it
             if watch.is_over(path):
                 return self.head_bytes(path)
             time.sleep(_LOOK_AGAIN)
@@ -393,7 +392,7 @@ class Absorb:
     # --- the last journaled bytes of a page --------------------------------------------
 
     def head_bytes(self, path: str) -> bytes | None:
-        """What the journal last said the page is. None: there was no page, or its text cannot be rebuilt."""
+        """Return a page's last journaled bytes; None if there was no page or it cannot be rebuilt."""
         head = self.heads.get(path)
         if head.sha256 is None:
             return None
@@ -406,7 +405,7 @@ class Absorb:
                 return found.data
         from looseleaf.pages.history import History
 
-        if self._texts is None:  # one reading of the journal for all pages that have no copy
+        if self._texts is None:  # one pass through the journal for all pages without a copy
             self._texts = History(self._store).texts()
         text = self._texts.get(path)
         if text is not None and sha256(text) == head.sha256:
@@ -414,6 +413,6 @@ class Absorb:
         return History(self._store).rebuild(path, head.sha256)
 
     def keep_copy(self, path: str, data: bytes | None) -> None:
-        """A copy of a page's head, from which the next outside change is told without replaying the journal."""
+        """Keep a copy of a page's head, to diff the next outside change without replaying the journal."""
         if data is not None:
-            _view(self._store, f"{COPIES}/{path}", data)
+            _save_view(self._store, f"{COPIES}/{path}", data)

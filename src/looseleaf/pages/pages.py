@@ -1,7 +1,7 @@
 """Pages: reading and changing them.
 
-Every change of a page goes through `_edit`: absorb first, then one journaled edit from the exact bytes that were
-read. Whoever asks for a page gets what the folder says now.
+Every change goes through `_edit`: absorb first, then one journaled edit from the exact bytes that were read. Readers
+get what the folder says now.
 """
 
 from __future__ import annotations
@@ -30,20 +30,20 @@ if TYPE_CHECKING:
 
     class Needs(Protocol):
         def settle(self) -> None:
-            """Do what a person ticked in review."""
+            """Apply what a person ticked in review."""
 
     class Door(Protocol):
-        """Decides what of a change may enter a page, and reports what may not. It changes nothing while looking."""
+        """Decides which part of a change may enter a page, and reports the rest. Looking changes nothing."""
 
         def look(self, path: str, author: str, old: bytes | None, new: bytes | None) -> Entering: ...
 
         def ask(
             self, path: str, author: str, entering: Any, old: bytes | None
         ) -> tuple[str, tuple[str, ...]]:
-            """Ask a person for what was held back: the edit of that, and a sentence for the receipt on each line."""
+            """Ask a person about what was held back; return that edit, and a sentence per line for the receipt."""
 
     class Entering(Protocol):
-        """What a change comes to."""
+        """A change as the door lets it in."""
 
         @property
         def new(self) -> bytes | None: ...
@@ -54,12 +54,9 @@ if TYPE_CHECKING:
             """True if part of the change was held back."""
 
 
-# A page as it was read, and as it is to be written.
-
-
 @frozen
 class Rewritten:
-    """The new text of a page; what is known of facts on it, and which are no longer true (`values.Edit`)."""
+    """The new text of a page, what is known of its facts, and which are no longer true (`values.Edit`)."""
 
     text: str
     facts: tuple[Record, ...] = ()
@@ -70,7 +67,7 @@ NOTHING_SAID = Rewritten("")
 
 
 class Page:
-    """A page as it was read. `sha256` is None where there is no page."""
+    """A page as it was read. `sha256` is None if there is no page."""
 
     def __init__(self, path: str, data: bytes | None) -> None:
         self.path = path
@@ -86,7 +83,7 @@ class Page:
 
     @cached_property
     def text(self) -> str:
-        """Bytes that are no UTF-8 show as U+FFFD; the file keeps them."""
+        """The page's text. Bytes that are not UTF-8 show as U+FFFD; the file keeps them."""
         return self.data.decode("utf-8", "replace")
 
     @cached_property
@@ -109,7 +106,7 @@ class Page:
 
 
 _TRIES = 100
-"""How often a change is made anew when somebody saves the page in the same moment, before saying so."""
+"""How often a change is retried while something else saves the page, before it is refused."""
 
 
 class Pages:
@@ -120,13 +117,13 @@ class Pages:
         self._agent, self._note = context.agent, context.note
         self._parts = parts
         self.absorb = Absorb(context.store, context.policy)
-        """Called, it journals what people changed in the folder; it also knows what each page is now."""
+        """Called, it journals people's changes in the folder; it also knows the head of each page."""
         self.in_a_row = False
-        """While many pages are edited one after the other: of the folder, only the page itself is looked at, and the
-        rest where that is not what it was. Whoever sets it absorbs before, and now and then."""
+        """Set while many pages are edited in a row: only the edited page is checked, and the rest of the folder if
+        that page changed. The caller absorbs before, and now and then."""
 
     def close(self) -> None:
-        """Keep what is known of the pages, for the next one to begin with."""
+        """Save the heads for the next process."""
         self.absorb.heads.save(now=True)
 
     @cached_property
@@ -138,9 +135,9 @@ class Pages:
     # --- reading -----------------------------------------------------------------------
 
     def absorb_to_read(self, folders: Sequence[str] = ("", *DRAWERS)) -> None:
-        """A full or read-only disk keeps nobody from reading: the change is journaled when it can be.
+        """Absorb before reading. A full or read-only disk does not prevent reading: changes are journaled later.
 
-        What a person ticked in review is done first: whoever reads next should see it.
+        Applies what a person ticked in review first, so that the reader sees it.
         """
         try:
             if any(edit.path.startswith("review/") for edit in self.absorb(folders)):
@@ -149,27 +146,27 @@ class Pages:
             self._note(str(error))
 
     def page(self, path: str) -> Page:
-        """What a page says now."""
+        """Return a page as it is now."""
         path = page_path(path)
         self.absorb_to_read()
         return Page(path, self.absorb.read(path))
 
     def top(self, path: str) -> Page:
-        """What a page at the top of the folder says now; looks at no drawer."""
+        """Return a top-level page as it is now; checks no drawer."""
         self.absorb_to_read(TOP)
         return Page(path, self.absorb.read(path))
 
     def texts(self, paths: Sequence[str]) -> list[str]:
-        """What pages said when they were last looked at; "" for one that is not there."""
+        """Return the last journaled texts of pages; "" for a missing one."""
         return [Page(path, self.absorb.head_bytes(path)).text for path in paths]
 
     def paths(self) -> list[str]:
-        """The paths of all pages."""
+        """Return the paths of all pages."""
         self.absorb_to_read()
         return self.absorb.pages()
 
     def page_as_of(self, path: str, when: str | float) -> Page:
-        """What a page said at a time: an ISO date or date and time (its last moment), or epoch seconds."""
+        """Return a page as of a time: an ISO date or date and time (its last moment), or epoch seconds."""
         path = page_path(path)
         if isinstance(when, str):
             from looseleaf.text.times import parse_when
@@ -179,26 +176,26 @@ class Pages:
         data, is_sure = self.history.as_of(path, when, self.absorb.head_bytes(path))
         if not is_sure:
             self._note(
-                f"{path} may have said something else then: a record of its journal after that is missing. "
-                "`looseleaf check` says where."
+                f"{path} may have been different then: a later record of its journal is missing. "
+                "`looseleaf check` shows where."
             )
         return Page(path, data)
 
     def log(self, path: str | None = None) -> Iterator[Edit]:
-        """The edits of a page, or of all, newest first."""
+        """Yield the edits of a page, or of all, newest first."""
         if path is not None:
             path = page_path(path)
         self.absorb_to_read()
         return self.history.back(path)
 
     def versions(self, edit: Edit) -> tuple[bytes | None, bytes | None]:
-        """A page before and after one of its edits."""
+        """Return a page before and after one of its edits."""
         self.absorb_to_read()
         now = self.absorb.head_bytes(edit.path)
         return self.history.before(edit, now), self.history.after(edit, now)
 
     def restore(self) -> list[str]:
-        """Pages whose files are gone, made again from the journal. Nothing is journaled: they are what they were."""
+        """Restore missing pages from the journal; return their paths. Nothing is journaled: they are as they were."""
         restored: list[str] = []
         with self.absorb.threads, self._store.lock():
             self.absorb.know()
@@ -207,7 +204,7 @@ class Pages:
                     continue
                 data = self.absorb.head_bytes(path)
                 if data is None:
-                    self._note(f"{path} was not made again: a record of its journal is damaged.")
+                    self._note(f"{path} was not restored: a record of its journal is damaged.")
                     continue
                 self._store.put(path, data, base=None)
                 restored.append(path)
@@ -226,13 +223,12 @@ class Pages:
     ) -> Receipt:
         """Change a page. `change` is its new text, or a function from the old text to the new; `reason` says why.
 
-        The author is this memory's agent, unless somebody else is given: `person`, `program`, `agent:<name>`.
+        The author is this memory's agent unless given: `person`, `program`, `agent:<name>`.
 
-        With `base` (the `sha256` that was read; None: there was no page), a page that says something else by now
-        is left alone: Stale. Without, the change is made to whatever the page says now, again if need be.
+        With `base` (the `sha256` that was read; None: there was no page), a page changed since is left alone: Stale.
+        Without it, the change is made to the page as it is now, again if need be.
         """
-
-        return self._edit(page_path(path), _changing(path, change), base, author, reason)
+        return self._edit(page_path(path), _to_bytes(path, change), base, author, reason)
 
     def edit_through(
         self,
@@ -244,8 +240,8 @@ class Pages:
         reason: str,
     ) -> Receipt:
         """Change a page (None: remove it) as far as a door lets the change in."""
-        changing = _changing(path, change) if change is not None else _removed
-        return self._edit(page_path(path), changing, base, None, reason, door)
+        to_bytes = _to_bytes(path, change) if change is not None else _remove_page
+        return self._edit(page_path(path), to_bytes, base, None, reason, door)
 
     def patch(
         self,
@@ -256,7 +252,7 @@ class Pages:
         reason: str,
         author: str | None = None,
     ) -> Receipt:
-        """Replace texts, one after the other, that each stand exactly once in the page then; all of them or none."""
+        """Replace texts one after another, each found exactly once in the page by then; all or none."""
         from looseleaf.text.diff import patched
 
         return self.edit(
@@ -265,10 +261,10 @@ class Pages:
 
     def delete(self, path: str, *, base: str | None = ANY, reason: str, author: str | None = None) -> Receipt:
         """Remove a page. Its history stays, and `undo` brings it back."""
-        return self._edit(page_path(path), lambda old: None, base, author, reason)
+        return self._edit(page_path(path), _remove_page, base, author, reason)
 
     def undo(self, path: str | None = None, *, author: str | None = None) -> tuple[Edit, Receipt]:
-        """Take back the last edit (of a page) that was not taken back yet: the edit, and the receipt of its undoing."""
+        """Undo the last edit (of a page) not yet undone; return that edit and the receipt of the undo."""
         self.absorb()
         target = self.history.last_to_undo(page_path(path) if path is not None else None)
         if target is None:
@@ -288,12 +284,8 @@ class Pages:
     def rewrite(
         self, path: str, change: Callable[[str], Rewritten], *, reason: str, author: str = PROGRAM
     ) -> Receipt:
-        """Change a page, and say more of the facts on it than the page does. `change` may be asked again."""
-
-        def rewritten(old: bytes | None) -> Rewritten:
-            return change(_decoded(path, old))
-
-        return self._edit(page_path(path), rewritten, ANY, author, reason)
+        """Change a page, with more about its facts than the page says. `change` may be called again."""
+        return self._edit(page_path(path), lambda old: change(_decode_page(path, old)), ANY, author, reason)
 
     def _edit(
         self,
@@ -305,7 +297,7 @@ class Pages:
         door: Door | None = None,
         undoes: str | None = None,
     ) -> Receipt:
-        author = self._author(author)
+        author = self._check_author(author)
         if not reason.strip():
             raise Refused(
                 f"{path} was not changed: no reason was given. Say in a few words why, for the journal."
@@ -323,15 +315,15 @@ class Pages:
                 except Stale:
                     if base != ANY:
                         raise
-                    continue  # somebody saved in this moment: their change first, then ours on top of it
+                    continue  # saved meanwhile: apply ours on top of that
             if receipt is not None:
                 return receipt
         raise Refused(
-            f"{path} was not changed: something else keeps saving it. Close the program that does, and repeat."
+            f"{path} was not changed: something else keeps saving it. Close the program that does, and try again."
         )
 
-    def _author(self, author: str | None) -> str:
-        """Who changes a page. What is found on disk is `external`, and nobody else may say that of himself."""
+    def _check_author(self, author: str | None) -> str:
+        """Return the author to record. Only edits found on disk are `external`; no caller may claim that."""
         if author is None:
             return f"{AGENT}{self._agent}"
         if author in (PERSON, PROGRAM):
@@ -352,7 +344,7 @@ class Pages:
         undoes: str | None,
         door: Door | None,
     ) -> Receipt | None:
-        """One attempt. None: the page was changed outside since it was absorbed."""
+        """Try once; None if the page was changed outside since it was absorbed."""
         with self._store.lock():
             heads = self.absorb.heads
             heads.catch_up()
@@ -371,7 +363,7 @@ class Pages:
                 new, said = entering.new, entering.said
             is_held = entering is not None and entering.is_held
             if old is None and new == b"" and (changed is said or is_held):
-                new = None  # nothing was written on a page that is not there
+                new = None  # nothing was written on a missing page
             if new is not None and len(new) > self._policy.page_bytes:
                 raise Refused(
                     f"{path} was not changed: it would have {len(new):,} bytes, and a page has at most "
@@ -403,20 +395,20 @@ class Pages:
             return Receipt(edit.id, path, edit.base, edit.new, edit.added, edit.removed, held=held)
 
 
-def _changing(path: str, change: Callable[[str], str] | str) -> Callable[[bytes | None], bytes]:
-    return lambda old: encoded(path, change if isinstance(change, str) else change(_decoded(path, old)))
+def _to_bytes(path: str, change: Callable[[str], str] | str) -> Callable[[bytes | None], bytes]:
+    return lambda old: encoded(path, change if isinstance(change, str) else change(_decode_page(path, old)))
 
 
-def _removed(old: bytes | None) -> bytes | None:
+def _remove_page(old: bytes | None) -> bytes | None:
     return None
 
 
-def _decoded(path: str, old: bytes | None) -> str:
+def _decode_page(path: str, old: bytes | None) -> str:
     try:
         return (old or b"").decode()
     except UnicodeDecodeError:
         raise Refused(
-            f"{path} was not changed: it is not UTF-8 text. Save it as UTF-8 with an editor, and repeat."
+            f"{path} was not changed: it is not UTF-8 text. Save it as UTF-8 with an editor, and try again."
         ) from None
 
 
@@ -426,7 +418,7 @@ def encoded(path: str, text: str) -> bytes:
     except UnicodeEncodeError as error:
         raise Refused(
             f"{path} was not changed: the new text holds {text[error.start]!r}, half of a character. "
-            "Leave it out, and repeat."
+            "Leave it out, and try again."
         ) from None
 
 
@@ -434,7 +426,7 @@ _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
 def page_of_topic(topic: str, topics: Sequence[str]) -> str:
-    """The page of a topic: `user` is the profile, a date is that day, a page's own path is itself."""
+    """Return the page of a topic: `user` is the profile, a date is that day, a page's own path is itself."""
     from looseleaf.language.topic_words import topic_name
 
     name = topic.strip()

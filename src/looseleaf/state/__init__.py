@@ -1,1 +1,1 @@
-"""`state.json`: what is being worked on now, and whose words each value is."""
+"""The working state, `state.json`: the current goal, tasks and decisions, and the author of each value."""

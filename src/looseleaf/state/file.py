@@ -1,8 +1,8 @@
-"""`state.json` on disk: read strictly, held against its schema, and what it last was when it is broken (FORMAT §11.4).
+"""`state.json` on disk: read strictly, validated, and its last sound version while it is broken (FORMAT §11.4).
 
-Invariant: a file that is no sound state is never taken for an empty one, and nothing is written on top of it. The
-schema's library costs more than a hook may take, so the hash of the bytes that were last found sound is kept in a view,
-which may be deleted: then they are looked at again.
+Invariant: a broken file is never taken for an empty one, and nothing overwrites it. Loading the schema library costs
+more time than a hook has, so a view keeps the hash of the bytes last found sound; if it is deleted, they are validated
+again.
 """
 
 from __future__ import annotations
@@ -31,15 +31,14 @@ if TYPE_CHECKING:
     from looseleaf.store.protocol import Store
 
 
-# The views of the state (FORMAT §11.6): `views/state.toon`, the state as a prompt carries it, and the
-# schema of `state.json`.
+# --- views (FORMAT §11.6): the state as a prompt carries it, and the schema of `state.json` ---
 
 TOON = "views/state.toon"
 SCHEMA = "views/state.schema.json"
 
 
 def carried(state: State) -> str:
-    """The state as TOON; as compact JSON where that is shorter, or says more than TOON can. Nothing for nothing."""
+    """Return the state as TOON, or as compact JSON where that is shorter or TOON cannot express it; "" if empty."""
     shown = for_prompt(state)
     if not shown:
         return ""
@@ -48,7 +47,7 @@ def carried(state: State) -> str:
 
 
 def build_state(store: Store, state: State, schema: bytes) -> None:
-    """Bring both up to date. That they cannot be written refuses nothing: they are made again another time."""
+    """Update both views. One that cannot be written is only a cache, and is rebuilt later."""
     for path, data in ((TOON, carried(state).encode()), (SCHEMA, schema)):
         try:
             there = store.get(path)
@@ -62,26 +61,26 @@ def build_state(store: Store, state: State, schema: bytes) -> None:
 
 SOUND = "views/state.sound.json"
 SOUND_SCHEMA = "state_sound.v1"
-"""To be counted up with the schema of the state: what was sound for another one is looked at again."""
+"""Raise it with the state's schema: files found sound by an older one are validated again."""
 
 RESTORE = "`looseleaf state restore`"
 RESTORED = "restored: "
-"""How the reason of an edit begins that brings an earlier version back."""
+"""How the reason of an edit that restores an earlier version begins."""
 
 _HIDDEN = "it"
-"""How the library's sentences call a value: the value itself may be anything, and long."""
+"""The name for a value in the library's messages: the value itself may be anything, and long."""
 
 
 def schema_text() -> bytes:
-    """The schema that this package ships."""
+    """Return the schema that this package ships."""
     folder = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     with open(os.path.join(folder, "schemas", "state.schema.json"), "rb") as file:
         return file.read()
 
 
 @cache
-def _validator() -> Any:
-    """None where the library is missing."""
+def _load_validator() -> Any:
+    """Load the validator; None if the library is missing."""
     import json
 
     try:
@@ -92,20 +91,20 @@ def _validator() -> Any:
 
 
 def refuse_unsound(state: State, text: str) -> bool:
-    """Hold a state against the schema: Unsound with the place of the first fault. Whether that could be done."""
-    validator = _validator()
+    """Validate a state: Unsound with the place of the first fault; False if the library is missing."""
+    validator = _load_validator()
     if validator is None:
         return False
     error = next(iter(validator.iter_errors(state)), None)
     if error is not None:
         path = [each if isinstance(each, int) else str(each) for each in error.instance_path]
         what = f"`{named(path)}`: " if path else ""
-        raise Unsound(f"this is no state ({what}{error.message})", *place_of(text, path))
+        raise Unsound(f"this is not a state ({what}{error.message})", *place_of(text, path))
     return True
 
 
 def examined(data: bytes) -> State | None:
-    """What the bytes of a state say (None: nothing), looked at from all sides; Unsound for what is none."""
+    """Parse and validate the bytes of a state (None: empty); Unsound if broken."""
     state = parsed(data)
     if state is not None:
         refuse_unsound(state, data.decode())
@@ -113,8 +112,8 @@ def examined(data: bytes) -> State | None:
 
 
 @frozen
-class Good:
-    """A version of the state that was sound, and when it became so."""
+class GoodVersion:
+    """A sound version of the state, and its time."""
 
     state: State
     data: bytes
@@ -126,6 +125,8 @@ class Good:
 
 
 class StateFile:
+    """`state.json` of a memory: its current and its last sound version."""
+
     def __init__(self, store: Store, pages: Pages, note: Callable[[str], None]) -> None:
         self._store = store
         self._pages = pages
@@ -133,7 +134,7 @@ class StateFile:
         self._sound: str | None = None
 
     def read(self) -> tuple[State | None, str | None]:
-        """The state (None: there is none) and the hash of its file; Unsound for one that is broken."""
+        """Read the state (None: none) and the hash of its file; Unsound if it is broken."""
         try:
             page = self._pages.top(STATE)
         except (Unwritten, Busy):
@@ -145,46 +146,46 @@ class StateFile:
             return None, None
         name = page.sha256 or ""
         state = parsed(page.data)
-        if state is None and self.last_good() is not None:  # not one that somebody has just begun
-            raise Unsound("there is nothing, and there was a state", 1)
-        if state is not None and name != self._sound and name != self._remembered():
+        if state is None and self.last_good() is not None:  # not a newly created file
+            raise Unsound("it is empty, and there was a state", 1)
+        if state is not None and name != self._sound and name != self._read_sound_hash():
             if refuse_unsound(state, page.data.decode()):
                 self.remember(name)
             else:
                 self._note(
-                    f"{STATE} was not held against its schema: the package jsonschema-rs is not installed. "
-                    "`pip install jsonschema-rs` mends that."
+                    f"{STATE} was not validated: the package jsonschema-rs is not installed. "
+                    "Run `pip install jsonschema-rs`."
                 )
         self._sound = name
         return state, page.sha256
 
     def text_of(self, state: State) -> str:
-        """The text of a new state, which is as sound as what is read: else Refused."""
+        """Return the text of a new state; Refused if it would not be sound."""
         try:
             text = rendered(state)
             refuse_unsound(parsed(text.encode()) or {}, text)
         except Unsound as unsound:
             why = unsound.why
-        except (TypeError, ValueError, RecursionError):  # some object of Python's that JSON has not
-            why = "a value in it is none that JSON has"
+        except (TypeError, ValueError, RecursionError):  # a Python object that JSON lacks
+            why = "a value is not valid JSON"
         else:
             return text
-        raise Refused(f"{STATE} was not changed: in what was to be written, {why}. Give other values.")
+        raise Refused(f"{STATE} was not changed: in the new state, {why}. Give other values.")
 
     def refused(self, unsound: Unsound) -> Refused:
-        """Why nothing is written on top of what is there."""
+        """Return the error that explains why the broken file is not overwritten."""
         good = self.last_good()
-        return Refused(f"{STATE} was left as it is: {_said(unsound)}. {next_step(unsound, good)}")
+        return Refused(f"{STATE} was left as it is: {_fault_text(unsound)}. {next_step(unsound, good)}")
 
     def built(self, state: State, name: str | None) -> None:
-        """It was written, and has this hash: what is made of it is brought up to date."""
+        """Update the views after a write; `name` is the new hash."""
         self.remember(name)
         build_state(self._store, state, schema_text())
 
     # --- while it is broken -----------------------------------------------------------------
 
     def now(self) -> State:
-        """The state, or what it last was; nothing, where there is none. What is wrong is noted."""
+        """Return the state, or its last sound version, or {}. Faults are noted."""
         try:
             found, name = self.read()
             if name is None and STATE in self._pages.absorb.heads.pages and (good := self.last_good()):
@@ -193,27 +194,27 @@ class StateFile:
         except Unsound as unsound:
             good = self.last_good()
             instead = f"the version of {good.when} is used" if good else "no version of it was sound"
-            self._note(f"{STATE} was not read: {_said(unsound)}; {instead}. {next_step(unsound, good)}")
+            self._note(f"{STATE} was not read: {_fault_text(unsound)}; {instead}. {next_step(unsound, good)}")
             return good.state if good else {}
 
     def shown(self) -> State:
-        """What of it a prompt carries."""
+        """Return the part that a prompt carries."""
         return for_prompt(self.now())
 
-    def last_good(self) -> Good | None:
-        """The newest version in the history of the page that was sound."""
-        for edit, data in self._versions():
+    def last_good(self) -> GoodVersion | None:
+        """Return the newest sound version in the page's history."""
+        for edit, data in self._versions_back():
             if data is not None:
                 try:
                     state = examined(data)
                 except Unsound:
                     continue
                 if state is not None:
-                    return Good(state, data, edit.ts)
+                    return GoodVersion(state, data, edit.ts)
         return None
 
-    def _versions(self) -> Iterator[tuple[Edit, bytes | None]]:
-        """From what the journal last knows, back to the first; without those that cannot be made again."""
+    def _versions_back(self) -> Iterator[tuple[Edit, bytes | None]]:
+        """Yield the versions, newest first, without those that cannot be rebuilt."""
         now = self._pages.absorb.head_bytes(STATE)
         for edit in self._pages.history.back(STATE):
             try:
@@ -221,17 +222,17 @@ class StateFile:
             except Refused:
                 continue
 
-    # --- what was found sound ----------------------------------------------------------------
+    # --- soundness ----------------------------------------------------------------
 
     def sound(self, name: str | None, data: bytes) -> State | None:
-        """What a version with this hash says; None: it is no sound state. One that is known is only read."""
+        """Return the state in a version with this hash; None if not sound. A known one is not validated again."""
         try:
-            is_known = name is not None and name in (self._sound, self._remembered())
+            is_known = name is not None and name in (self._sound, self._read_sound_hash())
             return parsed(data) if is_known else examined(data)
         except Unsound:
             return None
 
-    def _remembered(self) -> str | None:
+    def _read_sound_hash(self) -> str | None:
         try:
             document = self._store.get(SOUND)
             raw = records.whole(document.data if document else b"")
@@ -240,23 +241,23 @@ class StateFile:
             return None
 
     def remember(self, name: str | None) -> None:
-        """The bytes of this hash are sound."""
+        """Keep the hash of sound bytes."""
         self._sound = name
         try:
             self._store.view(SOUND, records.encode({"schema": SOUND_SCHEMA, "sha256": name}))
         except Refused:
-            pass  # looked at again another time
+            pass  # validated again later
 
 
-def _said(unsound: Unsound) -> str:
+def _fault_text(unsound: Unsound) -> str:
     return f"in {unsound.where}, {unsound.why}" if unsound.where else unsound.why
 
 
-def next_step(unsound: Unsound, good: Good | None) -> str:
+def next_step(unsound: Unsound, good: GoodVersion | None) -> str:
     if good is None:
-        return "Mend it with an editor." if unsound.line else "Move that file away."
+        return "Fix it with an editor." if unsound.line else "Move that file away."
     back = f"{RESTORE} brings back the version of {good.when}"
-    return f"Mend it, or {back}." if unsound.line else f"Move that file away; then {back}."
+    return f"Fix it, or {back}." if unsound.line else f"Move that file away; then {back}."
 
 
 def hash_of(text: str) -> str:

@@ -1,8 +1,8 @@
-"""Provenance: whose words stand on a page, by what the journal says of its edits (FORMAT §13.1).
+"""Provenance: the authors of a page's words, from the journal's edits (FORMAT §13.1).
 
-Invariant: a value of the state is its who first wrote it, for as long as it stays there in one version after the other,
-however the file is spelled; rewriting a file vouches for nothing in it. What was read of a page is kept in a view, by
-the edit that made the page what it is, so that a page that did not change costs nothing.
+Invariant: a value of the state belongs to its first author while it stays in every version, however the file is
+spelled; rewriting a file vouches for nothing in it. A view keeps the authors by the page's last edit, so that an
+unchanged page costs nothing.
 """
 
 from __future__ import annotations
@@ -33,18 +33,17 @@ if TYPE_CHECKING:
 
     Value = tuple[str, ...]
     Version = tuple[Edit, bytes | None, bool]
-    """An edit, the page after it (None: it is gone), and whether that is known."""
+    """An edit, the page after it (None: deleted), and whether that is known."""
 
 VIEW = "views/authors.json"
 SCHEMA = "authors.v1"
 
 LISTS = {"decisions_recent": "D", "tasks_open": "T"}
-"""The lists of a state whose rows have ids, and how these begin."""
+"""The lists of a state whose rows have ids, and the letter of these."""
 
 _SHOWN = ("id", "why", "ts", "status", "updated_at")
-_OFTEN = 8
-"""The view is written again when so many edits of the state were read on from it: fewer are read as quickly. Those of
-other pages stand far apart."""
+_SAVE_EVERY = 8
+"""Edits of the state after which the view is written again: fewer are as quickly read. Other pages change seldom."""
 
 _ESCAPED = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
 _LETTERS = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
@@ -59,9 +58,9 @@ class Origin:
 
 
 @frozen
-class Known:
-    """What was read of a page up to an edit. Of the state: its values, and the highest number of an id that each of its
-    lists ever had; of other pages: the lines that a person wrote or that were found on disk, and as whose."""
+class KnownAuthors:
+    """The authors of a page up to an edit. For the state: its values, and the highest id number each list ever had;
+    for other pages: the author of each line that a person wrote or that was found on disk."""
 
     edit: str | None
     values: dict[Value, Origin]
@@ -69,11 +68,11 @@ class Known:
     lines: dict[str, str]
 
 
-NOTHING = Known(None, {}, {}, {})
+NOTHING = KnownAuthors(None, {}, {}, {})
 
 
 def values_of(state: State) -> Iterator[Value]:
-    """What a state says, each value by the name under which it does."""
+    """Yield each value of a state with its name."""
     for name in ("goal", "now"):
         text = state.get(name)
         if isinstance(text, str) and text:
@@ -94,12 +93,12 @@ def values_of(state: State) -> Iterator[Value]:
 
 
 def authors(
-    versions: Iterable[Version], known: Known, sound: Callable[[str | None, bytes], State | None]
-) -> Known:
-    """What is known of the state after these versions, the oldest first. `sound` reads one; None: it is no state.
+    versions: Iterable[Version], known: KnownAuthors, sound: Callable[[str | None, bytes], State | None]
+) -> KnownAuthors:
+    """Return the authors of the state after these versions, oldest first. `sound` reads one; None: it is broken.
 
-    A version that is no state breaks nothing; what first appears in it is its author's, also if another one mends it.
-    What an undo or a restoring brings back is whose it was.
+    A broken version is skipped; what first appears in it belongs to its author, even if another fixes the file. What
+    an undo or a restore brings back keeps its author.
     """
     held, highest, last = known.values, dict(known.highest), known.edit
     before: dict[str, dict[Value, Origin]] = {}
@@ -112,38 +111,38 @@ def authors(
             continue
         state = sound(edit.new, data) if data is not None else None
         if state is None:
-            unread.append((edit, _plain(edit, data)))
+            unread.append((edit, _plain_text(edit, data)))
             continue
         again = before.get(edit.new or "") if _brings_back(edit) else None
         if again is None:
-            again = {each: held.get(each) or _first(each, unread, edit) for each in values_of(state)}
+            again = {each: held.get(each) or _first_author(each, unread, edit) for each in values_of(state)}
         held = before[edit.new or ""] = again
         unread.clear()
         for name in LISTS:
             highest[name] = max(highest.get(name, 0), highest_id(items_of(state, name)))
-    return Known(last, held, highest, {})
+    return KnownAuthors(last, held, highest, {})
 
 
-def _first(value: Value, unread: Sequence[tuple[Edit, str]], edit: Edit) -> Origin:
-    """Rather whoever may have written it than whoever mended the file."""
+def _first_author(value: Value, unread: Sequence[tuple[Edit, str]], edit: Edit) -> Origin:
+    """Return the author of a new value: of the first broken version that has it, rather than who fixed the file."""
     found = next(
         (each for each, text in unread if all(part in text for part in value[1:2] + value[3:])), edit
     )
     return Origin(found.author, found.id)
 
 
-def _plain(edit: Edit, data: bytes | None) -> str:
-    """What can be read of a version that is no state, however its characters are spelled."""
+def _plain_text(edit: Edit, data: bytes | None) -> str:
+    """Return the readable text of a broken version, with its escapes resolved."""
     text = (
         data.decode("utf-8", "replace")
         if data is not None
         else "".join(line for hunk in edit.hunks for line in hunk.added)
     )
-    text = _ESCAPED.sub(lambda found: chr(int(found[1], 16)) if found[1] else _letter(found[2]), text)
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")  # two halves are one character
+    text = _ESCAPED.sub(lambda found: chr(int(found[1], 16)) if found[1] else _unescape(found[2]), text)
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")  # join surrogate halves
 
 
-def _letter(letter: str) -> str:
+def _unescape(letter: str) -> str:
     return _LETTERS.get(letter, letter)
 
 
@@ -153,8 +152,8 @@ def _brings_back(edit: Edit) -> bool:
     )
 
 
-def found_on_disk(edits: Iterable[Edit], known: Known) -> Known:
-    """The same of the lines of any other page, without those that somebody else wrote too."""
+def found_on_disk(edits: Iterable[Edit], known: KnownAuthors) -> KnownAuthors:
+    """Return the authors of another page's lines, without lines that an agent or the program wrote too."""
     lines, last = dict(known.lines), known.edit
     for edit in edits:
         last = edit.id
@@ -164,101 +163,100 @@ def found_on_disk(edits: Iterable[Edit], known: Known) -> Known:
         else:
             for line in added:
                 lines.pop(line, None)
-    return Known(last, {}, {}, lines)
+    return KnownAuthors(last, {}, {}, lines)
 
 
 class Provenance:
-    """`trusts`: edits found on disk are a person's."""
+    """The authors of a memory's pages. `trusts`: edits found on disk are a person's."""
 
     def __init__(self, store: Store, pages: Pages, file: StateFile, *, trusts: bool) -> None:
         self._store = store
         self._file = file
         self._pages = pages
         self._trusts = trusts
-        self._known: dict[str, Known] = {}
+        self._known: dict[str, KnownAuthors] = {}
         self._view: dict[str, Any] | None = None
 
     def values(self) -> dict[Value, Origin]:
-        """The values of the state (while it is broken: of what it last was), and whose they are."""
-        return self._of(STATE).values
+        """Return the author of each value of the state (while it is broken: of its last sound version)."""
+        return self._known_of(STATE).values
 
     def highest(self, name: str) -> int:
-        """The highest number of an id that a list of the state ever had."""
-        return self._of(STATE).highest.get(name, 0)
+        """Return the highest id number that a list of the state ever had."""
+        return self._known_of(STATE).highest.get(name, 0)
 
     def doubtful(self, path: str) -> list[str]:
-        """The lines of a page, or the values of the state, that nobody vouches for. An edit that was journaled as
-        nobody's stays that, whatever the setting is now."""
+        """Return the lines of a page, or the values of the state, without a trusted author. An edit journaled as
+        unknown stays so, whatever the setting is now."""
         if path == STATE:
             return [": ".join(value) for value, by in self.values().items() if self._is_doubtful(by.author)]
-        lines = self._of(path).lines
+        lines = self._known_of(path).lines
         if not any(map(self._is_doubtful, lines.values())):
             return []
-        return [line for line in self._now(path) if self._is_doubtful(lines.get(line, ""))]
+        return [line for line in self._lines_now(path) if self._is_doubtful(lines.get(line, ""))]
 
     def people(self, path: str) -> set[str]:
-        """The lines of a page that a person wrote, without their ends."""
-        lines = {line for line, by in self._of(path).lines.items() if by in (PERSON, EXTERNAL)}
+        """Return the lines of a page that a person wrote, without their ends."""
+        lines = {line for line, by in self._known_of(path).lines.items() if by in (PERSON, EXTERNAL)}
         text = (self._pages.absorb.head_bytes(path) or b"").decode("utf-8", "replace")
         return {line for line in map(body, text.split("\n")) if line.strip() in lines}
 
     def _is_doubtful(self, author: str) -> bool:
         return author == UNKNOWN or (author == EXTERNAL and not self._trusts)
 
-    def _now(self, path: str) -> list[str]:
+    def _lines_now(self, path: str) -> list[str]:
         text = (self._pages.absorb.head_bytes(path) or b"").decode("utf-8", "replace")
         return [line for line in map(str.strip, text.splitlines()) if line]
 
     # --- keeping up --------------------------------------------------------------------------
 
-    def _of(self, path: str) -> Known:
+    def _known_of(self, path: str) -> KnownAuthors:
         head = self._pages.absorb.heads.get(path)
-        known = self._known.get(path) or self._remembered(path)
+        known = self._known.get(path) or self._load_known(path)
         if head.edit is None and head.sha256 is None:
-            # It was never there, or its only edit did not happen.
-            return NOTHING
+            return NOTHING  # it never existed, or its only edit did not happen
         if head.edit is None or known.edit != head.edit:
-            is_first = known is NOTHING  # all of the journal was read for it
-            known, count = self._read_on(path, known, head.edit)
-            if count >= (_OFTEN if path == STATE and not is_first else 1):
+            is_first = known is NOTHING  # the whole journal was read
+            known, count = self._catch_up(path, known, head.edit)
+            if count >= (_SAVE_EVERY if path == STATE and not is_first else 1):
                 self._remember(path, known)
         self._known[path] = known
         return known
 
-    def _read_on(self, path: str, known: Known, head: str | None) -> tuple[Known, int]:
-        edits = self._since(path, known.edit, head)
+    def _catch_up(self, path: str, known: KnownAuthors, head: str | None) -> tuple[KnownAuthors, int]:
+        edits = self._edits_since(path, known.edit, head)
         if edits is None or (path == STATE and any(map(_brings_back, edits))):
-            known, edits = NOTHING, self._since(path, None, head) or []
+            known, edits = NOTHING, self._edits_since(path, None, head) or []
         if path == STATE:
             now = self._pages.absorb.head_bytes(path)
             return authors(_versions(edits, now), known, self._file.sound), len(edits)
         known = found_on_disk(edits, known)
         if known.lines:
-            there = set(self._now(path))
+            there = set(self._lines_now(path))
             lines = {line: author for line, author in known.lines.items() if line in there}
-            known = Known(known.edit, {}, {}, lines)
+            known = KnownAuthors(known.edit, {}, {}, lines)
         return known, len(edits)
 
-    def _since(self, path: str, last: str | None, head: str | None) -> list[Edit] | None:
-        """The edits of a page behind one of them (None: all), up to its head, oldest first. None: it is not there."""
+    def _edits_since(self, path: str, last: str | None, head: str | None) -> list[Edit] | None:
+        """Return a page's edits after `last` (None: all), up to its head, oldest first; None if `last` is not found."""
         found: list[Edit] = []
         for edit in self._pages.history.back(path):
             if edit.id == last:
                 return found[::-1]
             if edit.id == head:
-                found.clear()  # what came behind it is not looked at yet
+                found.clear()  # edits after the head are not absorbed yet
             found.append(edit)
         return found[::-1] if last is None else None
 
     # --- the view ----------------------------------------------------------------------------
 
-    def _remembered(self, path: str) -> Known:
+    def _load_known(self, path: str) -> KnownAuthors:
         try:
-            return _from_raw(self._read()[path])
+            return _known_from(self._read_view()[path])
         except (LookupError, TypeError, ValueError):
             return NOTHING
 
-    def _read(self) -> dict[str, Any]:
+    def _read_view(self) -> dict[str, Any]:
         if self._view is None:
             try:
                 document = self._store.get(VIEW)
@@ -268,9 +266,9 @@ class Provenance:
                 self._view = {}
         return self._view
 
-    def _remember(self, path: str, known: Known) -> None:
-        self._view = None  # others write it too
-        pages = self._read()
+    def _remember(self, path: str, known: KnownAuthors) -> None:
+        self._view = None  # other processes write it too
+        pages = self._read_view()
         pages[path] = {
             "edit": known.edit,
             "values": [[list(value), by.author, by.edit] for value, by in known.values.items()],
@@ -280,13 +278,13 @@ class Provenance:
         try:
             self._store.view(VIEW, records.encode({"schema": SCHEMA, "pages": pages}))
         except Refused:
-            pass  # read again another time
+            pass  # only a cache
 
 
-def _from_raw(raw: Any) -> Known:
+def _known_from(raw: Any) -> KnownAuthors:
     values = {tuple(map(str, value)): Origin(str(author), str(edit)) for value, author, edit in raw["values"]}
     highest = {str(name): int(number) for name, number in dict(raw["highest"]).items()}
-    return Known(
+    return KnownAuthors(
         str(raw["edit"]),
         values,
         highest,
@@ -295,8 +293,8 @@ def _from_raw(raw: Any) -> Known:
 
 
 def _versions(edits: Sequence[Edit], now: bytes | None) -> list[Version]:
-    """The page after each of its edits, where the journal tells: backwards from what it is now, else forwards. Where a
-    record is missing between two of them, what was there is nobody's."""
+    """Return the page after each of its edits where the journal has it: backwards from now, else forwards. What a
+    missing record wrote has an unknown author."""
     from looseleaf.base.values import Edit
     from looseleaf.log.journal import Broken, backward, forward
 

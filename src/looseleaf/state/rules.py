@@ -1,7 +1,7 @@
-"""The working state (`state.json`): what is wanted, decided and to be done, and how talk and people move it.
+"""Rules of the working state (`state.json`): goal, decisions and tasks, and how talk and people change them.
 
-Members that are not known here are kept as they are. Nothing is lost when the state is full: what leaves it is named in
-the `Change`, for whoever writes it on a page first. The same change made again changes nothing.
+Unknown members are kept as they are. Nothing is lost when the state is full: the `Change` names what leaves it, so
+that the caller writes that on a page first. Repeating a change has no effect.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ if TYPE_CHECKING:
 
 VERSION = 1
 RECENT = 10
-"""Decisions that the state shows; older ones are facts on pages."""
+"""Decisions in the state; older ones are facts on pages."""
 
 OPEN = 20
-"""Tasks that the state shows: a longer list is nobody's plan."""
+"""Tasks in the state: a longer list is not a plan."""
 
 TITLE = 160
 WORD = 40
-"""Characters of a title: two lines of a terminal; and of a name or a status."""
+"""Characters of a title (two lines of a terminal), and of a name or a status."""
 
 CLOSED = frozenset("done closed completed complete finished resolved cancelled canceled dropped".split())
-"""What a person may write as the status of a task that is not open any more."""
+"""Statuses of a task that is no longer open, as people write them."""
 
 _DECISIONS = "decisions_recent"
 _TASKS = "tasks_open"
@@ -41,8 +41,7 @@ _TASKS = "tasks_open"
 
 @frozen
 class Change:
-    """The new state, and what is not in it any more: decisions that are settled, tasks for which there is no room, and
-    tasks that are done."""
+    """The new state, and what left it: settled decisions, tasks without room, and tasks that are done."""
 
     state: State
     settled: tuple[Item, ...] = ()
@@ -52,7 +51,7 @@ class Change:
 
 @frozen
 class Room:
-    """How large a state may be. `size` counts the tokens of one, as a prompt carries it."""
+    """The size limits of a state. `size` counts its tokens as a prompt carries it."""
 
     size: Callable[[State], int]
     most: int
@@ -73,7 +72,7 @@ def empty(ts: float) -> State:
 
 
 def moment(ts: float) -> str:
-    """To the second: the times of a state are in every prompt, and nobody decides anything by microseconds."""
+    """Return a time to the second: these times are in every prompt, and microseconds decide nothing."""
     return f"{written(ts)[:19]}Z"
 
 
@@ -81,20 +80,20 @@ def moment(ts: float) -> str:
 
 
 def for_prompt(state: State) -> State:
-    """Only what helps with the next decision, always in this order, without what is empty. Rows have the same members,
-    so that they are a table."""
+    """Return what helps with the next decision, always in this order, without empty members. Rows have the same
+    members, so that they are a table."""
     conventions = state.get("conventions")
     shown: State = {
-        "goal": _text(state, "goal"),
-        "now": _text(state, "now"),
-        _DECISIONS: _rows(state, _DECISIONS, ("id", "title", "ts")),
-        _TASKS: _rows(state, _TASKS, ("id", "title", "status")),
+        "goal": _text_of(state, "goal"),
+        "now": _text_of(state, "now"),
+        _DECISIONS: _rows_of(state, _DECISIONS, ("id", "title", "ts")),
+        _TASKS: _rows_of(state, _TASKS, ("id", "title", "status")),
         "conventions": {
             name: value
             for name, value in (conventions.items() if isinstance(conventions, dict) else ())
             if isinstance(value, (str, int, float)) and value != ""
         },
-        "blockers": [text for text in map(blocker_text, _list(state, "blockers") or ()) if text],
+        "blockers": [text for text in map(blocker_text, _list_of(state, "blockers") or ()) if text],
     }
     return {name: value for name, value in shown.items() if value}
 
@@ -104,21 +103,21 @@ def blocker_text(blocker: Any) -> str:
 
 
 def compact(state: State) -> str:
-    """The JSON that a prompt carries."""
+    """Return the JSON that a prompt carries."""
     return json.dumps(for_prompt(state), ensure_ascii=False, separators=(",", ":"))
 
 
-def _text(state: State, name: str) -> str:
+def _text_of(state: State, name: str) -> str:
     value = state.get(name)
     return value if isinstance(value, str) else ""
 
 
-def _rows(state: State, name: str, members: Sequence[str]) -> list[Item]:
-    items = (each for each in _list(state, name) or () if title_of(each))
-    return [{member: _text(each, member) for member in members} for each in items]
+def _rows_of(state: State, name: str, members: Sequence[str]) -> list[Item]:
+    items = (each for each in _list_of(state, name) or () if title_of(each))
+    return [{member: _text_of(each, member) for member in members} for each in items]
 
 
-# --- moving --------------------------------------------------------------------------------
+# --- changing --------------------------------------------------------------------------------
 
 
 def moved(
@@ -129,8 +128,7 @@ def moved(
     done: Iterable[str],
     is_outdated: Callable[[str], bool] = lambda decision: False,
 ) -> State:
-    """The state after something was decided, taken back, taken on, or said to be done. The same state if that is
-    nothing new."""
+    """Return the state after decisions, new tasks and finished ones; the same state if nothing is new."""
     finished = list(done)
     return move(
         state,
@@ -154,9 +152,11 @@ def move(
     highest: Callable[[str], int] = lambda name: 0,
     aims: Mapping[str, str] | None = None,
 ) -> Change:
-    """A state with these decisions (and why) and tasks (and how they stand), each once, without what is done or
-    outdated, and no larger than its room. `highest`: the highest number of an id that a list ever had. `aims`: what is
-    wanted (`goal`) and worked on (`now`), as far as talk says it."""
+    """Add decisions (with reasons) and tasks (with status), each once; drop what is done or outdated; fit the room.
+
+    `highest`: the highest id number a list ever had. `aims`: the `goal` and the current work (`now`), as far as talk
+    says so.
+    """
     new = dict(state) | {name: short(text, TITLE) for name, text in (aims or {}).items() if text}
     now = moment(ts)
     finished: list[Item] = []
@@ -168,7 +168,7 @@ def move(
         ),
         _TASKS: _add(new, _TASKS, "T", taken, highest),
     }
-    recent = _list(new, _DECISIONS)
+    recent = _list_of(new, _DECISIONS)
     if recent:
         left = [each for each in recent if not is_outdated(title_of(each))]
         new[_DECISIONS] = left if len(left) < len(recent) else new[_DECISIONS]
@@ -176,20 +176,19 @@ def move(
         if title_of(each) and (is_closed(each) or is_done(each)):
             new = _without(new, _TASKS, each)
             finished.append(each)
-    settled, parked = _fit(new, said, room)
+    settled, parked = _cut_lists(new, said, room)
     if new == state:
         return Change(state, settled, parked, tuple(finished))
     return Change(new | {"updated_at": now}, settled, parked, tuple(finished))
 
 
 def is_closed(task: Any) -> bool:
-    return _text(task, "status").strip().casefold() in CLOSED if isinstance(task, dict) else False
+    return _text_of(task, "status").strip().casefold() in CLOSED if isinstance(task, dict) else False
 
 
 def is_said_of(sentences: Iterable[str], task: Item) -> bool:
-    """Whether one of these sentences speaks of a task: it says all of its title, and some word of it as it is
-    written."""
-    from looseleaf.facts.gate import mentions  # it costs more to load than the rest of reading a state
+    """True if a sentence speaks of a task: it has the whole title, and at least one of its words as written."""
+    from looseleaf.facts.gate import mentions  # loading it costs more than reading a state
 
     title = title_of(task)
     words = [title] if not title.isascii() else title.casefold().split()
@@ -201,8 +200,8 @@ def is_said_of(sentences: Iterable[str], task: Item) -> bool:
 
 
 @frozen
-class _Said:
-    """The keys of what was said, in order, and whether any of it was new."""
+class _Heard:
+    """The keys of the decisions or tasks just said, in order, and whether any was new."""
 
     keys: tuple[str, ...]
     is_new: bool
@@ -210,30 +209,30 @@ class _Said:
 
 def _add(
     state: State, name: str, letter: str, said: Iterable[tuple[str, Item]], highest: Callable[[str], int]
-) -> _Said:
-    """Put these at the end of a list of the state, each once."""
-    items = _list(state, name)
+) -> _Heard:
+    """Append these to a list of the state, each once."""
+    items = _list_of(state, name)
     if items is None:
-        return _Said((), False)
+        return _Heard((), False)
     given = {short(title).casefold(): (short(title), more) for title, more in said if short(title)}
-    known = {_key(each) for each in items}
+    known = {_title_key(each) for each in items}
     for key, (title, more) in given.items():
         if key not in known:
             number = max(highest_id(items), highest(name)) + 1
             items.append({"id": f"{letter}-{number}", "title": title} | more)
             state[name] = items
-    return _Said(tuple(given), not known.issuperset(given))
+    return _Heard(tuple(given), not known.issuperset(given))
 
 
-def _fit(
-    state: State, said: dict[str, _Said], room: Room | None
+def _cut_lists(
+    state: State, said: dict[str, _Heard], room: Room | None
 ) -> tuple[tuple[Item, ...], tuple[Item, ...]]:
-    """Take out what is too much, and return it: what was not just said first, then the oldest. Never the newest one. A
-    list that nothing was added to is only cut where there is no room."""
+    """Remove and return what is too much: first what was not just said, then the oldest; never the newest. A list
+    that nothing was added to is cut only where there is no room."""
     gone: dict[str, list[Item]] = {_DECISIONS: [], _TASKS: []}
     for name, most in ((_DECISIONS, RECENT), (_TASKS, OPEN)):
         items = items_of(state, name)
-        waiting = _order(items, said[name].keys)[: len(items) - most] if len(items) > most else []
+        waiting = _leaving_order(items, said[name].keys)[: len(items) - most] if len(items) > most else []
         for item in waiting if said[name].is_new else ():
             without = _without(state, name, item)
             if room is None or room.size(without) >= room.least:
@@ -244,17 +243,17 @@ def _fit(
     return tuple(gone[_DECISIONS]), tuple(gone[_TASKS])
 
 
-def _shrink(state: State, said: dict[str, _Said], room: Room, gone: dict[str, list[Item]]) -> None:
-    """Take out decisions, then tasks, until there is room. If there never is, something else is too large, and they
-    stay: moving them would help nobody."""
+def _shrink(state: State, said: dict[str, _Heard], room: Room, gone: dict[str, list[Item]]) -> None:
+    """Remove decisions, then tasks, until there is room. If there never is, something else is too large, and they
+    stay: moving them would not help."""
     small = dict(state)
     left: list[tuple[str, Item]] = []
     for name in (_DECISIONS, _TASKS):
         while room.size(small) > room.most:
-            items = _order(items_of(small, name), said[name].keys)[:-1]
+            items = _leaving_order(items_of(small, name), said[name].keys)[:-1]
             if not items:
                 break
-            # Too little is no better than too much, as long as there is a choice.
+            # Do not go below the least size while there is a choice.
             spare = (each for each in items if room.size(_without(small, name, each)) >= room.least)
             item = next(spare, items[0])
             small = _without(small, name, item)
@@ -265,29 +264,29 @@ def _shrink(state: State, said: dict[str, _Said], room: Room, gone: dict[str, li
             gone[name].append(item)
 
 
-def _order(items: Sequence[Any], said: Sequence[str]) -> list[Item]:
-    """The items of a list in the order in which they leave it. What was said leaves in the order in which that was, so
-    that hearing it again ends with the same list."""
+def _leaving_order(items: Sequence[Any], said: Sequence[str]) -> list[Item]:
+    """Return the items in the order in which they leave the list. Those just said leave in the order said, so that
+    repeating them ends with the same list."""
     titled = [each for each in items if title_of(each)]
     place = {key: at for at, key in enumerate(said)}
-    return sorted(titled, key=lambda each: place.get(_key(each), -1))
+    return sorted(titled, key=lambda each: place.get(_title_key(each), -1))
 
 
 def _without(state: State, name: str, item: Item) -> State:
     return state | {name: [each for each in items_of(state, name) if each is not item]}
 
 
-# --- one by one ----------------------------------------------------------------------------
+# --- members ----------------------------------------------------------------------------
 
 
-def _list(state: State, name: str) -> list[Any] | None:
-    """None: somebody made something else of it, which stays as it is."""
+def _list_of(state: State, name: str) -> list[Any] | None:
+    """Return a list of the state; None if a person made it something else, which stays."""
     found = state.get(name, [])
     return list(found) if isinstance(found, list) else None
 
 
 def items_of(state: State, name: str) -> list[Any]:
-    return _list(state, name) or []
+    return _list_of(state, name) or []
 
 
 def title_of(each: Any) -> str:
@@ -295,18 +294,18 @@ def title_of(each: Any) -> str:
     return title if isinstance(title, str) else ""
 
 
-def _key(each: Any) -> str:
+def _title_key(each: Any) -> str:
     return title_of(each).casefold()
 
 
 def short(text: str, most: int = TITLE) -> str:
-    """One line, cut where it is too long."""
+    """Return one line, cut if too long."""
     text = escape(text)
     return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"
 
 
 def highest_id(items: Sequence[Any]) -> int:
-    """The highest number of an id in a list."""
+    """Return the highest id number in a list."""
     numbers = [str(each.get("id", ""))[2:] for each in items if isinstance(each, dict)]
     return max(
         (int(number) for number in numbers if number.isascii() and number.isdecimal() and len(number) < 9),
@@ -314,11 +313,11 @@ def highest_id(items: Sequence[Any]) -> int:
     )
 
 
-# --- which one is meant --------------------------------------------------------------------
+# --- finding one by name --------------------------------------------------------------------
 
 
 def task_named(tasks: Sequence[Item], name: str) -> Item:
-    """The task that is meant: by its id, its title, or how that begins."""
+    """Return the task with this id, title, or beginning of a title."""
     wanted = short(name).casefold()
     ways: tuple[Callable[[Item], bool], ...] = (
         lambda task: str(task.get("id", "")).casefold() == wanted,
@@ -333,12 +332,12 @@ def task_named(tasks: Sequence[Item], name: str) -> Item:
         if found:
             listed = ", ".join(f"{each.get('id') or '?'} ({short(title_of(each), WORD)})" for each in found)
             raise Refused(
-                f"No task was done: {name!r} could be any of {listed}. Give an id that only one of them has."
+                f"No task was marked done: {name!r} could be any of {listed}. Give an id that only one of them has."
             )
     open_now = (
         ", ".join(f"{each.get('id') or '?'} ({short(title_of(each), WORD)})" for each in titled) or "none"
     )
-    raise Refused(f"No task was done: none that is open is called {short(name)!r}. Open are: {open_now}.")
+    raise Refused(f"No task was marked done: no open task is called {short(name)!r}. Open tasks: {open_now}.")
 
 
 def blocker_at(blockers: Sequence[Any], name: str) -> int:
@@ -359,5 +358,5 @@ def blocker_at(blockers: Sequence[Any], name: str) -> int:
             "; ".join(f"{at} {short(blocker_text(each), WORD)}" for at, each in enumerate(blockers, 1))
             or "none"
         )
-        raise Refused(f"Nothing was unblocked: {short(name)!r} is not one blocker. There are: {there}.")
+        raise Refused(f"Nothing was unblocked: {short(name)!r} names no single blocker. There are: {there}.")
     return found[0]

@@ -1,7 +1,7 @@
-"""State: what `memory.state` is. Reads the working state, and changes it so that it stays sound, small and whole.
+"""The working state, `memory.state`: read and changed so that it stays sound and small.
 
-Invariant: every change is one journaled edit of `state.json`, made from the bytes that were read. What it takes out of
-the state is on a page before (`promote`); a broken file is left alone; the same change made again changes nothing.
+Invariant: every change is one journaled edit of `state.json`, made from the bytes that were read. What leaves the state
+is on a page first (`promote`); a broken file is left alone; repeating a change has no effect.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from looseleaf.state.rules import (
     task_named,
     title_of,
 )
-from looseleaf.state.text import Unsound, Words, author_of
+from looseleaf.state.text import StateText, Unsound, author_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,19 +46,19 @@ if TYPE_CHECKING:
         @property
         def pages(self) -> Pages: ...
         def promote(self, change: Change, ts: float, author: str, edits: list[str]) -> None:
-            """Write on pages what leaves the state. `edits` gets the ids of the edits made, also if it fails."""
+            """Write on pages what leaves the state. `edits` gets the ids of the edits made, even if it fails."""
 
 
-_NAMED = 3
-"""What left the state, of which a note says the titles."""
+_TITLES_SHOWN = 3
+"""Titles that a note names of what left the state."""
 
 _TRIES = 100
-"""How often a change is made anew when somebody saves the file in the same moment, before saying so."""
+"""How often a change is retried while something else saves the file, before it is refused."""
 
 
 def sized(count: Callable[[str], int], most: int) -> Callable[[Values], int]:
-    """What a state costs in a prompt. A guess is enough where no vocabulary could make it more than there is room for;
-    counting loads one."""
+    """Return a function that counts a state's tokens in a prompt. An estimate is enough where no vocabulary could
+    exceed the room; counting loads one."""
 
     def size(state: Values) -> int:
         from looseleaf.models.tokens import at_most, estimate
@@ -75,12 +75,12 @@ def room_in(policy: Policy, count: Callable[[str], int]) -> Room:
 
 
 def refuse_too_large(room: Room, before: Values, after: Values) -> None:
-    """What cannot be moved to a page must fit. A state that a person made too large may still get smaller."""
+    """Refuse a state that does not fit. One that a person made too large may still get smaller."""
     size = room.size(after)
     if size > room.most and size > room.size(before):
         raise Refused(
-            f"{STATE} was left as it is: it would take {size} tokens, and every prompt has room for {room.most}. Say "
-            "the goal, conventions and blockers in fewer words, or write them on PROJECT.md or a page in facts/."
+            f"{STATE} was left as it is: it would take {size} tokens, and every prompt has room for {room.most}. "
+            "Shorten the goal, conventions and blockers, or write them on PROJECT.md or a page in facts/."
         )
 
 
@@ -102,7 +102,7 @@ class State:
     # --- reading -------------------------------------------------------------------------------
 
     def to_dict(self) -> Values:
-        """All of it. A file that is broken is Refused, with the place of the fault; there, `shown` says what it was."""
+        """Return all of it. A broken file is Refused, with the place of the fault; `shown` has its last version."""
         try:
             found = self.file.read()[0] or {}
         except Unsound as unsound:
@@ -113,7 +113,7 @@ class State:
         return whole
 
     def shown(self) -> Values:
-        """What of it a prompt carries; while the file is broken, of what it last was, and `memory.notes` says so."""
+        """Return the part that a prompt carries; while the file is broken, of its last sound version, with a note."""
         return self.file.shown()
 
     @property
@@ -151,9 +151,9 @@ class State:
         blockers: Sequence[str | Mapping[str, Any]] | None = None,
         author: str | None = None,
     ) -> Receipt:
-        """Say what is wanted and what is being done; "" clears. Conventions are laid over those that are there, and one
-        that is None or "" goes. Blockers are given all together."""
-        words = Words(self._redact)
+        """Set the goal and the current work; "" clears. Conventions are merged into the present ones, and None or ""
+        removes one. Blockers replace all present ones."""
+        words = StateText(self._redact)
         texts = {
             name: words.line(text, name) for name, text in (("goal", goal), ("now", now)) if text is not None
         }
@@ -163,7 +163,7 @@ class State:
         def change(state: Values, ts: float) -> Values:
             new = state | texts
             if named:
-                merged = {**_members(state, "conventions"), **named}
+                merged = {**_dict_of(state, "conventions"), **named}
                 new["conventions"] = {
                     name: value for name, value in merged.items() if value not in (None, "")
                 }
@@ -177,12 +177,12 @@ class State:
         return self._edit(change, author, f"set: {', '.join(names)}" if names else "nothing set", words.said)
 
     def add_task(self, title: str, status: str = "open", *, author: str | None = None) -> Receipt:
-        """Take on a task. One of the same title is there once; another status than `open` is then the new one."""
-        words = Words(self._redact)
+        """Add a task. A title is there once; a status other than `open` replaces the present one."""
+        words = StateText(self._redact)
         title, status = words.title(title, "task"), words.word(status, "status") or "open"
         if status.casefold() in CLOSED:
             raise Refused(
-                f"No task was added: the status {status!r} is of one that is over, and {STATE} has open ones."
+                f"No task was added: {status!r} is the status of a closed task. Give an open one, such as open."
             )
 
         def change(state: Values, ts: float) -> Change:
@@ -198,8 +198,8 @@ class State:
         return self._edit(change, author, f"task: {title}", words.said)
 
     def done(self, name: str, *, author: str | None = None) -> Receipt:
-        """A task is done, by its id or its title: it becomes an episode."""
-        which = Words(self._redact).which(name, "id or title of a task")
+        """Mark a task as done, by id or title: it becomes an episode."""
+        which = StateText(self._redact).which(name, "id or title of a task")
 
         def change(state: Values, ts: float) -> Change:
             task = task_named(items_of(state, "tasks_open"), name)
@@ -208,8 +208,8 @@ class State:
         return self._edit(change, author, f"task done: {which}", [])
 
     def decide(self, title: str, why: str = "", *, author: str | None = None) -> Receipt:
-        """Something was decided. The same decision is there once."""
-        words = Words(self._redact)
+        """Add a decision. The same one is there once."""
+        words = StateText(self._redact)
         title, why = words.title(title, "decision"), words.line(why, "why")
         return self._edit(
             lambda state, ts: self._move(state, ts, decided=[(title, why)]),
@@ -228,9 +228,9 @@ class State:
         decided: Sequence[tuple[str, str]] = (),
         author: str | None = None,
     ) -> Receipt:
-        """All of this as one edit, or none of it: what is wanted, what is being done, tasks that are taken on, tasks
-        (by id or title) that are done, decisions and why."""
-        words = Words(self._redact)
+        """Make one edit of all this, or none: the goal, the current work, new tasks, finished tasks (by id or title),
+        and decisions with reasons."""
+        words = StateText(self._redact)
         texts = {
             name: words.line(text, name) for name, text in (("goal", goal), ("now", now)) if text is not None
         }
@@ -252,8 +252,8 @@ class State:
         return self._edit(change, author, f"set: {', '.join(dict.fromkeys(names))}", words.said)
 
     def block(self, text: str, *, author: str | None = None) -> Receipt:
-        """Something stands in the way."""
-        words = Words(self._redact)
+        """Add a blocker."""
+        words = StateText(self._redact)
         text = words.title(text, "blocker")
 
         def change(state: Values, ts: float) -> Values:
@@ -264,9 +264,9 @@ class State:
         return self._edit(change, author, f"blocker: {text}", words.said)
 
     def unblock(self, name: str | int, *, author: str | None = None) -> Receipt:
-        """A blocker is out of the way: by its text, its id, or its number from 1."""
+        """Remove a blocker, by its text, its id, or its number from 1."""
         wanted = str(name) if type(name) is int else name
-        which = Words(self._redact).which(wanted, "blocker")
+        which = StateText(self._redact).which(wanted, "blocker")
 
         def change(state: Values, ts: float) -> Values:
             there = items_of(state, "blockers")
@@ -276,7 +276,7 @@ class State:
         return self._edit(change, author, f"unblocked: {which}", [])
 
     def restore(self, *, author: str | None = None) -> Receipt:
-        """Put the last sound version in place of a file that is broken, or gone."""
+        """Restore the last sound version of a broken or missing file."""
         author = author_of(author)
         with self._pages.absorb.threads, self._store.lock():
             base = None
@@ -287,13 +287,13 @@ class State:
                         f"Nothing was restored: {STATE} is sound. `looseleaf undo {STATE}` takes back its last edit."
                     )
             except Unsound as unsound:
-                if unsound.line is None:  # it cannot even be read, so nothing could keep what it says
+                if unsound.line is None:  # unreadable, so its text could not be kept
                     raise self.file.refused(unsound) from None
                 base = self._pages.page(STATE).sha256
             good = self.file.last_good()
             if good is None:
                 raise Refused(
-                    f"Nothing was restored: no earlier version of {STATE} was sound. Mend it with an editor."
+                    f"Nothing was restored: no earlier version of {STATE} was sound. Fix it with an editor."
                 )
             receipt = self._pages.edit(
                 STATE,
@@ -334,8 +334,8 @@ class State:
         return move(state, ts, room=self._room, highest=self.provenance.highest, **given)
 
     def move(self, change: Callable[..., Change], ts: float, reason: str, edits: list[str]) -> None:
-        """As talk of a time moves it: `change` makes of a state, the `room` there is and the `highest` ids what it is
-        then. `edits` gets the ids of all edits that were made, also if it is not finished."""
+        """Change the state as talk of a time says: `change` gets it with the `room` and the `highest` ids. `edits`
+        gets the ids of all edits made, even if it fails."""
 
         def made(state: Values) -> Change:
             return change(state, room=self._room, highest=self.provenance.highest)
@@ -354,14 +354,14 @@ class State:
         for _ in range(_TRIES):
             with self._pages.absorb.threads, self._store.lock():
                 try:
-                    return self._try(change, ts, author, reason, edits)
+                    return self._try_change(change, ts, author, reason, edits)
                 except Stale:
-                    continue  # somebody saved in this moment: their change first, then ours on top of it
+                    continue  # saved meanwhile: apply ours on top of that
         raise Refused(
-            f"{STATE} was not changed: something else keeps saving it. Close the program that does, and repeat."
+            f"{STATE} was not changed: something else keeps saving it. Close the program that does, and try again."
         )
 
-    def _try(
+    def _try_change(
         self,
         change: Callable[[Values], Change],
         ts: float,
@@ -369,7 +369,7 @@ class State:
         reason: str,
         edits: list[str],
     ) -> Receipt:
-        """What leaves the state is on a page before it does."""
+        """Make the change once; what leaves the state is written on a page first."""
         try:
             found, base = self.file.read()
         except Unsound as unsound:
@@ -392,11 +392,11 @@ class State:
         self._parts.promote(made, ts, author, edits)
         moved = [title_of(each) for each in (*made.settled, *made.parked)]
         if moved:
-            what = ", ".join(f"“{short(title, WORD)}”" for title in moved[:_NAMED])
-            more = f" and {len(moved) - _NAMED} more" if len(moved) > _NAMED else ""
-            self._note(f"There was no more room in {STATE}: {what}{more} stands on facts/{PROJECT}.md now.")
+            what = ", ".join(f"“{short(title, WORD)}”" for title in moved[:_TITLES_SHOWN])
+            more = f" and {len(moved) - _TITLES_SHOWN} more" if len(moved) > _TITLES_SHOWN else ""
+            self._note(f"{STATE} is full: {what}{more} moved to facts/{PROJECT}.md.")
 
 
-def _members(state: Values, name: str) -> dict[str, Any]:
+def _dict_of(state: Values, name: str) -> dict[str, Any]:
     found = state.get(name)
     return found if isinstance(found, dict) else {}

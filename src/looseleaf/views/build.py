@@ -1,8 +1,8 @@
-"""Topic memory and global memory (FORMAT §11.6): facts by topic, and the few that must not be forgotten.
+"""Builds topic memories and the global memory (FORMAT §11.6): facts by topic, and the few not to be forgotten.
 
-A topic is made again when its facts or entries changed, or a file of it is missing; all others are left alone:
-`views/topics.json` says of each topic behind which record of the journal it was made. The global files are made of a
-shortlist (`views/essentials.json`, a cache), so they cost what changed, and not what there is.
+A topic is rebuilt only when its facts or entries changed or one of its files is missing: `views/topics.json` has, for
+each topic, the journal record after which it was built. The global files are built from a shortlist
+(`views/essentials.json`, a cache), so they cost what changed, not what there is.
 """
 
 from __future__ import annotations
@@ -39,22 +39,24 @@ SHORTLIST = "views/essentials.json"
 SCHEMA = "topics.v1"
 BY_RULES = "rules/1"
 
-_FILES = {"topic_memory.json", "topic_memory.md"}
+_TOPIC_FILES = {"topic_memory.json", "topic_memory.md"}
 
 
 @frozen
 class Built:
-    """What a build did: the topics that it made again, and how many there are."""
+    """The result of a build: the topics rebuilt, and how many there are."""
 
     made: tuple[str, ...]
     topics: int
 
 
 class Topics:
+    """The topic memories and the global memory, read and built."""
+
     def __init__(self, store: Store, facts: Facts) -> None:
         self._store = store
         self._facts = facts
-        self._told: tuple[Position, list[dict[str, Any]]] | None = None
+        self._essentials: tuple[Position, list[dict[str, Any]]] | None = None
 
     @property
     def names(self) -> list[str]:
@@ -63,45 +65,42 @@ class Topics:
     # --- reading -----------------------------------------------------------------------
 
     def topic(self, name: str, as_of: float | None = None) -> dict[str, Any]:
-        """The memory of a topic, as it is now or was at a time."""
-        return self._made(name, as_of)[0]
+        """Return the memory of a topic, now or as of a time."""
+        return self._build_topic(name, as_of)[0]
 
     def whole(self, as_of: float | None = None) -> dict[str, Any]:
-        """The global memory, as it is now or was at a time. As it is now, it is built: that costs what changed."""
+        """Return the global memory, now or as of a time. For now it is built, which costs what changed."""
         if as_of is None:
             try:
-                return self._up_to_date()[1]()
+                return self._update()[1]()
             except Refused:
-                pass  # where nothing can be written, all of it can be read
-        return _not_after(as_of, global_memory(self._digest(name, as_of) for name in self.names))
+                pass  # nothing can be written, but all of it can be read
+        return _cap_updated(as_of, global_memory(self._digest(name, as_of) for name in self.names))
 
     def essentials(self) -> list[dict[str, Any]]:
-        """What must not be forgotten, as it is now. Does not look whether each file of each topic is there."""
+        """Return what must not be forgotten now. Does not check that each topic's files exist."""
         at = self._facts.position
-        if self._told is None or self._told[0] != at:
+        if self._essentials is None or self._essentials[0] != at:
             try:
-                self._told = at, self._up_to_date(looks=False)[1]()["do_not_forget"]
+                self._essentials = at, self._update(looks=False)[1]()["do_not_forget"]
             except Refused:
                 return list(self.whole()["do_not_forget"])
-        return self._told[1]
+        return self._essentials[1]
 
-    def _made(self, name: str, as_of: float | None = None) -> tuple[dict[str, Any], list[Fact]]:
-        """The memory of a topic, and all facts that are true there."""
+    def _build_topic(self, name: str, as_of: float | None = None) -> tuple[dict[str, Any], list[Fact]]:
+        """Return the memory of a topic, and all its true facts."""
         facts = true_at(self._facts.of(name), as_of)
-        if as_of is not None:  # what was true then is what is current in that memory
+        if as_of is not None:  # true then is current in that memory
             facts = [fact.but(status="current", valid_to=None, superseded_by=None) for fact in facts]
         entries = self._entries(name, as_of)
-        from looseleaf.views.topic_memory import (  # not for those who only look
-            state_inputs_hash,
-            topic_memory,
-        )
+        from looseleaf.views.topic_memory import state_inputs_hash, topic_memory  # not loaded by readers
 
         made = topic_memory(name, facts, entries, as_of=as_of)
         inputs = state_inputs_hash(name, facts, entries, as_of=as_of)
-        return _not_after(as_of, made) | {"state_by": BY_RULES, "state_inputs": inputs}, facts
+        return _cap_updated(as_of, made) | {"state_by": BY_RULES, "state_inputs": inputs}, facts
 
     def _digest(self, name: str, as_of: float | None = None) -> dict[str, Any]:
-        return digest(*self._made(name, as_of))
+        return digest(*self._build_topic(name, as_of))
 
     def _entries(self, name: str, as_of: float | None) -> list[dict[str, Any]]:
         placed = sorted(
@@ -118,10 +117,10 @@ class Topics:
             try:
                 entry = read_entry(self._store, reference)
             except Refused:
-                continue  # somebody removed or broke it; `check` says so
+                continue  # removed or broken; `check` reports it
             summary, trust = entry.summary, str(entry.meta.get("trust", "tainted"))
             if trust == "tainted":
-                # What tools said stands in its summary; what the user and the assistant noted does not rest on that.
+                # Its summary may quote tools; what the user and the assistant noted does not.
                 origins = entry.meta.get("sources") or {}
                 trust = "inferred"
                 summary = {"summary": ""} | {
@@ -133,42 +132,42 @@ class Topics:
                     for name in NOTED
                 }
             elif over and as_of is None and summary.get("summary"):
-                summary = {**summary, "summary": _still(str(summary["summary"]), is_outdated)}
+                summary = {**summary, "summary": _drop_outdated(str(summary["summary"]), is_outdated)}
             name_of = reference.rpartition("/")[2]
             found.append({"entry_id": name_of, "ts": ts, "level": trust, "summary": summary})
         return found
 
-    # --- making ------------------------------------------------------------------------
+    # --- building ------------------------------------------------------------------------
 
     def build(self, *, full: bool = False, progress: Callable[[int, int], None] | None = None) -> Built:
-        """Bring the views up to date; `full`: make all of them again."""
-        made, _ = self._up_to_date(full=full, progress=progress)
+        """Update the views; `full`: rebuild all."""
+        made, _ = self._update(full=full, progress=progress)
         return Built(tuple(made), len(self.names))
 
-    def _up_to_date(
+    def _update(
         self,
         *,
         full: bool = False,
         looks: bool = True,
         progress: Callable[[int, int], None] | None = None,
     ) -> tuple[Collection[str], Callable[[], dict[str, Any]]]:
-        """The topics that were made again, and the global memory, for whoever asks for it. Without `looks`, files that
-        somebody deleted are left for the next one to make again."""
+        """Update the views; return the rebuilt topics, and a function for the global memory. Without `looks`, deleted
+        files are left for the next build."""
         if looks:
             self._facts.make_whole()
         made: dict[str, dict[str, Any]] = {}
-        known, built = ({}, "") if full else self._known()
+        known, built = ({}, "") if full else self._load_index()
         now: Known = {}
         names = self.names
         for number, name in enumerate(names):
             mark = list(self._facts.topics[name])
             before = known.get(name)
-            if before is not None and before[0] == mark and (not looks or self._is_there(name)):
+            if before is not None and before[0] == mark and (not looks or self._has_files(name)):
                 now[name] = before
                 continue
             from looseleaf.views.topic_memory import topic_md
 
-            memory, facts = self._made(name)
+            memory, facts = self._build_topic(name)
             self._store.view(f"{FOLDER}/{name}/topic_memory.json", as_json(memory))
             self._store.view(f"{FOLDER}/{name}/topic_memory.md", topic_md(memory).encode())
             made[name] = digest(memory, facts)
@@ -177,7 +176,7 @@ class Topics:
                 progress(number + 1, len(names))
         if made or now != known or not self._has_global():
             index = records.encode({"schema": SCHEMA, "topics": dict(sorted(now.items()))})
-            listed, whole = self._listed(built, made, known.keys() - now.keys(), now)
+            listed, whole = self._make_shortlist(built, made, known.keys() - now.keys(), now)
             kept = {"schema": short.SHORTLIST_SCHEMA, "of": sha256(index)} | listed.to_record()
             self._store.view(SHORTLIST, records.encode(kept))
             self._store.view(f"{GLOBAL}.json", as_json(whole))
@@ -188,44 +187,44 @@ class Topics:
             from looseleaf.views.agents import build_agents
 
             build_agents(self._store, self._facts, made, full=full)
-        return made, lambda: self._listed(built, {}, (), now)[1]
+        return made, lambda: self._make_shortlist(built, {}, (), now)[1]
 
-    def _listed(
+    def _make_shortlist(
         self, built: str, made: Mapping[str, dict[str, Any]], gone: Collection[str], now: Known
     ) -> tuple[Shortlist, dict[str, Any]]:
-        """The shortlist, and the global memory that it tells: by what changed, or else by all there is."""
+        """Return the shortlist and its global memory: from what changed, else from all topics."""
         updated_at = max((ts or 0.0 for _, ts in now.values()), default=0.0) or None
-        before = self._shortlist(built)
+        before = self._load_shortlist(built)
         if before is not None:
-            listed = short.changed(before, {*made, *gone}, made.values())
-            whole = short.told(listed, len(now), updated_at)
+            listed = short.update_shortlist(before, {*made, *gone}, made.values())
+            whole = short.memory_from(listed, len(now), updated_at)
             if whole is not None:
                 return listed, whole
-        listed = short.shortlist(made[name] if name in made else self._digest(name) for name in now)
-        whole = short.told(listed, len(now), updated_at)
+        listed = short.make_shortlist(made[name] if name in made else self._digest(name) for name in now)
+        whole = short.memory_from(listed, len(now), updated_at)
         return listed, whole if whole is not None else global_memory(map(self._digest, now))
 
-    def _shortlist(self, built: str) -> Shortlist | None:
-        """The shortlist that was made with the index of this hash."""
+    def _load_shortlist(self, built: str) -> Shortlist | None:
+        """Load the shortlist made with the index of this hash."""
         try:
-            raw = self._record(SHORTLIST)[0]
+            raw = self._read_view(SHORTLIST)[0]
             is_ours = raw["schema"] == short.SHORTLIST_SCHEMA and raw["of"] == built
             return short.Shortlist.from_record(raw) if is_ours else None
         except (KeyError, TypeError, ValueError, AttributeError):
             return None
 
-    def _known(self) -> tuple[Known, str]:
-        """Of each topic, behind which record it was made and when it last changed, and the hash of the file that says
-        so; nothing if that is not whole."""
-        raw, name = self._record(INDEX)
+    def _load_index(self) -> tuple[Known, str]:
+        """Load the index (for each topic, after which record it was built and when it last changed) and its hash;
+        empty if it is not whole."""
+        raw, name = self._read_view(INDEX)
         try:
             topics = raw["topics"] if raw["schema"] == SCHEMA else {}
             return {each: (mark, updated_at) for each, (mark, updated_at) in topics.items()}, name
         except (KeyError, TypeError, ValueError, AttributeError):
             return {}, ""
 
-    def _record(self, path: str) -> tuple[Record, str]:
-        """A view, if it is whole, and its hash."""
+    def _read_view(self, path: str) -> tuple[Record, str]:
+        """Read a view and its hash; empty if it is not whole."""
         try:
             document = self._store.get(path)
         except Refused:
@@ -233,16 +232,16 @@ class Topics:
         record = records.whole(document.data) if document else {}
         return (record, document.sha256) if document and record else ({}, "")
 
-    def _is_there(self, name: str) -> bool:
+    def _has_files(self, name: str) -> bool:
         there = {stat.path.rpartition("/")[2] for stat in self._store.list(f"{FOLDER}/{name}")}
-        return there >= _FILES
+        return there >= _TOPIC_FILES
 
     def _has_global(self) -> bool:
         return all(self._store.stat(f"{GLOBAL}.{end}") is not None for end in ("json", "md"))
 
 
-def _still(summary: str, is_outdated: Callable[[str], bool]) -> str:
-    """What an entry's summary says, without the sentences that are true no longer."""
+def _drop_outdated(summary: str, is_outdated: Callable[[str], bool]) -> str:
+    """Return an entry's summary without the sentences that are no longer true."""
     from looseleaf.language.sentences import sentences
 
     lines = summary.split("\n")
@@ -254,7 +253,7 @@ def _still(summary: str, is_outdated: Callable[[str], bool]) -> str:
     return "\n".join(lines)
 
 
-def _not_after(as_of: float | None, memory: dict[str, Any]) -> dict[str, Any]:
-    """As of a time, nothing was known later than then, whenever it was written down."""
+def _cap_updated(as_of: float | None, memory: dict[str, Any]) -> dict[str, Any]:
+    """Cap `updated_at` at `as_of`: nothing in that memory is later, whenever it was written down."""
     updated = memory["updated_at"]
     return memory if as_of is None or updated is None else memory | {"updated_at": min(updated, as_of)}

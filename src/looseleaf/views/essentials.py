@@ -1,9 +1,9 @@
-"""Essentials: which facts are not to be forgotten, and the global memory that holds them (seed 001).
+"""Essentials: the facts not to be forgotten, and the global memory that holds them (seed 001).
 
-Invariant: only what a person confirmed or the user himself said is ever among them, and only while it holds. The size
-of the global memory is bounded by `Caps`, whatever the history; the same digests in any order make the same memory.
+Invariant: only what a person confirmed or the user said is among them, and only while it is true. `Caps` bounds the
+size of the global memory, whatever the history; the same digests in any order make the same memory.
 
-The global memory is made of one small digest per topic, so making it costs what the topics cost, not their entries.
+The global memory is made of one small digest per topic, so its cost grows with the topics, not their entries.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from looseleaf.base.values import Fact, Kind, Record
 
-if TYPE_CHECKING:
     Tier = Literal["core", "secondary"]
     Digest = Mapping[str, Any]
 
@@ -30,10 +29,10 @@ SCHEMA = "global_memory.v1"
 
 TIERS: tuple[Tier, ...] = ("core", "secondary")
 TYPES = KINDS
-"""In the order of seed 001: who somebody is, what is promised, what is forbidden, then the rest."""
+"""In the order of seed 001: identity, promises, prohibitions, then the rest."""
 
 TRUSTED = frozenset(("confirmed", "said"))
-"""Levels that may be among the essentials: they are in every prompt, so nobody but the user may put them there."""
+"""Levels that may be essential: they are in every prompt, so only the user may put them there."""
 
 
 # --- how much --------------------------------------------------------------------------
@@ -41,47 +40,47 @@ TRUSTED = frozenset(("confirmed", "said"))
 
 @frozen
 class Caps:
-    """How much a topic memory and the global memory hold."""
+    """The limits of a topic memory and the global memory."""
 
     # --- essentials: at most so many of each type, in the order of TYPES -----------------
     core: tuple[int, ...] = (12, 8, 12, 10, 6, 4, 8)
-    """Who somebody is and what is forbidden is what an answer fails on; events matter for a while. All full, they are
-    60 lines: about 700 tokens, what a prompt can always carry."""
+    """Answers fail on identity and prohibitions; events matter for a while. All full, they are 60 lines: about 700
+    tokens, which a prompt can always carry."""
 
     secondary: tuple[int, ...] = (6, 10, 6, 10, 16, 6, 10)
     """Dropped first from a prompt, so these may be wider where core is narrow. All full: 64 lines, about 800 tokens."""
 
     # --- the global memory -----------------------------------------------------------------
     active_topics: int = 40
-    """More than anybody keeps in his head; a list that is read from the top."""
+    """More than anyone remembers; a list read from the top."""
 
     snapshot_chars: int = 240
     """Of a topic's summary, in the global memory: two lines."""
 
     snapshot_items: int = 3
-    """Of a topic's open questions and of its next actions there: the newest ones. The topic has the others."""
+    """Of a topic's open questions and next actions there: the newest. The topic has the others."""
 
     # --- a topic memory ----------------------------------------------------------------------
     facts: int = 400
-    """Facts of one topic: more than a page that a person still reads. Those beyond it stay on the page."""
+    """Facts of one topic: more than a person reads on a page. The others stay on the page."""
 
     entries: int = 200
-    """The newest entries that a state is made of. What was left open before them, nobody has come back to."""
+    """The newest entries that a state is made of. Older open questions were never taken up again."""
 
     summary_words: int = 80
-    """Of a topic's summary: what is read in half a minute."""
+    """Of a topic's summary: half a minute's reading."""
 
     summary_chars: int = 560
-    """The same where words are not separated by spaces."""
+    """The same for scripts without spaces."""
 
     summary_facts: int = 6
-    """Facts that a summary begins with; the others are listed beside it."""
+    """Facts that a summary begins with; the others are listed with it."""
 
     summary_entries: int = 3
     """The newest entries that a summary takes sentences from."""
 
     items: int = 12
-    """Open questions, next actions and bounds of a topic, each. A longer list is not worked off but skipped."""
+    """Open questions, next actions and bounds of a topic, each. A longer list is skipped, not worked off."""
 
     # --- texts -----------------------------------------------------------------------------------
     object_chars: int = 240
@@ -91,7 +90,7 @@ class Caps:
     """Of a quote, and of any other text of a fact."""
 
     sources: int = 10
-    """Of one fact: the newest. Something that is said every day would else have thousands."""
+    """Of one fact: the newest. A fact repeated daily would have thousands."""
 
     tags: int = 10
     """Of one fact."""
@@ -101,42 +100,41 @@ CAPS = Caps()
 
 
 def cut(text: str, chars: int) -> str:
-    """`text`, or its beginning and `…`, at most so many characters long."""
+    """Return `text`, or its beginning and `…`, at most `chars` long."""
     return text if len(text) <= chars else f"{text[: chars - 1].rstrip()}…"
 
 
-# --- which -----------------------------------------------------------------------------
+# --- which facts -----------------------------------------------------------------------------
 
 SALIENCE: dict[Kind | None, float] = dict([*OF_KINDS.items(), (None, 0.3)])
-"""How much a fact matters where nothing says so: by its kind. Without one it is a free note, or a label of which nobody
-has said the kind."""
+"""The default salience of a fact, by its kind. Without one it is a free note, or has a label of unknown kind."""
 
 _BARS: dict[Kind, tuple[float, float]] = {
     "identity": (0.85, 0.4),
     "commitment": (0.85, 0.4),
     "constraint": (0.85, 0.4),
-    "preference": (0.8, 0.4),  # standing ones; what somebody merely likes (0.6) is secondary
-    "trait": (0.9, 0.4),  # an allergy that somebody marked as grave; most are secondary
+    "preference": (0.8, 0.4),  # standing ones; mere likes (0.6) are secondary
+    "trait": (0.9, 0.4),  # an allergy marked as grave; most are secondary
     "event": (0.95, 0.5),  # what happened is history, however large
     "decision": (0.9, 0.5),  # what was settled binds, but its topic says so too
 }
-"""The salience from which on a fact of this kind is core, and from which on it is secondary."""
+"""The lowest salience at which a fact of this kind is core, and secondary."""
 
 CORE_SCORE = 7.0
 NEVER_SCORE = 2.0
 _NO_SCORE = 5.0
-"""Scores are from 0 to 10: from seven on a person wants to see it, up to two he does not; none is neither."""
+"""Scores are from 0 to 10: at 7 or more a person wants to see it, at 2 or less not; no score is neither."""
 
 PINNED = "pinned"
 UNVERIFIED = "unverified"
 _OF_DOUBTFUL = 0.85
-"""What the salience of a fact that may have changed counts."""
+"""The factor on the salience of a fact that may have changed."""
 DOUBTED = 0.5
 """A confidence below this: more likely wrong than not."""
 
 
 def kind_of(fact: Fact) -> Kind | None:
-    """Its kind, or that of its relation; None for a note or an unknown label."""
+    """Return a fact's kind, or its relation's; None for a note or an unknown label."""
     if fact.kind is not None or fact.relation.casefold() == NOTE:
         return fact.kind
     relation = BY_LABEL.get(fact.relation.casefold())
@@ -144,7 +142,7 @@ def kind_of(fact: Fact) -> Kind | None:
 
 
 def tier(fact: Fact) -> Tier | None:
-    """Whether a fact is core, secondary or not among the essentials: the rule to swap for another one.
+    """Return whether a fact is core, secondary or not essential. This is the rule to swap for another.
 
     | asked in this order                            | then                                                         |
     |------------------------------------------------|--------------------------------------------------------------|
@@ -155,43 +153,43 @@ def tier(fact: Fact) -> Tier | None:
     | time span `short_term`                         | none: for days, and the state holds what is being done now   |
     | salience against the bars of its kind          | core, secondary or none                                      |
 
-    There is no clock here, so events do not age: newer ones displace them, since few fit and the newest go first.
+    There is no clock here, so events do not age: newer ones displace them, since few fit and the newest come first.
     """
     if fact.status != "current" or fact.level not in TRUSTED:
         return None
-    score = _within(fact.user_fact_score, 10.0, _NO_SCORE)
+    score = _value_or(fact.user_fact_score, 10.0, _NO_SCORE)
     if score >= CORE_SCORE:
         return "core"
     if score <= NEVER_SCORE:
         return None
     if PINNED in fact.tags:
         return "core"
-    if UNVERIFIED in fact.tags or _within(fact.confidence, 1.0, 1.0) < DOUBTED:
+    if UNVERIFIED in fact.tags or _value_or(fact.confidence, 1.0, 1.0) < DOUBTED:
         return None
     if fact.time_span == "short_term":
         return None
     kind = kind_of(fact)
-    salience = _within(fact.salience, 1.0, SALIENCE[kind])
+    salience = _value_or(fact.salience, 1.0, SALIENCE[kind])
     core, secondary = _BARS[kind or "trait"]
     return "core" if salience >= core else "secondary" if salience >= secondary else None
 
 
-def _within(value: float | None, most: float, otherwise: float) -> float:
-    """A number that is none, or outside its range, says nothing."""
+def _value_or(value: float | None, most: float, otherwise: float) -> float:
+    """Return the value; `otherwise` if it is missing or out of range."""
     return value if value is not None and 0 <= value <= most else otherwise
 
 
 def rank(fact: Fact) -> tuple[Any, ...]:
-    """Sorts facts, the weightiest first: score, pinned, salience, confidence, newest, id. No two facts are equal."""
-    return _order(lambda name: getattr(fact, name), kind_of(fact), fact)
+    """Return the sort key of a fact, weightiest first: score, pinned, salience, confidence, newest, id. Unique."""
+    return _sort_key(lambda name: getattr(fact, name), kind_of(fact), fact)
 
 
-def _order(read: Callable[[str], Any], kind: Kind | None, whole: object) -> tuple[Any, ...]:
+def _sort_key(read: Callable[[str], Any], kind: Kind | None, whole: object) -> tuple[Any, ...]:
     return (
-        -_within(read("user_fact_score"), 10.0, _NO_SCORE),
+        -_value_or(read("user_fact_score"), 10.0, _NO_SCORE),
         PINNED not in read("tags"),
-        -_within(read("salience"), 1.0, SALIENCE[kind]) * (_OF_DOUBTFUL if DOUBTFUL in read("tags") else 1),
-        -_within(read("confidence"), 1.0, 1.0),
+        -_value_or(read("salience"), 1.0, SALIENCE[kind]) * (_OF_DOUBTFUL if DOUBTFUL in read("tags") else 1),
+        -_value_or(read("confidence"), 1.0, 1.0),
         -(read("recorded_at") or read("entry_ts") or 0.0),
         read("id") or "",
         read("topic"),
@@ -205,52 +203,52 @@ _KEPT = (
     "id topic subject relation object time_span confidence salience user_fact_score entry_id entry_ts level valid_from "
     "valid_to recorded_at".split()
 )
-"""What of a fact stands in the global memory. Its quote and sources are in its topic."""
+"""Members of a fact in the global memory. Its quote and sources are in its topic."""
 
 
 def candidates(
     facts: Iterable[Fact], *, tier_of: Callable[[Fact], Tier | None] = tier, caps: Caps = CAPS
 ) -> list[dict[str, Any]]:
-    """Those facts of one topic that could be essentials of all: by tier, type and rank, as many as any memory takes."""
+    """Return one topic's candidates for the essentials: by tier, type and rank, as many as fit."""
     found: dict[tuple[Tier, Kind], list[Fact]] = {}
     for fact in facts:
         which = tier_of(fact)
-        # Asked again, because the rule can be swapped and this cannot.
+        # Checked again, because the rule can be swapped and this cannot.
         if which is not None and fact.status == "current" and fact.level in TRUSTED:
             found.setdefault((which, kind_of(fact) or "trait"), []).append(fact)
     chosen: list[dict[str, Any]] = []
     seen: set[tuple[str, ...]] = set()
     for which, kind, most in places(caps):
         ranked = sorted(found.get((which, kind), ()), key=rank)
-        chosen += _take((_small(fact, which, kind, caps) for fact in ranked), most, seen)
+        chosen += _take((_small_fact(fact, which, kind, caps) for fact in ranked), most, seen)
     return chosen
 
 
 def places(caps: Caps) -> list[tuple[Tier, Kind, int]]:
-    """In the order in which they are told, and how many each holds."""
+    """Return the places of the essentials in order, and how many each holds."""
     limits = zip(TIERS, (caps.core, caps.secondary), strict=True)
     return [(which, kind, most) for which, row in limits for kind, most in zip(TYPES, row, strict=True)]
 
 
-def _small(fact: Fact, which: Tier, kind: Kind, caps: Caps) -> dict[str, Any]:
+def _small_fact(fact: Fact, which: Tier, kind: Kind, caps: Caps) -> dict[str, Any]:
     small: dict[str, Any] = {"tier": which, "type": kind}
     for name in _KEPT:
         value = getattr(fact, name)
         small[name] = cut(value, caps.object_chars) if isinstance(value, str) else value
     return small | {
-        # Said in any case, so that a fact is ranked among all as it is in its topic.
-        "salience": _within(fact.salience, 1.0, SALIENCE[kind_of(fact)]),
+        # Always set, so that a fact ranks among all as in its topic.
+        "salience": _value_or(fact.salience, 1.0, SALIENCE[kind_of(fact)]),
         "tags": [cut(tag, caps.object_chars) for tag in tags_of(fact.tags, caps)],
     }
 
 
 def tags_of(tags: Iterable[str], caps: Caps) -> list[str]:
-    """In one order, whoever read the fact, with `pinned` first: it is never cut off."""
+    """Return the tags in a fixed order, `pinned` first so that it is never cut."""
     return sorted(set(tags), key=lambda tag: (tag != PINNED, tag))[: caps.tags]
 
 
-def _same(small: Mapping[str, Any]) -> tuple[str, ...]:
-    """Equal for facts that say the same."""
+def _sameness(small: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return a key that is equal for facts that say the same."""
     return tuple(" ".join(small[name].casefold().split()) for name in ("subject", "relation", "object"))
 
 
@@ -259,27 +257,27 @@ def _take(ranked: Iterable[dict[str, Any]], most: int, seen: set[tuple[str, ...]
     for each in ranked:
         if len(taken) == most:
             break
-        if _same(each) not in seen:
-            seen.add(_same(each))
+        if _sameness(each) not in seen:
+            seen.add(_sameness(each))
             taken.append(each)
     return taken
 
 
 def digest(memory: Mapping[str, Any], facts: Iterable[Fact], *, caps: Caps = CAPS) -> dict[str, Any]:
-    """What the global memory has to know of a topic: of its `topic_memory`, and of all its facts."""
+    """Return what the global memory needs of a topic: from its `topic_memory` and all its facts."""
     state = memory["state"]
     return {
         "topic": memory["topic"],
         "updated_at": memory["updated_at"],
         "summary": cut(state["summary"], caps.snapshot_chars),
-        "open_questions": _first(state["open_questions"], caps),
-        "next_actions": _first(state["next_actions"], caps),
+        "open_questions": _first_texts(state["open_questions"], caps),
+        "next_actions": _first_texts(state["next_actions"], caps),
         "facts_count": len(memory["facts"]) + memory["facts_omitted"],
         "candidates": candidates(facts, caps=caps),
     }
 
 
-def _first(texts: Sequence[str], caps: Caps) -> list[str]:
+def _first_texts(texts: Sequence[str], caps: Caps) -> list[str]:
     return [cut(text, caps.object_chars) for text in texts[: caps.snapshot_items]]
 
 
@@ -287,7 +285,7 @@ def _first(texts: Sequence[str], caps: Caps) -> list[str]:
 
 
 def global_memory(topics: Iterable[Mapping[str, Any]], *, caps: Caps = CAPS) -> dict[str, Any]:
-    """The global memory, of one digest per topic."""
+    """Make the global memory from one digest per topic."""
     known = sorted(topics, key=activity)
     updated_at = max((each["updated_at"] or 0.0 for each in known), default=0.0) or None
     chosen = essentials([each for topic in known for each in topic["candidates"]], caps)
@@ -297,7 +295,7 @@ def global_memory(topics: Iterable[Mapping[str, Any]], *, caps: Caps = CAPS) -> 
 def snapshots(
     active: Sequence[Digest], topics: int, updated_at: float | None, chosen: Sequence[Digest], caps: Caps
 ) -> dict[str, Any]:
-    """The global memory of so many topics, of which the most active ones are given, and of its essentials."""
+    """Make the global memory from the most active of so many topics, and its essentials."""
     return {
         "schema": SCHEMA,
         "updated_at": updated_at,
@@ -308,7 +306,7 @@ def snapshots(
 
 
 def activity(topic: Mapping[str, Any]) -> tuple[Any, ...]:
-    """The newest first; of those that were touched on the same day, the one that holds most."""
+    """Return the sort key of a topic: newest day first, then most facts."""
     updated = topic["updated_at"] or 0.0
     return -(updated // 86400), -topic["facts_count"], -updated, topic["topic"]
 
@@ -320,17 +318,17 @@ def _snapshot(topic: Mapping[str, Any], caps: Caps) -> dict[str, Any]:
         "facts_count": topic["facts_count"],
         "state": {
             "summary": cut(topic["summary"], caps.snapshot_chars),
-            "open_questions": _first(topic["open_questions"], caps),
-            "next_actions": _first(topic["next_actions"], caps),
+            "open_questions": _first_texts(topic["open_questions"], caps),
+            "next_actions": _first_texts(topic["next_actions"], caps),
         },
     }
 
 
 def essentials(found: Sequence[dict[str, Any]], caps: Caps) -> list[dict[str, Any]]:
-    """Those of all candidates that have a place."""
+    """Choose among all candidates those that have a place."""
     by_place: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for each in found:
-        if each["level"] in TRUSTED:  # digests lie in a folder that anybody can write to
+        if each["level"] in TRUSTED:  # digests lie in a folder that others can write to
             by_place.setdefault((each["tier"], each["type"]), []).append(each)
     chosen: list[dict[str, Any]] = []
     seen: set[tuple[str, ...]] = set()
@@ -340,21 +338,21 @@ def essentials(found: Sequence[dict[str, Any]], caps: Caps) -> list[dict[str, An
 
 
 def order_of(small: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Sorts candidates as `rank` does the facts that they were."""
-    return _order(small.__getitem__, small["type"], small)
+    """Return the sort key of a candidate, as `rank` for its fact."""
+    return _sort_key(small.__getitem__, small["type"], small)
 
 
 # --- for people ------------------------------------------------------------------------
 
 
 def global_md(memory: Mapping[str, Any]) -> str:
-    """The global memory as Markdown. Whatever a text holds, it is the rest of one line here."""
+    """Return the global memory as Markdown. Every text stays on its one line."""
     lines = ["# Global memory", "", *updated_line(memory["updated_at"])]
     heading = ""
     for each in memory["do_not_forget"]:
         before, heading = heading, f"## Do not forget: {each['tier']}, {each['type']}"
         lines += ["", heading, ""] if heading != before else []
-        # The topic stands last, so that no object can claim another one.
+        # The topic comes last, so that no object can claim another.
         lines.append(f"- {said(each['relation'], each['object'])} ({escape(each['topic'])})")
     for topic in memory["active_topics"]:
         state = topic["state"]
@@ -373,13 +371,13 @@ def updated_line(updated_at: float | None) -> list[str]:
 
 
 def said(relation: str, what: str) -> str:
-    """The text of a bullet; `…` where nothing visible is left of an object."""
+    """Return the text of a bullet; `…` for an object without visible text."""
     return bullet_text(relation, escape(what) or "…")
 
 
 def day_of(ts: float) -> str:
-    """The day of a moment, in UTC, as ISO 8601 writes it."""
-    from datetime import UTC, datetime  # not at the top: loading it costs a command that needs no day
+    """Return the UTC day of a time, in ISO 8601."""
+    from datetime import UTC, datetime  # loaded only when needed
 
     return datetime.fromtimestamp(min(max(ts, 0.0), _FARTHEST), UTC).date().isoformat()
 
@@ -388,20 +386,19 @@ _FARTHEST = 253_402_300_799.0
 """The last second of the year 9999."""
 
 
-# The shortlist: what could stand in the global memory, so that one changed topic costs no look at all the
-# others.
+# --- the shortlist: candidates for the global memory, so that one changed topic does not need all others ---
 
 SHORTLIST_SCHEMA = "shortlist.v1"
 _ACTIVE = "active"
 
 SPARE = 1.5
-"""Times as many as there are places: so many may go before all topics are looked at again."""
+"""Candidates kept per place: the spare ones may go before all topics must be read again."""
 
 
 @frozen
 class Shortlist:
-    """By the name of a place (`core/identity`, or `active` for topics themselves): those in front, the best first, and
-    the order of the best one behind them; None if there is none."""
+    """For each place (`core/identity`, or `active` for topics): the candidates in front, best first, and the sort key
+    of the best one left out; None if none was."""
 
     front: dict[str, list[dict[str, Any]]]
     behind: dict[str, tuple[Any, ...] | None]
@@ -414,33 +411,33 @@ class Shortlist:
 
     @classmethod
     def from_record(cls, raw: Record) -> Shortlist:
-        """KeyError, TypeError or ValueError for what is none."""
-        names = _rooms(CAPS)
+        """Read a shortlist; KeyError, TypeError or ValueError if it is malformed."""
+        names = _rooms_of(CAPS)
         front = {name: [dict(each) for each in raw["front"][name]] for name in names}
         behind = {name: tuple(each) if (each := raw["behind"][name]) else None for name in names}
         return cls(front, behind)
 
 
-def shortlist(digests: Iterable[Mapping[str, Any]], *, caps: Caps = CAPS) -> Shortlist:
-    """Of one digest per topic."""
-    names = _rooms(caps)
-    return _with(Shortlist({name: [] for name in names}, dict.fromkeys(names)), digests, caps)
+def make_shortlist(digests: Iterable[Mapping[str, Any]], *, caps: Caps = CAPS) -> Shortlist:
+    """Make the shortlist from one digest per topic."""
+    names = _rooms_of(caps)
+    return _add_digests(Shortlist({name: [] for name in names}, dict.fromkeys(names)), digests, caps)
 
 
-def changed(
+def update_shortlist(
     before: Shortlist, gone: Collection[str], digests: Iterable[Mapping[str, Any]], *, caps: Caps = CAPS
 ) -> Shortlist:
-    """When topics have changed or gone: without what it had of them, and with their digests as they are now."""
+    """Return the shortlist after topics changed or went: without their old digests, with the new ones."""
     front = {
         name: [each for each in kept if each["topic"] not in gone] for name, kept in before.front.items()
     }
-    return _with(Shortlist(front, dict(before.behind)), digests, caps)
+    return _add_digests(Shortlist(front, dict(before.behind)), digests, caps)
 
 
-def told(
+def memory_from(
     listed: Shortlist, topics: int, updated_at: float | None, *, caps: Caps = CAPS
 ) -> dict[str, Any] | None:
-    """The global memory of so many topics; None if some that it needs may have been left out."""
+    """Make the global memory of so many topics; None if the shortlist may lack some that it needs."""
     chosen = essentials(
         [each for name, kept in listed.front.items() if name != _ACTIVE for each in kept], caps
     )
@@ -448,27 +445,27 @@ def told(
     for each in chosen:
         place = f"{each['tier']}/{each['type']}"
         counts[place] = counts.get(place, 0) + 1
-    for name, most in _rooms(caps).items():
+    for name, most in _rooms_of(caps).items():
         if listed.behind[name] is not None and counts.get(name, 0) < most:
             return None
     return snapshots(listed.front[_ACTIVE], topics, updated_at, chosen, caps)
 
 
-def _rooms(caps: Caps) -> dict[str, int]:
+def _rooms_of(caps: Caps) -> dict[str, int]:
     return {f"{tier}/{kind}": most for tier, kind, most in places(caps)} | {_ACTIVE: caps.active_topics}
 
 
-def _with(listed: Shortlist, digests: Iterable[Mapping[str, Any]], caps: Caps) -> Shortlist:
+def _add_digests(listed: Shortlist, digests: Iterable[Mapping[str, Any]], caps: Caps) -> Shortlist:
     coming: dict[str, list[dict[str, Any]]] = {name: [] for name in listed.front}
     for digest in digests:
         coming[_ACTIVE].append({name: value for name, value in digest.items() if name != "candidates"})
         for each in digest["candidates"]:
             coming[f"{each['tier']}/{each['type']}"].append(each)
     front, behind = {}, {}
-    for name, most in _rooms(caps).items():
+    for name, most in _rooms_of(caps).items():
         key: Callable[[Mapping[str, Any]], tuple[Any, ...]] = activity if name == _ACTIVE else order_of
         bar = listed.behind[name]
-        # What is behind the best one that was left out may have others before it: it is left out as well.
+        # Anything ranked after the best one left out may have others before it: leave it out as well.
         ranked = sorted((*listed.front[name], *coming[name]), key=key)
         kept = [each for each in ranked if bar is None or key(each) < bar][: int(most * SPARE)]
         out = ranked[len(kept)] if len(kept) < len(ranked) else None

@@ -1,4 +1,4 @@
-"""The listing: a line for each page that a prompt does not hold, by which a model knows what there is to read."""
+"""The page index: a line for each page that a prompt leaves out, so that a model knows what it can read."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
         @property
         def pages(self) -> Pages: ...
         def summary_of(self, path: str, page: PageText) -> str:
-            """A summary by rule, of what is trusted on a page."""
+            """Return a summary by rule of a page's trusted content."""
 
 
 FACTS, EPISODES = "facts/", "episodes/"
@@ -39,7 +39,7 @@ _MONTH = re.compile(r"episodes/[0-9]{4}-[0-9]{2}\.md")
 
 @frozen
 class IndexLine:
-    """What a prompt says of a page that it does not hold."""
+    """A page that a prompt leaves out: path, bytes and summary."""
 
     path: str
     size: int
@@ -47,28 +47,28 @@ class IndexLine:
 
 
 class Listing:
-    """Of what the journal and the facts know; whoever asks has brought them up to date."""
+    """The index of pages, from the journal and the facts, which the caller has brought up to date."""
 
     def __init__(self, context: Context, parts: Needs) -> None:
         self._trusts = context.policy.trust_external_edits
         self._parts = parts
         self._made: dict[str, tuple[str | None, IndexLine]] = {}
 
-    def _paths(self) -> list[str]:
+    def _listed_paths(self) -> list[str]:
         heads = self._parts.pages.absorb.heads.pages
         return [path for path, head in heads.items() if head.sha256 and path.startswith((FACTS, EPISODES))]
 
     def lines(self, paths: Iterable[str] | None = None) -> list[IndexLine]:
-        """Of all pages of the drawers that a prompt lists, or of these. A page that cannot be read has no line."""
-        wanted = sorted(paths if paths is not None else self._paths(), key=_by_drawer)
-        return [line for line in map(self._line, wanted) if line is not None]
+        """Return the lines of all listed pages, or of these. An unreadable page has none."""
+        wanted = sorted(paths if paths is not None else self._listed_paths(), key=_drawer_key)
+        return [line for line in map(self._make_line, wanted) if line is not None]
 
     def newest(self, most: int) -> tuple[list[IndexLine], list[str]]:
-        """At most so many lines, of the pages that changed last, the newest first; and the paths of the others. Months
-        of episodes come first: their names say when they are from."""
-        paths = self._paths()
+        """Return at most so many lines, of the pages changed last, newest first; and the paths of the others. Months
+        of episodes come first: their names are dates."""
+        paths = self._listed_paths()
         months = sorted((path for path in paths if path.startswith(EPISODES)), reverse=True)
-        topics = sorted((path for path in paths if path.startswith(FACTS)), key=self._age)
+        topics = sorted((path for path in paths if path.startswith(FACTS)), key=self._age_key)
         ranked = [path for path in (*months[: most // 4], *topics) if self.is_vouched_for(path)]
         chosen = ranked[:most]
         lines = {line.path: line for line in self.lines(chosen)}
@@ -76,8 +76,8 @@ class Listing:
         return [lines[path] for path in chosen if path in lines], further
 
     def is_vouched_for(self, path: str) -> bool:
-        """Where edits on disk are nobody's word, a name is one too: only pages with a fact that is trusted are listed,
-        and months, whose names are dates."""
+        """True if a page's name may be listed. Where edits on disk are not trusted, names are not either: then only
+        pages with a trusted fact are listed, and months, whose names are dates."""
         if self._trusts:
             return True
         if path.startswith(EPISODES):
@@ -85,12 +85,12 @@ class Listing:
         facts = true_at(self._parts.known.of(shard_of(path) or ""))
         return any(fact.path == path and is_trusted(fact.level) for fact in facts)
 
-    def _age(self, path: str) -> tuple[int, int, str]:
+    def _age_key(self, path: str) -> tuple[int, int, str]:
         segment, offset, _ = self._parts.known.topics.get(shard_of(path) or "", (0, 0, 0))
         return -segment, -offset, path
 
-    def _line(self, path: str) -> IndexLine | None:
-        """Its summary rests on what the user said or a person wrote: a model's own is made again from that."""
+    def _make_line(self, path: str) -> IndexLine | None:
+        """Return a page's line. Its summary rests on people's words: a model's own is replaced by one made by rule."""
         head = self._parts.pages.absorb.heads.get(path).sha256
         made = self._made.get(path)
         if made is None or made[0] != head:
@@ -102,16 +102,16 @@ class Listing:
             if self._is_doubtful(path):
                 is_known = (
                     path.startswith(FACTS) or self._trusts
-                )  # whose an episode is, only its signature says
+                )  # only a signature names an episode's author
                 summary = self._parts.summary_of(path, parse(path, page.text)) if is_known else ""
             found = page.text.count(" (found by ") if f"## {FOUND}" in page.text else 0
-            if found:  # how many, and none of their words
+            if found:  # their number, none of their words
                 summary = f"{summary}{'; ' if summary else ''}{found} found by agents"
             made = self._made[path] = head, IndexLine(path, len(page.data), summary)
         return made[1]
 
     def _is_doubtful(self, path: str) -> bool:
-        """Whether a page's summary was written by a model, or by anybody where edits on disk are nobody's word."""
+        """True if a model wrote a page's summary, or it came from disk where such edits are not trusted."""
         sheet = self._parts.known.sheet(path)
         if sheet is None:
             return not self._trusts
@@ -119,5 +119,5 @@ class Listing:
         return by.startswith(AGENT) or (not self._trusts and by in (EXTERNAL, UNKNOWN))
 
 
-def _by_drawer(path: str) -> tuple[bool, str]:
+def _drawer_key(path: str) -> tuple[bool, str]:
     return not path.startswith(FACTS), path

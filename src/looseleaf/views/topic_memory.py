@@ -1,9 +1,8 @@
-"""Topic memory: what is known of one topic, and how things stand there (seed 001).
+"""Topic memory: the facts of one topic, and its state (seed 001).
 
-Invariant: a function of the facts and entries alone. The same ones in any order make the same memory; its size is
-bounded by `Caps`; what an entry that is `tainted` says is nowhere in it. The state is made by rules here: it extracts
-and counts, and never says a thing that no fact or entry says. A model may write a better one from the same inputs,
-kept under `state_inputs_hash`.
+Invariant: a function of the facts and entries alone. The same ones in any order make the same memory; `Caps` bounds its
+size; nothing from a `tainted` entry is in it. Rules make the state: they extract and count, and add nothing that no
+fact or entry says. A model may write a better one from the same inputs, kept under `state_inputs_hash`.
 """
 
 from __future__ import annotations
@@ -65,13 +64,13 @@ _FACT = (
     "sources quote origin level valid_from valid_to recorded_at status".split()
 )
 _STATED = "relation object kind level valid_from valid_to entry_id entry_ts recorded_at".split()
-"""What of a fact a state can depend on. Its order among the others says the rest."""
+"""Members of a fact that a state can depend on. Its rank says the rest."""
 
 _NOTED = ("decisions", "constraints", "tasks", "next_actions", "open_questions")
 
 
 def fact_dict(fact: Fact) -> dict[str, Any]:
-    """A fact as JSON has it: every member always there. `type` is what seed 001 calls `kind`."""
+    """Return a fact for JSON, with every member. `type` is seed 001's name for `kind`."""
     made = {name: getattr(fact, "kind" if name == "type" else name) for name in _FACT}
     return made | {"tags": list(fact.tags), "sources": list(fact.sources)}
 
@@ -84,38 +83,39 @@ def topic_memory(
     as_of: float | None = None,
     caps: Caps = CAPS,
 ) -> dict[str, Any]:
-    """The memory of one topic. `facts` are those that are true at the asked time; entries made after `as_of` are left
-    out."""
-    known, told = _facts(facts), _entries(entries, as_of)
-    times = [fact.recorded_at or fact.entry_ts or 0.0 for fact in known] + [each["ts"] for each in told]
+    """Make the memory of one topic. `facts` are those true at that time; entries after `as_of` are left out."""
+    known, newest = _rank_facts(facts), _sort_entries(entries, as_of)
+    times = [fact.recorded_at or fact.entry_ts or 0.0 for fact in known] + [each["ts"] for each in newest]
     return {
         "schema": SCHEMA,
         "topic": topic,
         "updated_at": max(times, default=0.0) or None,
-        "state": _state(_inputs(topic, known, told, caps), caps),
-        "facts": [_bounded(fact_dict(fact), caps) for fact in known[: caps.facts]],
+        "state": _make_state(_state_inputs(topic, known, newest, caps), caps),
+        "facts": [_cut_texts(fact_dict(fact), caps) for fact in known[: caps.facts]],
         "facts_omitted": max(0, len(known) - caps.facts),
     }
 
 
-def _facts(facts: Iterable[Fact]) -> list[Fact]:
+def _rank_facts(facts: Iterable[Fact]) -> list[Fact]:
     return sorted((each for each in facts if each.status == "current" and each.level != "tainted"), key=rank)
 
 
-def _entries(entries: Iterable[Mapping[str, Any]], as_of: float | None) -> list[Mapping[str, Any]]:
-    """The newest first."""
-    told = [each for each in entries if each["level"] != "tainted" and (as_of is None or each["ts"] <= as_of)]
-    return sorted(told, key=lambda each: (-each["ts"], each["entry_id"]))
+def _sort_entries(entries: Iterable[Mapping[str, Any]], as_of: float | None) -> list[Mapping[str, Any]]:
+    """Return the usable entries, newest first."""
+    usable = [
+        each for each in entries if each["level"] != "tainted" and (as_of is None or each["ts"] <= as_of)
+    ]
+    return sorted(usable, key=lambda each: (-each["ts"], each["entry_id"]))
 
 
-def _bounded(fact: dict[str, Any], caps: Caps) -> dict[str, Any]:
+def _cut_texts(fact: dict[str, Any], caps: Caps) -> dict[str, Any]:
     short = {name: cut(value, caps.quote_chars) for name, value in fact.items() if isinstance(value, str)}
     lists = {"tags": tags_of(fact["tags"], caps), "sources": fact["sources"][-caps.sources :]}
     lists = {name: [cut(each, caps.quote_chars) for each in values] for name, values in lists.items()}
     return fact | short | lists
 
 
-# --- what a state is made of -----------------------------------------------------------
+# --- inputs of a state -----------------------------------------------------------
 
 
 def state_inputs_hash(
@@ -126,12 +126,12 @@ def state_inputs_hash(
     as_of: float | None = None,
     caps: Caps = CAPS,
 ) -> str:
-    """Of exactly what the state of this memory is made of, so that one that a model wrote is good until it changes."""
-    inputs = _inputs(topic, _facts(facts), _entries(entries, as_of), caps)
+    """Hash exactly the inputs of the state, so that a model's state is valid until they change."""
+    inputs = _state_inputs(topic, _rank_facts(facts), _sort_entries(entries, as_of), caps)
     return sha256(json.dumps(inputs, sort_keys=True, separators=(",", ":")).encode())
 
 
-def _inputs(
+def _state_inputs(
     topic: str, facts: Sequence[Fact], entries: Sequence[Mapping[str, Any]], caps: Caps
 ) -> dict[str, Any]:
     return {
@@ -139,14 +139,14 @@ def _inputs(
         "facts": [
             {name: getattr(fact, name) for name in _STATED} | {"kind": kind_of(fact)} for fact in facts
         ],
-        "entries": [_entry(each) for each in entries[: caps.entries]],
+        "entries": [_entry_input(each) for each in entries[: caps.entries]],
     }
 
 
-def _entry(entry: Mapping[str, Any]) -> dict[str, Any]:
+def _entry_input(entry: Mapping[str, Any]) -> dict[str, Any]:
     summary = entry["summary"]
     episode = summary.get("episode")
-    noted = {name: [item for each in summary.get(name) or () for item in _item(each)] for name in _NOTED}
+    noted = {name: [item for each in summary.get(name) or () for item in _read_item(each)] for name in _NOTED}
     return {
         "entry_id": entry["entry_id"],
         "ts": entry["ts"],
@@ -161,8 +161,8 @@ _TICKED = lazy(r"\[[xX]\]\s")
 _BOX = lazy(r"\[[ xX]\]\s+")
 
 
-def _item(given: object) -> Iterator[tuple[str, bool]]:
-    """A noted sentence, and whether it says itself that it is closed. What is no sentence is passed over."""
+def _read_item(given: object) -> Iterator[tuple[str, bool]]:
+    """Yield a noted sentence and whether it marks itself as closed. Skips anything else."""
     item = given if isinstance(given, dict) else {"text": given}
     text = item.get("text")
     if isinstance(text, str) and text.strip():
@@ -175,14 +175,14 @@ def _item(given: object) -> Iterator[tuple[str, bool]]:
 # --- the state, by rules ---------------------------------------------------------------
 
 ENOUGH = 0.6
-"""The part of a question's words that one later statement must have to be taken for its answer; likewise of a task and
-the sentence that says it is done. Fewer, and things that share a word would close each other."""
+"""The share of a question's words that a later statement must have to count as its answer; likewise for a task and the
+sentence that says it is done. With less, items that share a word would close each other."""
 
 _LOOKED_AT = 10
-"""Times as many questions and tasks as are shown are looked at, so that enough are left when the closed ones go."""
+"""Times as many questions and tasks are read as shown, so that enough remain without the closed ones."""
 
 _SUMMARY_READ = 8000
-"""Characters of an entry's summary that are read: several times what a distiller may write."""
+"""Characters read of an entry's summary: several times what a distiller may write."""
 
 _FINISHES = lazy(
     r"\b(?:done|finished|fixed|resolved|solved|completed?|implemented|written|merged|shipped|released|closed|cancell?ed|"
@@ -195,20 +195,20 @@ _FINISHES = lazy(
 
 @frozen
 class _Open:
-    """Something that an entry left open."""
+    """A question or task that an entry left open."""
 
     text: str
     ts: float
     entry_id: str
 
 
-def _state(inputs: Mapping[str, Any], caps: Caps) -> dict[str, Any]:
+def _make_state(inputs: Mapping[str, Any], caps: Caps) -> dict[str, Any]:
     facts, entries = inputs["facts"], inputs["entries"]
     return {
-        "summary": _summary(facts, entries, caps),
-        "bounds": _bounds(facts, entries, caps),
-        "open_questions": _questions(facts, entries, caps),
-        "next_actions": _actions(entries, caps),
+        "summary": _summarize(facts, entries, caps),
+        "bounds": _find_bounds(facts, entries, caps),
+        "open_questions": _find_questions(facts, entries, caps),
+        "next_actions": _find_actions(entries, caps),
     }
 
 
@@ -216,17 +216,17 @@ def _words_of(fact: Mapping[str, Any]) -> str:
     return str(fact["object"]) if fact["relation"] == NOTE else f"{fact['relation']}: {fact['object']}"
 
 
-def _summary(facts: Sequence[Mapping[str, Any]], entries: Sequence[Mapping[str, Any]], caps: Caps) -> str:
-    """The weightiest facts, then what the newest entries say, as whole sentences and as many as have room."""
+def _summarize(facts: Sequence[Mapping[str, Any]], entries: Sequence[Mapping[str, Any]], caps: Caps) -> str:
+    """Return the weightiest facts, then sentences of the newest entries, whole and as many as fit."""
     parts: list[str] = []
     for fact in [fact for fact in facts if fact["level"] in TRUSTED][: caps.summary_facts]:
-        told = "; ".join([*parts, cut(escape(_words_of(fact)), _FACT_CHARS).rstrip(".;。")])
-        if len(told.split()) <= caps.summary_words // 2 and len(told) <= caps.summary_chars // 2:
-            parts = [told]
-    parts = [f"{told}." for told in parts]
+        text = "; ".join([*parts, cut(escape(_words_of(fact)), _FACT_CHARS).rstrip(".;。")])
+        if len(text.split()) <= caps.summary_words // 2 and len(text) <= caps.summary_chars // 2:
+            parts = [text]
+    parts = [f"{text}." for text in parts]
     heard = {wording(part) for part in parts}
     for entry in entries[: caps.summary_entries]:
-        for sentence in _best(entry["summary"]):
+        for sentence in _best_sentences(entry["summary"]):
             text = " ".join([*parts, sentence])
             if len(text.split()) > caps.summary_words or len(text) > caps.summary_chars:
                 continue
@@ -244,8 +244,8 @@ _CALL = lazy(r"(?:Earlier calls|Named earlier): |[\w.-]{1,80}\(")
 _SENTENCES_EACH = 2
 
 
-def _best(summary: str) -> list[str]:
-    """The sentences of a summary that say what came out, in their order."""
+def _best_sentences(summary: str) -> list[str]:
+    """Return the sentences of a summary that state results, in order."""
     found: list[tuple[float, int, str]] = []
     for line in summary[:_SUMMARY_READ].splitlines():
         if _CALL.match(line):
@@ -261,11 +261,11 @@ def _best(summary: str) -> list[str]:
 _DATE = lazy(r"[0-9]{4}(?:-[0-9]{2}(?:-[0-9]{2})?)?(?![0-9])")
 
 
-def _bounds(
+def _find_bounds(
     facts: Sequence[Mapping[str, Any]], entries: Sequence[Mapping[str, Any]], caps: Caps
 ) -> list[str]:
-    """The time that the facts cover, then what constrains: facts by rank, what entries say with the newest first."""
-    days = sorted(day for fact in facts for day in _days(fact))
+    """Return the time that the facts cover, then constraints: facts by rank, then entries, newest first."""
+    days = sorted(day for fact in facts for day in _days_of(fact))
     covered = (
         [f"Facts from {days[0]} to {days[-1]}" if days[0] < days[-1] else f"Facts of {days[0]}"]
         if days
@@ -275,16 +275,16 @@ def _bounds(
         str(fact["object"]) for fact in facts if fact["kind"] == "constraint" and fact["level"] in TRUSTED
     ]
     noted = [text for entry in entries for text, is_closed in entry["constraints"] if not is_closed]
-    return covered + _distinct([*ruled, *noted], caps.items - len(covered), caps)
+    return covered + _take_distinct([*ruled, *noted], caps.items - len(covered), caps)
 
 
-def _days(fact: Mapping[str, Any]) -> Iterator[str]:
+def _days_of(fact: Mapping[str, Any]) -> Iterator[str]:
     named = [match[0] for name in ("valid_from", "valid_to") if (match := _DATE.match(fact[name] or ""))]
     ts = fact["entry_ts"] or fact["recorded_at"]
     yield from named or ([day_of(ts)] if ts else [])
 
 
-def _distinct(texts: Iterable[str], most: int, caps: Caps) -> list[str]:
+def _take_distinct(texts: Iterable[str], most: int, caps: Caps) -> list[str]:
     found: dict[str, str] = {}
     for text in texts:
         if len(found) == most:
@@ -294,11 +294,11 @@ def _distinct(texts: Iterable[str], most: int, caps: Caps) -> list[str]:
     return list(found.values())
 
 
-def _questions(
+def _find_questions(
     facts: Sequence[Mapping[str, Any]], entries: Sequence[Mapping[str, Any]], caps: Caps
 ) -> list[str]:
-    """The newest first, without those that a later fact, decision or constraint answers."""
-    asked = _left_open(entries, ("open_questions",), len(entries), caps)
+    """Return open questions, newest first, without those that a later fact, decision or constraint answers."""
+    asked = _find_open(entries, ("open_questions",), len(entries), caps)
     answers = [
         (fact["entry_ts"] or fact["recorded_at"] or 0.0, fact["entry_id"], _words_of(fact)) for fact in facts
     ]
@@ -308,34 +308,34 @@ def _questions(
         for name in ("decisions", "constraints")
         for text, _ in entry[name]
     ]
-    return _distinct(_without_closed(asked, answers), caps.items, caps)
+    return _take_distinct(_drop_closed(asked, answers), caps.items, caps)
 
 
-def _actions(entries: Sequence[Mapping[str, Any]], caps: Caps) -> list[str]:
-    """Tasks, and what was intended lately; the newest first, without those that a later entry says are done."""
-    left = _left_open(entries, ("tasks",), len(entries), caps)
-    # What an assistant meant to do next is done or given up some entries later.
-    left += _left_open(entries, ("next_actions",), caps.summary_entries, caps)
+def _find_actions(entries: Sequence[Mapping[str, Any]], caps: Caps) -> list[str]:
+    """Return tasks and recent intentions, newest first, without those that a later entry says are done."""
+    left = _find_open(entries, ("tasks",), len(entries), caps)
+    # An assistant's next actions are done or given up some entries later.
+    left += _find_open(entries, ("next_actions",), caps.summary_entries, caps)
     done = [
         (entry["ts"], entry["entry_id"], sentence)
         for entry in entries
-        for sentence in _finished(entry)
+        for sentence in _finished_sentences(entry)
         if not is_task(sentence) and not is_question(sentence)
     ]
-    return _distinct(_without_closed(sorted(left, key=lambda each: -each.ts), done), caps.items, caps)
+    return _take_distinct(_drop_closed(sorted(left, key=lambda each: -each.ts), done), caps.items, caps)
 
 
-def _finished(entry: Mapping[str, Any]) -> Iterator[str]:
+def _finished_sentences(entry: Mapping[str, Any]) -> Iterator[str]:
     texts = (entry["summary"][:_SUMMARY_READ], *entry["episode"], *(text for text, _ in entry["decisions"]))
     for text in texts:
         if _FINISHES.search(text):
             yield from (each for each in sentences(text[:_SUMMARY_READ]) if _FINISHES.search(each))
 
 
-def _left_open(
+def _find_open(
     entries: Sequence[Mapping[str, Any]], names: Sequence[str], reach: int, caps: Caps
 ) -> list[_Open]:
-    """What entries left open, the newest first. What one of them calls closed is closed in all before it."""
+    """Return what entries left open, newest first. What one marks as closed is closed in all older ones."""
     found: dict[str, _Open | None] = {}
     for entry in entries[:reach]:
         for text, is_closed in (item for name in names for item in entry[name]):
@@ -347,8 +347,8 @@ def _left_open(
     return [each for each in found.values() if each is not None]
 
 
-def _without_closed(left: Sequence[_Open], later: Iterable[tuple[float, str | None, str]]) -> Iterator[str]:
-    """Those that no later text has enough words of. Without telling words ("what else?") there is nothing to keep."""
+def _drop_closed(left: Sequence[_Open], later: Iterable[tuple[float, str | None, str]]) -> Iterator[str]:
+    """Yield those that no later text answers. Without telling words ("what else?") there is nothing to keep."""
     vocabularies = [vocabulary(each.text) for each in left]
     having: dict[str, list[int]] = {}
     for place, words in enumerate(vocabularies):
@@ -371,27 +371,27 @@ def _without_closed(left: Sequence[_Open], later: Iterable[tuple[float, str | No
 
 
 def topic_md(memory: Mapping[str, Any]) -> str:
-    """A topic memory as Markdown. Whatever a text holds, it is the rest of one line here."""
+    """Return a topic memory as Markdown. Every text stays on its one line."""
     state = memory["state"]
     lines = [f"# Topic: {escape(memory['topic'])}", ""]
     lines += [f"> Summary: {summary}", ""] if (summary := escape(state["summary"])) else []
     lines += updated_line(memory["updated_at"])
-    told = [
+    state_lists = [
         ("Bound", state["bounds"]),
         ("Open question", state["open_questions"]),
         ("Next", state["next_actions"]),
     ]
-    bullets = [f"- {label}: {escape(text)}" for label, texts in told for text in texts]
+    bullets = [f"- {label}: {escape(text)}" for label, texts in state_lists for text in texts]
     lines += ["", "## State", "", *bullets] if bullets else []
-    for heading, facts in _sections(memory["facts"]):
+    for heading, facts in _group_facts(memory["facts"]):
         lines += ["", f"## {heading}", "", *(f"- {said(fact['relation'], fact['object'])}" for fact in facts)]
     if memory["facts_omitted"]:
         lines += ["", f"Facts that are not listed: {memory['facts_omitted']}"]
     return "\n".join(lines) + "\n"
 
 
-def _sections(facts: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, list[Mapping[str, Any]]]]:
-    """Facts under the name of their kind; what the assistant concluded stands apart from what people said."""
+def _group_facts(facts: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, list[Mapping[str, Any]]]]:
+    """Group facts by kind; the assistant's conclusions stand apart from people's words."""
     sections: dict[str, list[Mapping[str, Any]]] = {kind.capitalize(): [] for kind in TYPES}
     sections |= {"Other": [], "Inferred": []}
     for fact in facts:
