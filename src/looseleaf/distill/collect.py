@@ -1,7 +1,7 @@
-"""What a distiller keeps of material while it reads it: sentences by weight, calls, identifiers, and what was noted.
+"""Collecting: what a distiller keeps of material while it reads: sentences by weight, calls, identifiers and notes.
 
-It keeps an amount that follows from the tokens asked for, not from the length of the material. Nothing in a trace makes
-it fail, and whatever it takes from one stands on one line.
+The amount kept depends on the tokens requested, not on the length of the material. Nothing in a trace makes it fail,
+and everything taken from a trace stands on one line.
 """
 
 from __future__ import annotations
@@ -45,8 +45,7 @@ if TYPE_CHECKING:
     from looseleaf.distill.statements import Sentence
 
 
-# What a distiller notes of the material while it reads: sentences, each once, and never more than a few
-# hundred.
+# --- noted sentences --------------------------------------------------------------------
 
 NOTED = 500
 """The most decisions, constraints and so on that are kept of one material."""
@@ -73,7 +72,7 @@ class Noting:
 
 
 class Open(Noting):
-    """Work that is left. What is said to be done is left no more."""
+    """Open tasks. A task reported as done is closed."""
 
     def close(self, text: str) -> None:
         done = content(text)
@@ -81,17 +80,17 @@ class Open(Noting):
             del self._found[key]
 
 
-# What a distiller holds of the facts that users stated while it reads.
+# --- stated facts -----------------------------------------------------------------------
 
 _WRITERS = frozenset({"memory", "memory_append", "memory_patch", "memory_write", "remember"})
 _MOST_CALLS = 100
 ASKED_CHARS = 400
-"""Of what the assistant said last: its end, where it asks."""
+"""Characters kept of the assistant's last message: its end, where it asks."""
 
 
 class Stating:
-    """What users stated, each once, the newest last; of too many the oldest go. `everything`: the material was given to
-    be remembered, and every sentence of it is kept."""
+    """Facts that users stated, each once, the newest last; of too many the oldest go. `everything`: the user gave the
+    material to be remembered, so every sentence of it is kept."""
 
     def __init__(self, limit: int, *, everything: bool = False) -> None:
         self._limit = limit
@@ -99,14 +98,15 @@ class Stating:
         self._found: dict[tuple[str, str, str, bool], Proposal] = {}
         self._told: dict[str, str] = {}
         self.asked = ""
-        """What the assistant said last: an answer is read with it."""
+        """The assistant's last message: an answer is read with it."""
 
     def heard(self, trace: Trace) -> None:
-        """The assistant spoke."""
+        """Remember the assistant's message."""
         self.asked = trace.content[-ASKED_CHARS:]
 
     def take(self, trace: Trace) -> None:
-        """Only what was written as the user counts (the gate asks by whom), and not what was recalled."""
+        """Take a user's message. Only words written as the user count (the gate asks by whom), and not recalled
+        ones."""
         asked, self.asked = self.asked, ""
         if trace.trace_type != "user" or RECALLED in trace.tags:
             return
@@ -121,7 +121,7 @@ class Stating:
                 del self._found[next(iter(self._found))]
 
     def used(self, trace: Trace) -> None:
-        """A tool of ours was called, or answered. What the model wrote down at once needs no note of the same."""
+        """Take a call or a result of one of our own tools. A fact that the model just wrote needs no note as well."""
         call = str(trace.tool_call_id)
         if trace.trace_type == "tool_call":
             if str(trace.tool_name).removeprefix(PREFIX) in _WRITERS and len(self._told) < _MOST_CALLS:
@@ -133,7 +133,7 @@ class Stating:
         from looseleaf.language.promises import bears, tells_of_waiting
 
         if tells_of_waiting(str(trace.tool_result or trace.content)):
-            return  # nobody said yes to it: the user's own words stand
+            return  # not approved: the user's own words stand
         for key in [key for key in self._found if key[1] == "note" and bears(key[2], said, sure=True)]:
             del self._found[key]
 
@@ -141,15 +141,14 @@ class Stating:
         return tuple(self._found.values())
 
 
-# What was done in the material, and what was learnt: the one piece of work that was asked for, worked on
-# and finished.
+# --- episodes: a request that was worked on and finished --------------------------------
 
 TITLE_WORDS = 8
 SUMMARY_WORDS = 9
 """A summary has fewer than ten words, as the format says."""
 TITLE_CHARS = 80
 _LEAST_WORDS = 2
-"""Words of its own that a request must have to be an episode: "then fix it" is none."""
+"""The least content words of a request that makes an episode: "then fix it" has too few."""
 
 _POLITE = lazy(
     r"\A\W*(?:(?:hi|hello|hey|ok|okay|so|now|then|please|kindly|can you|could you|would you|will you|i'd like you to|"
@@ -159,7 +158,7 @@ _POLITE = lazy(
 
 
 class Work:
-    """One request, what it took, and how it ended."""
+    """One request, the work it took, and how it ended."""
 
     def __init__(self, request: str) -> None:
         self.request = request
@@ -175,14 +174,14 @@ class Work:
 
 
 class Episodes:
-    """Follows the talk, message by message; holds the work under way and the longest that was finished."""
+    """Follows the talk, message by message; holds the current work and the longest that was finished."""
 
     def __init__(self) -> None:
         self._now: Work | None = None
         self._best: Work | None = None
 
     def asked(self, sentences: list[str]) -> None:
-        """A user's message. A request begins new work; a fault that is told with it is the problem."""
+        """Take a user's message. A request begins new work; a fault in the same message is the problem."""
         request = next(
             (each for each in sentences if is_request(each) and len(content(each)) >= _LEAST_WORDS), ""
         )
@@ -213,7 +212,7 @@ class Episodes:
         if work is None:
             return
         for each in sentences:
-            # What is only a reason gives way to what is called a lesson or a cause.
+            # A mere reason gives way to a sentence that is called a lesson or a cause.
             if each != work.request and is_lesson(each) and (is_sure_lesson(each) or not work.lesson):
                 work.lesson = each
 
@@ -224,7 +223,7 @@ class Episodes:
         self._now = None
 
     def told(self) -> dict[str, str] | None:
-        """The episode, or nothing, where nothing was finished."""
+        """Return the episode, or None if nothing was finished."""
         self._settle()
         work = self._best
         if work is None:
@@ -242,7 +241,7 @@ class Episodes:
 
 
 def first_words(text: str, most: int) -> str:
-    """The beginning of a sentence; where there are no spaces, twice as many characters."""
+    """Return the beginning of a sentence; without spaces, up to ten times as many characters as words."""
     words = text.split()
     if len(words) > most:
         return " ".join(words[:most]).rstrip(",;:.") + "…"
@@ -253,31 +252,31 @@ SENTENCE_CHARS = 300
 """A sentence is cut here: longer ones are lists, or were pasted."""
 
 READ_CHARS = 30_000
-"""Of a longer message so much at either end is read as sentences: the rest nobody wrote by hand."""
+"""The characters at either end of a longer message that are read as sentences: no one types the rest by hand."""
 
 VALUE_CHARS = 80
 ARGUMENTS_CHARS = 400
 OUTCOME_CHARS = 160
-"""Up to here a result in plain words is kept whole."""
+"""A result in plain words up to this length is kept whole."""
 
 NAMES = 4096
 ARGUMENT_NAMES = 40
-"""The most identifiers that are taken from one trace, and from the arguments of one call: they may be a whole file."""
+"""The most identifiers taken from one trace, and from the arguments of one call: they may be a whole file."""
 
 HELD = (256, 20_000)
-"""The fewest and the most sentences, and calls, that are held; between them, one for each token asked for."""
+"""The fewest and the most sentences, and calls, that are held; between them, one for each token requested."""
 
 TOOLS = 64
-"""The most tools whose forgotten calls are counted apart."""
+"""The most tools whose dropped calls are counted apart."""
 
 _AFTER_ALL = 1 << 30
 _REPLY = 24
-"""A sentence no longer than this may mean another thing each time it is said."""
+"""A sentence no longer than this may mean something else each time."""
 
 
 @frozen
 class Said:
-    """A sentence that may stand in the summary. `order` is its trace's place and its own."""
+    """A sentence that may stand in the summary. `order`: the place of its trace, and its own within it."""
 
     order: tuple[int, int]
     text: str
@@ -304,15 +303,13 @@ class Pool:
         for said in sorted(self._held, key=lambda said: (said.weight, said.order), reverse=True):
             key = said.text if len(said.text) > _REPLY else said.order
             first = found.setdefault(key, said)
-            if (
-                said.order > first.order
-            ):  # said again, it stands where it was said last: what came between is over
+            if said.order > first.order:  # the last place counts: what came between is over
                 found[key] = Said(said.order, said.text, first.weight)
         return list(found.values())
 
 
 class Call:
-    """A tool call, and what became of it in a few words."""
+    """A tool call, and its outcome in a few words."""
 
     def __init__(self, order: int, name: str, arguments: str) -> None:
         self.order, self.name, self.arguments = order, name, arguments
@@ -334,7 +331,7 @@ class Seen:
 
 
 class Gathered:
-    """What is kept of the material while it is read."""
+    """The material kept so far."""
 
     def __init__(self, tokens: int, *, everything: bool = False) -> None:
         least, most = HELD
@@ -357,7 +354,7 @@ class Gathered:
     def take(self, trace: Trace) -> None:
         self.order += 1
         if trace.trace_type in ("tool_call", "tool_result") and is_own(_text(trace.tool_name)):
-            self.facts.used(trace)  # what they were told and answered is memory already, or waits to be
+            self.facts.used(trace)  # their arguments and answers are memory already, or wait to be
             return
         match trace.trace_type:
             case "user":
@@ -370,7 +367,7 @@ class Gathered:
                 self._result(trace)
 
     def end(self) -> None:
-        """What was said last is what the talk goes on from; what the assistant asked last, the user answers next."""
+        """Finish: the last messages weigh more, because the talk goes on from there."""
         self.user.add(Said(said.order, said.text, said.weight + 3) for said in self._last_user)
         for said in self._last_assistant:
             is_next = is_question(said.text) or is_intention(said.text)
@@ -402,7 +399,7 @@ class Gathered:
         self._last_user = found
 
     def _note(self, sentence: Sentence, source: str) -> None:
-        """Note a sentence of the user's own for what it is."""
+        """Note a sentence of the user's own under what it is."""
         text, scores = _brief(sentence.text), sentence.scores
         is_kept = sentence.is_kept and sentence.is_surely_own
         if _is_rule(sentence):
@@ -482,7 +479,7 @@ class Gathered:
             self._name(identifiers(value, NAMES), call.order)
 
     def _name(self, names: Iterable[str], order: int = 0) -> None:
-        """Identifiers that were named. Without an order they only count where they are known already."""
+        """Count named identifiers. Without an order, only those already known count."""
         for place, name in enumerate(names):
             seen = self._seen.get(name)
             if seen is not None:
@@ -494,7 +491,8 @@ class Gathered:
             self._seen = dict(self._ranked()[: self._most_names])
 
     def _ranked(self) -> list[tuple[str, Seen]]:
-        """The identifiers that a later call may need most: ids before numbers, the newest and most used first."""
+        """Return the identifiers that a later call may need most: ids before numbers, the newest and most used
+        first."""
 
         def rank(item: tuple[str, Seen]) -> tuple[float, int, int]:
             name, seen = item
@@ -511,13 +509,13 @@ class Gathered:
 
 
 def _is_rule(sentence: Sentence) -> bool:
-    """Whether a sentence is an order for all that follows. Within a talk also one counts that is not worth a line of
-    memory: what was forbidden once must not be lost with the words."""
+    """Return True if a sentence is a standing order. Within a talk, an order also counts if it deserves no line of
+    memory: a prohibition must not be lost with the words."""
     return sentence.scores.kind == "rule" and (sentence.is_kept or is_constraint(sentence.text))
 
 
 def _weight(text: str, own: Sentence | None) -> float:
-    """What a sentence of the user's is worth in a summary: what is kept of it, more; what was pasted, less."""
+    """Weigh a user's sentence for a summary: kept sentences more, pasted ones less."""
     if own is None:
         return 0.5
     is_kept = own.is_kept or _is_rule(own)
@@ -533,7 +531,7 @@ _FAILED = lazy(r"(?im)^[ \t]*(?:[\w.]{0,60}(?:error|exception)|fatal|failed|fail
 
 
 def _text(value: Any) -> str:
-    """Lines made by hand may hold anything where a text belongs."""
+    """Return a value as text: handmade lines may hold anything where a text belongs."""
     return value if isinstance(value, str) else joined(identifiers(value, 20))
 
 
@@ -542,7 +540,7 @@ def _brief(text: str) -> str:
 
 
 def _pieces(text: str) -> Iterator[tuple[str, str]]:
-    """(text on one line, kind) of each piece; of code only its first line and its last."""
+    """Yield (text on one line, kind) for each piece; of code only the first line and the last."""
     if len(text) > 2 * READ_CHARS:
         text = text[:READ_CHARS] + "\n\n" + text[-READ_CHARS:]
     for piece in pieces(text):
@@ -562,7 +560,7 @@ def _media(media: Any) -> str:
 
 
 def _arguments(arguments: Any) -> str:
-    """The values of a call's arguments; a number or a truth value with its name, as it says nothing alone."""
+    """Return the values of a call's arguments; a number or a boolean with its name, as it says nothing alone."""
     if isinstance(arguments, str):
         arguments = from_json(arguments) or arguments
     found: list[str] = []
@@ -587,7 +585,7 @@ def _arguments(arguments: Any) -> str:
 
 
 def _failure(value: Any) -> str:
-    """What a result says went wrong, where the tool did not report it as an error."""
+    """Return the failure that a result describes, if the tool did not report it as an error."""
     if isinstance(value, str):
         if value.lstrip()[:1] not in ("{", "["):
             failed = _FAILED.search(value[-4000:]) if len(value) > OUTCOME_CHARS else None
@@ -597,7 +595,7 @@ def _failure(value: Any) -> str:
 
 
 def _worth(name: str) -> float:
-    """An id cannot be guessed; a word sometimes; a number or a time is seldom passed on."""
+    """Weigh an identifier: an id cannot be guessed, a word sometimes; numbers and times are seldom needed again."""
     if _MOMENT.match(name) or "=" in name:
         return 0.0
     if not _LETTER.search(name):

@@ -1,7 +1,8 @@
-"""Write: material becomes one immutable entry. The same material and the same distiller make the same entry, once.
+"""Making entries: material becomes one immutable entry. The same material and the same distiller make the same entry,
+once.
 
-Nothing is held while a distiller works. An entry's id follows from what was read and by whom, so whatever is repeated
-finds what is there.
+No lock is held while a distiller works. An entry's id depends on what was read and by which distiller, so a repetition
+finds the existing entry.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from looseleaf.store.context import Context
 
 
-# Running a distiller that somebody else wrote: it may raise, hang, or return anything.
+# --- running a custom distiller, which may raise, hang, or return anything --------------
 
 if TYPE_CHECKING:
     T = TypeVar("T")
@@ -41,13 +42,13 @@ _LONGEST_SENTENCE = 400
 
 
 def shown_to_a_model(material: Material) -> Iterator[Trace]:
-    """What a model reads of a material: where that knows the difference, all but what is plainly forbidden."""
+    """Yield the traces that a model reads: if the material knows the difference, all but the plainly forbidden."""
     read: Callable[[], Iterator[Trace]] = getattr(material, "for_a_model", material.traces)
     return read()
 
 
 class Watched:
-    """Material, and a flag that is set when nobody waits any more for what is made of it."""
+    """Material, and a flag that is set when the caller no longer waits."""
 
     def __init__(self, material: Material, cancel: Event) -> None:
         self._material = material
@@ -61,8 +62,8 @@ class Watched:
 
 
 class Missing:
-    """In the place of a distiller that was asked for and is not there. The rules distill, and the entry says why: it is
-    made again when there is one."""
+    """Stands in for a configured distiller that is missing. The rules distill, and the entry says why: it is made again
+    once there is a distiller."""
 
     name = "missing"
 
@@ -76,8 +77,8 @@ class Missing:
 
 
 def run(distiller: Distiller, material: Material, tokens: int, seconds: float) -> Distilled | str:
-    """What it made, or the sentence that says why not. It is not waited for past its time; one that looks at the
-    material's `cancel` stops asking then."""
+    """Run a distiller, and return its result or the reason of the failure. The caller does not wait past the time
+    limit; a distiller that watches the material's `cancel` stops then."""
     if isinstance(distiller, Missing):
         return distiller.why
     from threading import Event
@@ -98,13 +99,14 @@ def run(distiller: Distiller, material: Material, tokens: int, seconds: float) -
 def checked(
     check: Callable[[list[tuple[str, str]]], set[int]], pairs: list[tuple[str, str]], seconds: float
 ) -> set[int] | str:
-    """What a second look says, or the sentence that says why there was none."""
+    """Run a second check, and return its result or the reason of the failure."""
     found = _in_time(lambda: check(pairs), seconds)
     return found if not isinstance(found, str) else f"it {found}"
 
 
 def _in_time(work: Callable[[], T], seconds: float) -> T | str:
-    """What custom code returns, or how it failed. It is not waited for past its time."""
+    """Run custom code, and return its result or the reason of the failure. The caller does not wait past the time
+    limit."""
     from threading import Thread
 
     answer: list[T | str] = []
@@ -112,7 +114,7 @@ def _in_time(work: Callable[[], T], seconds: float) -> T | str:
     def run_it() -> None:
         try:
             answer.append(work())
-        except BaseException as error:  # noqa: BLE001 - custom code may raise anything; what, is reported
+        except BaseException as error:  # noqa: BLE001 - custom code may raise anything; it is reported
             answer.append(f"raised {type(error).__name__}: {_said_by(error)}")
 
     thread = Thread(target=run_it, daemon=True)
@@ -122,8 +124,8 @@ def _in_time(work: Callable[[], T], seconds: float) -> T | str:
 
 
 def _heard(made: Distilled, material: Material) -> Distilled:
-    """Without the sentences that only tools said, or a text that the user pasted: what is noted is told in every later
-    prompt, as what was decided and is to be done."""
+    """Drop sentences that only tools said, or a pasted text: every later prompt shows noted sentences as decisions and
+    tasks."""
     noted = [each for name in NOTED for each in getattr(made, name)]
     spoken = (
         [trace for trace in shown_to_a_model(material) if not trace.trace_type.startswith("tool")]
@@ -143,7 +145,7 @@ def _heard(made: Distilled, material: Material) -> Distilled:
 
 
 def redacted(made: Distilled, clean: Callable[[Any], Any]) -> Distilled:
-    """Without secrets: a model may have been told one elsewhere."""
+    """Return it without secrets: a model may know one from elsewhere."""
     kept: dict[str, Any] = {
         name: tuple(
             Noted(clean(each.text), each.source, clean(each.replaces)) for each in getattr(made, name)
@@ -158,12 +160,12 @@ def _said_by(error: BaseException) -> str:
     try:
         said = " ".join(str(error).split())
         return said if len(said) <= _LONGEST_SENTENCE else f"{said[:_LONGEST_SENTENCE].rpartition(' ')[0]} …"
-    except Exception:  # noqa: BLE001 - even this is somebody else's code
+    except Exception:  # noqa: BLE001 - even this runs custom code
         return "it cannot say what"
 
 
 def _fault(made: object) -> str | None:
-    """What is wrong with a distiller's answer: its types are what somebody else's code says they are."""
+    """Return what is wrong with a distiller's answer: custom code may return any types."""
     if not isinstance(made, Distilled):
         return f"{type(made).__name__}, which is no Distilled"
     summary: object = made.summary
@@ -188,22 +190,22 @@ def _is_noted(each: object) -> bool:
 
 
 _MOST_CHECKED = 60
-"""Claims that a model is asked about at once."""
+"""The most claims that a model checks at once."""
 
 SESSIONS = "sessions"
-"""The topic of entries that were made of talk: its facts go to their own topics."""
+"""The topic of entries made from talk: their facts go to their own topics."""
 
 
 @frozen
 class Made:
-    """An entry that is to be: its reference and its files; no files if it is there already."""
+    """An entry to write: its reference and its files; no files if it already exists."""
 
     reference: str
     files: dict[str, bytes] | None = None
 
 
 class Write:
-    """Writes entries. `distiller` is a custom one, or None for the rules."""
+    """Writes entries. `distiller`: a custom one, or None for the rules."""
 
     def __init__(self, context: Context, distiller: Distiller | None = None) -> None:
         self._store, self._policy, self._agent = context.store, context.policy, context.agent
@@ -219,7 +221,7 @@ class Write:
     # --- talk --------------------------------------------------------------------------
 
     def stretch(self, stretch: Stretch, topic: str = SESSIONS) -> Made:
-        """What is to be the entry of a stretch of talk."""
+        """Make the entry of a stretch of talk."""
         traces = stretch.taken
         ids = "\n".join(trace.id for trace in traces)
         digest = sha256(f"{self.distiller.name}\n{self._agent}\n{ids}".encode())
@@ -240,8 +242,8 @@ class Write:
         return self._made(reference, raw, meta | made_of(traces, made), made, name, failures)
 
     def _checked(self, stretch: Stretch, made: Distilled) -> list[int]:
-        """The numbers of the facts that their words do not prove, and a second look of the model does. That it could
-        not look is said, and nothing else."""
+        """Return the numbers of the facts that their words do not prove, but a second look of the model does. If it
+        cannot look, only note that."""
         check = getattr(self._distiller, "check", None)
         if not callable(check):
             return []
@@ -266,7 +268,7 @@ class Write:
     # --- a text ------------------------------------------------------------------------
 
     def text(self, text: Text, reference: str) -> Made:
-        """What is to be the entry of a text; what is in its `raw.md` is the text itself."""
+        """Make the entry of a text; its `raw.md` is the text itself."""
         if self.has(reference):
             return Made(reference)
         made, name, failures = self.make(text)
@@ -280,28 +282,29 @@ class Write:
         return self._made(reference, raw, meta | made_of(text.traces(), made), made, name, failures)
 
     def name_of(self, text: str, origin: str) -> str:
-        """The id of a text's entry: the same text of the same origin is one entry, whenever it is written again."""
+        """Return the id of a text's entry: the same text of the same origin is one entry, however often it is
+        written."""
         digest = sha256(f"{self.distiller.name}\n{origin}\n{text}".encode("utf-8", "backslashreplace"))
         return id_of(0.0, bytes.fromhex(digest))
 
     # --- both --------------------------------------------------------------------------
 
     def topic_of(self, entry: str) -> str | None:
-        """The topic under which an entry is there already: an id is in one place, whatever topic is given later."""
+        """Return the topic of an existing entry: an id is in one place, whatever topic is given later."""
         return next((each for each in self._store.folders(FOLDER) if self.has(f"{each}/{entry}")), None)
 
     def has(self, reference: str) -> bool:
         return self._store.stat(f"{FOLDER}/{reference}/meta.json") is not None
 
     def publish(self, made: Made) -> Entry:
-        """Make it visible, whole; what is there stays."""
+        """Publish an entry, whole; existing files stay."""
         if made.files:
             with self._store.lock():
                 self._store.publish(f"{FOLDER}/{made.reference}", made.files, again=True)
         return read_entry(self._store, made.reference)
 
     def make(self, material: Material) -> tuple[Distilled, str, tuple[str, ...]]:
-        """What a distiller makes of it, which one, and what failed on the way."""
+        """Distill material. Return the result, the distiller's name, and the failures on the way."""
         tokens = self._policy.summary_tokens
         failures: tuple[str, ...] = ()
         if self._distiller is not None:
@@ -334,12 +337,12 @@ class Write:
 
 
 def level_by(distiller: str) -> str:
-    """What an entry says of who made it, beside the name."""
+    """Return what kind of distiller made an entry."""
     return "rules" if distiller.startswith("rules/") else "distiller"
 
 
 def made_of(traces: Iterable[Trace], made: Distilled) -> dict[str, Any]:
-    """Whose words an entry rests on: as a whole, and each sentence that it notes."""
+    """Return whose words an entry rests on: as a whole, and for each noted sentence."""
     origins = {trace.id: trace.origin for trace in traces if RECALLED not in trace.tags}
     noted = {each.source for name in NOTED for each in getattr(made, name)}
     return {
@@ -349,14 +352,14 @@ def made_of(traces: Iterable[Trace], made: Distilled) -> dict[str, Any]:
 
 
 MOST_NOTES = 40
-"""Sentences that become a note each; more of them are a text, and one note."""
+"""The most sentences that become a note each; more of them are a text, and one note."""
 
 
 class WriteAll(Write):
     """Writes by the rules, which keep every sentence as facts of the entry's topic."""
 
     def facts(self, material: Material) -> list[dict[str, Any]]:
-        """The facts that `make` would find, without making a summary."""
+        """Return the facts that `make` would find, without making a summary."""
         from looseleaf.distill.collect import NOTED, Stating
         from looseleaf.distill.forbidding import permitted
 
@@ -375,7 +378,7 @@ class WriteAll(Write):
 
 
 def _lines_of(found: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The facts to write as lines: all but notes, and notes that are short, unless there are too many of them."""
+    """Return the facts to write as lines: all but long notes and, if there are too many, all notes."""
     from looseleaf.distill.wording import NOTE_CHARS
     from looseleaf.text.lines import NOTE
 

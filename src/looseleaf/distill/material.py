@@ -1,8 +1,8 @@
-"""Material: what is to be distilled, and the words that its facts can be checked against.
+"""Material: what is to be distilled, and the words that support its facts.
 
-Traces that were not distilled yet are taken in the order of the log, in stretches of one session that are not too long
-for one entry. What memory itself put into a prompt is passed over: memory is not made of memory. So is what was
-imported as data: a history of years would only fill review; it is found by recall.
+Traces not distilled yet are taken in the order of the log, in stretches of one session that are short enough for one
+entry. Text that memory itself put into a prompt is skipped: memory is not made of memory. Imported data is skipped too:
+a history of years would only fill review; recall finds it.
 """
 
 from __future__ import annotations
@@ -36,19 +36,19 @@ if TYPE_CHECKING:
     from looseleaf.store.protocol import Store
 
 
-# Talk as a model reads it that is to make memory of it: numbered lines, each with who speaks.
+# --- the talk as a model reads it: numbered lines, each with its speaker ----------------
 
 _INDENT = "    "
 _NAME = 80
 _LEAST = 80
-"""Characters of a line that are kept, however little room there is."""
+"""The least characters of a line that are kept, however little room there is."""
 _END = 24
-"""Of these so many at its end: a mark that closes a fence stays whole."""
+"""The characters of these at its end: a mark that closes a fence stays whole."""
 
 
 @frozen
 class Line:
-    """One trace as it is shown."""
+    """One trace as shown to the model."""
 
     turn_id: str
     source: str
@@ -57,7 +57,7 @@ class Line:
 
 
 class Transcript:
-    """`traces` are those that it shows, `lines` how. `word` is that of its fences."""
+    """The talk as shown to a model. `traces`: the traces shown; `lines`: their text; `word`: the word of its fences."""
 
     def __init__(self, traces: Iterable[Trace], trim: int) -> None:
         self.traces = [trace for trace in permitted(traces, for_a_model=True) if not _is_memory(trace)]
@@ -93,14 +93,14 @@ def _is_memory(trace: Trace) -> bool:
 
 
 def trimmed(text: str, most: int) -> str:
-    """The beginning of a text, and how much was left out."""
+    """Return the beginning of a text, and the number of characters left out."""
     if len(text) <= most:
         return text
     return f"{text[:most].rstrip()}… [{len(text) - most:,} characters more]"
 
 
 def hung(text: str) -> str:
-    """Text whose further lines stand to the right of where another speaker would."""
+    """Indent all lines but the first, so that none can look like another speaker's."""
     return f"\n{_INDENT}".join(text.splitlines())
 
 
@@ -108,8 +108,8 @@ def hung(text: str) -> str:
 
 
 def pieces(lines: Sequence[Line], room: int) -> list[list[Line]]:
-    """The lines in pieces of at most so many tokens: whole turns; lines of a turn that is too long; and of a line that
-    is too long both ends."""
+    """Group lines into pieces of at most `room` tokens: whole turns; single lines of a turn that is too long; and both
+    ends of a line that is too long."""
     turns: list[list[Line]] = []
     for line in lines:
         if turns and turns[-1][0].turn_id == line.turn_id:
@@ -131,7 +131,7 @@ def pieces(lines: Sequence[Line], room: int) -> list[list[Line]]:
 
 
 def shortened(line: Line, room: int) -> Line:
-    """A line of at most about so many tokens: its beginning and its end."""
+    """Shorten a line to about `room` tokens: its beginning and its end."""
     text, tokens = line.text, line.tokens
     while tokens > room and len(text) > 2 * _LEAST:
         keep = max(_LEAST, int(len(text) * room / tokens * 0.9))
@@ -145,7 +145,7 @@ def shortened(line: Line, room: int) -> Line:
 
 
 def clipped(text: str, tokens: int) -> str:
-    """The first words of a text, at most so many tokens."""
+    """Return the first words of a text, at most so many tokens."""
     if estimate(text) <= tokens:
         return text
     words = text.split(" ")
@@ -161,24 +161,24 @@ def clipped(text: str, tokens: int) -> str:
 
 STRETCH_TURNS = 40
 STRETCH_CHARS = 400_000
-"""The longest stretch of talk that becomes one entry: an entry is something a person can read, and a model at once. One
-turn alone may be twice as long, and is divided where it is longer."""
+"""The longest stretch of talk that becomes one entry, which a person, or a model, can read at once. One turn alone may
+be twice as long; a longer one is divided."""
 
 
 @frozen
 class Stretch:
-    """Traces that are distilled together, where they stand, and the place behind the last of them."""
+    """Traces that are distilled together, their spots, and the place after the last of them."""
 
     taken: tuple[Trace, ...]
     spots: tuple[Spot, ...]
     through: tuple[int, int]
 
     def traces(self) -> Iterator[Trace]:
-        """Without what the user forbids to remember."""
+        """Yield the traces without what the user forbids to remember."""
         return _permitted(self.taken, for_a_model=False)
 
     def for_a_model(self) -> Iterator[Trace]:
-        """Without what the user plainly forbids to remember: a model judges the rest."""
+        """Yield the traces without what the user plainly forbids to remember: a model judges the rest."""
         return _permitted(self.taken, for_a_model=True)
 
 
@@ -191,9 +191,9 @@ def _permitted(taken: Iterable[Trace], *, for_a_model: bool) -> Iterator[Trace]:
 def undistilled(
     store: Store, agent: str, through: tuple[int, int], covered: Collection[str], patience: float, now: float
 ) -> Iterator[Stretch]:
-    """What an agent's traces hold behind a place, but for those in `covered`, up to the first call that is still open.
+    """Yield an agent's traces after a place, except those in `covered`, up to the first open call.
 
-    A call that nobody answered for `patience` seconds will hardly be answered any more.
+    A call without an answer for `patience` seconds counts as closed.
     """
     open_turns = _open_turns(store, agent, through, now - patience)
     taken: list[tuple[Trace, Spot]] = []
@@ -228,7 +228,7 @@ def _placed(store: Store, agent: str, through: tuple[int, int]) -> Iterator[tupl
 def _open_turns(store: Store, agent: str, through: tuple[int, int], since: float) -> set[str]:
     calls: list[Trace] = []
     for trace, _ in _placed(store, agent, through):
-        if trace.trace_type in ("tool_call", "tool_result"):  # without what makes them long
+        if trace.trace_type in ("tool_call", "tool_result"):  # without their long parts
             short = (trace.id, trace.ts, trace.turn_id, trace.seq, trace.trace_type, "", "", "", "")
             calls.append(Trace(*short, tool_call_id=trace.tool_call_id, flag=trace.flag))
     waiting = open_calls(calls)
@@ -249,9 +249,9 @@ _ASSISTANTS = frozenset({"assistant", "agent", "ai", "bot"})
 
 @frozen
 class Text:
-    """A text that was given to be remembered. `origin` is whose words it is: a person's own, or a document's.
+    """A text given to be remembered. `origin`: whose words it is, a person's own or a document's.
 
-    Lines that begin with `User:` or `Assistant:` make it a dialog; only what no assistant says is taken for the
+    Lines that begin with `User:` or `Assistant:` make it a dialog; only lines without an assistant count as the
     writer's.
     """
 
@@ -278,7 +278,7 @@ class Text:
 
 
 def _speeches(text: str) -> Iterator[tuple[str, int, int, str]]:
-    """(who speaks, first line, last line, what is said), in their order."""
+    """Yield (speaker, first line, last line, text), in order."""
     lines = text.splitlines()
     start, role = 0, ""
     begun = [(at, match) for at, line in enumerate(lines) if (match := _SPEAKER.match(line))]
@@ -296,12 +296,12 @@ def _speeches(text: str) -> Iterator[tuple[str, int, int, str]]:
 
 @frozen
 class Sources:
-    """Traces that were read already."""
+    """Traces that were read before."""
 
     taken: tuple[Trace, ...]
 
     def traces(self) -> Iterator[Trace]:
-        """Without what the user forbids to remember, as when they were read first."""
+        """Yield the traces without what the user forbids to remember, as on the first reading."""
         return _permitted(self.taken, for_a_model=False)
 
     def for_a_model(self) -> Iterator[Trace]:
@@ -312,8 +312,8 @@ class Sources:
 
 
 def witnesses_of(traces: Iterable[Trace], *, for_a_model: bool = False) -> list[Witness]:
-    """What a fact may lean on: all that was said and may be remembered, but for what memory itself had brought up.
-    `for_a_model`: the fact is a model's, which reads what is not plainly forbidden."""
+    """Return the texts that may support a fact: all that was said and may be remembered, except what memory itself
+    recalled. `for_a_model`: the fact is from a model, which reads all but the plainly forbidden."""
     from looseleaf.distill.forbidding import permitted
     from looseleaf.facts.gate import Witness
 
@@ -335,12 +335,13 @@ def witnesses_of(traces: Iterable[Trace], *, for_a_model: bool = False) -> list[
 
 _LOOKED_BACK = 400
 _LONGEST_HEARD = 20_000
-"""Traces before an entry that are looked through for what tools said in its session, and characters of each."""
+"""The number of traces before an entry that are searched for tools' words in its session, and the characters of
+each."""
 
 
 def heard_before(store: Store, entry: Entry) -> list[Witness]:
-    """What tools said in the session of an entry before it: a session is often distilled turn by turn, and words do not
-    lose where they come from by that."""
+    """Return what tools said in the session before an entry: a session is often distilled turn by turn, and words keep
+    their origin."""
     from looseleaf.facts.gate import Witness
 
     first = next(iter(sources_of(store, entry)), None) if "traces" in entry.meta else None
@@ -360,7 +361,7 @@ _OWN = ("user", PERSON)
 
 
 def _stated(trace: Trace, asked: str) -> frozenset[tuple[object, ...]]:
-    """What the rules read off a message. What a person says to the memory itself is kept whole."""
+    """Return what the rules read in a message. A person's words to the memory itself are kept whole."""
     from looseleaf.distill.statements import statements
     from looseleaf.facts.gate import reading_of
 
@@ -369,7 +370,7 @@ def _stated(trace: Trace, asked: str) -> frozenset[tuple[object, ...]]:
 
 
 def sources_of(store: Store, entry: Entry) -> Iterator[Trace]:
-    """What an entry was made of: traces of the log, one at a time, or the text that was written."""
+    """Return the sources of an entry: traces of the log, one at a time, or the written text."""
     if "traces" in entry.meta:
         return traces_of(store, entry)
     path = f"{FOLDER}/{entry.meta.get('raw') or entry.reference}/raw.md"
@@ -382,7 +383,7 @@ def sources_of(store: Store, entry: Entry) -> Iterator[Trace]:
 
 
 def vouched_for(entry: Entry) -> list[Witness]:
-    """Facts of an entry of an older format to which a person gave a score: that is a person's word for them."""
+    """Return the scored facts of an entry of an older format: a score is a person's word for them."""
     if entry.meta.get("upgraded") is None:
         return []
     from looseleaf.facts.gate import Witness

@@ -1,8 +1,8 @@
-"""The distiller that asks a model, once: one structured answer, checked before a word of it is used.
+"""The distiller that asks a model once for a structured answer, and checks it before use.
 
-What the model says is worth nothing by itself. Where its quotes stand is looked up by code, and what may become memory
-is the gate's to decide. An answer that cannot be read is asked for once more, with the reason; then it is refused as a
-whole, and the rules distill.
+A model's answer proves nothing by itself. Code looks up where its quotes stand, and the gate decides what may become
+memory. An unreadable answer is requested once more, with the reason; then it is refused as a whole, and the rules
+distill.
 
 It keeps nothing between two calls.
 """
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from looseleaf.distill.material import Line
 
 
-# What a model is asked to answer when it distills: one small JSON object, and how that is read.
+# --- the answer: one small JSON object --------------------------------------------------
 
 _TEXT: dict[str, Any] = {"type": "string", "minLength": 1}
 _TEXTS: dict[str, Any] = {"type": "array", "items": _TEXT}
@@ -77,12 +77,12 @@ SCHEMA: dict[str, Any] = {
         private=_TEXTS,
     ),
 }
-"""What each member is for is said in the instructions, once."""
+"""The instructions explain each member once."""
 
 
 def read_answer(answer: Any, traces: Iterable[Trace]) -> Distilled | None:
-    """What an answer says, as far as it keeps to the schema; None if it is nothing of the kind. Nothing of what it
-    names as private is taken."""
+    """Read an answer, as far as it keeps to the schema; None if it has no summary. Nothing that it names as private is
+    taken."""
     if (
         not isinstance(answer, dict)
         or not isinstance(answer.get("summary"), str)
@@ -126,7 +126,7 @@ _NOTHING_TOLD = "A private conversation."
 
 
 _MOST, _LONGEST = 200, 1000
-"""Rows of a list, and characters of a text: nobody says more in one talk."""
+"""The most rows of a list, and characters of a text: no talk needs more."""
 
 
 def _list(value: Any) -> list[Any]:
@@ -174,8 +174,8 @@ def _proposal(raw: Any, words: Words) -> Proposal | None:
 
 
 class Words:
-    """What was said, and where: exactly, or else in another spelling, as the gate looks for it. Of several places the
-    one counts whose speaker can be believed most, and of these the first. Time is linear in what was said."""
+    """The words of the talk, and their places: exact, or else in another spelling, as the gate compares them. Of
+    several places the most trusted speaker counts, then the first. Linear in the length of the talk."""
 
     def __init__(self, traces: Iterable[Trace]) -> None:
         placed = [(level_of(trace.origin), trace.id, trace.content or said(trace)) for trace in traces]
@@ -184,7 +184,7 @@ class Words:
         self._flat: list[tuple[str, str]] | None = None
 
     def where(self, quote: str) -> str:
-        """The trace in which the words stand; nothing if they stand nowhere."""
+        """Return the trace that has these words; empty if there is none."""
         exact = next((name for name, text in self._texts if quote in text), "")
         wanted = _flat(quote)
         if exact or not wanted:
@@ -198,23 +198,23 @@ def _flat(text: str) -> str:
     return " ".join(spelled(text).split())
 
 
-# What is held already, as a model that distills is shown it: so that it repeats nothing, and says what
-# has changed.
+# --- held facts shown to the model, so that it repeats nothing and reports changes ------
 
 TOKENS = 900
-"""Room for what is held."""
+"""Tokens for the held facts."""
 _BEARING = 0.75
-"""The share of it that lines may take which share words with the talk."""
+"""The share of them for lines that share words with the talk."""
 _LABELS = 20
-"""Labels of pages that are shown beside those of the table."""
+"""The number of page labels shown beside those of the table."""
 _SELDOM = frozenset(
     {"Gender", "Religion", "Marital status", "Nationality", "Licence", "Hometown", "Trait", "note"}
 )
-"""Labels that are not worth their tokens: who needs them gives them anyway."""
+"""Labels not worth their tokens: a model gives them anyway where they fit."""
 
 
 def held_lines(facts: Iterable[Fact], talk: str, tokens: int = TOKENS) -> list[str]:
-    """Lines of what is held that bear on this talk. What agents found is left out: tools brought its words."""
+    """Return the lines of held facts that bear on this talk. Agents' findings are left out: their words come from
+    tools."""
     held = [fact for fact in facts if fact.status == "current" and fact.level != "tainted"]
     terms = [terms_of(f"{fact.topic} {fact.relation} {fact.object} {fact.quote or ''}") for fact in held]
     common = Counter(term for each in terms for term in each)
@@ -253,7 +253,7 @@ def line_of(fact: Fact) -> str:
 
 
 def labels_in_use(facts: Iterable[Fact]) -> str:
-    """The labels that a model is to use where they fit: those of the table, and those that pages have."""
+    """Return the labels that a model should use where they fit: those of the table, and those of pages."""
     known = [each.label for each in RELATIONS if each.label not in _SELDOM]
     others = Counter(fact.relation for fact in facts if fact.status == "current" and fact.level != "tainted")
     more = [label for label, _ in others.most_common() if label not in known and label.casefold() != "note"]
@@ -265,16 +265,16 @@ if TYPE_CHECKING:
 
 
 VERSION = 2
-"""Of what is asked: another text here makes other memories, and is another distiller."""
+"""The version of the instructions: another text makes other memories, and is another distiller."""
 
 CONTEXT = 32_000
-"""Tokens that a model takes, where nobody says how many."""
+"""Tokens that a model takes, if not configured."""
 
 _ANSWER_SHARE = 4
 """One part in so many is kept free for the answer."""
 
 _MARGIN = 0.85
-"""Tokens are estimated: so much of the room is used."""
+"""The share of the room that is used, because tokens are estimated."""
 
 _LEAST_ROOM = 500
 _WORDS_PER_TOKEN = 0.6
@@ -328,9 +328,9 @@ _AGAIN = "{why} The conversation and the schema are the same. Give the whole JSO
 
 
 class ModelDistiller:
-    """A `Distiller`. `extensions` are told of each call; `trim`: what is shown of a tool's answer, in characters;
-    `seconds`: the time limit of one call; `context_tokens`: what the model takes at once, prompt and answer; `cost_of`:
-    what a call cost, in US dollars; `known`: gives the facts that are held now."""
+    """A `Distiller`. `extensions` observe each call; `trim`: the characters shown of a tool's answer; `seconds`: the
+    time limit of one call; `context_tokens`: the tokens of prompt and answer together; `cost_of` returns the cost of a
+    call in US dollars; `known` returns the facts held now."""
 
     def __init__(
         self,
@@ -381,7 +381,7 @@ class ModelDistiller:
         return _joined(made_of, tokens, asked)
 
     def check(self, pairs: Sequence[tuple[str, str]]) -> set[int]:
-        """Of claims with their quotes, the numbers of those that the model says are said there, by the quote alone."""
+        """Return the numbers of the claims that, according to the model, their quotes alone support."""
         mark = word("check", *(quote for quote, _ in pairs))
         lines = [
             f"{number}. quote: {fenced(quote, mark)}\n   claim: {fenced(claim, mark)}"
@@ -398,7 +398,7 @@ class ModelDistiller:
         return INSTRUCTIONS.format(words=min(max(int(_WORDS_PER_TOKEN * tokens), 20), _MOST_WORDS))
 
     def _around(self, transcript: Transcript) -> dict[str, str]:
-        """The date, the labels in use, and what is held that bears on the talk."""
+        """Return the date, the labels in use, and the held facts that bear on the talk."""
         from looseleaf.text.times import day
 
         facts = self._known()
@@ -411,7 +411,7 @@ class ModelDistiller:
         }
 
     def _piece(self, lines: Sequence[Line], asked: _Asked) -> Distilled:
-        """What the model makes of some lines; asked again once, if its answer cannot be used."""
+        """Distill some lines; ask once more if the answer cannot be used."""
         shown = "\n".join(line.text for line in lines)
         question = _ASK.format(**asked.around, notice=asked.transcript.notice, lines=shown)
         messages = [Message("system", self._system(asked.tokens)), Message("user", question)]
@@ -446,7 +446,7 @@ class ModelDistiller:
 
 
 class _Unusable(Refused):
-    """An answer that cannot be read as one."""
+    """An answer that cannot be used."""
 
     def __init__(self, sentence: str, answer: str) -> None:
         super().__init__(sentence)
@@ -454,7 +454,7 @@ class _Unusable(Refused):
 
 
 class _Asked:
-    """What one distilling has asked so far."""
+    """The state of one distillation."""
 
     def __init__(
         self, transcript: Transcript, around: dict[str, str], tokens: int, bill: Bill, cancel: Any = None
@@ -464,7 +464,7 @@ class _Asked:
 
 
 class Bill:
-    """What the calls of one distilling took."""
+    """The tokens and cost of one distillation."""
 
     def __init__(self, cost_of: CostOf | None) -> None:
         self._cost_of = cost_of
@@ -479,38 +479,38 @@ class Bill:
         self._cost = self._cost + cost if self._cost is not None and cost is not None else None
 
     def told(self) -> dict[str, Any]:
-        """As `Distilled` has it."""
+        """Return them as members of `Distilled`."""
         return {"model": self.model or None, "tokens": self.tokens, "cost": self._cost}
 
 
 def spent(messages: Sequence[Message], reply: Reply) -> int:
-    """The tokens of a call: as they were reported, else estimated."""
+    """Return the tokens of a call: as reported, else estimated."""
     reported = reply.usage.prompt_tokens + reply.usage.output_tokens
     return reported or sum(map(size_of, messages)) + size_of(Message("assistant", reply.text))
 
 
 def size_of(message: Message) -> int:
-    """About how many tokens a message has."""
+    """Estimate the tokens of a message."""
     payload = message.tool_payload
     return estimate(message.content or "") + (estimate(str(payload.to_dict())) if payload is not None else 0)
 
 
 @cache
 def _validator() -> Any:
-    from jsonschema_rs import Draft202012Validator  # not at the top: only a model's answer needs it
+    from jsonschema_rs import Draft202012Validator  # imported late: only a model's answer needs it
 
     return Draft202012Validator(_open(SCHEMA))
 
 
 def _open(schema: Any) -> Any:
-    """A schema that lets members pass which it does not name: they are not read, and no reason to refuse the rest."""
+    """Let a schema accept unknown members: they are not read, and no reason to refuse the rest."""
     if isinstance(schema, dict):
         return {name: _open(each) for name, each in schema.items() if name != "additionalProperties"}
     return [_open(each) for each in schema] if isinstance(schema, list) else schema
 
 
 def fault_of(answer: Any) -> str | None:
-    """What keeps an answer from being one, and where."""
+    """Return what is wrong with an answer, and where."""
     return first_fault(_validator(), answer)
 
 
@@ -518,7 +518,7 @@ def fault_of(answer: Any) -> str | None:
 
 
 def _joined(parts: Sequence[Distilled], tokens: int, asked: _Asked) -> Distilled:
-    """All facts and notes, each once; the summaries within their room; the episode that came last."""
+    """Join the parts: all facts and notes, each once; the summaries within their room; the last episode."""
     share = tokens // len(parts)
     summaries = [clipped(part.summary.strip(), share if len(parts) > 1 else tokens) for part in parts]
     facts: dict[tuple[str, ...], dict[str, Any]] = {}

@@ -1,4 +1,4 @@
-"""What the user asked to have remembered: the words of the sentence behind "remember that …", if it says any."""
+"""Requests: the words that the user asks to remember ("remember that …"), and the shape of a proposal."""
 
 from __future__ import annotations
 
@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from looseleaf.base.values import Kind, TimeSpan
 
 
-# The shape of a proposal: what follows from its relation alone, and an object that is short and stands on
-# one line.
+# --- the shape of a proposal ------------------------------------------------------------
 
 if TYPE_CHECKING:
     T = TypeVar("T")
@@ -26,10 +25,10 @@ if TYPE_CHECKING:
 
 OBJECT_CHARS = 120
 OBJECT_WORDS = 18
-"""A longer object is a story, no fact."""
+"""A longer object is a story, not a fact."""
 
 _OWN = {"likes": 0.6, "dislikes": 0.6, "favourite": 0.6, "allergy": 0.95, "condition": 0.9, "diet": 0.9}
-"""Saliences that are not those of the kind: a taste matters less than a preference, and health more than a trait."""
+"""Saliences that differ from the kind's: a taste matters less than a preference, and health more than a trait."""
 
 _EDGES = lazy(r"\A[\s,;:.!?()\[\]*_~–—-]+|[\s,;:.!?(\[*_~–—-]+\Z")
 _WRAPPED = lazy(r"([\"'“‘`])([^\"'“”‘’`]*)[\"'”’`]")
@@ -41,7 +40,7 @@ def kind_of(relation: str) -> Kind:
 
 
 def tidy(text: str) -> str:
-    """One line without marks at its ends; nothing, if it is too long to be a fact or says nothing."""
+    """Return one line without marks at its ends; empty if it is too long to be a fact or says nothing."""
     text = " ".join(escape(_EDGES.sub("", text[: 4 * OBJECT_CHARS])).split())
     text = text.replace(" ,", ",")
     if wrapped := _WRAPPED.fullmatch(text):
@@ -68,7 +67,7 @@ def made(
     was: str | None = None,
     ended: bool = False,
 ) -> Proposal:
-    """A proposal of a relation of the table, with the weight and the time that relation has."""
+    """Make a proposal of a relation of the table, with the weight and time span of that relation."""
     kind = kind_of(relation)
     return Proposal(
         relation,
@@ -87,7 +86,7 @@ def made(
 
 
 def changed(value: T, **given: Any) -> T:
-    """The same value with other members."""
+    """Return the same value with other members."""
     members: tuple[str, ...] = type(value).__match_args__  # type: ignore[attr-defined]
     return type(value)(**({name: getattr(value, name) for name in members} | given))
 
@@ -98,13 +97,13 @@ _HOLLOW = lazy(
     r"to \w+|the (?:milk|alamo|output|answer|function|format)|de \w+er)\b|(?:这|那|它|これ|それ|이거|그거)",
     re.IGNORECASE,
 )
-"""Words that say nothing alone, or a piece of work: what they point at stands elsewhere."""
+"""Words that say nothing alone, or a piece of work: they point at something elsewhere."""
 
 _LEAST = 8
 
 
 def asked_to_keep(sentence: str) -> tuple[int, int] | None:
-    """Where the words stand that a sentence asks to remember."""
+    """Return the place of the words that a sentence asks to remember."""
     if not is_request(sentence) or asks_to_forget(sentence):
         return None
     start, end = place_of(sentence)

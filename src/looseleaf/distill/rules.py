@@ -1,8 +1,8 @@
-"""The distiller that needs no model and no network: it picks from what was said and adds no words of its own.
+"""The distiller that needs no model and no network: it selects from what was said and adds no words of its own.
 
-It reads the material once, one trace at a time, and keeps an amount that follows from the tokens asked for, not from
-the length of the material. The same traces give the same bytes. Nothing in a trace makes it fail, and whatever it
-takes from one stands on one line, so that no text can pass for another speaker's.
+It reads the material once, one trace at a time, and keeps an amount that depends on the tokens requested, not on the
+length of the material. The same traces give the same bytes. Nothing in a trace makes it fail, and everything taken from
+a trace stands on one line, so that no text can pass for another speaker's.
 
 Room goes first to what cannot be guessed: the user's words and the identifiers; to the assistant's prose last.
 """
@@ -34,16 +34,16 @@ ASSISTANT = "Assistant: "
 
 USER_SHARE = 0.3
 CALL_SHARE = 0.2
-"""What the user's words and the calls take at first of a room that is too small for everything."""
+"""The first shares of the user's words and of the calls, if the room is too small for everything."""
 
 PROSE_SHARE = 0.3
-"""The part of the assistant's own words that is worth telling again, however much room there is."""
+"""The share of the assistant's own words worth repeating, however much room there is."""
 
 _TOKEN = lazy(r"[A-Z]+(?![a-z])|[A-Za-z]+|[0-9]{1,3}|\s(?=[0-9])|[^\sA-Za-z0-9]")
 
 
 def estimate(text: str) -> int:
-    """About how many tokens a text has; rather too many than too few, as summaries are dense in codes."""
+    """Estimate the tokens of a text; rather too many than too few, as summaries are dense in codes."""
     total = 0.0
     for token in _TOKEN.findall(text):
         if token.isascii():
@@ -54,12 +54,12 @@ def estimate(text: str) -> int:
 
 
 class Rules:
-    """A `Distiller`. `count` says how many tokens a text has."""
+    """A `Distiller`. `count` returns the number of tokens of a text."""
 
     name = "rules/1"
 
     def __init__(self, count: Counter = estimate, *, everything: bool = False) -> None:
-        """`everything`: the material was given to be remembered; every sentence of it is kept."""
+        """`everything`: the user gave the material to be remembered, so every sentence of it is kept."""
         self._count = count
         self._everything = everything
 
@@ -80,7 +80,7 @@ class Rules:
         )
 
     def _summary(self, gathered: Gathered, tokens: int) -> str:
-        # What parts cost does not quite add up to what the whole costs, so the room is moved until it fits.
+        # The costs of the parts do not quite add up to the cost of the whole, so adjust the room until it fits.
         best, room = "", float(tokens)
         count = cache(self._count)
         for _ in range(12):
@@ -96,7 +96,8 @@ class Rules:
         return best or self._least(gathered, tokens)
 
     def _least(self, gathered: Gathered, tokens: int) -> str:
-        """The beginning of the weightiest sentence, where there is no room for a whole one, or none is worth more."""
+        """Return the beginning of the weightiest sentence, if there is no room for a whole one, or none is worth
+        more."""
         for label, pool in ((USER, gathered.user), (ASSISTANT, gathered.assistant)):
             for said in pool.ranked()[:1]:
                 text, words = label + said.text, said.text.split()
@@ -114,7 +115,7 @@ _APART = lazy(r"[\s,;()=]+")
 
 
 class _Told:
-    """Whether an identifier stands in a text, as words of its own."""
+    """Tells whether an identifier stands in a text as whole words."""
 
     def __init__(self, texts: Iterable[str]) -> None:
         self._text = "\n".join(texts)
@@ -125,12 +126,12 @@ class _Told:
 
 
 class _Choice:
-    """What stands in a summary of about so many tokens."""
+    """The contents of a summary of about so many tokens."""
 
     def __init__(self, gathered: Gathered, room: int, count: Counter) -> None:
         self._gathered, self._count, self._left = gathered, count, room
         user = gathered.user.ranked()
-        # A failure counts as if it had come a quarter of the talk later: it tells what not to try again.
+        # A failure counts as a quarter of the talk later: it tells what not to try again.
         late = gathered.order / 4
         calls = sorted(gathered.calls, key=lambda call: call.order + late * call.has_failed, reverse=True)
         self._user, user = self._take(user, USER_SHARE * room, lambda said: said.text)
@@ -149,7 +150,7 @@ class _Choice:
     def _take(
         self, ranked: list[T], room: float, text: Callable[[T], str], apart: int = 3
     ) -> tuple[list[T], list[T]]:
-        """(as many of the first as fit, the others). A few that are too long do not keep out the next."""
+        """Return (as many of the first as fit, the others). A few that are too long do not keep out the next."""
         taken: list[T] = []
         others: list[T] = []
         for place, each in enumerate(ranked):
@@ -176,7 +177,8 @@ class _Choice:
         return found
 
     def _render(self) -> str:
-        """In the order of the talk: a line for each message, and for each run of calls of one tool."""
+        """Write the summary in the order of the talk: a line for each message, and for each run of calls of one
+        tool."""
         known = {call.order for call in self._calls}
         named: dict[int, list[tuple[tuple[int, int], str]]] = {}
         told = _Told(
@@ -210,7 +212,7 @@ class _Choice:
         return "\n".join(lines)
 
     def _earlier(self, known: set[int]) -> str:
-        """The calls that are not told one by one."""
+        """Summarize the calls that are not listed one by one."""
         times = dict(self._gathered.earlier)
         for call in self._gathered.calls:
             if call.order not in known:

@@ -1,9 +1,9 @@
-"""What a user's message states: sentences → proposals, each with the words of the message that say it.
+"""Statements: what a user's message states, as proposals, each with the words of the message that say it.
 
-The selector says which sentences are worth keeping; slots are read where their form is sure; what a kept sentence says
-beyond them is proposed as a line in the user's own words: the clauses that say it, no word added but the dates that
-relative times mean. The quote of every proposal is a stretch of the message, letter for letter. Everything takes time
-linear in the message, of which a bounded part is read.
+The selector picks the sentences worth keeping; slots are read where their form is sure. The rest of a kept sentence is
+proposed as a line in the user's own words: its clauses, with nothing added but the dates that relative times mean. The
+quote of every proposal is an exact stretch of the message. Everything takes time linear in the message, of which a
+bounded part is read.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from looseleaf.language.own_words import ZoneName
 
 SENTENCES = 200
-"""The most sentences of one message that are read: nobody types more."""
+"""The most sentences of one message that are read: no one types more."""
 
 DRAWER = 0.36
 TOP = 0.5
@@ -50,26 +50,26 @@ plan or wish, for an order, for a plain decision."""
 
 MAY_CHANGE = 0.035
 MAY_BE_KEPT = 0.03
-"""From `MAY_CHANGE` on, a sentence is compared with what is held; below `MAY_BE_KEPT`, only plain slots are read."""
+"""From `MAY_CHANGE` on, a sentence is compared with held facts; below `MAY_BE_KEPT`, only plain slots are read."""
 FORBIDS = 0.5
-"""The chance from which on a sentence is not to be remembered, whatever else it says."""
+"""From this chance on, a sentence is not to be remembered, whatever else it says."""
 
 QUOTED: dict[ZoneName, float] = {"own": 0.5, "loose": 0.35, "after": 0.18}
-"""By zone: below this chance of being somebody else's words, a sentence is taken as the user's."""
+"""By zone: below this chance of being another's words, a sentence counts as the user's."""
 
 SURELY_OWN = 0.15
 SPOKEN_OF = 0.05
 ALONE_OWN = 0.65
 ANOTHERS = 0.9
-"""A sentence may stand at the top if its chance of being somebody else's words is below: `SURELY_OWN` normally;
-`SPOKEN_OF` in a message of one line that asks for work on a text; `ALONE_OWN` in a message of one line that mentions no
-text and nobody else; `ANOTHERS` in such a message of a few lines, of which every sentence below it is the user's."""
+"""A sentence may stand at the top if its chance of being another's words is below: `SURELY_OWN` normally; `SPOKEN_OF`
+in a message of one line that asks for work on a text; `ALONE_OWN` in a message of one line that mentions no text and no
+one else; `ANOTHERS` in such a message of a few lines, of which every sentence below it is the user's."""
 SURELY_WORTH = 0.95
 SURE_RULE = 0.4
-"""The chance of being worth keeping from which on a line has all the salience of its kind; and that of being a rule
-from which on it is one."""
+"""The chance of being worth keeping from which a line has the full salience of its kind; and the chance of being a rule
+from which it is one."""
 LOW = 0.35
-"""The salience of what is kept and not sure enough for the top (`facts/placement.py`)."""
+"""The salience of a kept line that is not sure enough for the top (`facts/placement.py`)."""
 
 KINDS_OF_FACTS: dict[str, Kind] = {
     "profile": "trait",
@@ -104,14 +104,14 @@ _STANDING = lazy(
     r"(?!mind\b|heard|seen|say never|been|had\b|thought|knew|again|got\b)[a-z]+ [^?]*\Z",
     re.IGNORECASE,
 )
-"""An order that stands, in a form that says so: "never push to main"."""
+"""A standing order, in a form that says so: "never push to main"."""
 
 
 @frozen
 class Sentence:
-    """A sentence of a message: where it stands, its words on one line without what it quotes, and what is said of it.
-    `is_alone`: nothing in the message speaks of a text, of what others said, or of role-play, and it has few lines;
-    `is_spoken_of`: it has one line, which asks for work on a text."""
+    """A sentence of a message: its place, its words on one line without quoted text, and its scores. `is_alone`:
+    nothing in the message mentions a text, others' words, or role-play, and it has few lines; `is_spoken_of`: it has
+    one line, which asks for work on a text."""
 
     start: int
     end: int
@@ -131,7 +131,7 @@ class Sentence:
 
     @property
     def is_surely_own(self) -> bool:
-        """Whether it may stand at the top of the folder: nothing says that another wrote it."""
+        """True if it may stand at the top of the folder: nothing suggests another author."""
         if self.is_alone:
             return self.scores.quoted < (ALONE_OWN if self.around.lines == 1 else ANOTHERS)
         bar = SPOKEN_OF if self.is_spoken_of else SURELY_OWN
@@ -139,8 +139,8 @@ class Sentence:
 
     @property
     def keep(self) -> float:
-        """The chance that it is worth keeping. What changes something is worth knowing, too, and so is an order that
-        stands by its form; what is only supposed is nothing, unless it is a rule for such a case."""
+        """The chance that it is worth keeping. A change is worth knowing, too, and so is a standing order by its form;
+        a mere supposition is not, unless it is a rule for such a case."""
         best = max(self.scores.keep, 0.9 * self.scores.change if self.scores.keep >= 0.2 else 0.0)
         if self.zone == "own" and self.scores.kind == "rule" and _STANDING.match(self.text):
             best = max(best, TOP, ORDER)
@@ -151,7 +151,7 @@ class Sentence:
 
     @property
     def is_kept(self) -> bool:
-        """Plans, wishes and orders are mostly errands: of those more is asked; of what is plainly decided, less."""
+        """Plans, wishes and orders are mostly errands: they need a higher chance; plain decisions need a lower one."""
         if self.keep >= _BARS.get(self.scores.kind, DRAWER):
             return True
         return self.keep >= DECIDED and self.scores.change >= MAY_CHANGE and is_decision(self.text)
@@ -159,8 +159,8 @@ class Sentence:
 
 @lru_cache(128)
 def sentences_of(text: str, asked: str = "") -> tuple[Sentence, ...]:
-    """The sentences of a message that are, or may be, the user's own. `asked`: what the assistant had just said;
-    only the first sentence is read as an answer to it."""
+    """Return the sentences of a message that are, or may be, the user's own. `asked`: the assistant's last words; only
+    the first sentence is read as an answer to them."""
     if asked and (unasked := sentences_of(text)):
         first, *others = unasked
         around = changed(first.around, asked=asked)
@@ -178,7 +178,7 @@ def sentences_of(text: str, asked: str = "") -> tuple[Sentence, ...]:
 
 
 def parts_of(text: str) -> list[tuple[int, int, str, Around]]:
-    """The sentences of a message before they are scored: where each stands, its words, and what is around it."""
+    """Return the sentences of a message before they are scored: the place of each, its words, and its surroundings."""
     shown = masked(text)
     found = [(start, end, zone) for start, end, zone in _spans(text, shown) if _has_words(shown[start:end])]
     found = found[:SENTENCES]
@@ -199,7 +199,7 @@ def parts_of(text: str) -> list[tuple[int, int, str, Around]]:
 
 _FEW_LINES = 8
 _MARKS = frozenset({"quotes", "fences", "heads", "labels", "closes", "blank"})
-"""Up to so many lines a message may be all the user's; and marks of lines that are not."""
+"""The most lines of a message that may be all the user's; and marks of lines that are not."""
 
 
 def _has_words(text: str) -> bool:
@@ -207,7 +207,7 @@ def _has_words(text: str) -> bool:
 
 
 def _spans(text: str, shown: str) -> Iterator[tuple[int, int, ZoneName]]:
-    """Sentences, zone by zone; lines that a program broke are one."""
+    """Yield the sentences, zone by zone; lines that a program broke are one."""
     block: tuple[int, int, ZoneName] | None = None
     for zone in zones(text):
         if block is not None:
@@ -244,13 +244,13 @@ def _of_block(shown: str, block: tuple[int, int, ZoneName]) -> Iterator[tuple[in
 def statements(
     text: str, ts: float, source: str = "", *, asked: str = "", everything: bool = False
 ) -> list[Proposal]:
-    """The facts that a user's message, said at `ts`, states. `everything`: it was said to be remembered."""
+    """Return the facts that a user's message, said at `ts`, states. `everything`: the user gave it to be remembered."""
     return [changed(each, source=source) for each in _statements(text, ts, asked, everything)]
 
 
 @lru_cache(128)
 def _statements(text: str, ts: float, asked: str, everything: bool) -> tuple[Proposal, ...]:
-    """Kept for a while: what was distilled is read again when it is placed."""
+    """Cached for a while: placing reads again what was distilled."""
     found: list[Proposal] = []
     earlier: Sentence | None = None
     for each in sentences_of(text, asked):
@@ -269,7 +269,8 @@ def _statements(text: str, ts: float, asked: str, everything: bool) -> tuple[Pro
 
 
 def _is_plain(reading: Reading, sentence: Sentence) -> bool:
-    """Whether a plain form is believed: a taste only where nothing else is said, as it may belong to an errand."""
+    """Return True if a plain form counts: a taste only in a sentence that says nothing else, as it may belong to an
+    errand."""
     return reading.label not in ("Likes", "Dislikes") or sentence.around.count == 1
 
 
@@ -318,7 +319,7 @@ def _proposed(
     is_kept = wanted or sentence.is_kept
     may_change = sentence.scores.change >= MAY_CHANGE
     if not is_kept:
-        # Behind a pasted text no form is sure by itself.
+        # After a pasted text no form is sure by itself.
         slots = [each for each in slots if sentence.zone != "after" and (not each.ended or may_change)]
         if words.rstrip().endswith(("?", "？")) and keep < DRAWER / 2:
             return
@@ -361,7 +362,7 @@ def _proposed(
 
 
 def kind_of(scores: Scores) -> str:
-    """The likeliest kind; what is hardly a rule is none, as a rule stands before all else."""
+    """Return the likeliest kind; a weak rule is none, because a rule ranks before all else."""
     if max(scores.kinds) <= 0:
         return "profile"
     if scores.kind == "rule" and scores.of("rule") < SURE_RULE:
@@ -370,7 +371,7 @@ def kind_of(scores: Scores) -> str:
 
 
 def _perhaps(said: str, sentence: Sentence, quote: str, ts: float, gone: Sequence[str]) -> Iterator[Proposal]:
-    """A sentence that is worth a line only if it changes something that is held."""
+    """Propose a sentence that deserves a line only if it changes something held."""
     part = part_of(said, (), whole=False)
     line = said[part[0] : part[1]] if part else said
     for note in _note(
@@ -383,10 +384,10 @@ _NOW = lazy(
     r"(?<=\w) (?:now|nowadays|these days|currently|at the moment|jetzt|inzwischen|mittlerweile|maintenant|désormais|"
     r"ahora|agora|adesso|nu|tegenwoordig)[.!]*\Z"
 )
-"""Behind a value: that it holds now goes without saying. "Apocalypse Now" is a name."""
+"""Words after a value that add nothing: it holds now anyway. "Apocalypse Now" is a name."""
 
 _NEAR = 25
-"""Characters behind a slot in which a date is its own."""
+"""The characters after a slot in which a date belongs to it."""
 
 
 def _slot(
@@ -455,7 +456,7 @@ def _note(
 
 
 def _weight(keep: float) -> float:
-    """How much of its kind's salience a line has: the surer that it is worth keeping, the more."""
+    """Return the share of its kind's salience for a line: the surer that it is worth keeping, the more."""
     return 0.7 + 0.3 * min(max(keep - TOP, 0.0) / (SURELY_WORTH - TOP), 1.0)
 
 
@@ -463,7 +464,7 @@ _REDACTED = "[redacted "
 
 
 def _says_something(line: str) -> bool:
-    """Whether a line can stand alone: with a name, a number, or words enough."""
+    """Return True if a line can stand alone: with a name, a number, or enough words."""
     if not _has_words(line) or (_REDACTED in line and len(line) < 40):
         return False
     if WIDE.search(line):

@@ -1,11 +1,11 @@
-"""Evidence: whether words say what somebody claims that they say.
+"""Evidence: whether words support a claim.
 
-A claim stands in one sentence: every word of it that means something, in the order of the sentence, with "not" in both
-or in neither. Numbers, addresses and dates are the same to the last digit. Nothing here knows what a sentence means, so
-a claim that only recombines the words of one sentence in their order can pass; one that adds a word, joins two
-sentences, drops a "not", or leans on what is asked, supposed, past, quoted or said of another cannot. Neither can one
-that loses the frame around its words (`frames`): what forbids, undoes or excludes them, and, where somebody would act
-on it, the condition under which they hold.
+One sentence must have every meaningful word of the claim, in the same order, with "not" in both or in neither. Numbers,
+addresses and dates match to the last digit. Nothing here understands a sentence: a claim that only recombines the words
+of one sentence in their order can pass. A claim fails if it adds a word, joins two sentences, drops a "not", or relies
+on something asked, supposed, past, quoted or about another person. It also fails if it loses the frame around its words
+(`frames`): a frame that forbids, undoes or excludes them and, for a claim to act on, the condition under which they
+hold.
 
 Everything takes time linear in the text.
 """
@@ -56,7 +56,7 @@ _FREE = frozenset(
     "immer nie le la les l un une des du de d et ou à au aux en pour avec pas ne jamais toujours el los las lo "
     "unos y o a al del con por para no nunca siempre 的 了 在 是 和 を は が に で と の も へ".split()
 )
-"""Words that a claim may hold though nobody said them: they claim nothing by themselves."""
+"""Words that a claim may add: they claim nothing by themselves."""
 
 _FREE_OF: dict[str, frozenset[str]] = {
     "language": frozenset(
@@ -69,11 +69,11 @@ _FREE_OF: dict[str, frozenset[str]] = {
     "deadline": frozenset({"deadline"}),
     "plan": frozenset({"go", "get", "have"}),
 }
-"""More of them, for a relation that writes its objects in words of its own."""
+"""More of them, for relations that write their objects in words of their own."""
 
 _UNORDERED = frozenset({"language", "pet", "favourite"})
 _WORDS_OF_ANOTHER = 4
-"""So many words in quotation marks are somebody else's; fewer are a name."""
+"""This many words in quotation marks are another speaker's; fewer are a name."""
 _ENDINGS = frozenset(
     ("", "e", "n", "en", "s", "es", "t", "te", "st", "em", "d", "ed", "ing", "r", "o", "ar", "er", "ir")
 )
@@ -81,7 +81,7 @@ _ROOT = 4
 
 
 class _Word:
-    """A word of a text: as it stands there, and in the form by which it is known again."""
+    """A word of a text: as written, and in the form used to compare it."""
 
     __slots__ = ("at", "form", "surface")
 
@@ -96,7 +96,7 @@ def _form(surface: str) -> str:
 
 
 _ELSEWHERE = lazy(r"[^\s@]{0,80}@[^\s,;]{1,250}|\b[a-z]{2,10}://[^\s,;]{1,400}|\bwww\.[^\s,;]{1,250}")
-"""Addresses: what stands in them are no words."""
+"""Addresses: their parts are not words."""
 
 
 def _words(text: str) -> list[_Word]:
@@ -104,7 +104,7 @@ def _words(text: str) -> list[_Word]:
 
 
 def _shown(sentence: str) -> str:
-    """With the places of words as `_words` counts them."""
+    """Return a sentence with words at the places that `_words` counts."""
     if "@" in sentence or "://" in sentence or "www." in sentence:
         sentence = _ELSEWHERE.sub(lambda found: "·" * len(found[0]), sentence)
     sentence = _in_one_spelling(sentence)
@@ -112,12 +112,12 @@ def _shown(sentence: str) -> str:
 
 
 def _in_one_spelling(text: str) -> str:
-    """With one word for each technical name of several: `vs code` as `vscode`."""
+    """Join each technical name of several words into one: `vs code` becomes `vscode`."""
     return SEVERAL.sub(lambda found: SPELT[found[0]], text)
 
 
 def _is_kin(claimed: _Word, said: _Word) -> bool:
-    """Whether two words are one but for their endings. Numbers have none."""
+    """Return True if two words differ only in their endings. Numbers have no endings."""
     if claimed.form == said.form:
         return True
     one, other = claimed.surface, said.surface
@@ -131,7 +131,7 @@ def _is_kin(claimed: _Word, said: _Word) -> bool:
 
 @lru_cache(512)
 def forms_of(text: str) -> frozenset[str]:
-    """The words of a text, each in the form by which it is known again."""
+    """Return the words of a text, each in the form used to compare it."""
     return frozenset(word.form for word in _words(spelled(text)))
 
 
@@ -142,7 +142,8 @@ _FEW = 2
 
 
 def brings_along(claim: str, text: str) -> bool:
-    """Whether a claim has a number, a path or another address, or a name inside its sentence, that a text has not."""
+    """Return True if a claim has a number, a path or other address, or a name inside its sentence that the text
+    lacks."""
     own, said = spelled(text), forms_of(text)
     words = _words(spelled(claim))
     exact = {word.form for word in words if any(map(str.isdigit, word.form))}
@@ -155,7 +156,7 @@ def brings_along(claim: str, text: str) -> bool:
 
 
 def _addresses(text: str) -> list[str]:
-    """Paths, commands and other names that are the same to the last sign; without the quotes and the full stop around
+    """Return paths, commands and other names that must match exactly, without the quotes and the full stop around
     them."""
     found = (each.strip("'`\"").rstrip(":!?") for each in _ADDRESS.findall(text))
     bare = (each.removesuffix(".") if not each.endswith("..") else each for each in found)
@@ -175,18 +176,18 @@ _WIDE_GAP = 3
 _LONGEST_SENTENCE = 1000
 _LIKINGS = frozenset({"likes", "prefers", "favourite", "hobby"})
 _LEADS = {"prefers": ("", "prefer ", "rather ")}
-"""With what a claim may begin that needs not say it: "tea than coffee" is what somebody would rather have."""
+"""Openings that a claim may leave out: "tea than coffee" is what a speaker would rather have."""
 _WHOLE = {"rule": KINDS, "prefers": KINDS} | {
     each.label.casefold(): KINDS - OF_TIME for each in RELATIONS if each.kind == "decision"
 }
-"""Relations whose values somebody acts on: without a condition of these kinds, such a claim is another."""
+"""Relations whose values are acted on: without a condition of these kinds, such a claim says something else."""
 
 
 _OF_ONESELF = frozenset(
     "name pronouns age birthday gender nationality home hometown address role employer education email phone religion "
     "diet".split()
 )
-"""Relations that are the speaker's own, unless they are said to be another's."""
+"""Relations that are the speaker's own, unless the words name another person."""
 _PEOPLE = (
     "neighbour neighbor client customer nachbar voisin vecino parent parents children intern roommate cousin"
 )
@@ -196,13 +197,13 @@ _CUES = {
         r"\b(?:i'm|im|i am|aged?|years?|old|turn\w*|bin|jahre|alt|ans|âge|años|edad)\b|岁|歳|才|龄|齢"
     )
 }
-"""Without these words a number is a number of something else."""
+"""Without these words, a number counts something else."""
 
 
 _FREE_FORM = frozenset({"", "note"})
-"""Claims that no relation frames: their own words must tell whose they are."""
+"""Claims without a relation to frame them: their own words must say whom they are about."""
 _NEARLY = lazy(r"\b(?:nearly|almost|beinahe|presque|casi|quase|quasi|bijna)\b|差点|差一点|もう少しで")
-"""Words by which a thing was not done."""
+"""Words that say a thing was not done."""
 
 OF_A_PERSON = _OF_ONESELF | set(
     "likes,dislikes,trait,skill,hobby,allergy,condition,owns,speaks,marital status".split(",")
@@ -213,13 +214,13 @@ _NOT_OF = {
     "name": lazy(r"\b(?:call|name|named|nenn\w*|appeler|llamar) (?:my|our|the|him|her|it|them|this)\b"),
     "allergy": lazy(r"\b(?:lol|haha\w*|jk|kidding)\b"),
 }
-"""With these words it is another's, or meant in jest."""
+"""These words say that it is about another person, or a joke."""
 
 
 class Claim:
-    """What is to be found in words. `relation` is the canonical name of the relation, in lower case, where it has one;
-    `was` the value that it puts right, whose words need not be said again; `ended`: it holds no more;
-    `only_named`: it may as well be denied or asked about, in any order; `is_own`: it is of whoever says it."""
+    """A claim to find in words. `relation`: the canonical name of its relation, in lower case, if any; `was`: the value
+    that it corrects, whose words need not be repeated; `ended`: it no longer holds; `only_named`: its words count in
+    any order, also denied or in a question; `is_own`: it is about the speaker."""
 
     def __init__(
         self,
@@ -243,7 +244,7 @@ class Claim:
         self._addresses = _addresses(text)
         free = _FREE | _FREE_OF.get(relation, frozenset()) | (_OF_DATES if self._dates else frozenset())
         words = _words(text)
-        # "MIT" is a licence, "mit" is nothing: words that claim nothing are all there is, or do not count.
+        # "MIT" is a license, "mit" is nothing: words that claim nothing count only if the claim has no others.
         self.words = [word for word in words if word.surface not in free] or words
         self._is_of_another = any(word.form in _KIN for word in self.words)
         self._denied = [
@@ -255,8 +256,8 @@ class Claim:
         self.is_empty = not (self.words or self._dates or self._addresses)
 
     def corrected(self) -> Claim | None:
-        """The same, without the words of the value that it puts right. None: nothing would be left of it, or the one
-        denies what the other does not."""
+        """Return the claim without the words of the value that it corrects. None if nothing is left, or if only one of
+        the two denies."""
         less = Claim("", self._relation, was=self._was)
         before = {word.form for word in _words(self._was)}
         less.words = [word for word in self.words if word.form not in before]
@@ -267,7 +268,7 @@ class Claim:
         return None if less.is_empty or self._denies != denies(self._was) else less
 
     def is_in(self, sentence: str, ts: float | None = None) -> bool:
-        """Whether a sentence of spelled text, said at a time, says it."""
+        """Return True if a sentence of spelled text, said at `ts`, supports the claim."""
         said = _words(sentence[:_LONGEST_SENTENCE])
         places = self._places(said)
         if (
@@ -295,13 +296,14 @@ class Claim:
         )
 
     def is_said_in(self, text: str, ts: float | None = None, spelt: str | None = None) -> bool:
-        """Whether some sentence of a text, said at a time, says it. `spelt`: the same text, spelled, if it is known."""
+        """Return True if a sentence of a text, said at `ts`, supports the claim. `spelt`: the same text, already
+        spelled."""
         if self.is_empty or not self.hidden <= set(text if self.hidden else ""):
             return False
         return any(self.is_in(sentence, ts) for sentence in self._about(spelt or spelled(text)))
 
     def _about(self, text: str) -> Iterator[str]:
-        """The sentences that could say it: most do not even hold the beginnings of its words."""
+        """Yield the sentences that could support the claim: most lack even the beginnings of its words."""
         marks = {word.surface[:2] for word in self.words if word.surface not in KNOWN}
         if all(mark in text for mark in marks):
             for sentence in sentences_of(text):
@@ -319,7 +321,7 @@ class Claim:
         )
 
     def _places(self, said: Sequence[_Word]) -> list[int] | None:
-        """Where its words stand, in their order and near each other; None where they do not."""
+        """Return the places of its words, in their order and near each other. None if they are not there."""
         words = self.words
         if self._only_named or self._relation in _UNORDERED:
             return _anywhere(words, said)
@@ -333,7 +335,7 @@ class Claim:
         return places
 
     def _holds(self, clauses: Clauses, at: Sequence[int]) -> bool:
-        """Whether it is so, by the speaker's own word: not supposed, reported, past or wished."""
+        """Return True if the speaker says that it is so: not supposed, reported, past or wished."""
         relation = self._relation
         if clauses.is_supposed(at, anywhere=relation == "rule") or clauses.is_reported(at):
             return False
@@ -346,13 +348,11 @@ class Claim:
         return not clauses.is_past(at) and not (relation in _OF_ONESELF and clauses.is_wished(at))
 
     def _is_of_the_speaker(self, sentence: str, clauses: Clauses, at: Sequence[int]) -> bool:
-        """Whether what is one's own is said of oneself: "my sister lives in Graz" says where somebody else does."""
+        """Return True if a claim about the speaker is said of the speaker: "my sister lives in Graz" is not."""
         relation = self._relation
         if relation in _FREE_FORM and self._is_told_of_kin(clauses, at):
             return False
-        is_labelled = (
-            relation != "" and f"{relation}: " in sentence
-        )  # "Home: Lyon" is about whoever writes it
+        is_labelled = relation != "" and f"{relation}: " in sentence  # "Home: Lyon" is about its writer
         if self._is_of_another or not self._is_own or corrects(sentence) or is_labelled:
             return True
         if relation not in OF_A_PERSON:
@@ -364,7 +364,8 @@ class Claim:
         return not clauses.is_done_by_another(min(at)) and clauses.is_of_oneself(at, among_others=has_kin)
 
     def _is_told_of_kin(self, clauses: Clauses, at: Sequence[int]) -> bool:
-        """Whether its clause is about one of the speaker's people, whom a claim without a relation does not name."""
+        """Return True if its clause is about one of the speaker's people, whom a claim without a relation does not
+        name."""
         mine = {word.form for word in self.words}
         words = _words(clauses.around(at))
         followed = zip(words, [*words[1:], None], strict=True)
@@ -379,7 +380,7 @@ class Claim:
     def _is_of_the_same_mind(self, sentence: str, at: Sequence[int]) -> bool:
         if self._ended:
             return is_over(sentence)
-        # "No, not Berlin, Munich": behind the value that goes, another clause begins.
+        # "No, not Berlin, Munich": after the old value, another clause begins.
         gone = sentence.find(self._was) if self._was else -1
         clauses = Clauses(sentence, (gone + len(self._was),) if gone >= 0 else ())
         if self._relation == "dislikes" and not self._denies:
@@ -392,7 +393,7 @@ class Claim:
 
 
 def _without_dates(claim: str) -> tuple[str, list[tuple[str, str, str]]]:
-    """A claim without the dates in it, and those: the first day, the last, and how it writes them."""
+    """Return a claim without its dates, and the dates: the first day, the last, and how the claim writes them."""
     dates: list[tuple[str, str, str]] = []
     for dated in reversed(found_dates(claim.title(), 0.0)):
         if not dated.is_relative:
@@ -434,7 +435,7 @@ def _in_order(words: Sequence[_Word], said: Sequence[_Word]) -> list[int] | None
 
 
 def _anywhere(words: Sequence[_Word], said: Sequence[_Word]) -> list[int] | None:
-    """Each at a place of its own."""
+    """Return a place for each word, in any order."""
     places: list[int] = []
     for word in words:
         at = next((at for at, each in enumerate(said) if at not in places and _is_kin(word, each)), None)
@@ -445,7 +446,7 @@ def _anywhere(words: Sequence[_Word], said: Sequence[_Word]) -> list[int] | None
 
 
 def _is_quoted(sentence: str, at: Sequence[int]) -> bool:
-    """Whether all of it stands in quotation marks, among words enough to be somebody else's."""
+    """Return True if all of it stands in quotation marks, among enough words to be another speaker's."""
     return any(
         found.start() <= min(at)
         and max(at) < found.end()
@@ -465,12 +466,12 @@ _IT_IS = r"(?:(?:it|that|this|there|here)(?:'?s| is)|its|(?:we|they)(?:'re| are)
 _BEGINS = lazy(rf"(?:\A|[,;:.!?()—–]|\s-|\b(?:{_JOINTS}))\s*(?:{_IT_IS})?\Z")
 _ENDS = lazy(rf"\s*(?:\Z|[,;:.!()—–]|-\s|(?:{_JOINTS}|{_REASONS})\b)")
 _LEAST_COPIED = 4
-"""Words: fewer say little alone."""
+"""Fewer words say little alone."""
 
 
 def is_copied(claim: str, text: str) -> bool:
-    """Whether a claim is a clause of a text, or several that follow each other, word for word: whole ones (or all but
-    "it is"), and such as are told. Words that stand there are said, whatever their order and whatever they deny."""
+    """Return True if a claim is a clause of a text, or several in a row, word for word: whole clauses (or all but "it
+    is") that tell something. The words are there, so their order and their denials need no check."""
     wanted = " ".join(spelled(claim).split()).strip(" .!,;")
     if len(_words(wanted)) < _LEAST_COPIED:
         return False

@@ -1,7 +1,7 @@
 """The gate: what may become memory, and where it may stand (docs/DESIGN.md, FORMAT §13).
 
-A level follows from where words entered, never from what a distiller or a caller says of them. A derived thing takes
-the lowest level of what it was made of, repeating raises nothing, and only a person promotes.
+A level depends on where words entered, never on what a distiller or a caller says about them. A derived fact takes the
+lowest level of its sources, repeating raises nothing, and only a person promotes.
 """
 
 from __future__ import annotations
@@ -32,27 +32,27 @@ if TYPE_CHECKING:
 TIME_SPANS = ("short_term", "medium_term", "current", "long_term", "future")
 
 UNVERIFIED = "unverified"
-"""The tag of a fact whose quote is not found, or does not say it. It never supersedes."""
+"""The tag of a fact whose quote is missing or does not support it. Such a fact never supersedes."""
 
 _LESS_IF_SPELT_OTHERWISE = 0.1
 _IF_UNVERIFIED = 0.3
 
 LONGEST = 300
-"""Characters of an object: what is longer is no fact but a text."""
+"""Characters of an object: anything longer is a text, not a fact."""
 
 _LONGEST_QUOTE = 1000
 _MOST_TAGS = 8
 _LONGEST_TAG = 40
 _OF_PEOPLE = frozenset({"ticked", "pinned", "approved", "checked", RECALLED, UNVERIFIED})
-"""Tags that say what a person did, or what the gate found: nobody else gives them."""
+"""Tags that record a person's act or the gate's finding: a distiller cannot give them."""
 
 
 # --- proposals -------------------------------------------------------------------------
 
 
 def proposal_of(raw: Any) -> Proposal | None:
-    """What a distiller proposes, as far as it makes sense. None: it has no relation, object or topic that could be
-    written down. Nothing that it says of its own certainty is read."""
+    """Read a distiller's proposal, as far as it makes sense. None if it has no relation, object or topic that a page
+    could hold. The distiller's own certainty is ignored."""
     if not isinstance(raw, dict):
         return None
     texts = {name: raw.get(name) for name in ("relation", "object", "quote", "topic", "source")}
@@ -86,7 +86,7 @@ def proposal_of(raw: Any) -> Proposal | None:
 
 
 def _share(raw: object) -> float | None:
-    """A number from 0 to 1, or none."""
+    """Return a number from 0 to 1, or None."""
     return float(raw) if isinstance(raw, (int, float)) and type(raw) is not bool and 0 <= raw <= 1 else None
 
 
@@ -110,8 +110,8 @@ def _date(value: object) -> str | None:
 class Witness:
     """One text of the material, with its source (a trace id, or path#lines), where it entered, and when.
 
-    `stated`: the facts that the rules read off it (`reading_of`): the same proposal needs no other evidence. `tool`:
-    the name of the tool that said it.
+    `stated`: the facts that the rules read in it (`reading_of`): the same proposal needs no other evidence. `tool`: the
+    name of the tool that returned it.
     """
 
     source: str
@@ -124,7 +124,7 @@ class Witness:
 
 @frozen
 class Judged:
-    """What the evidence says of a proposal."""
+    """The verdict of the evidence on a proposal."""
 
     level: Level
     origin: str
@@ -134,11 +134,12 @@ class Judged:
     verified: bool
 
     def concluded(self) -> Judged:
-        """The same, as a conclusion."""
+        """Return the same verdict, as a conclusion."""
         return Judged("inferred", "assistant", self.source, self.ts, CONFIDENCE["inferred"], verified=False)
 
     def named_by(self, witnesses: Sequence[Witness], name: str) -> Judged:
-        """The same of a thing that the user does not name: a conclusion, or what an agent found if others name it."""
+        """Return the verdict on a thing that the user does not name: a conclusion, or an agent's finding if others name
+        it."""
         from looseleaf.facts.evidence import forms_of
 
         words = _words_of(name)
@@ -149,7 +150,8 @@ class Judged:
 
 
 def reading_of(proposal: Proposal) -> tuple[object, ...]:
-    """All that a proposal says. One that differs in any of it from what the rules read needs evidence of its own."""
+    """Return all that a proposal says. A proposal that differs from the rules' reading in any part needs its own
+    evidence."""
     return (
         proposal.topic,
         proposal.relation,
@@ -166,15 +168,15 @@ def reading_of(proposal: Proposal) -> tuple[object, ...]:
 
 
 def judge(proposal: Proposal, witnesses: Sequence[Witness]) -> Judged:
-    """By the best witness that holds the quote, if it says there what is proposed; else as little as the worst of all
-    of them allows, with the words that hold the quote for a source.
+    """Judge a proposal by the best witness that has the quote and supports the proposal there. Otherwise give no more
+    than the worst witness allows, with the words that hold the quote as the source.
 
-    A quote alone proves nothing: a distiller may lean any claim on any words, or cut a "not" off. So what is proposed
-    must be said by the sentence in which the quote stands.
+    A quote alone proves nothing: a distiller may attach any words to any claim, or cut off a "not". So the sentence
+    around the quote must support the proposal.
     """
     if proposal.quote.strip():
         readings = {reading_of(proposal)}
-        if proposal.topic == PROJECT:  # what the rules read of the user may stand on the entry's own page
+        if proposal.topic == PROJECT:  # rules' readings about the user may stand on the entry's own page
             readings.add((USER, *reading_of(proposal)[1:]))
         readers = [each for each in witnesses if readings & each.stated and proposal.quote in each.text]
         if readers:
@@ -212,7 +214,7 @@ def judge(proposal: Proposal, witnesses: Sequence[Witness]) -> Judged:
     worst = min(
         witnesses, key=lambda each: LEVELS.index(level_of(each.origin)), default=Witness("", "", "", 0.0)
     )
-    # Nobody is known to have said it; that it was concluded is the most that can be believed.
+    # No known speaker: at most a conclusion.
     level = lowest((level_of(worst.origin), "inferred"))
     origin = worst.origin if level == "tainted" else "assistant"
     if level == "tainted" and holders_of(proposal.quote, witnesses):
@@ -225,12 +227,12 @@ def judge(proposal: Proposal, witnesses: Sequence[Witness]) -> Judged:
 
 
 PASTED, NOBODY, MIXED = "pasted", "nobody", "mixed"
-"""The origins of what a user pasted into a message, of what nobody said, and of what rests on the user's words and
-brings along others: nobody vouches for any of them."""
+"""The origins of a text that the user pasted, of words that no one said, and of words that mix the user's with others':
+all untrusted."""
 
 
 def holders_of(quote: str, witnesses: Sequence[Witness]) -> list[Witness]:
-    """The messages of the user's in whose own words a quote stands."""
+    """Return the user's messages whose own words contain a quote."""
     from looseleaf.language.clauses import located
 
     users = _users(witnesses) if quote.strip() else ()
@@ -242,22 +244,21 @@ def _users(witnesses: Iterable[Witness]) -> list[Witness]:
 
 
 def _said_by(own: Iterable[str]) -> frozenset[str]:
-    """The forms of all words of these texts."""
+    """Return the forms of all words of these texts."""
     from looseleaf.facts.evidence import forms_of
 
     return frozenset().union(*map(forms_of, own))
 
 
 def _words_of(claim: str) -> set[str]:
-    """The forms of the words that a claim needs."""
+    """Return the forms of the words that a claim needs."""
     from looseleaf.facts.evidence import Claim
 
     return {word.form for word in Claim(claim).words}
 
 
 def _is_carried(proposal: Proposal, witnesses: Sequence[Witness]) -> bool:
-    """Whether the assistant only carries on what a tool brought: half of the words that are not the user's stand
-    there."""
+    """Return True if the assistant only repeats a tool: half of the words that are not the user's stand there."""
     from looseleaf.facts.evidence import forms_of
 
     is_known = relation_of(proposal.relation).label.casefold() in BY_LABEL
@@ -268,14 +269,14 @@ def _is_carried(proposal: Proposal, witnesses: Sequence[Witness]) -> bool:
 
 
 def _is_made_up(proposal: Proposal, witnesses: Sequence[Witness]) -> bool:
-    """Whether a conclusion has a number, a path or a name that stands in none of the words it was made of."""
+    """Return True if a conclusion has a number, a path or a name that none of its witnesses has."""
     from looseleaf.facts.evidence import brings_along
 
     return bool(witnesses) and brings_along(proposal.object, "\n".join(each.text for each in witnesses))
 
 
 def _is_of_pasted(proposal: Proposal, witnesses: Sequence[Witness]) -> bool:
-    """Whether a conclusion has its quote, or words that the user did not write, from a text that the user pasted."""
+    """Return True if a conclusion takes its quote, or words that the user did not write, from a pasted text."""
     from looseleaf.facts.evidence import forms_of
     from looseleaf.language.clauses import located
 
@@ -292,9 +293,9 @@ def _is_of_pasted(proposal: Proposal, witnesses: Sequence[Witness]) -> bool:
 
 
 def rests_on(proposal: Proposal, witnesses: Sequence[Witness]) -> Witness | None:
-    """The user's message that a conclusion rests on: it holds the quote in the user's own words, at least half of the
-    value's words are the user's, none of the others comes from elsewhere, and numbers, paths and names are the user's.
-    Taint follows words: that a tool spoke in the session takes nothing away."""
+    """Return the user's message that supports a conclusion. It holds the quote in the user's own words; at least half
+    of the value's words are the user's, and none of the others comes from elsewhere; numbers, paths and names are the
+    user's. Taint follows words: a tool that spoke in the session takes nothing away."""
     users = _users(witnesses)
     holders = holders_of(proposal.quote, witnesses)
     if not holders:
@@ -309,9 +310,8 @@ def rests_on(proposal: Proposal, witnesses: Sequence[Witness]) -> Witness | None
 
 
 def is_drawn_from(value: str, own: Sequence[str], others: Iterable[str], label: str = "") -> bool:
-    """Whether a value is a conclusion from these words of the user's: half of its words stand there, and all of its
-    numbers, paths and names; and no other word of it, or of its label, stands in what tools, pasted texts and others
-    said."""
+    """Return True if a value is a conclusion from these words of the user: half of its words stand there, and all of
+    its numbers, paths and names; no other word of it, or of its label, comes from tools, pasted texts or others."""
     from looseleaf.facts.evidence import Claim, brings_along, forms_of
 
     said = _said_by(own)
@@ -339,7 +339,7 @@ _LABELLING = frozenset(
     "status style supplier support system target task team term test time title tool type unit user value version "
     "week work year".split()
 )
-"""Words that labels are made of, also where a tool uses them."""
+"""Words that labels consist of, also where a tool uses them."""
 
 _TAG = lazy(
     r",? (?:do|does|is|are|was|were|wo|would|ca|could|have|has)n't (?:i|you|he|she|it|we|they)\?\s*\Z"
@@ -348,8 +348,8 @@ _TAG = lazy(
 
 
 def _denies_alike(value: str, words: set[str], own: Sequence[str]) -> bool:
-    """Whether the user's words deny as a value does: one that denies has words of a clause that does; another has not
-    most of its words from such a clause. "Never push to main" is no reason to push there."""
+    """Return True if the user's words deny as a value does: a value that denies has words of a clause that denies; any
+    other has most of its words from elsewhere. "Never push to main" is no reason to push there."""
     from looseleaf.facts.evidence import forms_of
     from looseleaf.language.clauses import clauses_of, denies, sentences_of, spelled
 
@@ -363,8 +363,8 @@ def _denies_alike(value: str, words: set[str], own: Sequence[str]) -> bool:
 
 
 def _holder(proposal: Proposal, witnesses: Sequence[Witness]) -> str:
-    """The source whose words hold the quote, whatever they say with it: the one that the distiller named, else the
-    least believed. Empty: nobody's do, so that no words can be shown for it."""
+    """Return the source whose words hold the quote, whatever they say with it: the one that the distiller named, else
+    the least trusted. Empty if there is none: no words can be shown for it."""
     from looseleaf.language.clauses import located
 
     holders = [each for each in witnesses if located(proposal.quote, each.text) is not None]
@@ -374,26 +374,26 @@ def _holder(proposal: Proposal, witnesses: Sequence[Witness]) -> str:
 
 
 def claim_of(proposal: Proposal) -> Claim:
-    """What the words must say. A relation that has a name of its own needs none of them; any other must be said as
-    well, and so must be whose it is ("Sister's home")."""
+    """Return the claim that the words must support. A relation with a name of its own needs no words; any other must be
+    said too, and so must its owner ("Sister's home")."""
     from looseleaf.facts.evidence import Claim
 
     was = (proposal.was or "") if proposal.correction else ""
     said = proposal.object
     if was:
-        said = said.removesuffix(f" instead of {was}")  # that it goes is looked for by itself
+        said = said.removesuffix(f" instead of {was}")  # its removal is checked by itself
     relation = relation_of(proposal.relation).label
     whose, _, own = relation.rpartition("'s ")
     if own.casefold() in BY_LABEL:
         claim = f"{whose} {said}" if whose else said
-        # "My pronouns are they/them" speaks of nobody else.
+        # "My pronouns are they/them" is about no one else.
         is_own = proposal.topic.casefold() in ME and not whose and own.casefold() != "pronouns"
         return Claim(claim, own.casefold(), was=was, ended=proposal.ended, is_own=is_own)
     return Claim(f"{proposal.relation} {said}", was=was, ended=proposal.ended)
 
 
 def says(claim: str, text: str) -> bool:
-    """Whether one sentence of the text says it, or is it."""
+    """Return True if one sentence of the text supports the claim, or is it."""
     from looseleaf.facts.evidence import Claim
     from looseleaf.language.clauses import sentences_of, spelled
 
@@ -407,24 +407,24 @@ _AROUND = " \n\t.!。！"
 
 
 def mentions(claim: str, text: str) -> bool:
-    """Whether one sentence of the text has the words of the claim, in any order, whatever it says of them."""
+    """Return True if one sentence of the text has the words of the claim, in any order, whatever it says of them."""
     from looseleaf.facts.evidence import Claim
 
     return Claim(claim, only_named=True).is_said_in(text)
 
 
 def is_supported(proposal: Proposal, text: str, ts: float | None = None) -> bool:
-    """Whether one sentence of the text says it."""
+    """Return True if one sentence of the text supports the proposal."""
     return claim_of(proposal).is_said_in(text, ts)
 
 
 def _sayers(proposal: Proposal, witnesses: Sequence[Witness], *, spelt_otherwise: bool) -> list[Witness]:
-    """Those who say it where they hold the quote."""
+    """Return the witnesses that support a proposal where they hold the quote."""
     from looseleaf.language.clauses import located
 
     quote = proposal.quote
     heard = [each for each in witnesses if spelt_otherwise or quote in each.text]
-    # A quote may take in what was asked for, or pasted, beside the user's words: of it these count.
+    # A quote may include pasted or requested text beside the user's words: only the user's words count.
     kept = own_words(quote).strip() or quote
     places = [
         (each, place)
@@ -442,7 +442,7 @@ def _sayers(proposal: Proposal, witnesses: Sequence[Witness], *, spelt_otherwise
     if not said and is_sentence and not proposal.ended:
         said = [each for each, _ in places if is_copied(proposal.object, _own(each))]
     if said and was and relation.many:
-        # Another value is to go as well: somebody of no lower level must have named it.
+        # Another value goes as well: a speaker of no lower level must have named it.
         return [each for each in said if _is_named(was, name, level_of(each.origin), witnesses)]
     corrected = claim.corrected() if proposal.correction and was and not said else None
     if corrected is not None:
@@ -452,13 +452,13 @@ def _sayers(proposal: Proposal, witnesses: Sequence[Witness], *, spelt_otherwise
 
 
 def _foreign(witness: Witness) -> str:
-    """What of a message nobody vouches for."""
+    """Return the untrusted part of a message."""
     is_users = is_at_least(level_of(witness.origin), "said")
     return (witness.text if _own(witness) != witness.text else "") if is_users else witness.text
 
 
 def _own(witness: Witness) -> str:
-    """What a user pastes into a message is not what the user says. Nobody vouches for the others anyway."""
+    """Return a user's message without pasted text. Other messages are untrusted anyway."""
     return own_words(witness.text) if witness.origin == "user" else witness.text
 
 
@@ -473,12 +473,12 @@ def _is_named(value: str, relation: str, least: Level, witnesses: Sequence[Witne
 
 
 def is_named_as(value: str, relation: str, witnesses: Sequence[Witness]) -> bool:
-    """Whether the user's own words name a value of a relation."""
+    """Return True if the user's own words name a value of a relation."""
     return _is_named(value, relation_of(relation).label.casefold(), "said", witnesses)
 
 
 def is_plain_label(label: str, witnesses: Sequence[Witness]) -> bool:
-    """Whether a label or the name of a thing brings no word to a line but the user's and such as labels are made of."""
+    """Return True if a label or a name adds only the user's words and words that labels consist of."""
     said = _said_by(map(_own, _users(witnesses)))
     return _words_of(label) <= said | _LABELLING and len(label) <= _LONGEST_LABEL
 
@@ -487,12 +487,12 @@ _LONGEST_LABEL = 60
 
 
 def is_from(title: str, witnesses: Sequence[Witness]) -> bool:
-    """Whether the user said it: only then may words stand where every prompt shows them."""
+    """Return True if the user said it: only then may words stand where every prompt shows them."""
     return any(each.origin in ("user", "person") and says(title, own_words(each.text)) for each in witnesses)
 
 
 def is_named_by(name: str, witnesses: Sequence[Witness]) -> bool:
-    """Whether every word of a name is the user's own, in whatever order."""
+    """Return True if every word of a name is the user's own, in any order."""
     from looseleaf.facts.evidence import brings_along
 
     own = [own_words(each.text) for each in witnesses if each.origin in ("user", "person")]
@@ -500,20 +500,19 @@ def is_named_by(name: str, witnesses: Sequence[Witness]) -> bool:
     return bool(words) and words <= _said_by(own) and not brings_along(name, "\n".join(own))
 
 
-# What was said in a session, by which an agent's writing is judged: the user's words, and whether others
-# spoke.
+# --- words of a session -----------------------------------------------------------------
 
 if TYPE_CHECKING:
     Said = tuple[str, str]
 
 
 _HEARD = 200
-"""Messages that are read for what they state, the last ones."""
+"""The number of last messages that are read for the facts they state."""
 
 
 class Spoken:
-    """What was said in the session in which an agent writes: the user's messages, and whether a tool spoke. What was
-    asked of it once is known: a page has many lines, and a session many messages."""
+    """The words of the session in which an agent writes: the user's messages, and whether a tool spoke. Answers are
+    cached: a page has many lines, and a session many messages."""
 
     __slots__ = ("_facts", "_own", "_said", "_stated", "read", "tools", "user")
 
@@ -524,8 +523,8 @@ class Spoken:
         stated: Callable[[str], Sequence[Said]] | None = None,
         read: Sequence[Said] = (),
     ) -> None:
-        """`stated`: the facts that a message states, as (relation, object). `read`: what others said, as (the name of
-        the tool, text)."""
+        """`stated` returns the facts that a message states, as (relation, object). `read`: what others said, as (tool
+        name, text)."""
         self.user = tuple(user)
         self.tools = tools
         self.read = tuple(read)
@@ -539,11 +538,11 @@ class Spoken:
 
     @property
     def is_doubtful(self) -> bool:
-        """Whether an agent may have been told something by others than the user: a tool spoke, or nobody was heard."""
+        """True if an agent may have heard something from others than the user: a tool spoke, or the user did not."""
         return self.tools or not self.user
 
     def has(self, said: str, relation: str = "note") -> bool:
-        """Whether one message of the user says it, of itself or of a relation."""
+        """Return True if one message of the user says it, by itself or of a relation."""
         known = self._said.get((relation, said))
         if known is None:
             if self._own is None:
@@ -555,21 +554,21 @@ class Spoken:
         return known
 
     def _is_copied(self, said: str, relation: str) -> bool:
-        """Whether it is a rule, a plan or the like that the user wrote down word for word."""
+        """Return True if it is a rule, a plan or the like that the user wrote word for word."""
         is_sentence = relation_name(relation) in SENTENCES
         return is_sentence and any(is_copied(said, own) for own, _ in self._own or ())
 
     def is_source_of(self, said: str, relation: str = "note") -> bool:
-        """Whether it is a conclusion from one of the user's messages, with no word that others brought."""
+        """Return True if it is a conclusion from one of the user's messages, with no word from others."""
         label = "" if relation_name(relation) in BY_LABEL else relation
         own = [each for text in self.user if (each := own_words(text)).strip()]
         others = [text for _, text in self.read] + [text for text in self.user if own_words(text) != text]
         return any(is_drawn_from(said, [each], others, label) for each in own)
 
     def _is_stated(self, said: str, relation: str) -> bool:
-        """Once a tool spoke, words are not enough for a relation that needs none of its own ("Eve wrote to me" makes no
-        name): somebody must read the fact off a message; and of one that holds one value, off the last that names
-        any."""
+        """Check a claim after a tool spoke. Words are then not enough for a relation that needs none of its own ("Eve
+        wrote to me" makes no name): a message must state the fact and, for a relation with one value, the last message
+        that states any."""
         name = relation_name(relation)
         if not self.tools or self._stated is None or name == "note" or name not in BY_LABEL:
             return True

@@ -1,10 +1,10 @@
-"""What is the same fact, and what becomes of a new one beside those that are held (DESIGN §5).
+"""Identity: which facts are the same, and what becomes of a new fact beside the held ones (DESIGN §5).
 
 A fact has an address, its slot; likeness never decides that one fact replaces another.
 
-Invariants: a lower level never replaces or ends a higher one, it stands beside it; what a person rejected does not come
-back by itself; what the user said that is only alike is neither merged nor added, but put before a person; the order of
-what is held never matters.
+Invariants: a lower level never replaces or ends a higher one, it stands beside it. A fact that a person rejected does
+not come back by itself. If the user says something that is only alike, it is neither merged nor added: a person
+decides. The order of the held facts never matters.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ if TYPE_CHECKING:
 
 _RANKS = {"tainted": 0, "inferred": 1, "said": 2, "confirmed": 3}
 _WISHES = frozenset({"prefers", "rule"})
-"""Relations where a value can be the very opposite of another one."""
+"""Relations where one value can be the opposite of another."""
 
 
 @frozen
 class Decision:
-    """What becomes of a new fact, and which of those held it concerns.
+    """What becomes of a new fact, and which held facts it concerns.
 
-    `add` it; `restate`: that one has one more source; `supersede` those by it; `contest`: it stands beside those, which
-    are worth more and may no longer hold; `end` those, it is nothing to hold itself; `doubt`: those may have ended;
-    `older`: it was true before those, and is history only; `review`: a person decides; `drop` it.
+    `add` it; `restate`: the held one gets one more source; `supersede` those by it; `contest`: it stands beside those,
+    which rank higher and may no longer hold; `end` those, and hold nothing new; `doubt`: those may have ended; `older`:
+    it was true before those, and is only history; `review`: a person decides; `drop` it.
     """
 
     act: Act
@@ -58,7 +58,7 @@ def decide(
     was: str | None = None,
     ended: bool = False,
 ) -> Decision:
-    """What becomes of `new`. `held` may hold facts of any slot and status, in any order."""
+    """Decide what becomes of `new`. `held` may contain facts of any slot and status, in any order."""
     place = address(new)
     here = _at(place.slot, place.within, held)
     current = [(fact, at) for fact, at in here if fact.status == "current"]
@@ -73,7 +73,7 @@ def decide(
     waiting = [fact for fact, at in here if fact.status == "pending" and at.key == place.key]
     if waiting:
         return Decision("restate", (_best(waiting),), "held already, and waiting for a person")
-    if new.level != "confirmed":  # a person may write again what a person took away
+    if new.level != "confirmed":  # a person may write again what a person removed
         refused = [fact for fact, at in here if fact.status == "rejected" and at.key == place.key]
         if refused:
             return _refused(new, refused)
@@ -87,7 +87,7 @@ def decide(
     if not current or new.level == "confirmed":
         return Decision("add", (), "nothing like it is held")
     doubtful = tuple(fact for fact, at in current if _doubtful(place, at))
-    if place.relation == NOTE:  # the user's own words: whoever says the same with fewer of them says it again
+    if place.relation == NOTE:  # the user's own words: the same with fewer of them is a repetition
         other = tuple(fact for fact, at in current if _is_other_value(new, place.key, at.key))
         if other and all(_rank_held(fact) <= _rank_new(new) for fact in other):
             return Decision("supersede", other, f"in place of {_said(other[0])}")
@@ -108,7 +108,7 @@ def decide(
 
 
 def _at(where: str, within: str, held: Sequence[Fact]) -> list[tuple[Fact, Address]]:
-    """What is held at an address, in an order of its own. Most facts live elsewhere, and no key is made of them."""
+    """Return the facts at an address, in a fixed order. Most facts live elsewhere: no key is made of them."""
     places = [(fact, address(fact)) for fact in held if slot_of(fact) == where]
     places.sort(key=lambda pair: _order(pair[0]))
     return [(fact, at) for fact, at in places if at.within == within]
@@ -121,7 +121,7 @@ def _order(fact: Fact) -> tuple[str, ...]:
 def _against(
     place: Address, current: list[tuple[Fact, Address]], held: Sequence[Fact], was: str | None
 ) -> list[Fact]:
-    """The current facts that cannot be true beside it."""
+    """Return the current facts that cannot be true beside it."""
     if not place.many:
         return [fact for fact, at in current if at.key != place.key]
     found = [
@@ -132,7 +132,7 @@ def _against(
     base = base_of(place.relation)
     if base in OPPOSITES:
         where = place.slot.removesuffix(base) + OPPOSITES[base]
-        # Each of the two has its own words to leave out, so that the value is also read as one of the new relation.
+        # Each of the two has its own words to leave out, so read the value as one of the new relation too.
         found += [
             fact
             for fact, at in _at(where, "", held)
@@ -143,7 +143,7 @@ def _against(
 
 
 def _named(was: str | None, at: Address, relation: str) -> bool:
-    """Whether `was` is that value, or a part of it that is whole words."""
+    """Return True if `was` is that value, or a part of it that is whole words."""
     if was is None or not was.strip():
         return False
     gone, words = parts_of(key(was, relation)), parts_of(at.key)
@@ -151,7 +151,7 @@ def _named(was: str | None, at: Address, relation: str) -> bool:
 
 
 def _is_reverse(place: Address, at: Address) -> bool:
-    """`A over B` against `B over A`; `always` against `never`; a wish against its opposite."""
+    """Return True for `A over B` against `B over A`, `always` against `never`, a wish against its opposite."""
     relation = base_of(place.relation)
     if relation not in _WISHES:
         return False
@@ -166,8 +166,8 @@ def _is_reverse(place: Address, at: Address) -> bool:
 
 
 def _is_other_value(new: Fact, key: str, other: str) -> bool:
-    """Whether a note says another one with its two sides exchanged ("tabs over spaces"), or says "now" with one word
-    another."""
+    """Return True if a note is another with its two sides exchanged ("tabs over spaces"), or says "now" and differs in
+    one word."""
     words, others = key.split(), other.split()
     if words == others or abs(len(words) - len(others)) > 1:
         return False
@@ -190,7 +190,7 @@ def _is_other_value(new: Fact, key: str, other: str) -> bool:
 _NOWS = frozenset("now jetzt inzwischen maintenant désormais ahora agora adesso ora nu tegenwoordig".split())
 _NOW = lazy(rf"\b(?:{'|'.join(sorted(_NOWS))})\b", re.IGNORECASE)
 _LEAST_FRAME = 3
-"""Words of a note without "now": of fewer, one is too much to be another value."""
+"""The least number of words, without "now", of which one may be a changed value."""
 
 
 def _doubtful(place: Address, at: Address) -> bool:
@@ -206,13 +206,13 @@ def _dates(place: Address) -> set[str]:
 
 
 def _replace(new: Fact, against: list[Fact], also: Sequence[Fact] = ()) -> Decision:
-    """`also`: the same value, held beside what it replaces; the new fact stands for both."""
+    """Replace `against` by the new fact. `also`: the same value, held beside them; the new fact stands for both."""
     if all(_is_older(new, fact) for fact in against):
         return Decision("older", tuple(against), f"{_said(against[0])} is newer")
     everything = (*against, *also)
     above = next((fact for fact in everything if _rank_held(fact) > _rank_new(new)), None)
     if new.origin == "mixed" and all(_is_guess(fact) for fact in everything):
-        above = None  # it rests on the user's words, and they only on a conclusion
+        above = None  # it rests on the user's words, they only on a conclusion
     if above is not None and _rank_held(above) == _RANKS["confirmed"] and _rank_new(new) > _RANKS["tainted"]:
         return Decision("review", everything, _outranked(above))
     if above is not None:
@@ -247,7 +247,7 @@ def _ended(new: Fact, place: Address, current: list[tuple[Fact, Address]]) -> De
 
 
 def _doubted(new: Fact, above: Fact, facts: tuple[Fact, ...]) -> Decision:
-    """What becomes of facts that a conclusion says have ended: nothing by a tool's word."""
+    """Decide about facts that a conclusion says have ended: a tool's word changes nothing."""
     if _rank_new(new) == _RANKS["tainted"]:
         return Decision("drop", facts, f"{_said(above)} is worth more")
     if _rank_held(above) == _RANKS["confirmed"]:
@@ -256,7 +256,7 @@ def _doubted(new: Fact, above: Fact, facts: tuple[Fact, ...]) -> Decision:
 
 
 def _refused(new: Fact, refused: list[Fact]) -> Decision:
-    """Times that are not known count as not later: nobody is asked the same thing twice."""
+    """Decide about a fact that a person rejected. Unknown times count as not later: no question is asked twice."""
     said = start_of(new)
     times = [first_known(moment(fact.valid_to), fact.recorded_at, fact.entry_ts) for fact in refused]
     if said is not None and all(time is not None and said > time for time in times):
@@ -265,7 +265,7 @@ def _refused(new: Fact, refused: list[Fact]) -> Decision:
 
 
 def _is_older(new: Fact, fact: Fact) -> bool:
-    """Like is compared with like: what the facts say of their beginning, else when they were said."""
+    """Compare like with like: the stated beginnings, else the times of recording."""
     begins, began = moment(new.valid_from), moment(fact.valid_from)
     ends = moment(new.valid_to)
     if ends is not None and began is not None and ends <= began:
@@ -276,29 +276,29 @@ def _is_older(new: Fact, fact: Fact) -> bool:
             first_known(fact.entry_ts, fact.recorded_at),
         )
     if began is not None and fact.said_at is not None:
-        began = max(began, fact.said_at)  # what was said again since is as new as that
+        began = max(began, fact.said_at)  # a repeated fact is as new as its last repetition
     return begins is not None and began is not None and begins < began
 
 
 def _held_then(new: Fact, fact: Fact) -> bool:
-    """Whether the new one was true before the old one ended: heard late, it does not begin anew."""
+    """Return True if the new fact was true before the old one ended: heard late, it does not begin again."""
     start, end = start_of(new), moment(fact.valid_to)
     return fact.status == "superseded" and start is not None and end is not None and start < end
 
 
 def _rank_held(fact: Fact) -> int:
-    """A line that nothing is known of stands on a page, where a person may have put it."""
+    """Rank a held fact. A line of unknown origin stands on a page, where a person may have put it."""
     return _RANKS.get(fact.level or "confirmed", 3)
 
 
 def _rank_new(fact: Fact) -> int:
-    """What its words do not prove counts as a conclusion."""
+    """Rank a new fact. Without proof in its words it counts as a conclusion."""
     rank = _RANKS.get(fact.level or "said", 0)
     return min(rank, _RANKS["inferred"]) if "unverified" in fact.tags else rank
 
 
 def _best(facts: list[Fact]) -> Fact:
-    """The highest, and of those the first; `facts` come in their own order."""
+    """Return the first of the highest rank; `facts` come in their fixed order."""
     return max(facts, key=_rank_held)
 
 

@@ -1,9 +1,9 @@
-"""Facts: the ledger of a store, kept in views and brought up to date from the journal (FORMAT §13.6).
+"""The facts of a store: the ledger, cached in views and brought up to date from the journal (FORMAT §13.6).
 
-`views/facts.json` says how far the journal was read; each topic has a file of its own beside it, so that a change costs
-what its topic is large, and not what the memory is. The index has the hash of each: files that were not written for
-each other are never read together. Like every view they may be deleted, are ignored when damaged, and that they cannot
-be written is no reason to refuse.
+`views/facts.json` records how far the journal was read. Each topic has its own file, so that the cost of a change
+depends on its topic, not on the whole memory. The index has the hash of each file: files not written for each other are
+never read together. Like every view they may be deleted, are ignored if damaged, and a failed write is no reason to
+refuse.
 """
 
 from __future__ import annotations
@@ -36,11 +36,12 @@ _PLACE = lazy(r"(.+\.md):([0-9]{1,7})")
 
 
 class _Astray(Exception):
-    """The views are not of this journal, or not of each other: they are made from the beginning."""
+    """The views do not fit this journal, or each other: they are rebuilt from the beginning."""
 
 
 class Facts:
-    """`head` gives the text that the journal last said a page has; `trusts`: edits found on disk are a person's."""
+    """All facts of a store. `head` returns a page's text according to the journal; `trusts`: edits found on disk are a
+    person's."""
 
     def __init__(self, store: Store, head: Callable[[str], bytes | None], *, trusts: bool) -> None:
         self._store = store
@@ -52,18 +53,18 @@ class Facts:
     def _forget(self) -> None:
         self._shards: dict[str, Shard] = {}
         self._placed: dict[str, tuple[Shard, tuple[int, int, int], list[Fact]]] = {}
-        """Of each topic that was asked for: its facts with their lines, and behind which record they were that."""
+        """For each requested topic: its facts with their lines, and the record up to which they are valid."""
         self._fold: Ledger | None = None
         self._waiting: dict[str, str] = {}
-        """The topics of the facts that wait in review, in the order in which they came."""
+        """The topics of the facts that wait in review, in order of arrival."""
         self._moved: list[Any] = []
-        """The lines that lately went and came, as they stood in the views."""
+        """The lines that recently moved, as read from the views."""
         self._position = START
         self._last: str | None = None
         self.topics: dict[str, tuple[int, int, int]] = {}
-        """Of each topic: behind which record it last changed (segment, byte), and how many facts it has now."""
+        """For each topic: the record after which it last changed (segment, byte), and its number of current facts."""
         self._sums: dict[str, str] = {}
-        """The hash of each topic's file, as far as it is not changed since."""
+        """The hash of each topic's file, unless the topic changed since."""
         self._loaded = False
         self._unsaved = False
 
@@ -71,11 +72,11 @@ class Facts:
 
     @property
     def position(self) -> Position:
-        """The place in the journal that the facts stand for."""
+        """The place in the journal up to which the facts are read."""
         return self._position
 
     def of(self, topic: str) -> list[Fact]:
-        """All facts of a topic: current, past, waiting and rejected ones."""
+        """Return all facts of a topic: current, past, waiting and rejected ones."""
         shard = self._known(topic)
         if shard is None:
             return []
@@ -85,7 +86,7 @@ class Facts:
         return list(made[2])
 
     def placed(self) -> list[str]:
-        """All entries that were placed, oldest first, without those that others stand for now. Reads the journal."""
+        """Return all placed entries, oldest first, without replaced ones. Reads the journal."""
         found: dict[str, None] = {}
         for line in self._store.read(JOURNAL):
             if line.record.get("kind") == "placed" and line.record.get("entry"):
@@ -94,7 +95,7 @@ class Facts:
         return list(found)
 
     def entries_of(self, topic: str) -> dict[str, float]:
-        """The entries of a topic that were placed, and their times."""
+        """Return the placed entries of a topic, and their times."""
         shard = self._known(topic)
         return dict(shard.entries) if shard is not None else {}
 
@@ -104,14 +105,14 @@ class Facts:
 
     @property
     def names(self) -> list[str]:
-        """The names of all topics; what is below one (`days/…`) is none."""
+        """The names of all topics; parts of a topic (`days/…`) are not topics."""
         return sorted(name for name in self.topics if "/" not in name)
 
     def all(self) -> list[Fact]:
         return [fact for topic in sorted(self.topics) for fact in self.of(topic)]
 
     def waiting(self) -> list[Fact]:
-        """What waits in review, in the order in which it came."""
+        """Return the facts that wait in review, in order of arrival."""
         found: list[Fact] = []
         for name, topic in list(self._waiting.items()):
             shard = self._known(topic)
@@ -121,12 +122,12 @@ class Facts:
         return found
 
     def is_unsettled(self) -> bool:
-        """Whether review has to be looked after. Mostly it has not."""
+        """Return True if review needs attention. Usually it does not."""
         return any(self.unsettled())
 
     def unsettled(self) -> tuple[list[Fact], list[Fact], list[str]]:
-        """What was ticked in review, what has no line there, and which lines are of nothing that waits: a crash left
-        them."""
+        """Return the facts ticked in review, the waiting facts without a line there, and the ids of lines for which
+        nothing waits: a crash left them."""
         sheet = self.sheet(REVIEW)
         asked = sheet.pending() if sheet is not None else {}
         waiting = {fact.id or "": fact for fact in self.waiting()}
@@ -135,7 +136,7 @@ class Facts:
         return ticked, lost, [name for name in asked if name not in waiting]
 
     def _known(self, name: str | None) -> Shard | None:
-        """A shard; if its view is no good, all are made again."""
+        """Return a shard; if its view is bad, rebuild all."""
         for start in (self._load, self._begin_anew):
             try:
                 return self._shard(name) if name is not None and name in self.topics else None
@@ -144,7 +145,7 @@ class Facts:
         return self._shard(name) if name in self.topics else None
 
     def find(self, name: str) -> Fact:
-        """By its id or how that begins, or by the place of its line: `USER.md:5`."""
+        """Find a fact by its id or the beginning of it, or by the place of its line: `USER.md:5`."""
         place = _PLACE.fullmatch(name)
         if place:
             topic = shard_of(place[1]) or ""
@@ -162,19 +163,19 @@ class Facts:
     # --- keeping up --------------------------------------------------------------------
 
     def catch_up(self) -> None:
-        """Take what is new in the journal. Whoever reads facts calls this first."""
+        """Read new records of the journal. Call this before reading facts."""
         self._follow(self._go_on, self._load, self._begin_anew)
 
     def make_whole(self) -> None:
-        """Make the views again if somebody deleted one of them while this was open."""
+        """Rebuild the views if one of them was deleted meanwhile."""
         folders = (FOLDER, *(f"{FOLDER}/{each}" for each in self._store.folders(FOLDER)))
         there = {stat.path for folder in folders for stat in self._store.list(folder)}
         if self._there() is None or any(f"{FOLDER}/{name}.json" not in there for name in self.topics):
             self._follow(self._begin_anew)
 
     def _follow(self, *starts: Callable[[], None]) -> None:
-        """Read on from the first of these from which it can be done. Other processes write views while we read them:
-        they are looked at again before they are given up."""
+        """Read on from the first start that works. Other processes write views while we read them: try loading again
+        before a rebuild."""
         for start in starts:
             try:
                 start()
@@ -211,12 +212,12 @@ class Facts:
                 edits.add(str(line.record.get("id")))
             end = line.end
         if not void <= edits and self._position != START:
-            raise _Astray  # what was taken already did not happen
+            raise _Astray  # a record already taken became void
         touched: set[str] = set()
         ends: dict[str, Position] = {}
         for line in self._store.read(JOURNAL, self._position):
             if line.end > end:
-                break  # it came meanwhile, and so may what makes it void
+                break  # it came meanwhile, and a record that voids it may follow
             if line.record.get("id") not in void:
                 self._ledger.take(line.record)
                 touched |= self._settle(line.end)
@@ -239,7 +240,7 @@ class Facts:
             self._sums.pop(name, None)
 
     def _settle(self, end: Position) -> set[str]:
-        """The shards that a record changed stand behind it now."""
+        """Set the position of the shards that a record changed."""
         touched = set(self._ledger.touched)
         for name in touched:
             self._shard(name).position = end
@@ -248,7 +249,7 @@ class Facts:
 
     @property
     def _ledger(self) -> Ledger:
-        """What the journal is folded into; whoever finds all in the views loads nothing of it."""
+        """The fold of the journal, loaded late: readers that find all in the views never load it."""
         if self._fold is None:
             from looseleaf.facts.ledger import Ledger
 
@@ -281,7 +282,7 @@ class Facts:
             raise _Astray from error
 
     def _load(self) -> None:
-        """From the index, if it is whole and of this journal and setting; else from nothing."""
+        """Load the index, if it is whole and fits this journal and setting; else start empty."""
         self._forget()
         raw = self._there()
         if raw is None or not belongs(self._store, Position(*raw["position"]), raw["last"]):
@@ -300,7 +301,7 @@ class Facts:
             self._position, self._last = Position(*raw["position"]), raw["last"]
 
     def _there(self) -> Record | None:
-        """The index that is on disk, if it could be ours."""
+        """Return the index on disk, if it may be ours."""
         try:
             document = self._store.get(INDEX)
             raw = records.whole(document.data if document else b"")
@@ -311,15 +312,15 @@ class Facts:
             return None
 
     def _save(self) -> None:
-        """Under the lock, and only over what is not newer: the files of two readings do not mix."""
+        """Write the views under the lock, and never over newer ones: the files of two readings do not mix."""
         if not self._unsaved and not self._rewrites:
             return
         try:
             with self._store.lock():
                 self._write()
         except Refused:
-            pass  # made again another time
-        except _Astray:  # somebody deleted the views: what was never loaded is not there to be written again
+            pass  # saved another time
+        except _Astray:  # views were deleted: a shard that was never loaded cannot be written again
             self._follow(self._begin_anew)
 
     def _write(self) -> None:

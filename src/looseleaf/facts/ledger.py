@@ -1,9 +1,9 @@
-"""The ledger: the facts of each topic, read off the pages and joined with what the journal knows of them.
+"""The ledger: the facts of each topic, read from the pages and joined with the journal's knowledge of them.
 
-It is a fold over the journal: the same records give the same ledger, however they are divided, and it may be forgotten
-at any time. A fact is a line of a page for as long as that line stands; what is known beyond the line (quote, sources,
-level, times) came with the edit that wrote it. A line without such words is its author's own: a person's is confirmed,
-any other inferred. Nothing but a person's act raises a level.
+It is a fold over the journal: the same records give the same ledger, however they are divided, and it can be rebuilt at
+any time. A fact is a line of a page for as long as that line stands; the rest (quote, sources, level, times) came with
+the edit that wrote it. A line without such a record belongs to its author: a person's is confirmed, any other inferred.
+Only a person's act raises a level.
 """
 
 from __future__ import annotations
@@ -40,22 +40,23 @@ if TYPE_CHECKING:
     from looseleaf.facts.page_lines import Change
 
 HIGHEST = 10
-"""The highest score that a person gives a fact."""
+"""The highest score that a person can give a fact."""
 
 ENTRIES = 200
-"""Entries that a topic remembers, the newest: its state is made of them. The journal has all."""
+"""The number of newest entries that a topic remembers: its state is made of them. The journal has all."""
 
 _SET = frozenset({"user_fact_score", "tags", "level", "confidence", "status", "valid_to"})
-"""What a record of the kind `fact` may change."""
+"""The members that a record of the kind `fact` may change."""
 
 
 def fact_id(*parts: str) -> str:
-    """Short enough to type, long enough that a million facts do not meet."""
+    """Return an id: short enough to type, long enough that a million facts do not collide."""
     return f"f_{sha256(chr(10).join(parts).encode('utf-8', 'backslashreplace'))[:12]}"
 
 
 def copy_id(name: str) -> str:
-    """Of the second line of a fact, while it stands on two pages of its topic: it is on its way to the other one."""
+    """Return the id of a fact's second line, while it stands on two pages of its topic: it is moving to the other
+    one."""
     return fact_id("copy", name)
 
 
@@ -66,8 +67,8 @@ def _kind_of(relation: str) -> Kind:
 
 
 class Ledger:
-    """`shard` gives the shard of a name, made if there is none; `before` the bytes of an edit's page before it, or
-    Refused where nobody knows them. `trusts`: edits found on disk are a person's."""
+    """The fold. `shard` returns the shard of a name, new if there is none; `before` the bytes of an edit's page before
+    the edit, or raises Refused if they are unknown. `trusts`: edits found on disk are a person's."""
 
     def __init__(
         self, shard: Callable[[str], Shard], before: Callable[[Edit], bytes | None], *, trusts: bool = True
@@ -77,14 +78,14 @@ class Ledger:
         self._trusts = trusts
         self.moves = Moves()
         self.touched: set[str] = set()
-        """The shards that were changed since this was last emptied."""
+        """The shards that changed since this was last cleared."""
         self.torn: dict[str, list[Edit]] = {}
-        """Pages of which a record is missing and whose text is not known, with their edits since."""
+        """Pages with a missing record and unknown text, with their edits since."""
         self.waiting: dict[str, str] = {}
-        """The topics of the facts that wait in review, in the order in which they came."""
+        """The topics of the facts that wait in review, in order of arrival."""
 
     def take(self, record: Record) -> None:
-        """One record of the journal that happened."""
+        """Take one record of the journal that is not void."""
         match record.get("kind"):
             case "edit":
                 edit = edit_of(record)
@@ -99,13 +100,13 @@ class Ledger:
     # --- what stands on pages -----------------------------------------------------------
 
     def _take(self, edit: Edit) -> None:
-        """An edit; first, where records before it are missing, what they did to its page."""
+        """Take an edit; first fill in the effect of missing records before it."""
         torn = self.torn.get(edit.path)
         if (edit.whole or torn is None) and self._fits(edit):
             self.torn.pop(edit.path, None)
             self._edit(edit)
             return
-        # Where nobody knows the text before one edit nor before the next, nobody does before those that follow them.
+        # If the text before one edit and before the next is unknown, so is the text before those that follow.
         if torn is None or len(torn) < 2 or torn[-1].new != edit.base:
             try:
                 self._fill(edit, self._before(edit), edit.base)
@@ -122,7 +123,7 @@ class Ledger:
         return (sheet or Sheet(edit.path)).fits(edit)
 
     def _fill(self, edit: Edit, data: bytes | None, new: str | None) -> None:
-        """Read a page anew whose edits do not follow each other. What is new on it may be anybody's."""
+        """Read a page anew if its edits do not follow each other. New lines on it may be anyone's."""
         torn = self.torn.pop(edit.path, [])
         by = torn[-1] if torn and torn[-1].new == new else edit
         told = tuple(each for edit in torn for each in edit.facts)
@@ -131,7 +132,7 @@ class Ledger:
         self._edit(Edit(by.id, by.ts, by.path, UNKNOWN, "", None, new, hunks, whole=True, facts=told))
 
     def mend(self, path: str, data: bytes | None) -> None:
-        """A torn page that could not be followed is what its last edit says it is."""
+        """Repair a torn page that could not be followed: its text is what its last edit says."""
         last = self.torn[path][-1]
         self._fill(last, data, last.new)
 
@@ -154,7 +155,7 @@ class Ledger:
         told: dict[tuple[str, str], list[Record]] = {}
         for each in reversed(edit.facts):
             told.setdefault((str(each.get("relation")), str(each.get("object"))), []).append(each)
-        # What is known of a line outranks what may be guessed of another one.
+        # Knowledge of a line outranks a guess about another.
         known: dict[int, Fact] = {}
         for at, read, is_fresh in change.added:
             more = told.get((read.relation, read.object)) if is_fresh else None
@@ -189,7 +190,7 @@ class Ledger:
                 self._end(shard, name, when, "superseded", by)
 
     def _again(self, shard: Shard, edit: Edit, read: Fact, *, is_fresh: bool) -> Fact | None:
-        """A line that was there before and came back, or that came from another page."""
+        """Return the fact of a line that came back, or that came from another page."""
         if edit.undoes is not None or not is_fresh:
             ended = [
                 (_end_of(fact), fact.id or "", fact)
@@ -223,8 +224,8 @@ class Ledger:
         )
 
     def _new_id(self, shard: Shard, edit: Edit, read: Fact) -> str:
-        """Lines of one edit that say the same are counted from 0. The first free number is looked for by doubling and
-        halving: a page of one line ten thousand times must not take ten thousand times as long."""
+        """Return a new id. Lines of one edit with the same text are numbered from 0. Doubling and halving finds the
+        first free number: a page with one line ten thousand times must not take ten thousand times as long."""
 
         def name(number: int) -> str:
             return fact_id(edit.id, edit.path, read.relation, read.object, str(number))
@@ -238,7 +239,8 @@ class Ledger:
         return name(free)
 
     def _second_id(self, shard: Shard, edit: Edit, read: Fact, name: str) -> str:
-        """Of a line whose fact stands already: on another page it is that fact's copy, until one of the lines goes."""
+        """Return an id for a line whose fact already stands: on another page it is a copy, until one of the lines
+        goes."""
         first = shard.facts[name]
         is_copy = first.path != edit.path and (first.relation, first.object) == (read.relation, read.object)
         if is_copy and copy_id(name) not in shard.standing:
@@ -246,17 +248,17 @@ class Ledger:
         return self._new_id(shard, edit, read)
 
     def _elsewhere(self, shard: Shard, edit: Edit, read: Fact) -> Fact | None:
-        """The fact that says the same on the other page of a topic."""
+        """Return the fact with the same text on the other page of a topic."""
         found = (fact for fact in shard.like(read) if fact.id in shard.standing and fact.path != edit.path)
         return next((fact for fact in found if fact.status == "current"), None)
 
     def _own(self, shard: Shard, edit: Edit, read: Fact, left: Left, author: str) -> Fact:
-        """A line that nobody says more of: it is its author's."""
+        """Make a fact of a line without a record: it belongs to its author."""
         level: Level = "confirmed" if self._is_person(author) else "inferred"
         name = self._new_id(shard, edit, read)
         now = written(edit.ts)
         replaced = left.replaced(read)
-        like = replaced or read  # what it is and how much it matters does not change with its value
+        like = replaced or read  # its kind and weight do not change with its value
         if replaced is not None:
             self._end(shard, replaced.id or "", now, "superseded", name)
         fact = Fact(
@@ -284,7 +286,7 @@ class Ledger:
         return author == PERSON or (author == EXTERNAL and self._trusts)
 
     def _gone(self, shard: Shard, edit: Edit, name: str, lines: Lines, *, held: bool) -> None:
-        """A line that went, and that nothing is said to replace. If what it replaced came back, it never held."""
+        """Handle a removed line without a replacement. If the value that it replaced came back, it never held."""
         fact = shard.facts[name]
         if self._stays(shard, edit, fact, lines):
             return
@@ -293,29 +295,30 @@ class Ledger:
                 return
             self.moves.remember(TAKEN, edit.ts, fact)
         if fact.status == "current" and edit.undoes is not None and APPROVED in fact.tags:
-            # The yes was taken back, and with it what only a yes can give.
+            # The yes was undone, and with it the level that only a yes can give.
             level = lowest((level_of(fact.origin or ""), fact.level or "tainted"))
             tags = tuple(tag for tag in fact.tags if tag != APPROVED)
             waiting = fact.but(status="pending", level=level, confidence=CONFIDENCE[level], tags=tags)
             self._put(waiting.but(path=None))
         elif fact.status == "current":
-            # What the user had forgotten in talk, the user may say again.
+            # The user may say again what an order in talk removed.
             is_refused = self._is_person(edit.author) and edit.reason != OBEYED
             status: Status = "rejected" if is_refused else "superseded"
             self._end(shard, name, written(edit.ts) if held else "", status)
 
     def _end(self, shard: Shard, name: str, when: str, status: Status, by: str | None = None) -> None:
         fact = shard.facts[name]
-        # What ends before it began was never true at any time.
+        # A fact that ends before it began was never true.
         when = max(when, fact.valid_from or when)
         shard.put(fact.but(status=status, valid_to=when, superseded_by=by, path=None))
-        if copy_id(name) in shard.standing:  # that line goes as soon as somebody places or tidies
+        if copy_id(name) in shard.standing:  # placing or tidying removes that line
             self._end(shard, copy_id(name), when, status, by)
 
     # --- lines that move from page to page -----------------------------------------------
 
     def _stays(self, shard: Shard, edit: Edit, fact: Fact, lines: Lines) -> bool:
-        """Whether a fact whose line went stands on another page of its topic: what said the same there, is it now."""
+        """Return True if a fact whose line went stands on another page of its topic: the same text there becomes this
+        fact."""
         name = fact.id or ""
         if any(copy_id(like.id or "") == name for like in shard.like(fact)):
             drop(shard, name)  # it was only a second line
@@ -338,7 +341,7 @@ class Ledger:
         return False
 
     def _carried(self, shard: Shard, edit: Edit, read: Fact) -> Fact | None:
-        """A line that was just taken off another page: whoever moves a page does not vouch for its lines."""
+        """Return the fact of a line just taken off another page: moving a page does not vouch for its lines."""
         while found := self.moves.find(TAKEN, edit.ts, read):
             topic, name = found
             old = self._shard(topic).facts.get(name)
@@ -353,10 +356,10 @@ class Ledger:
         return None
 
     def _arrived(self, edit: Edit, fact: Fact) -> bool:
-        """The same, where the new page came first: what stands there is what was known of the line here."""
+        """Do the same if the new page came first: the fact there takes over what was known of the line here."""
         found = self.moves.find(PUT, edit.ts, fact)
         new = self._shard(found[0]).facts.get(found[1]) if found else None
-        # It may be the line itself that was put there a moment ago.
+        # It may be the very line that was put there a moment ago.
         if new is None or new.id == fact.id or new.status != "current" or fact.status != "current":
             return False
         self._put(fact.but(id=new.id, topic=new.topic, subject=new.topic, path=new.path, kind=new.kind))
@@ -364,7 +367,7 @@ class Ledger:
         return True
 
     def _moved(self, old: Fact, new: Fact, edit: Edit) -> None:
-        """The one that goes on has held all the time; the other is nothing that ended."""
+        """Supersede the old fact without an end: the new one has held all the time."""
         over = old.but(status="superseded", superseded_by=new.id, valid_to=None, path=None)
         self._put(over.but(recorded_at=edit.ts))
 
@@ -396,14 +399,14 @@ class Ledger:
             waiting = self._pending(name)
             read = before[name][1]
             if waiting is not None and by_person and (read.relation, read.object) not in nameless:
-                # It never held, so it has no end; when it was turned down is known.
+                # It never held, so it has no end; the time of the rejection is known.
                 self._put(waiting.but(status="rejected", recorded_at=edit.ts))
         sheet.ids = [None] * len(sheet.lines)
         for name, (at, _) in now.items():
             sheet.ids[at] = name
 
     def _ask_again(self, shard: Shard, name: str, read: Fact, *, by_person: bool) -> None:
-        """A line that was removed is back: what was turned down with it waits again."""
+        """Let a rejected proposal wait again if its line is back."""
         topic = shard.asked.get(name)
         fact = self._shard(topic).facts.get(name) if topic is not None else None
         if fact is not None and fact.status in ("rejected", "pending") and fact.valid_to is None:
@@ -416,7 +419,7 @@ class Ledger:
         return fact if fact is not None and fact.status == "pending" else None
 
     def _put(self, fact: Fact) -> None:
-        """Into the shard of its topic."""
+        """Put a fact into the shard of its topic."""
         if fact.status == "pending":
             self.waiting[fact.id or ""] = fact.topic
         else:
@@ -427,7 +430,7 @@ class Ledger:
     # --- what was said of facts without touching a page ----------------------------------
 
     def _set(self, record: Record) -> None:
-        """A person's word on a fact: its score, a pin, its level."""
+        """Apply a person's decision on a fact: its score, a pin, its level."""
         fact = self._shard(str(record.get("topic"))).facts.get(str(record.get("fact")))
         if fact is not None:
             given = {name: value for name, value in record.get("set", {}).items() if name in _SET}
@@ -436,11 +439,11 @@ class Ledger:
             if (fact.status, given.get("status")) == ("pending", "rejected"):
                 given["recorded_at"] = float(
                     record.get("ts") or 0.0
-                )  # it never held; this is when it was turned down
+                )  # it never held; this is the time of the rejection
             self._put(fact.but(**given))
 
     def _retold(self, old: str, raw: Record, record: Record) -> None:
-        """A fact takes the place of another on a line that says the same."""
+        """Let a fact take the place of another on a line with the same text."""
         shard = self._shard(str(raw.get("topic")))
         sheet = next((each for each in shard.sheets.values() if old in each.ids), None)
         if sheet is None or old not in shard.facts:
@@ -454,7 +457,7 @@ class Ledger:
         self._put(Fact.from_dict({**raw, "status": "current", "path": sheet.path}))
 
     def _placed(self, record: Record) -> None:
-        """An entry was placed: its topic has it; facts were said again; others are only of the past."""
+        """Take a placed entry: its topic has it; facts were repeated; others are only history."""
         if record.get("entry") is None:
             return
         shard = self._shard(str(record.get("topic")))
@@ -481,12 +484,12 @@ class Ledger:
 
 
 def _end_of(fact: Fact) -> str:
-    """When a fact's line went; nothing, if it never had one."""
+    """Return when a fact's line went; empty if it never had one."""
     return fact.valid_to or (written(fact.recorded_at or 0.0) if fact.superseded_by else "")
 
 
 def _answered(waiting: Fact, read: Fact, before: Fact) -> Fact:
-    """What a person made of a proposal's line. A tick that was there before is a tick only if it counted then."""
+    """Apply a person's change of a proposal's line. An earlier tick counts only if it counted then."""
     is_ticked = TICKED in read.tags and (TICKED not in before.tags or TICKED in waiting.tags)
     tags = (*(tag for tag in waiting.tags if tag != TICKED), *((TICKED,) if is_ticked else ()))
     return waiting.but(relation=read.relation, object=read.object, tags=tags)

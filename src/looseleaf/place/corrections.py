@@ -1,4 +1,4 @@
-"""Curate: what a person says of facts. A person's word outranks every distiller, is journaled, and can be undone."""
+"""Corrections: a person's decisions on facts. They outrank every distiller, are journaled, and can be undone."""
 
 from __future__ import annotations
 
@@ -44,13 +44,13 @@ class Curate:
         self._parts = parts
 
     def score(self, name: str, score: float) -> Fact:
-        """How much a fact matters to a person, from 0 to 10: it outranks what any rule thinks of it."""
+        """Set how much a fact matters to a person, from 0 to 10: it outranks any rule."""
         if type(score) not in (int, float) or not 0 <= score <= HIGHEST:
             raise Refused(f"Nothing was scored: {score!r} is no score. Give a number from 0 to {HIGHEST}.")
         return self._say(name, "scored", lambda fact: {"user_fact_score": float(score)})
 
     def pin(self, name: str, *, pinned: bool = True) -> Fact:
-        """Keep a fact among what must not be forgotten; or not any more."""
+        """Keep a fact among what must not be forgotten; or no longer."""
 
         def tags(fact: Fact) -> dict[str, Any]:
             others = [tag for tag in fact.tags if tag != PINNED]
@@ -59,7 +59,7 @@ class Curate:
         return self._say(name, "pinned" if pinned else "unpinned", tags)
 
     def approve(self, name: str) -> Fact:
-        """Say yes: what waits in review goes to its page; what an agent wrote counts as a person's from now on."""
+        """Say yes: a fact in review goes to its page; a fact that an agent wrote counts as a person's from now on."""
         with self._parts.pages.absorb.threads, self._store.lock():
             self._parts.placer.catch_up()
             fact = self._parts.known.find(name)
@@ -75,8 +75,8 @@ class Curate:
             return self._say(name, "approved", lambda fact: {"level": "confirmed", "confidence": 1.0})
 
     def _vouch(self, fact: Fact, relation: str, said: str, reason: str) -> Fact:
-        """What an agent found becomes a person's word, and stands where such words do."""
-        from looseleaf.facts.placement import Plan  # of which who only reads facts loads nothing
+        """Turn an agent's finding into a person's word, on the page for such words."""
+        from looseleaf.facts.placement import Plan  # imported late: readers of facts never load it
 
         plan = Plan(
             fact.entry_id or "", fact.entry_ts or 0.0, self._parts.known.of, lambda proposal: fact.topic
@@ -84,7 +84,7 @@ class Curate:
         new = plan.vouch(fact, relation, said, clock.now())
         edits = self._parts.placer.carry_out(plan, reason=reason, author=PERSON)
         self._parts.known.catch_up()
-        # The same may be held already: then that is what the person says yes to.
+        # The same may be held already: then the person says yes to that fact.
         held = (each for each in self._parts.known.of(new.topic) if each.status == "current")
         found = next(each for each in held if is_same_fact(each, new))
         self._parts.placer.say(found, {"level": "confirmed"}, ("level",), reason, edits=edits)
@@ -95,7 +95,7 @@ class Curate:
         return self._parts.known.find(fact.id or "")
 
     def reject(self, name: str) -> Fact:
-        """Say no: it goes from its page, or from review, and does not come back by itself."""
+        """Say no: the fact goes from its page, or from review, and does not come back by itself."""
         with self._parts.pages.absorb.threads, self._store.lock():
             self._parts.placer.catch_up()
             fact = self._parts.known.find(name)
@@ -136,7 +136,7 @@ class Curate:
                     new = remove_line(new, line_on(note, path, new))
                 new = set_updated(new, path, day(clock.now()))
                 trusted = {"relation": relation, "object": said, "level": "confirmed"}
-                # What is told of the old value says that the summary is the program's; the new one is the person's.
+                # The record of the old value marks the summary as the program's; the new one is the person's.
                 return Rewritten(
                     self._parts.placer.summarised(path, new, [trusted]), tuple(map(known, (fact, *notes)))
                 )
@@ -152,7 +152,7 @@ class Curate:
             return min(there, key=lambda each: abs((each.line or 0) - (fact.line or 0)))
 
     def _reworded(self, fact: Fact, relation: str, said: str) -> tuple[Fact, str, tuple[str, ...]]:
-        """What waits, in a person's own words: on its line in review first, so that all of it can be undone."""
+        """Reword a waiting fact: on its line in review first, so that all of it can be undone."""
 
         def change(text: str) -> Rewritten:
             at = review_page.line_of(text, fact.id or "")
@@ -181,7 +181,7 @@ class Curate:
     # --- undoing -----------------------------------------------------------------------------
 
     def undo(self, author: str) -> tuple[Edit, Receipt] | None:
-        """Take back the last word on a fact, if nothing else was done since. None: the last thing was an edit."""
+        """Undo the last decision on a fact, if nothing else was done since. None: the last change was an edit."""
         undone: set[str] = set()
         for line in self._store.read_back(JOURNAL):
             record = line.record
@@ -201,7 +201,7 @@ class Curate:
         return None
 
     def _take_out(self, placed: Record, undone: set[str], author: str) -> tuple[Edit, Receipt] | None:
-        """All that an entry brought onto pages. None: a page was changed since, or not all can be told apart."""
+        """Undo all that an entry brought onto pages. None: a page changed since, or its parts cannot be told apart."""
         entry = str(placed.get("entry"))
         with self._parts.pages.absorb.threads, self._store.lock():
             self._parts.pages.absorb()
@@ -217,11 +217,11 @@ class Curate:
         return edit, Receipt(receipt.id, entry, None, None, 0, 0)
 
     def _paths(self, edits: list[str]) -> dict[str, str]:
-        """The pages that these edits changed."""
+        """Return the pages that these edits changed."""
         return {edit.id: edit.path for edit in self._parts.pages.log() if edit.id in edits} if edits else {}
 
     def _changed_since(self, edits: list[str], paths: dict[str, str]) -> list[str | None]:
-        """The pages of which the last of these edits is not the last of all."""
+        """Return the pages whose last edit is not one of these."""
         changed: list[str | None] = []
         for path, each in {paths.get(each): each for each in edits}.items():
             last = self._parts.pages.history.last_to_undo(path) if path is not None else None
@@ -230,7 +230,7 @@ class Curate:
         return changed
 
     def _take_back(self, word: Record) -> tuple[Edit, Receipt]:
-        """The edits that were made for it, the last one first; then what was said."""
+        """Undo the edits made for a decision, the last one first; then the decision."""
         fact, reason = str(word["fact"]), str(word["reason"])
         with self._parts.pages.absorb.threads, self._store.lock():
             self._parts.pages.absorb()
@@ -257,8 +257,8 @@ class Curate:
         return edit, Receipt(str(record["id"]), fact, None, None, 0, 0)
 
     def _untick(self, name: str) -> None:
-        """A line that is back in review with its tick waits for another one. If the tick was all that was saved, that
-        is undone too; else only the tick goes."""
+        """Clear the tick of a line that is back in review. If nothing but the tick was saved, undo that edit; else
+        remove only the tick."""
         before = self._parts.pages.page(review_page.PATH).text
         after = review_page.unticked(before, name)
         if after == before:
@@ -273,7 +273,7 @@ class Curate:
 
 
 def _value_in(text: str, fact: Fact) -> str:
-    """What a person says in place of a value: the value itself, or a sentence that says nothing else."""
+    """Return the value in a person's words: the value itself, or a sentence that says nothing else."""
     if len(text.split()) < 3:  # "Paris", "green tea"
         return text.strip()
     from looseleaf.distill.statements import statements

@@ -65,29 +65,29 @@ if TYPE_CHECKING:
 
 
 _CHOSEN_FROM = 200
-"""Topics that a text may belong to by its words: the ones that changed last."""
+"""The number of last changed topics from which a text's topic is chosen."""
 
 
 def _is_plain_note(fact: dict[str, Any]) -> bool:
-    """Whether a fact is a line that takes no other line's place."""
+    """Return True if a fact is a line that replaces no other line."""
     is_guess = fact.get("change", 1.0) < PLAIN
     return bool(fact["relation"] == NOTE and not fact.get("was") and (is_guess or not fact.get("correction")))
 
 
 def _is_labelled(text: str) -> bool:
-    """Whether a text is nothing but bullets like `- Gate: iron`."""
+    """Return True if a text is nothing but bullets like `- Gate: iron`."""
     return all(label != NOTE for label, _ in stated(text) or [(NOTE, "")])
 
 
 def _prohibitions(stretch: Stretch) -> list[Trace]:
-    """The messages in which the user forbids to remember something."""
+    """Return the messages in which the user forbids to remember something."""
     from looseleaf.distill.forbidding import forbidden_by
 
     return [each for each in stretch.taken if forbidden_by(each) is not None]
 
 
 class Making:
-    """Makes memory: distills what was said or given, and places it."""
+    """Makes memory: distills talk and texts, and places the result."""
 
     def __init__(self, context: Context, parts: Needs) -> None:
         self._context, self._parts = context, parts
@@ -104,7 +104,7 @@ class Making:
     def distill(
         self, head: AgentHead, topic: str | None = None, distiller: Distiller | None = None
     ) -> list[Placed]:
-        """Distill and place all settled turns that were not distilled yet; by this distiller, if one is given."""
+        """Distill and place all settled turns that are not distilled yet, with the given distiller if any."""
         write = self._writing(distiller) if distiller is not None else self._write
         topic = self._named(topic) if topic is not None else SESSIONS
         done: list[Placed] = []
@@ -119,8 +119,8 @@ class Making:
     def _distill(
         self, write: Write, since: tuple[int, int], topic: str, done: list[Placed]
     ) -> tuple[int, int] | None:
-        """Nothing is held while a distiller works, so another process may move on meanwhile: then what was made is
-        dropped, and the place from which to look anew is returned."""
+        """Distill and place, stretch by stretch. No lock is held while a distiller works, so another process may move
+        on meanwhile: then drop the result, and return the place from which to start again."""
         covered: set[str] = set()
         for entry, is_placed in self._compactions(since):
             covered |= {trace.id for trace in traces_of(self._store, entry)}
@@ -138,14 +138,14 @@ class Making:
                     done.append(self._parts.placer.entry(write.publish(made), through))
                 for trace in forbids:
                     self._parts.obey(trace)
-                if made is None or forbids:  # last: what a crash left is obeyed by the next one
+                if made is None or forbids:  # last: after a crash the next distilling obeys it
                     self._parts.placer.pass_over(self._agent, stretch.through)
             since = stretch.through
         return None
 
     def _compactions(self, through: tuple[int, int]) -> list[tuple[Entry, bool]]:
-        """The entries of compactions that took traces behind a place, oldest first, and whether they were placed. Where
-        one cannot be read, its traces are distilled like any others."""
+        """Return the entries of compactions that took traces after a place, oldest first, and whether they were placed.
+        If one cannot be read, its traces are distilled like any others."""
         found: list[tuple[Entry, bool]] = []
         placed: set[str] = set()
         for line in self._store.read_back(JOURNAL):
@@ -170,11 +170,11 @@ class Making:
             return None
 
     def placed(self, reference: str) -> Placed | None:
-        """Place the entry of a compaction. That it cannot be done now is said; the next distilling does it."""
+        """Place the entry of a compaction. If that fails now, note it; the next distilling does it."""
         try:
             placed = self._parts.placer.entry(read_entry(self._store, reference))
             self._parts.tidy.after_placing()
-            self._parts.topics.build()  # what the agent's views tell as true is looked at again
+            self._parts.topics.build()  # refresh what the agent's views show as true
             return placed
         except Refused as refused:
             self._note(str(refused))
@@ -207,8 +207,8 @@ class Making:
         return self._placed_once(self._write.text(material, reference))
 
     def remember(self, given: str, topic: str | None = None) -> Placed | None:
-        """A person's own words, said to the memory itself: what the rules read in them is confirmed, and so are the
-        sentences in which they read nothing. None: they read no fact there, and nothing was written."""
+        """Place a person's own words, said to the memory itself: facts that the rules read in them are confirmed, and
+        so are the other sentences. None: the rules read no fact there, and nothing was written."""
         write = WriteAll(self._context)
         now = clock.now()
         # The same words may be said again when something else holds: each time is an entry of its own.
@@ -219,17 +219,17 @@ class Making:
         if all(map(_is_plain_note, write.facts(material))) and (
             len(sentences(text)) < 2 or _is_labelled(text)
         ):
-            return None  # a note needs no entry: the page is where it stands
+            return None  # a note needs no entry: it stands on its page
         return self._placed_once(write.text(material, reference))
 
     def _placed_once(self, made: Made) -> Placed:
-        """What another distiller's entry replaced stays replaced, though it is written again."""
+        """Place an entry, unless another distiller's entry replaced it: then it stays replaced."""
         if made.files is None and made.reference in self._past():
             return Placed(made.reference, ())
         return self._parts.placer.entry(self._write.publish(made))
 
     def _past(self) -> set[str]:
-        """The entries that others were placed instead of."""
+        """Return the entries that others replaced."""
         return {
             str(line.record["instead"]) for line in self._store.read(JOURNAL) if line.record.get("instead")
         }
@@ -251,7 +251,7 @@ class Making:
         return self._placed_once(self._write.stretch(stretch, name))
 
     def _named(self, topic: str) -> str:
-        """The canonical name of a topic that somebody gave."""
+        """Return the canonical name of a given topic."""
         if not any(map(str.isalnum, topic)):
             raise Refused(f"Nothing was written: {topic!r} is no name for a topic. Give a word or two.")
         self._parts.notebook.catch_up()
@@ -260,12 +260,12 @@ class Making:
         )
 
     def page_of(self, topic: str) -> str:
-        """The page of a topic that somebody gave."""
+        """Return the page of a given topic."""
         name = self._named(topic)
         return PROFILE if name == USER else f"facts/{name}.md"
 
     def _chosen(self, text: str) -> str:
-        """The topic that a text belongs to by its words; else a new one, named after them."""
+        """Choose a text's topic by its words; else make a new one, named after them."""
         self._parts.notebook.catch_up()
         latest = sorted(self._parts.known.topics.items(), key=lambda item: item[1], reverse=True)
         known = [name for name, _ in latest if "/" not in name and name != SESSIONS]
@@ -277,8 +277,8 @@ class Making:
         return " ".join((topic, *(f"{fact.relation} {fact.object}" for fact in facts)))
 
     def adopt(self) -> list[Placed]:
-        """Place texts' entries that are in the folder and were never placed: another program, or an older one, made
-        them. Entries of talk are placed by their agents' own distilling, which knows what was distilled already."""
+        """Place entries of texts that were never placed: another program, or an older one, made them. Entries of talk
+        are placed by their agents' own distilling, which knows what is distilled already."""
         self._parts.notebook.catch_up()
         placed = {*self._parts.known.placed(), *self._past()}
         done: list[Placed] = []
@@ -296,15 +296,15 @@ class Making:
         apply: bool = False,
         progress: Callable[[int, int], None] | None = None,
     ) -> Difference:
-        """What another distiller (None: the rules) would make of the same sources, fact by fact; `apply` switches."""
+        """Return what another distiller (None: the rules) would make of the same sources, fact by fact; `apply`
+        switches."""
         from looseleaf.place.redistill import Redistill
 
         redistill = Redistill(self._context, self._parts, self._writing(distiller))
         return redistill(apply=apply, progress=progress)
 
     def redistill_failed(self) -> Difference | None:
-        """Have the memory's own distiller make again what the rules made in its place; None: the rules are all there
-        is."""
+        """Let the memory's own distiller redo what the rules made in its place; None: there are only the rules."""
         from looseleaf.distill.make_entry import Missing
         from looseleaf.place.redistill import Redistill
 

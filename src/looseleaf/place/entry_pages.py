@@ -1,7 +1,6 @@
-"""What else an entry brings: an episode on the page of its month, a line on the page of its day, decisions and tasks
-for the state. Each is written once, however often its entry is placed. What leaves the state by that goes to a page
-first (`promote.py`).
-"""
+"""The other pages of an entry: an episode on the page of its month, a line on the page of its day, decisions and tasks
+for the state. Each is written once, however often its entry is placed. Items that leave the state go to a page first
+(`tidy.py`)."""
 
 from __future__ import annotations
 
@@ -47,15 +46,14 @@ if TYPE_CHECKING:
         def state(self) -> State: ...
 
 
-# `review/pending.md`, the page that waits for a person: a line to tick or delete for each doubtful fact
-# (FORMAT §13).
+# --- `review/pending.md`: a line to tick or delete for each doubtful fact (FORMAT §13) ---
 
 PATH = REVIEW
 HELP = "Tick a line to say yes; delete it, with the line under it, to say no. The next looseleaf command does it.\n"
 
 MOST = 200
-"""Lines that wait at most: nobody reads more. What comes then stays in its entry. Half of the places are for what the
-user said: one session that somebody steers could fill them all, and nobody would be asked of that."""
+"""The most lines that wait: no one reads more. Further ones stay in their entries. Half of the places are for the
+user's own words: one hijacked session could fill all others, and the user's would never be asked."""
 
 _QUOTE = 160
 _TICK = re.compile(r"^([ \t]*[-*+][ \t]+)\[[xX]\]")
@@ -63,27 +61,26 @@ _TICK = re.compile(r"^([ \t]*[-*+][ \t]+)\[[xX]\]")
 
 @frozen
 class Asked:
-    """What became of facts that were to be put before a person, by their ids. `edit`: the edit of the page, if any."""
+    """What became of facts meant for review, by their ids. `edit`: the edit of the page, if any."""
 
     edit: str = ""
     added: tuple[str, ...] = ()
     waiting: tuple[str, ...] = ()
     """They wait already."""
     rejected: tuple[str, ...] = ()
-    """A person has said no to them."""
+    """A person rejected them."""
     full: tuple[str, ...] = ()
-    """As many wait as may."""
+    """Review is full."""
 
     def but(self, **changes: Any) -> Asked:
-        """The same, except for these members."""
+        """Return the same, except for these members."""
         return Asked(**{name: getattr(self, name) for name in type(self).__match_args__} | changes)
 
 
 def with_waiting(
     text: str, items: Iterable[tuple[Fact, str]], known: Mapping[str, Fact] | None = None
 ) -> tuple[str, Asked]:
-    """The page with more to decide. `known`: what waits, by id; what is on the page and is not among it has no share in
-    the places of others."""
+    """Add items to the page of review. `known`: the waiting facts, by id; other lines on the page take no place."""
     text = text or f"{new_page(PATH)}\n{HELP}"
     here = set(_waiting(text))
     others = sum(not _is_users(fact) for name, fact in (known or {}).items() if name in here)
@@ -114,7 +111,7 @@ def _is_users(fact: Fact) -> bool:
 
 
 def too_many(count: int) -> str:
-    """What is said of proposals that found no place."""
+    """Return the sentence about proposals that found no place."""
     return (
         f"{count} {'proposal was' if count == 1 else 'proposals were'} not put into {PATH}: as many wait there as a "
         f"person reads ({MOST}; {MOST // 2} of what the user did not say). Decide some of them."
@@ -131,19 +128,19 @@ def _evidence(fact: Fact, why: str) -> str:
 
 
 def under(text: str) -> dict[str, str]:
-    """What stands under each that waits, without its id: where it would go, whence it comes, why it is asked."""
+    """Return the text under each waiting fact, without its id: where it would go, its source, and the reason."""
     lines = split_lines(text)
     return {name: lines[at + 1].strip().removeprefix(f"{name} · ") for name, at in _waiting(text).items()}
 
 
 def line_of(text: str, name: str) -> int | None:
-    """The number of the line, from 1, on which a fact waits."""
+    """Return the line number, from 1, of a waiting fact."""
     found = _waiting(text).get(name)
     return None if found is None else found + 1
 
 
 def unticked(text: str, name: str) -> str:
-    """The page with this one as it was before a person ticked it."""
+    """Return the page with this line unticked."""
     lines = list(split_lines(text))
     at = _waiting(text).get(name)
     if at is not None:
@@ -152,7 +149,7 @@ def unticked(text: str, name: str) -> str:
 
 
 def without(text: str, ids: Collection[str]) -> str:
-    """The page without these, and without what stands under them."""
+    """Return the page without these lines, and without the text under them."""
     gone = {line for name, at in _waiting(text).items() if name in ids for line in (at, at + 1)}
     return "".join(line for at, line in enumerate(split_lines(text)) if at not in gone)
 
@@ -178,7 +175,7 @@ _FAILURES = {
     " raised ModelFailed: ": "the model failed",
     " raised TooLong: ": "it was too long for the model",
 }
-"""By what a failure says of itself (`distill/run.py`), what a day says of it."""
+"""Words of a failure (`distill/make_entry.py`), and the words for it on the page of a day."""
 _FAILED = "the distiller failed"
 _FOUND = "Found"
 _DAY_CHARS = 120
@@ -187,7 +184,8 @@ _TITLE_WORDS = 8
 
 
 class Diary:
-    """Of one entry. `witnesses` are the words it was made of; `heard`: what tools said before in its session."""
+    """The diary of one entry. `witnesses`: the words it was made of; `heard`: what tools said earlier in its
+    session."""
 
     def __init__(
         self,
@@ -207,11 +205,11 @@ class Diary:
         self._heard = heard
         self._private = frozenset(map(str, entry.summary.get("private", ())))
         self.edits: list[str] = []
-        """The edits that were made."""
+        """The edits made."""
 
     def write(self, facts: int) -> None:
-        """All of it, for an entry that says so many facts. A page that cannot be changed as it is keeps no facts from
-        their pages: that is noted, and left."""
+        """Write all pages of an entry with so many facts. A page that cannot be changed does not stop the others: it is
+        noted, and left."""
         for part in (self.episode, self.state, partial(self.day, facts)):
             try:
                 part()
@@ -233,12 +231,10 @@ class Diary:
         }
         said = {name: value for name, value in given.items() if self._is_told(value)}
         title = said.get("title") or said.get("task") or said.get("problem") or ""
-        if not self._is_asked(title) and not is_from(
-            title, self._witnesses
-        ):  # it would stand in an index line
+        if not self._is_asked(title) and not is_from(title, self._witnesses):  # an index line would show it
             title = " ".join(self._request().split()[:_TITLE_WORDS])
         if not title:
-            return  # nothing was asked for
+            return  # nothing was requested
         when = max((each.ts for each in self._witnesses), default=now())
         path = f"episodes/{day(when)[:7]}.md"
         name = str(self._entry.meta.get("id"))
@@ -265,7 +261,7 @@ class Diary:
         self._rewrite(path, change)
 
     def _is_asked(self, title: str) -> bool:
-        """Whether a title is the beginning of the user's own words, letter for letter."""
+        """Return True if a title is exactly the beginning of the user's own words."""
         words = title.rstrip("…").casefold()
         users = (each.text for each in self._witnesses if is_trusted(level_of(each.origin)))
         return len(words) > _TITLE_WORDS and any(
@@ -273,15 +269,15 @@ class Diary:
         )
 
     def _request(self) -> str:
-        """What the user asked for first, in own words."""
+        """Return the user's first request, in their own words."""
         from looseleaf.language.sentences import is_request, sentences
 
         users = (each.text for each in self._witnesses if is_trusted(level_of(each.origin)))
         return next((each for text in users for each in sentences(own_words(text)) if is_request(each)), "")
 
     def _is_told(self, text: str) -> bool:
-        """Where tools had a say in the session, or the user pasted something, what an episode tells must stand in what
-        the user or the assistant said: the last episodes are in every prompt."""
+        """Return True if an episode may contain this. If tools spoke in the session, or the user pasted something, it
+        must stand in the user's or the assistant's words: the last episodes are in every prompt."""
         users = [each for each in self._witnesses if is_trusted(level_of(each.origin))]
         own = [each.text if each.origin == PERSON else _written(each.text) for each in users]
         assistant = [each.text for each in self._witnesses if level_of(each.origin) == "inferred"]
@@ -292,12 +288,12 @@ class Diary:
         ]
         if not others:
             return True
-        # What a tool says word for word is no lesson of ours, though somebody repeated it: perhaps to refuse it.
+        # A tool's exact words are no lesson, even if repeated: perhaps to refuse them.
         is_others = any(mentions(text, each) for each in others)
         return any(mentions(text, each) for each in (own if is_others else [*own, *assistant]))
 
     def day(self, facts: int) -> None:
-        """A line of the day on which it was said; never loaded unasked."""
+        """Add a line to the page of its day; never loaded unasked."""
         when = max((each.ts for each in self._witnesses), default=float(self._entry.meta.get("ts") or 0.0))
         path = f"days/{day(when)}.md"
         name = str(self._entry.meta.get("id"))
@@ -305,7 +301,7 @@ class Diary:
         said = said if len(said) <= _DAY_CHARS else f"{said[: _DAY_CHARS - 1].rstrip()}…"
         how = _instead(self._entry)
         if not (said or facts or how):
-            return  # a line that tells of nothing would only be found for something
+            return  # an empty line would only clutter results
         made = f"{facts} {'fact' if facts == 1 else 'facts'}; {f'{how}; ' if how else ''}entry {name}"
         line = f"- {clock(when)} {said} ({made})" if said else f"- {clock(when)} {made}"
         if not str(self._entry.meta.get("distiller", "")).startswith("rules/"):
@@ -321,12 +317,12 @@ class Diary:
         self._rewrite(path, change)
 
     def state(self) -> None:
-        """Decisions and tasks that the user himself spoke of: the state is in every prompt."""
+        """Add the decisions and tasks that the user mentioned: the state is in every prompt."""
         trusted = (each for each in self._witnesses if is_trusted(level_of(each.origin)))
         own = {each.source: each.text if each.origin == PERSON else own_words(each.text) for each in trusted}
 
         def said(name: str) -> list[str]:
-            """A distiller may lean anything on anybody's words: they must say it."""
+            """Return the sentences that their sources really say: a distiller may attach anything to any words."""
             noted = (each for each in self._entry.summary.get(name, ()) if isinstance(each, dict))
             pairs = ((str(each.get("text", "")), own.get(str(each.get("source")), "")) for each in noted)
             return [
@@ -350,7 +346,7 @@ class Diary:
         self._parts.state.move(change, ts, self._reason, self.edits)
 
     def _done(self) -> list[str]:
-        """What a model says is done, as far as the user or the assistant said so."""
+        """Return what a model reports as done, if the user or the assistant said so."""
         noted = (
             str(each.get("text", ""))
             for each in self._entry.summary.get("done", ())
@@ -365,9 +361,8 @@ class Diary:
         return [text for text in noted if any(mentions(text, each) for each in closing)]
 
     def _replaced(self, decided: Sequence[str], own: Collection[str]) -> set[str]:
-        """The decisions of the state whose place one of these takes. A model may say that anything takes the place of
-        anything: a new one must be in the user's words, the user must say it or name what goes, and the two must have
-        words in common."""
+        """Return the decisions of the state that these replace. A model may claim any replacement: a new decision must
+        be in the user's words, the user must say it or name the old one, and the two must share words."""
         noted = (each for each in self._entry.summary.get("decisions", ()) if isinstance(each, dict))
         pairs = [(str(each.get("text")), str(each.get("replaces") or "")) for each in noted]
         said = frozenset(term for text in own for term in terms(text))
@@ -384,8 +379,8 @@ class Diary:
         return gone
 
     def _aims(self, said: Sequence[str], goals: Sequence[str] = ()) -> dict[str, str]:
-        """What the user asked for first, and last; a rule for all that follows is no aim. What anybody wrote into the
-        state by hand stays. `goals`: what a model took for it, in the user's words."""
+        """Return the user's first and last request; a standing rule is no aim. Anything written into the state by hand
+        stays. `goals`: a model's reading of it, in the user's words."""
         from looseleaf.distill.forbidding import telling
         from looseleaf.distill.slot_tables import read
         from looseleaf.distill.statements import sentences_of
@@ -416,7 +411,7 @@ class Diary:
 
 
 def _instead(entry: Entry) -> str:
-    """That the rules distilled because somebody else did not, and why, in our words: what failed may have said
+    """Report that the rules distilled because a distiller failed, and why, in our own words: the failure may have said
     anything."""
     loss = entry.meta.get("loss")
     told = entry.meta.get("failures") or (loss.get("failures") if isinstance(loss, dict) else None)
@@ -428,13 +423,14 @@ def _instead(entry: Entry) -> str:
 
 
 def _opening(witnesses: Sequence[Witness], private: Collection[str]) -> str:
-    """What the user said first that may be told."""
+    """Return the user's first words that may be shown."""
     users = (each for each in witnesses if each.origin in ("user", "person") and each.source not in private)
     return next((each.text for each in users if each.text.strip()), "")
 
 
 def _written(text: str) -> str:
-    """What the user wrote. One line is the user's, also behind a colon: "Fix the bug: the logger writes to stdout"."""
+    """Return what the user wrote. A single line is the user's, also after a colon: "Fix the bug: the logger writes to
+    stdout"."""
     return text if "\n" not in text.strip() and not _QUOTES.search(text) else own_words(text)
 
 
@@ -442,7 +438,7 @@ _QUOTES = lazy(r"[\"“”„«»「」『』]|(?<!\w)'")
 
 
 def _is_sentence(text: str, words: str) -> bool:
-    """Whether it is, word for word, a sentence that the user wrote."""
+    """Return True if it is, word for word, a sentence that the user wrote."""
     from looseleaf.distill.statements import sentences_of
 
     return any(each.is_own and each.text == text for each in sentences_of(words))

@@ -1,13 +1,13 @@
-"""The guard: of a page that an agent changed, the lines that may stand where it put them.
+"""The rules of the guard: which lines of an agent's change may stand where it put them.
 
-At the top of the folder, which every prompt shows, an agent writes only what the user said; in a drawer also what it
-concluded. Once it had read what tools brought, what it did not conclude from the user's own words is told apart there,
-as what it found; an episode of its own is signed. A line that a person wrote or confirmed it neither changes nor
-removes, nor does it hide one in a fence. What the user said it removes at the top only by another word of the user's,
-and nowhere once tools spoke or where nobody was heard; the same of episodes that it did not write. Index lines show
-nothing that an agent wrote.
+At the top of the folder, which every prompt shows, an agent writes only what the user said; in a drawer also its
+conclusions. Once it has read tool results, lines that do not follow from the user's own words are marked there as
+findings; its own episodes are signed. It neither changes nor removes a line that a person wrote or confirmed, nor hides
+one in a fence. It removes the user's statements at the top only by another statement of the user, and nowhere once
+tools spoke or without the user's words; the same holds for episodes that it did not write. Index lines show nothing
+that an agent wrote.
 
-Invariant: the guarded text is made of lines of the old page, and of lines of the new one that may stand, in order.
+Invariant: the guarded text consists of lines of the old page, and of lines of the new one that may stand, in order.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ if TYPE_CHECKING:
 
 _NOTE = 300
 _LONGEST = 1000
-"""Characters of a fact that a person is asked about: he has to read it."""
+"""The most characters of a fact in review: a person has to read it."""
 
 
 @frozen
 class Owned:
-    """What stands on a page and is not the agent's: facts that a person wrote or confirmed, facts that the user said,
+    """The lines of a page that are not the agent's: facts that a person wrote or confirmed, facts that the user said,
     both as (relation, object), and other lines that a person wrote, without their ends."""
 
     persons: Collection[Said] = ()
@@ -48,9 +48,9 @@ class Owned:
 
 @frozen
 class Guarded:
-    """The text that may be written; the lines of it that are the user's own words; what was held back, as
-    (relation, object); lines of others that were to go; lines that are simply not an agent's to write; what it found
-    by tools, which stands apart; and what it found for which the page has no room."""
+    """The text that may be written; its lines in the user's own words; the lines held back, as (relation, object);
+    lines of others that were to go; lines that an agent may not write at all; its findings from tools, which stand
+    apart; and findings for which the page has no room."""
 
     text: str
     said: tuple[Said, ...] = ()
@@ -65,12 +65,12 @@ class Guarded:
 
 
 def guarded(path: str, old: str, new: str, spoken: Spoken, owned: Owned | Collection[Said] = ()) -> Guarded:
-    """What an agent's change of a page comes to."""
+    """Return what remains of an agent's change of a page."""
     owned = owned if isinstance(owned, Owned) else Owned(owned)
     change = _Change(path, old, new, spoken, owned)
     made = change.made()
     if _hides(path, old, made.text, owned, spoken) or change.uncovers(made.text):
-        # A fence, a comment or a heading would make something else of a line that is a person's.
+        # A fence, a comment or a heading would turn a person's line into something else.
         return Guarded(old, (), change.everything(), (*made.kept, "all of the page"), made.left)
     return made
 
@@ -126,7 +126,7 @@ class _Change:
         return Guarded(text, self._said(text), tuple(self._held), kept, left, found)
 
     def _hunk(self, hunk: Hunk, first: int) -> list[str]:
-        """The lines of the old page that stay, then those of the new one that may stand."""
+        """Return the lines of the old page that stay, then those of the new one that may stand."""
         numbers = range(first, first + len(hunk.added))
         same = Counter(self._was(number, line) for number, line in enumerate(hunk.removed, hunk.at))
         bodies = Counter(self._is(number, line) for number, line in zip(numbers, hunk.added, strict=True))
@@ -139,10 +139,10 @@ class _Change:
                 made.append(line)
         for number, line in zip(numbers, hunk.added, strict=True):
             fact = self._facts.get(number + 1)
-            if same[self._is(number, line)] > 0:  # only its end is another one
+            if same[self._is(number, line)] > 0:  # only its end differs
                 same[self._is(number, line)] -= 1
             elif fact is not None and self._gone[fact.relation, fact.object] > 0:
-                # It stood there, in another dress or at another place.
+                # It stood there, in another form or at another place.
                 self._gone[fact.relation, fact.object] -= 1
             elif not is_blank(line) and not self._may_stand(number, line):
                 self._hold(number, line)
@@ -152,15 +152,15 @@ class _Change:
         return made
 
     def _was(self, number: int, line: str) -> tuple[str, bool]:
-        """A line of the old page, and whether it is a fact there: in a fence it is none."""
+        """Return a line of the old page, and whether it is a fact there: in a fence it is none."""
         return body(line), number + 1 in self._own
 
     def _is(self, number: int, line: str) -> tuple[str, bool]:
-        """The same of the new page."""
+        """Return the same for the new page."""
         return body(line), number + 1 in self._facts
 
     def _moving(self) -> tuple[Counter[Said], Counter[Said]]:
-        """The facts on lines that go, and those on lines that come, without the lines that do both."""
+        """Return the facts on lines that go, and those on lines that come, without the lines that do both."""
         gone: Counter[Said] = Counter()
         come: Counter[Said] = Counter()
         shift = 0
@@ -185,7 +185,7 @@ class _Change:
         return both, Counter(both)
 
     def _new_word(self, number: int) -> Fact | None:
-        """A fact of the new page that the user said, in a slot that holds one value."""
+        """Return a fact of the new page that the user said, in a slot that holds one value."""
         fact = self._facts.get(number + 1)
         if fact is None or relation_of(fact.relation).many:
             return None
@@ -201,7 +201,7 @@ class _Change:
             named = (fact.relation, fact.object)
             if self._come[named] > 0:
                 self._come[named] -= 1
-                return False  # it comes again elsewhere, or in another dress
+                return False  # it comes again elsewhere, or in another form
             is_kept = self._is_top or self._spoken.is_doubtful
             is_users = is_kept and named in self._owned.users
             is_replaced = slot("", fact.relation) in instead
@@ -237,13 +237,13 @@ class _Change:
         return (role != "title" or self._is_top) and self._spoken.has(body(line))
 
     def _is_taken(self, fact: Fact) -> bool:
-        """Whether a person says otherwise, and there can be only one value."""
+        """Return True if a person says otherwise, and there can be only one value."""
         is_persons = (fact.relation, fact.object) in self._owned.persons
         return slot("", fact.relation) in self._taken and not is_persons
 
     def _hold(self, number: int, line: str) -> None:
-        """A fact by itself; lines of prose that follow each other as one note. What could not stand on a page of facts
-        either is left out."""
+        """Hold back a line: a fact by itself; consecutive lines of prose as one note. Lines that could not stand on a
+        page of facts either are left out."""
         role, fact = self._after.roles[number], self._facts.get(number + 1)
         words = escape(body(line)).lstrip("#>-*+ ")
         is_apart = (
@@ -261,17 +261,17 @@ class _Change:
 
     @staticmethod
     def _goes_on(held: Sequence[Said], line: str) -> bool:
-        """Whether a line of prose belongs to the note before it: a heading begins another."""
+        """Return True if a line of prose belongs to the note before it: a heading begins another."""
         return bool(held) and held[-1][0] == "note" and heading(body(line)) is None
 
     def everything(self) -> tuple[Said, ...]:
-        """Every fact that the change would have added."""
+        """Return every fact that the change would have added."""
         before = {(fact.relation, fact.object) for fact in self._before.facts}
         facts = ((fact.relation, fact.object) for fact in self._after.facts)
         return tuple(dict.fromkeys(fact for fact in facts if fact not in before))
 
     def _said(self, text: str) -> tuple[Said, ...]:
-        """The new facts of a page that are the user's own words."""
+        """Return the new facts of a page that are the user's own words."""
         if not self._spoken.user:
             return ()
         before = {(fact.relation, fact.object) for fact in self._before.facts}
@@ -279,7 +279,7 @@ class _Change:
         return tuple(fact for fact in facts if fact not in before and self._spoken.has(fact[1], fact[0]))
 
     def uncovers(self, text: str) -> bool:
-        """Whether there is a fact that was none, because what hid it is gone, and that nobody let in."""
+        """Return True if a line became a fact, because what hid it is gone, without being allowed."""
         before = {(fact.relation, fact.object) for fact in self._before.facts}
         facts = {(fact.relation, fact.object) for fact in parse(self._path, text).facts}
         return not facts <= before | self._stood
@@ -291,7 +291,7 @@ class _Change:
 
 
 def _is_summary(line: str) -> bool:
-    """Whether it is a summary, or would be one if another that stands before it did not stand."""
+    """Return True if it is a summary, or would be one without the summary before it."""
     text = body(line)
     labelled = split_relation(escape(text[1:])) if text.startswith(">") else None
     return labelled is not None and labelled[0].casefold() == "summary"
@@ -302,14 +302,14 @@ def _said_lines(text: str) -> list[str]:
 
 
 def _joined(lines: Sequence[str]) -> str:
-    """A line that was the last of its page, and is no more, gets an end."""
+    """Join lines; a line that was the last of its page, and no longer is, gets an end."""
     whole = [line if line.endswith("\n") else f"{line}\n" for line in lines[:-1]]
     return "".join((*whole, *lines[-1:]))
 
 
 def _hides(path: str, old: str, new: str, owned: Owned, spoken: Spoken) -> bool:
-    """Whether a fact that is a person's would be none, or of another kind; in doubt, also one of the user's; whether a
-    person's words would stand in a fence, or the page would have another summary."""
+    """Return True if a person's fact would disappear or change its kind (in doubt, also a fact of the user's), if a
+    person's words would stand in a fence, or if the page would get another summary."""
     before, after = parse(path, old), parse(path, new)
     if after.summary is not None and after.summary != before.summary:
         return True
@@ -333,7 +333,7 @@ def _kinds(page: PageText, wanted: Collection[Said]) -> dict[Said, str | None]:
 
 
 def _standing(text: str, lines: Collection[str]) -> tuple[Counter[str], Counter[str]]:
-    """How often these lines stand where they are read as what they are, and how often in a fence or a comment."""
+    """Count how often these lines stand as what they are, and how often in a fence or a comment."""
     open_, shut = Counter[str](), Counter[str]()
     if lines:
         for line, is_covered in zip(split_lines(text), covered(text), strict=True):
@@ -343,13 +343,13 @@ def _standing(text: str, lines: Collection[str]) -> tuple[Counter[str], Counter[
 
 
 def _lines_of(episodes: Sequence[Episode], titles: Collection[str] | None = None) -> frozenset[int]:
-    """The lines, from 0, of episodes (with these titles)."""
+    """Return the lines, from 0, of episodes (with these titles)."""
     found = (each for each in episodes if titles is None or each.title in titles)
     return frozenset(at for each in found for at in range(each.line - 1, each.end))
 
 
 def _is_signature(path: str, line: str) -> bool:
-    """Whether it says by whom an episode is: that is for the program to say."""
+    """Return True if it names the author of an episode: only the program writes that."""
     words = escape(body(line)).lstrip("#>-*+ ").casefold()
     return drawer(path) == "episodes" and words.startswith(f"{LABEL.casefold()}:")
 
@@ -364,11 +364,12 @@ FATES = {
     "found": "stands in a drawer, under what agents found",
     "crowded": "was left out, as the page has as much as it holds of what agents found",
 }
-"""What becomes of a line that was held back, in the words of a receipt."""
+"""The fates of a held-back line, in the words of a receipt."""
 
 
 def sentences_of(guarded: Guarded, fates: Mapping[Said, str] | None = None) -> Sequence[str]:
-    """What a receipt says of lines that did not go where they were put; `fates`: what became of each instead."""
+    """Return a receipt's sentences on lines that did not go where they were put; `fates`: what became of each
+    instead."""
     fates = fates or {}
     waits = (f"{FATES[fates.get(line, 'asked')]}: “{worded(*line)}”" for line in guarded.held)
     apart = (f"{FATES['found']}: “{worded(*line)}”" for line in guarded.found)

@@ -1,6 +1,7 @@
-"""Obey: what the user says to forget leaves pages, days, episodes and the state at once, and is offered for forgetting.
+"""Obeying: what the user says to forget leaves pages, days, episodes and the state at once, and is offered for
+forgetting.
 
-The words stay in the log, which nothing but `forget` rewrites: a note says how. Doing it again changes nothing.
+The words stay in the log, which only `forget` rewrites: a note says how. Doing it again changes nothing.
 """
 
 from __future__ import annotations
@@ -57,14 +58,14 @@ if TYPE_CHECKING:
 
 
 _MADE = lazy(r" \([^()]*entry \w+\)\s*\Z")
-"""What the program itself adds at the end of a day's line: nobody asked to forget that."""
+"""The program's own words at the end of a day's line: no order means them."""
 
 _LOOKED_BACK = 50
-"""Traces before a prohibition among which the user's earlier messages are looked for."""
+"""The number of traces before a prohibition in which the user's earlier messages are looked up."""
 
 
 class Obey:
-    """`note` is told what was done, and how the log forgets as well."""
+    """Obeys a message that forbids. `note` gets a report, and how to remove it from the log as well."""
 
     def __init__(self, context: Context, parts: Needs) -> None:
         self._store, self._note = context.store, context.note
@@ -72,10 +73,10 @@ class Obey:
         self._parts = parts
 
     def __call__(self, trace: Trace) -> int:
-        """How many lines left their pages by what a message forbids."""
+        """Remove the lines that a message forbids, and return their number."""
         found = forbidden_by(trace)
         if found is None or found.order is None:
-            return 0  # in doubt nothing is learnt from it, and nothing goes
+            return 0  # in doubt nothing is learned from it, and nothing goes
         with self._parts.pages.absorb.threads, self._store.lock():
             self._parts.placer.catch_up()
             meant = _Meant(trace, found, found.order, self._said_before(trace))
@@ -96,12 +97,12 @@ class Obey:
         return done
 
     def _said_before(self, trace: Trace) -> list[Trace]:
-        """The user's messages before this one, the last one first."""
+        """Return the user's messages before this one, the last one first."""
         back = islice(traces_back(self._store, self._stream), _LOOKED_BACK)
         return [each for each in back if each.trace_type == "user" and each.id < trace.id]
 
     def _take(self, fact: Fact, meant: _Meant) -> int:
-        """Take a line away; of one that only shares words with what is to be forgotten, the clause that does."""
+        """Remove a line; of one that only shares words with the target, only that clause."""
         rest = ""
         if fact.relation == NOTE and not meant.is_source(fact):
             rest = without(fact.object, meant.is_named)
@@ -126,7 +127,7 @@ class Obey:
         return [path for path in self._parts.pages.paths() if path.startswith(("days/", "episodes/"))]
 
     def _clean_page(self, path: str, lines: Sequence[str], meant: _Meant) -> int:
-        """Take the lines away that tell of it."""
+        """Remove the lines about it."""
         kept = [line for line in lines if not meant.is_told(line)]
         if len(kept) == len(lines):
             return 0
@@ -164,11 +165,11 @@ class Obey:
 
 
 class _Meant:
-    """What a message means by what it forbids: `facts`, and the lines of which `is_told` is true."""
+    """The target of an order: `facts`, and the lines for which `is_told` is true."""
 
     def __init__(self, trace: Trace, found: Forbidden, order: Order, earlier: list[Trace]) -> None:
-        """`earlier`: the user's messages before it, the last one first. They are weighed with the held
-        lines: otherwise another line could be taken for the one that is gone, on a second run."""
+        """`earlier`: the user's messages before it, the last one first. They are weighed together with the held lines:
+        otherwise a second run could mistake another line for the one that is gone."""
         self.facts: list[Fact] = []
         self._order, self._is_all = order, found.is_all
         self._earlier = [each.content for each in earlier]
@@ -186,7 +187,7 @@ class _Meant:
         self._lines: set[str] = set()
 
     def look(self, held: list[Fact], days: list[str], state: list[str]) -> None:
-        """Find what is meant among facts, lines of days and texts of the state."""
+        """Find the target among facts, lines of days and texts of the state."""
         lines = [told_by(fact, is_last=self._last in fact.sources) for fact in held]
         texts = [*days, *state]
         lines += [self._told(_MADE.sub("", text)) for text in texts]
@@ -209,8 +210,8 @@ class _Meant:
         return Told(text, is_last=bool(self._last_said) and self._last_said in _flat(text))
 
     def is_source(self, fact: Fact) -> bool:
-        """Whether an earlier message that is meant as a whole said a fact, or the part of this one that is not to be
-        remembered."""
+        """Return True if a fact comes from an earlier message that is meant as a whole, or from the forbidden part of
+        this one."""
         if not self._before.isdisjoint(fact.sources):
             return True
         return self._own in fact.sources and not (fact.quote and _flat(fact.quote) in self._rest)
@@ -219,22 +220,21 @@ class _Meant:
         return bears_on(clause, self._order.named)
 
     def is_told(self, text: str) -> bool:
-        """Whether a line or a text tells of it."""
+        """Return True if a line or a text is about it."""
         said = _flat(text)
         return text in self._lines or any(opening in said for opening in self._openings)
 
 
 def _relations(order: Order) -> set[str]:
-    """The user's own relations that an order calls by an everyday word: "where I live" is Home. One that has words of
-    its own means those."""
+    """Return the user's own relations that an order names by an everyday word: "where I live" is Home. An order with
+    terms of its own means those."""
     words = () if order.named else re.findall(r"\w+", order.said.casefold())
     return {term for terms in asked_relations(order.said, words).values() for term, _ in terms}
 
 
 _OPENING = 40
 _LEAST_OPENING = 6
-"""A line is recognised by at most so many first characters of a message or quote; shorter openings than the second
-number are ignored."""
+"""The most first characters of a message or quote that identify a line; and the least: shorter openings are ignored."""
 
 
 def _flat(text: str) -> str:
@@ -246,7 +246,7 @@ def _opening(text: str) -> str:
 
 
 def _is_held(fact: Fact, trace: Trace) -> bool:
-    """Whether a message can mean a fact: it is on a page, and was not first said later, or is confirmed."""
+    """Return True if a message can mean a fact: it is on a page, and was not first said later, or is confirmed."""
     is_later = fact.sources and fact.level != "confirmed" and min(fact.sources) > trace.id
     return fact.status == "current" and fact.path is not None and not is_later
 

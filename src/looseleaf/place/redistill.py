@@ -1,7 +1,7 @@
-"""Redistill: another distiller reads the same sources, and the difference is shown before anything is switched.
+"""Redistilling: another distiller reads the same sources, and the difference is shown before anything is switched.
 
-What it makes lies in `views/redistill/`, by the hash of what it read and its own name: nothing is paid twice for
-sources that did not change. `apply` publishes new entries beside the old ones, which stay, and places them instead.
+Its results lie in `views/redistill/`, by the hash of their sources and the distiller's name: unchanged sources are
+never paid for twice. `apply` publishes new entries beside the old ones, which stay, and places them instead.
 """
 
 from __future__ import annotations
@@ -45,15 +45,16 @@ SIDE = "views/redistill"
 SCHEMA = "redistill.v1"
 
 AT_ONCE = 8
-"""Entries that are made again by themselves at a time: after weeks without a model the rest waits for the next ones."""
+"""The number of entries redone automatically at a time: after weeks without a model the rest waits for the next
+runs."""
 
 TRIES = 3
-"""How often that is tried with an entry: what a model refuses it would refuse, and be paid for, each time."""
+"""The number of tries for an entry: a model that refuses it would refuse, and be paid for, each time."""
 
 
 @frozen
 class Change:
-    """One fact that the other distiller sees otherwise: `gained`, `lost`, or `changed` from one value to another."""
+    """One fact that the other distiller sees differently: `gained`, `lost`, or `changed` from one value to another."""
 
     what: str
     entry: str
@@ -96,7 +97,7 @@ class Redistill:
     def __call__(
         self, *, apply: bool = False, progress: Callable[[int, int], None] | None = None
     ) -> Difference:
-        """Compare what the distiller makes of each entry's sources with what the entry says."""
+        """Compare the distiller's result for each entry's sources with the entry."""
         self._parts.placer.catch_up()
         name = self._write.distiller.name
         entries = list(self._entries(name))
@@ -118,8 +119,8 @@ class Redistill:
         return Difference(name, tuple(changes), len(entries), read, tuple(failures))
 
     def failed(self) -> Difference:
-        """Make again, and switch to it, what the rules made because the distiller had failed, or was not there, as the
-        entries themselves say; some of it, oldest first, until it fails again."""
+        """Redo, and switch to, entries that the rules made because the distiller failed or was missing, as the entries
+        themselves record; some of them, oldest first, until it fails again."""
         self._parts.placer.catch_up()
         name = self._write.distiller.name
         changes: list[Change] = []
@@ -144,7 +145,7 @@ class Redistill:
         return tried if type(tried) is int else 0
 
     def _entries(self, name: str, *, others: bool = True) -> Iterator[Entry]:
-        """Those that were placed and are another distiller's; or those that are its own."""
+        """Yield the placed entries of other distillers; or those of this one."""
         for reference in sorted(self._parts.known.placed()):
             try:
                 entry = read_entry(self._store, reference)
@@ -154,7 +155,7 @@ class Redistill:
                 yield entry
 
     def _made(self, entry: Entry, name: str) -> tuple[dict[str, Any] | None, int, tuple[str, ...]]:
-        """(what the distiller makes of it, 1 if it had to read it, what failed)."""
+        """Return (the distiller's result, 1 if it had to read the sources, failures)."""
         path = self._side(entry, name)
         found: dict[str, Any] | None = self._record(path).get("summary")
         if found is not None:
@@ -167,7 +168,7 @@ class Redistill:
         return summary, 1, ()
 
     def _side(self, entry: Entry, name: str) -> str:
-        """Where it lies what the distiller made of the sources of an entry."""
+        """Return the path of the distiller's result for the sources of an entry."""
         traces = sources_of(self._store, entry)
         digest = sha256(
             "\n".join((name, *(f"{trace.id} {trace.content}" for trace in traces))).encode("utf-8", "replace")
@@ -185,8 +186,8 @@ class Redistill:
     # --- switching -------------------------------------------------------------------------
 
     def _switch(self, name: str, made: list[Entry]) -> None:
-        """Place each new entry instead of the old one. What goes with that goes before it is journaled, so that whoever
-        repeats this after a crash does the rest."""
+        """Place each new entry instead of the old one. Lines that go with it go before it is journaled, so that a
+        second run after a crash does the rest."""
         read: set[str] = set()
         said: set[tuple[str, str]] = set()
         known = {source for fact in self._parts.known.all() for source in fact.sources}
@@ -218,8 +219,8 @@ class Redistill:
         return self._write.publish(Made(f"{topic}/{new}", files))
 
     def _lost(self, plan: Plan, own: set[str], read: set[str], said: set[tuple[str, str]]) -> list[Fact]:
-        """What rests on these sources, or on the entry alone, and on nothing that the distiller did not read; what it
-        said nowhere, and no person confirmed."""
+        """Return the facts that rest on these sources, or on the entry alone, and on nothing that the distiller did not
+        read; that it found nowhere, and no person confirmed."""
         again = {(each.fact.topic, each.fact.relation, each.fact.object) for each in plan.outcomes}
         return [
             fact
@@ -238,7 +239,7 @@ def _side(entry: Entry, name: str) -> dict[str, Any]:
 
 
 def _is_makeshift(entry: Entry) -> bool:
-    """Whether the rules made it because a distiller had failed."""
+    """Return True if the rules made it because a distiller failed."""
     return bool(entry.meta.get("failures")) and str(entry.meta.get("distiller")).startswith("rules/")
 
 

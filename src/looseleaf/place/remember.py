@@ -1,8 +1,8 @@
-"""Remember: what a person says to the memory itself becomes memory now, as the person's own word.
+"""Remembering: a person's words to the memory itself become memory now, as the person's own word.
 
-Facts that the rules read in it are placed like any others, and are confirmed; so is every sentence that says more than
-they do, in its own words. What is no line (too long, or one of too many) is noted by an edit of the page. Only a
-greeting is passed over, and told.
+Facts that the rules read in them are placed like any others, and are confirmed; so is every sentence that says more, in
+its own words. Text that makes no line (too long, or one of too many) is noted by an edit of the page. Only a greeting
+is skipped, and reported.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ if TYPE_CHECKING:
 
 
 _FORBIDS = 0.9
-"""The chance from which on a sentence that is given to be remembered says not to: it must be nearly sure."""
+"""From this chance on, a sentence given to be remembered says not to remember it: it must be nearly sure."""
 
 
 @frozen
 class Remembered:
-    """What became of it: facts and notes that were placed, the edit that noted the `rest` (or all of it), the greetings
-    that were passed over, and whether a secret was taken out before."""
+    """What became of it: placed facts and notes, the edit that noted the `rest` (or all of it), skipped greetings, and
+    whether a secret was removed before."""
 
     placed: Placed | None
     noted: Receipt | None
@@ -57,10 +57,10 @@ class Remembered:
 
 
 def _refuse_forbidden(said: str) -> None:
-    """Refuse an order to forget that is no more than that, and what surely says that it is not to be remembered."""
+    """Refuse a mere order to forget, and text that surely says not to remember it."""
     if not may_forbid(said):
         return
-    # The selector is loaded only for what may be a prohibition.
+    # The selector is loaded only for a possible prohibition.
     from looseleaf.distill.forbidding import forbidden
     from looseleaf.distill.selector import select
 
@@ -76,7 +76,7 @@ def _refuse_forbidden(said: str) -> None:
 
 
 def remember(parts: Needs, text: str, topic: str | None = None, *, redacted: bool = False) -> Remembered:
-    """Make memory of a person's own words. `redacted`: a secret was taken out of the text before."""
+    """Make memory of a person's own words. `redacted`: a secret was removed from the text before."""
     said = text.strip()
     if not any(map(str.isalnum, said)):
         raise Refused("Nothing was remembered: there are no words in it. Say what is to be remembered.")
@@ -110,7 +110,7 @@ def _noted(parts: Needs, topic: str | None, facts: list[tuple[str, str]]) -> Rec
 
 
 def _whole(said: str) -> list[tuple[str, str]]:
-    """As facts that its lines state, or else as one note."""
+    """Return the facts that its lines state, or else one note."""
     line = _flat(said)
     return stated(said) or stated(line) or [(NOTE, line.lstrip("#>-*+ \t") or line)]
 

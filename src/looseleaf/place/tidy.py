@@ -1,7 +1,8 @@
-"""Tidy: bring USER.md back to what every prompt can carry, by moving its less essential facts to `facts/user.md`.
+"""Tidying: bring USER.md back to a length that every prompt can carry, by moving its less essential facts to
+`facts/user.md`.
 
-No fact changes by it, and that is proved before anything is written. The page that is added to is written first: a
-crash between leaves a fact on both pages, never on none, and the next tidying takes one of its lines away.
+No fact changes, which is proved before anything is written. The page with additions is written first: a crash in
+between leaves a fact on both pages, never on none, and the next tidying removes one of its lines.
 """
 
 from __future__ import annotations
@@ -68,7 +69,7 @@ if TYPE_CHECKING:
         def state(self) -> State: ...
 
 
-# Promotion: what leaves the state goes to a page first.
+# --- promotion: items that leave the state go to a page first ---------------------------
 
 SETTLED_REASON = f"settled: moved from {STATE}"
 
@@ -77,7 +78,8 @@ _OWN_IDS = ("D-", "T-")
 
 
 class Promotion:
-    """Used under the lock. `author`: who makes this change; `edits` gets the ids of its edits, even if it fails."""
+    """Writes items that leave the state. Use it under the lock. `author`: the author of the change; `edits` receives
+    the ids of its edits, even if it fails."""
 
     def __init__(self, context: Context, parts: Needs, author: str, edits: list[str]) -> None:
         self._trusts = context.policy.trust_external_edits
@@ -86,7 +88,7 @@ class Promotion:
         self.edits = edits
 
     def __call__(self, change: Change, ts: float) -> None:
-        """Write what a change takes out of the state, at the time at which it does."""
+        """Write the items that a change removes from the state, at the time of the change."""
         for task in change.done:
             self._episode(task, ts)
         if change.done:
@@ -104,7 +106,7 @@ class Promotion:
         fields = [("Date", day(ts)), ("Task", title)]
         fields += [("Status", status)] if status and status.casefold() not in ("open", "done") else []
         fields += [(name, said) for name, said in own.items() if said and name != "Task"]
-        # It may have been written just before midnight, and this be the next try.
+        # It may have been written just before midnight, and this is the next try.
         before = f"episodes/{day(ts - _DAY)[:7]}.md"
         if before != path and _has_episode(before, self._parts.pages.page(before).text, own):
             return
@@ -122,7 +124,7 @@ class Promotion:
         self.edits += [receipt.id] if receipt.changed else []
 
     def _end(self, tasks: Iterable[Item], ts: float) -> None:
-        """A crash may have left a fact of a task for which there was no room, and which stayed: it ends with it."""
+        """End the fact of a done task: a crash may have left one for which there was no room."""
         titles = {title_of(task).casefold() for task in tasks}
         facts = self._parts.known
         facts.catch_up()
@@ -163,7 +165,7 @@ class Promotion:
         first = values.get((where, title))
         parts = [(where, title), *([(where, title, "id", name)] if name else [])]
         parts += [(where, title, "why", why)] if why else []
-        # What is made of the words of several has the level of the lowest.
+        # A fact made of several authors' words has their lowest level.
         by = (values[part].author if part in values else self._author for part in parts)
         origin = min(map(self._origin, by), key=lambda each: LEVELS.index(level_of(each)))
         level = level_of(origin)
@@ -185,14 +187,14 @@ class Promotion:
         )
 
     def _origin(self, author: str) -> str:
-        """Whose words they are. The program itself writes only what the user said into the state."""
+        """Return whose words they are. The program itself writes only the user's statements into the state."""
         if author == PERSON or (author == EXTERNAL and self._trusts):
             return "person"
         return "user" if author == PROGRAM else "assistant"
 
 
 def _is_promoted(fact: Fact) -> bool:
-    """Whether a fact came from the state: it quotes a title, and no entry proposed it."""
+    """Return True if a fact came from the state: it quotes a title, and no entry proposed it."""
     return fact.relation in ("Plan", "Decision") and bool(fact.quote) and fact.entry_id is None
 
 
@@ -210,8 +212,8 @@ def _has_episode(path: str, text: str, own: dict[str, str]) -> bool:
 
 
 def _covers(held: Fact, fact: Fact) -> bool:
-    """Whether nothing is to be written: it stands there, a better fact was made of the same sentence, or it was taken
-    back since."""
+    """Return True if nothing needs to be written: it stands there, a better fact was made of the same sentence, or it
+    was removed since."""
     same = slot(held.topic, held.relation) == slot(fact.topic, fact.relation) and (
         key(held.object, held.relation) == key(fact.object, fact.relation)
     )
@@ -231,16 +233,15 @@ def _covers(held: Fact, fact: Fact) -> bool:
     return held.status in ("rejected", "superseded") and ended >= (fact.valid_from or "")
 
 
-# Archive: what agents found and nothing has used for a season goes to an archive page, where it can still
-# be found.
+# --- archive: agents' findings that went unused for a season move to an archive page, where they can still be found ---
 
 UNUSED = 90 * 86_400.0
-"""Seconds after which what nothing has used is archived."""
+"""The seconds after which an unused finding is archived."""
 ARCHIVED_REASON = "archived: not used for 90 days"
 
 
 class Archive:
-    """`stream`: the traces in which it is looked for what a tool showed."""
+    """Archives unused findings."""
 
     def __init__(self, context: Context, parts: Needs) -> None:
         self._store, self._note = context.store, context.note
@@ -248,7 +249,7 @@ class Archive:
         self._parts = parts
 
     def __call__(self) -> int:
-        """Move what is unused; how many lines."""
+        """Move unused findings, and return the number of lines."""
         since = clock.now() - UNUSED
         old = [fact for fact in self._parts.known.all() if _is_finding(fact) and _used(fact) < since]
         if not old:
@@ -266,7 +267,7 @@ class Archive:
         return moved
 
     def _shown(self, since: float) -> str:
-        """What tools of ours showed since then."""
+        """Return what our tools showed since then."""
         found: list[str] = []
         for trace in traces_back(self._store, self._stream):
             if trace.ts < since:
@@ -313,20 +314,20 @@ def _removed(path: str, facts: Sequence[Fact], text: str) -> Rewritten:
 
 if TYPE_CHECKING:
     Step = tuple[Page, Rewritten, str]
-    """A page as it was read, what becomes of it, and why."""
+    """A page as it was read, its new text, and the reason."""
 
 
 REASON = "tidy: "
-"""How the reasons of these edits begin. By them it is known when USER.md was last tidied."""
+"""The beginning of the reasons of these edits. They show when USER.md was last tidied."""
 
 _TRIES = 20
-"""How often it is planned anew when somebody saves one of the pages in the same moment."""
+"""The number of new plans if a page is saved meanwhile."""
 
 
 @frozen
 class Tidied:
-    """What went to `facts/user.md`, or would go. `merged` are those of `moved` that stood there already; `note` is a
-    sentence where USER.md is too long all the same."""
+    """The facts that moved to `facts/user.md`, or would move. `merged`: those of `moved` that stood there already;
+    `note`: a sentence if USER.md is still too long."""
 
     moved: tuple[Fact, ...]
     merged: tuple[Fact, ...]
@@ -349,11 +350,11 @@ class Tidied:
 
 
 class _Anew(Exception):
-    """A page is not what was planned for: somebody saved it, and his text counts."""
+    """A page changed after planning: it was saved meanwhile, and that text counts."""
 
 
 class Tidy:
-    """`count` counts the tokens of a text."""
+    """Tidies USER.md."""
 
     def __init__(
         self,
@@ -365,7 +366,7 @@ class Tidy:
         self._parts = parts
 
     def __call__(self, *, dry_run: bool = False) -> Tidied:
-        """Move what is less essential, until USER.md is short enough. `dry_run` only says what would move."""
+        """Move less essential facts until USER.md is short enough. `dry_run` only reports what would move."""
         edits: list[str] = []
         first: int | None = None
         for _ in range(_TRIES):
@@ -394,13 +395,12 @@ class Tidy:
         )
 
     def _size(self, text: str) -> int:
-        """Its tokens; and a page of many short lines is as long as one of many words."""
+        """Return its tokens; many short lines count like many words."""
         lines = len(parse(PROFILE, text).facts)
         return max(self._count(text), lines * self._policy.profile_tokens // LINES)
 
     def _summarised(self, text: str) -> str:
-        """A summary by rule is of what is left; one that somebody wrote stays, and where there is none there is
-        none."""
+        """Update a summary by rule to what is left; another author's stays, and a page without one gets none."""
         sheet = self._parts.known.sheet(PROFILE)
         is_by_rule = sheet is not None and sheet.is_summary_by_rule
         return (
@@ -423,7 +423,7 @@ class Tidy:
     # --- writing ---------------------------------------------------------------------------
 
     def _write(self, planned: Planned, profile: Page, page: Page, edits: list[str]) -> None:
-        """Both pages, or nothing. The second page first."""
+        """Write both pages, or nothing. The second page first."""
         now = clock.now()
         told = tuple(known(fact) for fact in planned.told)
         text = planned.page
@@ -447,11 +447,11 @@ class Tidy:
                 self._parts.known.catch_up()
 
     def _in_order(self, arrival: Step, departure: Step) -> tuple[Step, Step]:
-        """A fact arrives before it departs."""
+        """Return the steps in order: a fact arrives before it departs."""
         return arrival, departure
 
     def _only_from(self, old: Page, profile: Page, new: Rewritten) -> Callable[[str], Rewritten]:
-        """A change that is made to exactly what was read, and while USER.md is what was read."""
+        """Return a change that applies only to the text that was read, and while USER.md is as it was read."""
 
         def change(text: str) -> Rewritten:
             if text != old.text or self._parts.pages.absorb.heads.get(PROFILE).sha256 != profile.sha256:
@@ -461,7 +461,7 @@ class Tidy:
         return change
 
     def _prove(self, planned: Planned, steps: tuple[Step, ...], now: float) -> None:
-        """Fold both edits into a copy of the ledger: the facts after are the facts before, or nothing is done."""
+        """Fold both edits into a copy of the ledger: the facts after must be the facts before, or refuse."""
         edits = [
             make_edit(
                 f"{REASON}{old.path}",
@@ -488,7 +488,7 @@ class Tidy:
     # --- undoing ---------------------------------------------------------------------------
 
     def undo(self, author: str | None) -> tuple[Edit, Receipt] | None:
-        """Take back both edits of a tidying, if it was the last thing that was done; else None."""
+        """Undo both edits of a tidying, if it was the last change; else return None."""
         with self._parts.pages.absorb.threads, self._store.lock():
             self._parts.pages.absorb()
             last = self._parts.pages.history.last_to_undo(None)
@@ -501,7 +501,8 @@ class Tidy:
         return last, receipt
 
     def _first_of(self, last: Edit) -> Edit | None:
-        """The other edit of the tidying that this one ended: it stands right before, and its page is still that."""
+        """Return the other edit of the tidying that this one ended: it stands right before, and its page is unchanged
+        since."""
         edits = dropwhile(lambda edit: edit.id != last.id, self._parts.pages.history.back())
         pair = [edit for edit in islice(edits, 2) if _is_tidying(edit)]
         if len(pair) < 2 or pair[1].path != PAGE:
@@ -512,8 +513,8 @@ class Tidy:
     # --- by itself -------------------------------------------------------------------------
 
     def after_placing(self) -> None:
-        """Finish what a crash interrupted; and, where the settings want it, tidy once in a while. What cannot be done
-        is said: it is no reason not to go on."""
+        """Finish what a crash interrupted and, if configured, tidy once in a while. A failure is noted: it does not
+        stop the caller."""
         try:
             if (
                 self._is_unfinished()
@@ -534,7 +535,7 @@ class Tidy:
         return len(parse(PROFILE, self._parts.pages.page(PROFILE).text).facts) > LINES
 
     def _is_stale(self) -> bool:
-        """Whether a plan stands there that is over."""
+        """Return True if it has a plan that is over."""
         today = day(clock.now())
         here = (
             fact for fact in self._parts.known.of(USER) if fact.path == PROFILE and fact.status == "current"
@@ -542,7 +543,7 @@ class Tidy:
         return any(is_passed(fact, today) and PINNED not in fact.tags for fact in here)
 
     def _is_long(self) -> bool:
-        """No token is less than a byte: a short page needs no counting."""
+        """Return True if the page is too long. A token is at least a byte: a short page needs no counting."""
         return len(self._parts.pages.page(PROFILE).data) > self._policy.profile_tokens
 
     def _is_due(self) -> bool:

@@ -1,8 +1,8 @@
-"""Tidy: which lines leave USER.md for the second page of its topic when it has grown too long, and the proof that no
-fact changes by that (FORMAT §13.8).
+"""The plan of tidying: which lines leave an overlong USER.md for the second page of its topic, and the proof that no
+fact changes (FORMAT §13.8).
 
 Invariant: only whole lines of facts go; every other line of USER.md stays byte for byte, in its order. The same pages
-and facts give the same plan, and what a plan leaves gives an empty one.
+and facts give the same plan, and a plan for its own result is empty.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ _WHO = frozenset(("language",))
 
 @frozen
 class Planned:
-    """What is to be done: the two texts, what is told of the lines that are new on the second page, and which facts
-    there are the same as moved ones. `before` and `after` are the tokens of USER.md."""
+    """A plan: the two texts, the records of the new lines on the second page, and the facts there that equal moved
+    ones. `before` and `after`: the tokens of USER.md."""
 
     profile: str
     page: str
@@ -61,7 +61,8 @@ class Planned:
     after: int
 
     def ended(self, when: str) -> tuple[Ended, ...]:
-        """Of the second edit: facts of the second page that are one with those that come to stand on their lines."""
+        """Return the ends of the second edit: facts of the second page that are one with those that move onto their
+        lines."""
         return tuple((old.id or "", when, fact.id) for fact, old in self.merged)
 
 
@@ -75,9 +76,9 @@ def plan(
     finish: Callable[[str], str] = lambda text: text,
     today: str = "",
 ) -> Planned:
-    """`facts`: all of the topic, with their lines. Ordinary facts go until USER.md has at most `target` tokens; what is
-    dear to somebody only until it has at most `limit`; and plans that are over by `today`, in any case. `finish`: what
-    else becomes of USER.md if any go."""
+    """Plan a tidying. `facts`: all of the topic, with their lines. Ordinary facts go until USER.md has at most `target`
+    tokens; dear ones only until it has at most `limit`; and plans that are over by `today`, in any case. `finish`
+    completes USER.md if any go."""
 
     def tokens(text: str) -> int:
         return count(finish(text))
@@ -100,7 +101,8 @@ def plan(
     there = {fact.id or "": fact for fact in facts if fact.path == PAGE and fact.line is not None}
     twins = _twins(facts)
     going = {fact.id for fact in moved}
-    # Second lines, of a tidying that was interrupted or half undone: of facts that stay on USER.md, those here go.
+    # Second lines, from a tidying that was interrupted or half undone: if the fact stays on USER.md, the line here
+    # goes.
     left = [fact for name, fact in there.items() if name in twins and twins[name] not in going]
     same = {
         _same(fact): fact
@@ -117,7 +119,7 @@ def plan(
 
 
 def _twins(facts: Sequence[Fact]) -> dict[str, str]:
-    """Of facts that have two lines: the name of each line's fact, and that of the other. Also of second lines whose
+    """Return, for facts with two lines, the id of each line's fact and that of the other. Also for second lines whose
     fact has ended meanwhile."""
     known = {fact.id or "": fact for fact in facts}
     pairs = [(name, copy_id(name)) for name in known if copy_id(name) in known]
@@ -128,7 +130,7 @@ def _twins(facts: Sequence[Fact]) -> dict[str, str]:
 
 
 def _in_order(facts: Sequence[Fact], text: str) -> tuple[list[Fact], list[Fact]]:
-    """What may go, the first to go first: ordinary facts, and those that are dear."""
+    """Return the facts that may go, the first to go first: ordinary ones, and dear ones."""
     page = parse(PROFILE, text)
     read = {fact.line: fact for fact in page.facts}
     often = Counter(map(body, page.lines))
@@ -136,36 +138,36 @@ def _in_order(facts: Sequence[Fact], text: str) -> tuple[list[Fact], list[Fact]]
     for fact in facts:
         line = read.get(fact.line) if fact.path == PROFILE and fact.status == "current" else None
         is_it = line is not None and (line.relation, line.object) == (fact.relation, fact.object)
-        # Of lines that are the same, nobody could say which of them went.
+        # Of identical lines, it would be unclear which of them went.
         if (
             is_it
             and often[body(page.lines[(fact.line or 0) - 1])] == 1
             and not _is_held(page, fact.line or 0)
         ):
             found.append(fact)
-    # Of two that weigh the same the lower one goes: an id is chance, and the same pages should come out the same.
+    # Of two with equal weight the lower one goes: an id is chance, and the same pages should give the same result.
     found.sort(key=lambda fact: rank(fact.but(id=f"{fact.line:09}")), reverse=True)
     found.sort(key=_weight)
     return [fact for fact in found if not _dearness(fact)], [fact for fact in found if _dearness(fact)]
 
 
 def _weight(fact: Fact) -> tuple[int, int, bool]:
-    """Of what matters as much, that which somebody wrote by hand goes last."""
+    """Weigh a fact. Of equally important facts, handwritten ones go last."""
     which = tier(fact)
     by_hand = fact.origin in (PERSON, EXTERNAL)
     return _dearness(fact), -TIERS.index(which) if which is not None else -len(TIERS), by_hand
 
 
 def _dearness(fact: Fact) -> int:
-    """Two for what is pinned, one for what must not be forgotten or says who the user is."""
+    """Return 2 for a pinned fact, 1 for one that must not be forgotten or says who the user is."""
     if PINNED in fact.tags:
         return 2
     return int(tier(fact) == "core" or fact.relation.casefold() in _WHO)
 
 
 def _is_held(page: PageText, line: int) -> bool:
-    """Whether other lines need this one: those that continue it, and a page's first line, which decides how all are
-    read."""
+    """Return True if other lines need this one: those that continue it, and a page's first line, which decides how all
+    are read."""
     near = line
     while near < len(page.lines) and is_blank(page.lines[near]):
         near += 1
@@ -181,7 +183,8 @@ def _is_held(page: PageText, line: int) -> bool:
 def _chosen(
     text: str, found: list[Fact], gone: list[Fact], count: Callable[[str], int], most: int, now: int
 ) -> tuple[list[Fact], int]:
-    """As few of the first as bring the text down to so many tokens, behind those that went; and its tokens then."""
+    """Choose as few of the first as bring the text down to so many tokens, after those already gone; and return its
+    tokens then."""
 
     def tokens(first: int) -> int:
         return count(_without(text, [*gone, *found[:first]])) if first else now
@@ -202,7 +205,8 @@ def _without(text: str, facts: Iterable[Fact]) -> str:
 
 
 def _with_lines(text: str, facts: Sequence[Fact], lines: Sequence[str]) -> str:
-    """The page with the lines of these facts, as they are written: each kind where a careful person would put it."""
+    """Return the page with the lines of these facts, as they are written: each kind where a careful person would put
+    it."""
     text = text or new_page(PAGE) if facts else text
     page = parse(PAGE, text)
     headings = (
@@ -231,8 +235,8 @@ def _with_lines(text: str, facts: Sequence[Fact], lines: Sequence[str]) -> str:
 def changed_by(
     edits: Sequence[Edit], facts: Iterable[Fact], sheets: Iterable[Sheet], planned: Planned
 ) -> list[Fact]:
-    """The facts of the topic that these edits would change, folded as the ledger will fold them: it should be none.
-    Those that are one with another are looked at for what must not be lost."""
+    """Return the facts of the topic that these edits would change, folded as the ledger will fold them: there should be
+    none. Facts that are one with another are checked for what must not be lost."""
     before = _shard(facts, sheets)
     after = _shard(before.facts.values(), before.sheets.values())
     others: dict[str, Shard] = {}
@@ -269,7 +273,7 @@ def _nobody_knows(edit: Edit) -> bytes | None:
 
 
 def _all(shard: Shard) -> dict[str, Fact]:
-    """Without copies: they are second lines of other facts."""
+    """Return the facts without copies: those are second lines of other facts."""
     copies = {copy_id(name) for name in shard.facts}
     return {fact.id or "": fact for fact in shard.placed() if fact.id not in copies}
 
@@ -279,7 +283,7 @@ def _known(fact: Fact) -> dict[str, Any]:
 
 
 def _is_one(fact: Fact, same: Fact, new: dict[str, Fact]) -> bool:
-    """Whether of two that said the same one is left, which rests on the words of both and is believed no less."""
+    """Return True if one is left of two that said the same, with the sources of both and no lower level."""
     left, over = new.get(fact.id or ""), new.get(same.id or "")
     if left is None or over is None:
         return False
@@ -294,7 +298,7 @@ def _is_one(fact: Fact, same: Fact, new: dict[str, Fact]) -> bool:
 
 
 def _unread(shard: Shard) -> list[Fact]:
-    """Facts that a page says and the ledger does not have on that line, or has there and the page does not say."""
+    """Return facts that a page has and the ledger lacks on that line, or the reverse."""
     wrong: list[Fact] = []
     for path, sheet in sorted(shard.sheets.items()):
         read = {(fact.line or 0) - 1: fact for fact in parse(path, sheet.text).facts}
@@ -307,5 +311,5 @@ def _unread(shard: Shard) -> list[Fact]:
 
 
 def _same(fact: Fact) -> tuple[Any, ...]:
-    """Equal for facts that say the same."""
+    """Return a key that is equal for facts that say the same."""
     return slot(fact.topic, fact.relation), key(fact.object, fact.relation)
