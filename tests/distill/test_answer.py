@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from growth import LINEAR, growth
 from looseleaf.base.messages import NOTED, Trace
-from looseleaf.distill.make_entry import _fault
-from looseleaf.distill.model import SCHEMA, Words, read_answer
+from looseleaf.distill.make_entry import _find_fault
+from looseleaf.distill.model import SCHEMA, AnswerWords, read_answer
 from looseleaf.facts.gate import proposal_of
 from talking import trace
 
@@ -94,7 +94,7 @@ def test_a_fact_needs_each_of_its_four_words(member: str) -> None:
 def _read(answer: dict[str, Any], said: Sequence[Trace] = SAID) -> Distilled:
     made = read_answer(answer, said)
     assert made is not None
-    assert _fault(made) is None
+    assert _find_fault(made) is None
     return made
 
 
@@ -171,16 +171,16 @@ def test_a_quote_is_found_in_another_spelling(quote: str) -> None:
 def test_of_several_who_said_it_the_one_is_named_who_can_be_believed() -> None:
     tool = trace("tool_result", "", call="c", tool_result="I'm Zhang San")
     tool = Trace(**{name: getattr(tool, name) for name in Trace.__match_args__} | {"origin": "tool"})
-    words = Words([tool, *SAID])
+    words = AnswerWords([tool, *SAID])
     assert words.where("I'm Zhang San") == FIRST
-    assert Words([tool]).where("I'm Zhang San") == tool.id, "a tool's answer is looked at as well"
+    assert AnswerWords([tool]).where("I'm Zhang San") == tool.id, "a tool's answer is looked at as well"
     assert words.where("nobody said this") == ""
 
 
 def test_looking_quotes_up_takes_time_linear_in_what_was_said() -> None:
     def work(size: int) -> Any:
         said = [trace("user", "so it goes on " * 10) for _ in range(size)]
-        return lambda: [Words(said).where(f"nobody said {number}") for number in range(3)]
+        return lambda: [AnswerWords(said).where(f"nobody said {number}") for number in range(3)]
 
     assert growth(work, 40) < LINEAR
 
@@ -188,7 +188,7 @@ def test_looking_quotes_up_takes_time_linear_in_what_was_said() -> None:
 @given(values)
 def test_whatever_a_model_answers_is_read_without_harm(answer: Any) -> None:
     made = read_answer(answer, SAID)
-    assert made is None or (_fault(made) is None and all(map(proposal_of, made.facts)))
+    assert made is None or (_find_fault(made) is None and all(map(proposal_of, made.facts)))
 
 
 @given(values)

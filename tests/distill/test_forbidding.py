@@ -19,8 +19,8 @@ from looseleaf import Memory
 from looseleaf.base.errors import Refused
 from looseleaf.base.origins import FORBIDDEN, may_forbid
 from looseleaf.distill import forbidding
-from looseleaf.distill.forbidding import allowed, bears_on, forbidden, permitted, telling
-from looseleaf.distill.requests import changed
+from looseleaf.distill.forbidding import bears_on, cut_forbidden, forbidden, permitted_traces, telling_terms
+from looseleaf.distill.requests import with_members
 from looseleaf.distill.statements import sentences_of
 from looseleaf.place import distill_and_place as making
 from looseleaf.place.obey import Obey
@@ -154,7 +154,7 @@ def test_what_is_no_order_to_forget_takes_nothing_away(place: Path, said: str) -
     ],
 )
 def test_what_says_only_that_nothing_is_to_be_kept_is_about_all_of_its_message(said: str) -> None:
-    assert "Nordholm" not in allowed(said, forbidden(said))
+    assert "Nordholm" not in cut_forbidden(said, forbidden(said))
 
 
 @pytest.mark.parametrize("chance", [0.0, 0.5, 1.0])
@@ -163,11 +163,13 @@ def test_a_prohibition_that_ends_in_a_colon_is_about_what_follows(
 ) -> None:
     """Whatever the weights say of it."""
     said = "Onthoud dit niet: ik verdien 93417 per jaar."
-    every = [changed(each, scores=changed(each.scores, erase=chance)) for each in sentences_of(said)]
+    every = [
+        with_members(each, scores=with_members(each.scores, erase=chance)) for each in sentences_of(said)
+    ]
     monkeypatch.setattr(forbidding, "sentences_of", lambda text: tuple(every))
     found = forbidden.__wrapped__(said)
     assert found is not None
-    assert allowed(said, found) == ""
+    assert cut_forbidden(said, found) == ""
     assert found.order is None
 
 
@@ -358,7 +360,7 @@ MESSAGES = st.lists(st.one_of(st.sampled_from(SAID), FORBIDS), max_size=5).map("
 @given(MESSAGES)
 def test_what_may_be_remembered_is_the_message_without_what_it_forbids(message: str) -> None:
     found = forbidden(message)
-    rest = allowed(message, found)
+    rest = cut_forbidden(message, found)
     assert forbidden(message) == found
     if found is None:
         assert rest == message
@@ -372,8 +374,8 @@ def test_what_may_be_remembered_is_the_message_without_what_it_forbids(message: 
 
 @given(st.text(max_size=80), st.text(max_size=80))
 def test_only_a_text_that_shares_a_term_bears_on_what_is_named(text: str, other: str) -> None:
-    named = telling(other)
-    assert not bears_on(text, named) or telling(text) & named
+    named = telling_terms(other)
+    assert not bears_on(text, named) or telling_terms(text) & named
     assert not bears_on(text, frozenset())
 
 
@@ -386,8 +388,10 @@ def test_of_talk_the_prohibition_what_it_means_and_what_answers_it_are_left_out(
         memory.record(assistant="I will not speak of chess.", ts=THEN + 4)
         memory.record(user="I live in Lyon.", ts=THEN + 5)
         traces = [trace for turn in memory.talk.turns() for trace in turn.traces]
-        assert [each.content for each in permitted(traces)][-1] == "I live in Lyon."
-        assert not any(word in each.content for each in permitted(traces) for word in ("93417", "chess"))
+        assert [each.content for each in permitted_traces(traces)][-1] == "I live in Lyon."
+        assert not any(
+            word in each.content for each in permitted_traces(traces) for word in ("93417", "chess")
+        )
 
 
 # --- crashes ---------------------------------------------------------------------------------
@@ -464,5 +468,5 @@ def test_who_leaves_obeying_to_the_recording_fails_that_sweep(
     place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The mutant: nothing is looked at again when talk is distilled."""
-    monkeypatch.setattr(making, "_prohibitions", lambda stretch: [])
+    monkeypatch.setattr(making, "_find_prohibitions", lambda stretch: [])
     assert left_after(sites(place)[-1:], place)

@@ -21,7 +21,7 @@ from looseleaf.base.messages import Distilled, Trace
 from looseleaf.base.policy import Policy
 from looseleaf.base.replies import Reply, Usage
 from looseleaf.base.values import Fact
-from looseleaf.distill.make_entry import _fault, run
+from looseleaf.distill.make_entry import _find_fault, run
 from looseleaf.distill.material import Transcript, clipped, pieces
 from looseleaf.distill.model import INSTRUCTIONS, SCHEMA, ModelDistiller, fault_of
 from looseleaf.distill.rules import estimate
@@ -90,7 +90,7 @@ INTRODUCED = Given(trace("user", "Hello, I'm Zhang San."), trace("assistant", "H
 
 def distilled(*replies: Any, material: Given = INTRODUCED, tokens: int = 400, **more: Any) -> Distilled:
     made = ModelDistiller(Asking(*replies).model, **more).distill(material, tokens)
-    assert _fault(made) is None
+    assert _find_fault(made) is None
     return made
 
 

@@ -518,7 +518,7 @@ def test_forgotten_calls_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_what_is_kept_does_not_grow_with_the_material(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gather, "HELD", (16, 16))
-    kept = gather.Gathered(100)
+    kept = gather.Collected(100)
     for trace in long_talk(100).traces():
         kept.take(trace)
     kept.end()

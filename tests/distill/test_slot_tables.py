@@ -14,13 +14,13 @@ from looseleaf.distill import slot_tables
 from looseleaf.distill.slot_tables import (
     LONGEST,
     Table,
-    _pattern,
+    _compile_form,
     _sorts_in,
     _sorts_of_words,
     families,
     family_of,
+    has_shape,
     is_name,
-    is_sound,
     languages,
     may_match,
     read,
@@ -51,7 +51,7 @@ def test_there_is_a_table_for_each_language() -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_form_compiles_and_no_repeat_stands_in_another(language: str) -> None:
     for form in table(language).forms:
-        pattern = _pattern(form)
+        pattern = _compile_form(form)
         assert pattern.flags & re.IGNORECASE
         assert list(nested(parsed(pattern.pattern))) == [], form.source
         assert form.topic in ("user", "project", "-"), form
@@ -63,11 +63,11 @@ def test_every_form_compiles_and_no_repeat_stands_in_another(language: str) -> N
 def test_a_form_is_compiled_the_same_each_time() -> None:
     for language in ("en", "zh", "ko"):
         for form in table(language).forms[::20]:
-            kept = _pattern(form)
-            slot_tables._family.cache_clear()
+            kept = _compile_form(form)
+            slot_tables._family_pattern.cache_clear()
             slot_tables._sorts_by_words.cache_clear()
-            assert _pattern.__wrapped__(form).pattern == kept.pattern
-            assert slot_tables._outside.__wrapped__(form.source) == slot_tables._outside(form.source)
+            assert _compile_form.__wrapped__(form).pattern == kept.pattern
+            assert slot_tables._outer_words.__wrapped__(form.source) == slot_tables._outer_words(form.source)
             _sorts_of_words(form.source)
 
 
@@ -79,7 +79,7 @@ def wrongly_passed_over(language: str, times: int) -> list[str]:
     for form in table(language).forms:
         for _ in range(times):
             text = made_up(form.source, random)
-            if _pattern(form).search(text) is None:
+            if _compile_form(form).search(text) is None:
                 continue
             matched += 1
             small = text.lower()
@@ -225,7 +225,7 @@ def test_in_doubt_nothing_is_read(sentence: str) -> None:
     ],
 )  # fmt: skip
 def test_a_value_has_the_shape_of_its_type(kind: str, value: str, expected: bool) -> None:
-    assert is_sound(kind, value, table("en")) is expected
+    assert has_shape(kind, value, table("en")) is expected
 
 
 def test_a_name_of_several_words_is_known_as_one_of_its_sort() -> None:

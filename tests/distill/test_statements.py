@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from looseleaf.base.messages import Proposal
-from looseleaf.distill.requests import changed
+from looseleaf.distill.requests import with_members
 from looseleaf.distill.selector import KINDS, Scores
 from looseleaf.distill.slot_tables import languages, table
 from looseleaf.distill.statements import LOW, SENTENCES, SURE_RULE, kind_of, sentences_of, statements
@@ -91,7 +91,9 @@ def test_sentences_that_are_put_on_one_line_fail_the_test_of_quotes() -> None:
     real = statements(message, THEN)
     assert real
     assert quotes_are_of(message, real)
-    assert not quotes_are_of(message, [changed(each, quote=" ".join(each.quote.split())) for each in real])
+    assert not quotes_are_of(
+        message, [with_members(each, quote=" ".join(each.quote.split())) for each in real]
+    )
 
 
 @settings(deadline=None)

@@ -13,10 +13,10 @@ from distill.test_forbidding import say, told
 from looseleaf import Memory
 from looseleaf.base.errors import Refused
 from looseleaf.distill.cues import is_formed, is_of_work
-from looseleaf.distill.forbidding import forbidden, named_in, order_of
+from looseleaf.distill.forbidding import forbidden, named_terms, order_of
 from looseleaf.distill.selector import Scores, select
 from looseleaf.distill.slot_tables import lexicon
-from looseleaf.facts.erasing import MEANT, SURELY_MEANT, Order, Told, erasing_signs, meant_by
+from looseleaf.facts.erasing import MEANT, SURELY_MEANT, HeldLine, Order, erasing_signs, find_meant
 from looseleaf.text.lines import undoubted
 from placing import THEN
 
@@ -31,12 +31,12 @@ CHANCES = st.floats(0, 1)
 def order(
     said: str, *, forbid: float = 0.95, erase: float = 0.98, last: float = 0.05, rest: int = 0
 ) -> Order:
-    return Order(said, forbid, erase, last, named_in(said), rest)
+    return Order(said, forbid, erase, last, named_terms(said), rest)
 
 
-def meant(said: Order | str, *lines: str | Told) -> list[str]:
-    given_lines = [each if isinstance(each, Told) else Told(each) for each in lines]
-    found = meant_by(said if isinstance(said, Order) else order(said), given_lines, lexicon())
+def meant(said: Order | str, *lines: str | HeldLine) -> list[str]:
+    given_lines = [each if isinstance(each, HeldLine) else HeldLine(each) for each in lines]
+    found = find_meant(said if isinstance(said, Order) else order(said), given_lines, lexicon())
     return [given_lines[at].words for at, chance in sorted(found.items()) if chance >= MEANT]
 
 
@@ -58,12 +58,12 @@ def test_a_line_is_meant_by_its_words_or_by_what_it_is_about(said: str, line: in
 
 
 def test_what_names_nothing_means_the_message_before() -> None:
-    last = Told("my salary is 93417", is_last=True)
+    last = HeldLine("my salary is 93417", is_last=True)
     assert meant(order("scratch that, you never heard it", last=0.95), *LINES[:5], last) == [last.words]
 
 
 def test_what_names_another_line_or_says_more_does_not_mean_the_message_before() -> None:
-    last = Told("my salary is 93417", is_last=True)
+    last = HeldLine("my salary is 93417", is_last=True)
     assert last.words not in meant(order("forget that I play chess", last=0.95), *LINES[:5], last)
     assert meant(order("off you go", last=0.95, rest=9), *LINES[:5], last) == []
     assert meant(order("keep this between us", erase=0.1, last=0.95), *LINES[:5], last) == []
@@ -74,11 +74,11 @@ def test_what_names_another_line_or_says_more_does_not_mean_the_message_before()
 def test_chances_lie_between_0_and_1_and_do_not_depend_on_the_order_of_the_lines(
     said: str, forbid: float, erase: float, last: float, lines: list[tuple[str, bool]]
 ) -> None:
-    one = Order(said, forbid, erase, last, named_in(said))
-    every = [Told(words, is_last=is_last) for words, is_last in lines]
-    found = meant_by(one, every, lexicon())
+    one = Order(said, forbid, erase, last, named_terms(said))
+    every = [HeldLine(words, is_last=is_last) for words, is_last in lines]
+    found = find_meant(one, every, lexicon())
     assert all(0 <= chance <= 1 and 0 <= at < len(every) for at, chance in found.items())
-    turned = meant_by(one, every[::-1], lexicon())
+    turned = find_meant(one, every[::-1], lexicon())
     assert {len(every) - 1 - at: round(chance, 9) for at, chance in turned.items()} == {
         at: round(chance, 9) for at, chance in found.items()
     }
@@ -87,15 +87,15 @@ def test_chances_lie_between_0_and_1_and_do_not_depend_on_the_order_of_the_lines
 @given(TEXTS, st.lists(TEXTS, max_size=6))
 def test_only_lines_that_share_something_can_be_meant(said: str, lines: list[str]) -> None:
     one = order(said)
-    for at, signs in erasing_signs(one, [Told(line) for line in lines], lexicon()):
-        assert signs["shared"] > 0 or signs["aspects"] > 0 or one.named & named_in(lines[at])
+    for at, signs in erasing_signs(one, [HeldLine(line) for line in lines], lexicon()):
+        assert signs["shared"] > 0 or signs["aspects"] > 0 or one.named & named_terms(lines[at])
 
 
 def test_the_time_grows_hardly_faster_than_the_number_of_lines() -> None:
     def took(count: int) -> float:
-        lines = [Told(f"line {number} tells of chess and of heron {number}") for number in range(count)]
+        lines = [HeldLine(f"line {number} tells of chess and of heron {number}") for number in range(count)]
         start = time.process_time()
-        meant_by(order("forget that I play chess"), lines, lexicon())
+        find_meant(order("forget that I play chess"), lines, lexicon())
         return time.process_time() - start
 
     took(10)
@@ -113,7 +113,7 @@ def test_an_order_that_names_nothing_is_about_the_sentences_around_it() -> None:
     said = ["You brought up the dolls in front of everybody.", "Delete that."]
     found = order_of([(said[1], scores(0.9))], said)
     assert found is not None
-    assert found.named >= named_in("dolls")
+    assert found.named >= named_terms("dolls")
     assert order_of([], said) is None
 
 
@@ -121,7 +121,7 @@ def test_the_rest_of_a_long_message_is_not_what_an_order_names() -> None:
     said = [f"The heron server number {number} needs a new disk." for number in range(9)]
     found = order_of([("Forget that I play chess.", scores(0.9))], ["Forget that I play chess.", *said])
     assert found is not None
-    assert found.named == named_in("Forget that I play chess.")
+    assert found.named == named_terms("Forget that I play chess.")
     assert found.rest > 9
 
 
@@ -159,7 +159,7 @@ def test_a_line_that_a_person_confirmed_goes_only_if_it_is_surely_meant(
     place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        "looseleaf.place.obey.meant_by",
+        "looseleaf.place.obey.find_meant",
         lambda order, lines, lexicon: dict.fromkeys(range(99), (MEANT + SURELY_MEANT) / 2),
     )
     with Memory(place / "memory") as memory:

@@ -16,10 +16,19 @@ from looseleaf.base.messages import Distilled, Material, Proposal, Trace
 from looseleaf.base.origins import LEVELS, is_at_least, is_trusted, level_of, lowest
 from looseleaf.base.paths import APPROVED, PINNED, TICKED
 from looseleaf.base.values import Fact
-from looseleaf.distill.forbidding import permitted
+from looseleaf.distill.forbidding import permitted_traces
 from looseleaf.distill.material import witnesses_of
 from looseleaf.distill.statements import statements
-from looseleaf.facts.gate import Spoken, Witness, is_supported, judge, mentions, proposal_of, rests_on, says
+from looseleaf.facts.gate import (
+    Spoken,
+    Witness,
+    find_support,
+    is_supported,
+    judge,
+    mentions,
+    proposal_of,
+    supports,
+)
 from looseleaf.facts.placement import Plan
 from looseleaf.language.own_words import own_words
 from looseleaf.text.lines import is_found, undoubted
@@ -96,7 +105,7 @@ def test_a_level_is_never_above_that_of_the_best_who_said_it(
         levels = [level_of(each.origin) for each in witnesses] or ["tainted"]
         assert found.level in ("inferred", "tainted")
         if found.level == "inferred" and lowest(levels) == "tainted":
-            assert rests_on(proposal, witnesses) is not None
+            assert find_support(proposal, witnesses) is not None
 
 
 def derive(random: Random, steps: int) -> None:
@@ -700,15 +709,15 @@ def test_no_source_is_named_that_does_not_hold_the_quote(text: str, quote: str, 
 
 def test_a_whole_sentence_says_itself_and_a_part_of_it_need_not() -> None:
     text = 'Hello. For example, never ask "who are you and why" again, but ship it! Should I mail Bob?'
-    assert says('For example, never ask "who are you and why" again, but ship it', text)
-    assert says("Should I mail Bob?", text)
-    assert not says("Should I mail Bob", text)
-    assert not says("mail Bob", text)
+    assert supports('For example, never ask "who are you and why" again, but ship it', text)
+    assert supports("Should I mail Bob?", text)
+    assert not supports("Should I mail Bob", text)
+    assert not supports("mail Bob", text)
 
 
 def test_a_text_may_mention_what_it_does_not_say() -> None:
     assert mentions("fix the login bug", "The login bug is fixed.")
-    assert not says("fix the login bug", "The login bug is fixed.")
+    assert not supports("fix the login bug", "The login bug is fixed.")
     assert not mentions("fix the login bug", "The login works. The bug is fixed.")
 
 
@@ -719,12 +728,12 @@ def test_nothing_is_said_by_nobody() -> None:
 
 @given(st.text(max_size=80), st.text(max_size=200))
 def test_whatever_the_words_are_a_claim_that_adds_a_word_is_not_said(claim: str, text: str) -> None:
-    assert not says(f"{claim} qzxvw", text)
+    assert not supports(f"{claim} qzxvw", text)
 
 
 @given(st.sampled_from(USER_SAYS), st.integers(0, 10**9))
 def test_a_number_that_was_not_said_is_not_said(text: str, number: int) -> None:
-    assert str(number) in text or not says(f"{text} {number}", text)
+    assert str(number) in text or not supports(f"{text} {number}", text)
 
 
 # --- the rules, and time -----------------------------------------------------------------
@@ -740,7 +749,7 @@ def test_what_the_rules_propose_of_a_user_s_words_is_verified(origin: str) -> No
     witnesses = witnesses_of(traces)
     proposals = [
         each
-        for trace in permitted(traces)
+        for trace in permitted_traces(traces)
         for each in statements(trace.content, trace.ts, trace.id, everything=origin == "person")
     ]
     judged = [judge(each, witnesses) for each in proposals]
@@ -777,7 +786,7 @@ def test_time_is_linear_in_the_text(text: str) -> None:
             heard = [witness(f"{whole} {next(number)}")]
             judge(Proposal("Likes", "plums apples", text * 3), heard)
             judge(Proposal("Likes", "plums", "some  Plums and pears"), heard)
-            says("pears plums apples 7", heard[0].text)
+            supports("pears plums apples 7", heard[0].text)
 
         return once
 

@@ -23,8 +23,8 @@ from looseleaf.base.paths import TICKED
 from looseleaf.base.policy import Policy
 from looseleaf.base.values import Edit, Fact, Hunk
 from looseleaf.facts.known_facts import Facts
-from looseleaf.facts.ledger import Ledger, fact_id
-from looseleaf.facts.page_lines import Lines, Shard, Sheet
+from looseleaf.facts.ledger import FactLedger, fact_id
+from looseleaf.facts.page_lines import MovedLines, Shard, Sheet
 from looseleaf.facts.truth import true_at
 from looseleaf.log.journal import make_edit, record_of
 from looseleaf.pages.grammar import parse, topic_of
@@ -458,7 +458,7 @@ def test_a_summary_is_by_rule_only_where_the_program_wrote_it(
 class Book:
     """A ledger without a store: edits are given as texts, at times of the test's choosing."""
 
-    def __init__(self, *, trusts: bool = True, made: type[Ledger] = Ledger) -> None:
+    def __init__(self, *, trusts: bool = True, made: type[FactLedger] = FactLedger) -> None:
         self.shards: dict[str, Shard] = {}
         self.texts: dict[str, bytes | None] = {}
         self.now = 1_700_000_000.0
@@ -1033,7 +1033,7 @@ def toggling(size: int) -> Callable[[], object]:
 
     def fold() -> None:
         shards: dict[str, Shard] = {}
-        ledger = Ledger(lambda name: shards.setdefault(name, Shard(name)), lambda edit: None)
+        ledger = FactLedger(lambda name: shards.setdefault(name, Shard(name)), lambda edit: None)
         for record in records:
             ledger.take(record)
         assert len(shards["work"].standing) == size + 1
@@ -1055,7 +1055,7 @@ def rewriting(size: int) -> Callable[[], object]:
 
     def fold() -> None:
         shards: dict[str, Shard] = {}
-        ledger = Ledger(lambda name: shards.setdefault(name, Shard(name)), lambda edit: None)
+        ledger = FactLedger(lambda name: shards.setdefault(name, Shard(name)), lambda edit: None)
         for record in records:
             ledger.take(record)
         assert len(shards["work"].standing) == size
@@ -1070,7 +1070,7 @@ def repeating(size: int) -> Callable[[], object]:
 
     def fold() -> None:
         shards: dict[str, Shard] = {}
-        Ledger(lambda name: shards.setdefault(name, Shard(name)), lambda edit: None).take(record)
+        FactLedger(lambda name: shards.setdefault(name, Shard(name)), lambda edit: None).take(record)
         # They are counted: whatever finds the numbers, they are the same when the journal is read again.
         counted = {fact_id("e", "facts/work.md", "Likes", "tea", str(number)) for number in range(size)}
         assert shards["work"].standing == counted
@@ -1086,29 +1086,29 @@ def test_folding_takes_time_in_proportion_to_the_edits(work: Callable[[int], Cal
 # --- mutants -------------------------------------------------------------------------------
 
 
-class Forgetful(Ledger):
+class Forgetful(FactLedger):
     """The mutant: does not know lines again that somebody moved."""
 
     def _carried(self, shard: Shard, edit: Edit, read: Fact) -> Fact | None:
         return None
 
 
-class Deaf(Ledger):
+class Deaf(FactLedger):
     """The mutant: knows them again only where they go before they come."""
 
     def _arrived(self, edit: Edit, fact: Fact) -> bool:
         return False
 
 
-class Credulous(Ledger):
+class Credulous(FactLedger):
     """The mutant: takes whoever uncovers a line for its author."""
 
-    def _own(self, shard: Shard, edit: Edit, read: Fact, left: Any, author: str) -> Fact:
-        return super()._own(shard, edit, read, left, edit.author)
+    def _make_own(self, shard: Shard, edit: Edit, read: Fact, left: Any, author: str) -> Fact:
+        return super()._make_own(shard, edit, read, left, edit.author)
 
 
-@pytest.mark.parametrize("made", [Ledger, Forgetful, Deaf, Credulous])
-def test_a_ledger_without_these_guards_makes_a_persons_lines_of_an_agents(made: type[Ledger]) -> None:
+@pytest.mark.parametrize("made", [FactLedger, Forgetful, Deaf, Credulous])
+def test_a_ledger_without_these_guards_makes_a_persons_lines_of_an_agents(made: type[FactLedger]) -> None:
     risen = 0
     for order in ((0, 1), (1, 0)):
         book = Book(made=made)
@@ -1121,11 +1121,11 @@ def test_a_ledger_without_these_guards_makes_a_persons_lines_of_an_agents(made: 
     book.edit("facts/work.md", "```\n- A: hidden\n", "agent:main")
     book.edit("facts/work.md", "- A: hidden\n")
     risen += book.standing() != {"hidden": "inferred"}
-    assert risen == (made is not Ledger)
+    assert risen == (made is not FactLedger)
 
 
 def test_any_sequence_finds_such_a_mutant_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("looseleaf.facts.ledger.Ledger", Deaf)
+    monkeypatch.setattr("looseleaf.facts.ledger.FactLedger", Deaf)
     with pytest.raises(AssertionError):
         run_state_machine_as_test(
             AnySequence,
@@ -1151,7 +1151,7 @@ def test_handing_lines_over_takes_time_in_proportion_to_their_number() -> None:
         ended = [(old, "", new) for old, new in names]
 
         def there_and_back() -> None:
-            lines = Lines(shard, ended)
+            lines = MovedLines(shard, ended)
             for old, new in names:
                 assert lines.replaced_by(new) == [old]
                 assert lines.hand_over(old, new) == "facts/user.md"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from looseleaf.base.values import Fact
-from looseleaf.facts.placement import outdated_by, over_and_now, stands_in
+from looseleaf.facts.placement import has_words, outdated_by, over_and_now
 
 
 def fact(quote: str, status: str = "current", relation: str = "Home") -> Fact:
@@ -23,7 +23,7 @@ def fact(quote: str, status: str = "current", relation: str = "Home") -> Fact:
     ],
 )
 def test_a_quote_stands_in_a_sentence_as_words_of_its_own(quote: str, text: str, is_there: bool) -> None:
-    assert stands_in(quote, text) == is_there
+    assert has_words(quote, text) == is_there
 
 
 def test_what_is_true_as_well_is_not_outdated_and_a_note_vouches_for_nothing() -> None:

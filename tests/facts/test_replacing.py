@@ -18,13 +18,13 @@ from looseleaf.facts.replacing import (
     DOUBT,
     GONE,
     Change,
-    is_told_with,
+    cut_clauses,
+    facts_naming,
+    is_from_same_words,
     links,
-    naming,
     replaced_by,
-    saying,
-    without,
     words_of,
+    words_test,
 )
 from looseleaf.language.value_keys import key
 from looseleaf.text.lines import as_written, doubted, is_doubtful, statement, undoubted, worded
@@ -127,7 +127,7 @@ def test_each_sign_that_a_line_is_meant_has_a_weight(
 @settings(deadline=None)
 @given(TEXTS, st.lists(TEXTS, max_size=4))
 def test_naming_finds_lines_with_all_of_the_words(words: str, lines: list[str]) -> None:
-    for each in naming(words, [held(line) for line in lines]):
+    for each in facts_naming(words, [held(line) for line in lines]):
         assert words_of(held(words)) <= words_of(each)
 
 
@@ -184,11 +184,11 @@ def test_what_rests_on_words_that_are_in_doubt_is_in_doubt_with_them() -> None:
     slot = held("Yanis", "Partner", quote="mon copain Yanis est allergique")
     note = held("mon copain Yanis est allergique", quote="mon copain Yanis est allergique")
     other = held("Yanis", "Partner", quote="another sentence")
-    assert is_told_with(note, [slot], "")
-    assert is_told_with(slot, [note], "Yanis and I split up")
-    assert not is_told_with(slot, [note], "we split up")
-    assert not is_told_with(note, [other], "")
-    assert not is_told_with(note, [note], "")
+    assert is_from_same_words(note, [slot], "")
+    assert is_from_same_words(slot, [note], "Yanis and I split up")
+    assert not is_from_same_words(slot, [note], "we split up")
+    assert not is_from_same_words(note, [other], "")
+    assert not is_from_same_words(note, [note], "")
 
 
 def test_of_many_lines_that_name_it_the_nearest_go() -> None:
@@ -204,16 +204,16 @@ def test_of_many_lines_that_name_it_the_nearest_go() -> None:
 @settings(deadline=None)
 @given(TEXTS, st.text(alphabet="abc", min_size=1, max_size=3))
 def test_a_line_without_a_clause_has_only_words_of_the_line(said: str, word: str) -> None:
-    rest = without(said, lambda clause: word in clause)
+    rest = cut_clauses(said, lambda clause: word in clause)
     assert word not in rest
     assert all(part in undoubted(said) for part in rest.split(", ") if part)
 
 
 def test_a_clause_goes_and_the_others_stay() -> None:
     line = "I eat no meat, and I drink no milk, but cheese is fine"
-    assert without(line, saying("milk")) == "I eat no meat, but cheese is fine"
-    assert without("I drink no milk", saying("milk")) == ""
-    assert without(line, saying("")) == ""
+    assert cut_clauses(line, words_test("milk")) == "I eat no meat, but cheese is fine"
+    assert cut_clauses("I drink no milk", words_test("milk")) == ""
+    assert cut_clauses(line, words_test("")) == ""
 
 
 # --- in a memory -----------------------------------------------------------------------------

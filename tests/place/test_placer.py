@@ -812,7 +812,7 @@ def test_topics_are_read_by_name_and_as_of_a_time(memory: Memory) -> None:
     tell(memory, "We use Postgres. I live in Berlin.")
     assert memory.views.topic("project")["facts"]
     assert memory.views.overview()["active_topics"]
-    with pytest.raises(Refused, match="there is no topic 'x'"):
+    with pytest.raises(Refused, match="There is no topic 'x'"):
         memory.views.topic("x")
 
 

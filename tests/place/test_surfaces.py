@@ -345,7 +345,7 @@ def test_what_a_tool_of_ours_showed_is_used(place: Path, monkeypatch: pytest.Mon
 def test_an_archive_that_looks_at_no_use_fails_that_test(
     place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(archive.Archive, "_shown", lambda self, since: "")
+    monkeypatch.setattr(archive.Archive, "_shown_since", lambda self, since: "")
     with pytest.raises(AssertionError):
         test_what_a_tool_of_ours_showed_is_used(place, monkeypatch)
 

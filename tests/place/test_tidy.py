@@ -647,7 +647,7 @@ def test_a_crash_around_every_change_leaves_every_fact_on_a_page(place: Path) ->
 def test_leaving_before_arriving_fails_the_sweep(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Tidy, "_in_order", leaves_first)
     monkeypatch.setattr(Tidy, "_prove", lambda *_: None)
-    monkeypatch.setattr(Tidy, "_only_from", lambda self, old, profile, new: lambda text: new)
+    monkeypatch.setattr(Tidy, "_change_only", lambda self, old, profile, new: lambda text: new)
     with open_memory(place / "undisturbed") as memory:
         write(memory, LONG, *USED)
         memory.review.tidy()

@@ -51,7 +51,7 @@ NOTED = 500
 """The most decisions, constraints and so on that are kept of one material."""
 
 
-class Noting:
+class NotedSentences:
     """Sentences worth keeping, each once, the newest last; of too many the oldest go."""
 
     def __init__(self) -> None:
@@ -71,7 +71,7 @@ class Noting:
         return tuple(self._found.values())
 
 
-class Open(Noting):
+class OpenTasks(NotedSentences):
     """Open tasks. A task reported as done is closed."""
 
     def close(self, text: str) -> None:
@@ -88,7 +88,7 @@ ASKED_CHARS = 400
 """Characters kept of the assistant's last message: its end, where it asks."""
 
 
-class Stating:
+class StatedFacts:
     """Facts that users stated, each once, the newest last; of too many the oldest go. `everything`: the user gave the
     material to be remembered, so every sentence of it is kept."""
 
@@ -173,7 +173,7 @@ class Work:
         return bool(self.solution) and (self.calls > 0 or self.answers > 1)
 
 
-class Episodes:
+class EpisodeFinder:
     """Follows the talk, message by message; holds the current work and the longest that was finished."""
 
     def __init__(self) -> None:
@@ -186,10 +186,10 @@ class Episodes:
             (each for each in sentences if is_request(each) and len(content(each)) >= _LEAST_WORDS), ""
         )
         if request:
-            self._settle()
+            self._finish_work()
             self._now = Work(request)
             self._now.fault = next((each for each in sentences if is_fault(each)), "")
-        self._learn(sentences)
+        self._find_lesson(sentences)
 
     def called(self) -> None:
         if self._now is not None:
@@ -205,9 +205,9 @@ class Episodes:
             best = max(done, key=lambda each: len(about & content(each)))
             if self._now.calls or about & content(best):
                 self._now.solution = best
-        self._learn(sentences)
+        self._find_lesson(sentences)
 
-    def _learn(self, sentences: list[str]) -> None:
+    def _find_lesson(self, sentences: list[str]) -> None:
         work = self._now
         if work is None:
             return
@@ -216,7 +216,7 @@ class Episodes:
             if each != work.request and is_lesson(each) and (is_sure_lesson(each) or not work.lesson):
                 work.lesson = each
 
-    def _settle(self) -> None:
+    def _finish_work(self) -> None:
         work = self._now
         if work is not None and work.is_finished and (self._best is None or work.calls >= self._best.calls):
             self._best = work
@@ -224,7 +224,7 @@ class Episodes:
 
     def told(self) -> dict[str, str] | None:
         """Return the episode, or None if nothing was finished."""
-        self._settle()
+        self._finish_work()
         work = self._best
         if work is None:
             return None
@@ -275,7 +275,7 @@ _REPLY = 24
 
 
 @frozen
-class Said:
+class NotedSentence:
     """A sentence that may stand in the summary. `order`: the place of its trace, and its own within it."""
 
     order: tuple[int, int]
@@ -283,32 +283,32 @@ class Said:
     weight: float
 
 
-class Pool:
+class SentencePool:
     """The weightiest sentences, of equal ones the newest; each long one once."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
-        self._held: list[Said] = []
+        self._held: list[NotedSentence] = []
         self.chars = 0
 
-    def add(self, said: Iterable[Said]) -> None:
+    def add(self, said: Iterable[NotedSentence]) -> None:
         for each in said:
             self.chars += len(each.text)
             self._held.append(each)
         if len(self._held) > 2 * self._limit:
             self._held = self.ranked()[: self._limit]
 
-    def ranked(self) -> list[Said]:
-        found: dict[object, Said] = {}
+    def ranked(self) -> list[NotedSentence]:
+        found: dict[object, NotedSentence] = {}
         for said in sorted(self._held, key=lambda said: (said.weight, said.order), reverse=True):
             key = said.text if len(said.text) > _REPLY else said.order
             first = found.setdefault(key, said)
             if said.order > first.order:  # the last place counts: what came between is over
-                found[key] = Said(said.order, said.text, first.weight)
+                found[key] = NotedSentence(said.order, said.text, first.weight)
         return list(found.values())
 
 
-class Call:
+class CallOutcome:
     """A tool call, and its outcome in a few words."""
 
     def __init__(self, order: int, name: str, arguments: str) -> None:
@@ -321,7 +321,7 @@ class Call:
         return f"({self.arguments})" + (f": {outcome}" if outcome else "")
 
 
-class Seen:
+class IdentifierUse:
     """Where an identifier was first named (the order of the call and the place in its result), when last, how often."""
 
     def __init__(self, order: int, place: int) -> None:
@@ -330,77 +330,79 @@ class Seen:
         self.uses = 1
 
 
-class Gathered:
+class Collected:
     """The material kept so far."""
 
     def __init__(self, tokens: int, *, everything: bool = False) -> None:
         least, most = HELD
         most = min(max(tokens, least), most)
-        self.decisions, self.tasks, self.constraints = Noting(), Open(), Noting()
-        self.facts, self.episodes = Stating(NOTED, everything=everything), Episodes()
-        self.questions, self.next_actions = Noting(), Noting()
-        self.user, self.assistant = Pool(most), Pool(most)
-        self.calls: deque[Call] = deque(maxlen=most)
+        self.decisions, self.tasks, self.constraints = NotedSentences(), OpenTasks(), NotedSentences()
+        self.facts, self.episodes = StatedFacts(NOTED, everything=everything), EpisodeFinder()
+        self.questions, self.next_actions = NotedSentences(), NotedSentences()
+        self.user, self.assistant = SentencePool(most), SentencePool(most)
+        self.calls: deque[CallOutcome] = deque(maxlen=most)
         self.earlier: dict[str, int] = {}
-        self.names: list[tuple[str, Seen]] = []
-        self._seen: dict[str, Seen] = {}
+        self.names: list[tuple[str, IdentifierUse]] = []
+        self._seen: dict[str, IdentifierUse] = {}
         self._most_names = 4 * most
-        self._open: dict[str, list[Call]] = {}
-        self._last_user: list[Said] = []
-        self._last_assistant: list[Said] = []
+        self._open: dict[str, list[CallOutcome]] = {}
+        self._last_user: list[NotedSentence] = []
+        self._last_assistant: list[NotedSentence] = []
         self._has_begun = False
         self.order = 0
 
     def take(self, trace: Trace) -> None:
         self.order += 1
-        if trace.trace_type in ("tool_call", "tool_result") and is_own(_text(trace.tool_name)):
+        if trace.trace_type in ("tool_call", "tool_result") and is_own(_text_of(trace.tool_name)):
             self.facts.used(trace)  # their arguments and answers are memory already, or wait to be
             return
         match trace.trace_type:
             case "user":
-                self._user(trace)
+                self._take_user(trace)
             case "assistant":
-                self._assistant(trace)
+                self._take_assistant(trace)
             case "tool_call":
-                self._call(trace)
+                self._take_call(trace)
             case "tool_result":
-                self._result(trace)
+                self._take_result(trace)
 
     def end(self) -> None:
         """Finish: the last messages weigh more, because the talk goes on from there."""
-        self.user.add(Said(said.order, said.text, said.weight + 3) for said in self._last_user)
+        self.user.add(NotedSentence(said.order, said.text, said.weight + 3) for said in self._last_user)
         for said in self._last_assistant:
             is_next = is_question(said.text) or is_intention(said.text)
             more = 2.5 if is_next else 1 if said.text[-1] in ".!。！" else 0.25
-            self.assistant.add([Said(said.order, said.text, said.weight + more)])
-        self.names = self._ranked()
+            self.assistant.add([NotedSentence(said.order, said.text, said.weight + more)])
+        self.names = self._rank_names()
 
-    def _user(self, trace: Trace) -> None:
+    def _take_user(self, trace: Trace) -> None:
         from looseleaf.distill.statements import sentences_of
 
-        found: list[Said] = []
+        found: list[NotedSentence] = []
         own = {
-            _brief(each.text): each for each in sentences_of(trace.content, self.facts.asked) if each.is_own
+            _shorten(each.text): each for each in sentences_of(trace.content, self.facts.asked) if each.is_own
         }
         self.facts.take(trace)
         for each in own.values():
             self._note(each, trace.id)
-        for place, (text, kind) in enumerate(_pieces(trace.content)):
+        for place, (text, kind) in enumerate(_read_pieces(trace.content)):
             if kind == "sentence" and is_phatic(text):
                 continue
-            weight = _weight(text, own.get(text)) if kind == "sentence" else 0.5
-            found.append(Said((self.order, place), text, weight + 2 * (not self._has_begun and place < 8)))
-        if media := _media(trace.media):
-            found.append(Said((self.order, _AFTER_ALL), media, 1.0))
+            weight = _weigh_sentence(text, own.get(text)) if kind == "sentence" else 0.5
+            found.append(
+                NotedSentence((self.order, place), text, weight + 2 * (not self._has_begun and place < 8))
+            )
+        if media := _describe_media(trace.media):
+            found.append(NotedSentence((self.order, _AFTER_ALL), media, 1.0))
         self.episodes.asked(list(own))
         self._has_begun = self._has_begun or bool(found)
-        self._name(identifiers(trace.content, NAMES), self.order)
+        self._count_names(identifiers(trace.content, NAMES), self.order)
         self.user.add(self._last_user)
         self._last_user = found
 
     def _note(self, sentence: Sentence, source: str) -> None:
         """Note a sentence of the user's own under what it is."""
-        text, scores = _brief(sentence.text), sentence.scores
+        text, scores = _shorten(sentence.text), sentence.scores
         is_kept = sentence.is_kept and sentence.is_surely_own
         if _is_rule(sentence):
             self.constraints.add(text, source)
@@ -413,14 +415,14 @@ class Gathered:
         if is_done(text):
             self.tasks.close(text)
 
-    def _assistant(self, trace: Trace) -> None:
+    def _take_assistant(self, trace: Trace) -> None:
         if not trace.content.strip():
             return
         self.facts.heard(trace)
         self.questions.clear()
         self.next_actions.clear()
-        found: list[Said] = []
-        for place, (text, kind) in enumerate(_pieces(trace.content)):
+        found: list[NotedSentence] = []
+        for place, (text, kind) in enumerate(_read_pieces(trace.content)):
             if kind != "sentence" or is_phatic(text):
                 continue
             weight = 1.0 * is_conclusion(text) - 1.5 * is_filler(text) - 1.0 * is_question(text)
@@ -435,16 +437,16 @@ class Gathered:
                 self.tasks.close(text)
             if is_intention(text):
                 self.next_actions.add(text, trace.id)
-            found.append(Said((self.order, place), text, weight))
+            found.append(NotedSentence((self.order, place), text, weight))
         self.episodes.answered([said.text for said in found])
-        self._name(identifiers(trace.content, NAMES))
+        self._count_names(identifiers(trace.content, NAMES))
         self.assistant.add(self._last_assistant)
         self._last_assistant = found
 
-    def _call(self, trace: Trace) -> Call:
+    def _take_call(self, trace: Trace) -> CallOutcome:
         # Without a space a name cannot look like a speaker's label.
-        name = "_".join(_text(trace.tool_name).split())[:VALUE_CHARS]
-        call = Call(self.order, escape(name) or "tool", _arguments(trace.tool_args))
+        name = "_".join(_text_of(trace.tool_name).split())[:VALUE_CHARS]
+        call = CallOutcome(self.order, escape(name) or "tool", _describe_arguments(trace.tool_args))
         if len(self.calls) == self.calls.maxlen:
             gone = self.calls[0].name
             if gone not in self.earlier and len(self.earlier) >= TOOLS:
@@ -452,33 +454,33 @@ class Gathered:
             self.earlier[gone] = self.earlier.get(gone, 0) + 1
         self.calls.append(call)
         self.episodes.called()
-        self._name(identifiers(trace.tool_args, ARGUMENT_NAMES), self.order)
+        self._count_names(identifiers(trace.tool_args, ARGUMENT_NAMES), self.order)
         if isinstance(trace.tool_call_id, str):
             self._open.setdefault(trace.tool_call_id, []).append(call)
             if len(self._open) > NOTED:
                 del self._open[next(iter(self._open))]
         return call
 
-    def _result(self, trace: Trace) -> None:
-        call_id = _text(trace.tool_call_id)
+    def _take_result(self, trace: Trace) -> None:
+        call_id = _text_of(trace.tool_call_id)
         if call_id not in self._open:
-            self._call(trace)
+            self._take_call(trace)
         waiting = self._open.get(call_id) or [self.calls[-1]]
         call = waiting.pop(0)
         if not waiting:
             self._open.pop(call_id, None)
         value = trace.tool_result if trace.tool_result is not None else trace.content
-        failure = _text(trace.tool_error) or _failure(value)
+        failure = _text_of(trace.tool_error) or _find_failure(value)
         if failure:
-            call.outcome = "failed: " + _brief(failure)
+            call.outcome = "failed: " + _shorten(failure)
             call.has_failed = True
         if isinstance(value, str) and len(value) <= OUTCOME_CHARS and from_json(value) is None:
             call.outcome = call.outcome or escape(value)
             call.has_failed = call.has_failed or value[:16].lower().lstrip().startswith("error")
         else:
-            self._name(identifiers(value, NAMES), call.order)
+            self._count_names(identifiers(value, NAMES), call.order)
 
-    def _name(self, names: Iterable[str], order: int = 0) -> None:
+    def _count_names(self, names: Iterable[str], order: int = 0) -> None:
         """Count named identifiers. Without an order, only those already known count."""
         for place, name in enumerate(names):
             seen = self._seen.get(name)
@@ -486,18 +488,18 @@ class Gathered:
                 seen.uses += 1
                 seen.last = self.order
             elif order:
-                self._seen[name] = Seen(order, place)
+                self._seen[name] = IdentifierUse(order, place)
         if len(self._seen) > 2 * self._most_names:
-            self._seen = dict(self._ranked()[: self._most_names])
+            self._seen = dict(self._rank_names()[: self._most_names])
 
-    def _ranked(self) -> list[tuple[str, Seen]]:
+    def _rank_names(self) -> list[tuple[str, IdentifierUse]]:
         """Return the identifiers that a later call may need most: ids before numbers, the newest and most used
         first."""
 
-        def rank(item: tuple[str, Seen]) -> tuple[float, int, int]:
+        def rank(item: tuple[str, IdentifierUse]) -> tuple[float, int, int]:
             name, seen = item
             return (
-                -_worth(name) - math.log2(seen.uses) / 2 - 2 * seen.last / self.order,
+                -_weigh_name(name) - math.log2(seen.uses) / 2 - 2 * seen.last / self.order,
                 -seen.order,
                 seen.place,
             )
@@ -514,7 +516,7 @@ def _is_rule(sentence: Sentence) -> bool:
     return sentence.scores.kind == "rule" and (sentence.is_kept or is_constraint(sentence.text))
 
 
-def _weight(text: str, own: Sentence | None) -> float:
+def _weigh_sentence(text: str, own: Sentence | None) -> float:
     """Weigh a user's sentence for a summary: kept sentences more, pasted ones less."""
     if own is None:
         return 0.5
@@ -530,16 +532,16 @@ _MOMENT = lazy(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9:.]+|[0-9]{1,2}:[0-9]{2}")
 _FAILED = lazy(r"(?im)^[ \t]*(?:[\w.]{0,60}(?:error|exception)|fatal|failed|failure|panic)\b.{0,200}")
 
 
-def _text(value: Any) -> str:
+def _text_of(value: Any) -> str:
     """Return a value as text: handmade lines may hold anything where a text belongs."""
     return value if isinstance(value, str) else joined(identifiers(value, 20))
 
 
-def _brief(text: str) -> str:
+def _shorten(text: str) -> str:
     return clipped(escape(text), SENTENCE_CHARS, "…")
 
 
-def _pieces(text: str) -> Iterator[tuple[str, str]]:
+def _read_pieces(text: str) -> Iterator[tuple[str, str]]:
     """Yield (text on one line, kind) for each piece; of code only the first line and the last."""
     if len(text) > 2 * READ_CHARS:
         text = text[:READ_CHARS] + "\n\n" + text[-READ_CHARS:]
@@ -550,16 +552,16 @@ def _pieces(text: str) -> Iterator[tuple[str, str]]:
             if ends:
                 yield f"[code: {ends}]", "code"
         else:
-            yield _brief(_STRONG.sub(r"\1", piece.text)), piece.kind
+            yield _shorten(_STRONG.sub(r"\1", piece.text)), piece.kind
 
 
-def _media(media: Any) -> str:
+def _describe_media(media: Any) -> str:
     kinds = [kind for kind in media.values() if isinstance(kind, list)] if isinstance(media, dict) else []
-    names = [escape(_text(name))[:VALUE_CHARS] for kind in kinds for name in kind]
+    names = [escape(_text_of(name))[:VALUE_CHARS] for kind in kinds for name in kind]
     return f"[media: {', '.join(names[:4])}{', …' * (len(names) > 4)}]" if names else ""
 
 
-def _arguments(arguments: Any) -> str:
+def _describe_arguments(arguments: Any) -> str:
     """Return the values of a call's arguments; a number or a boolean with its name, as it says nothing alone."""
     if isinstance(arguments, str):
         arguments = from_json(arguments) or arguments
@@ -571,7 +573,7 @@ def _arguments(arguments: Any) -> str:
         text = ""
         match value:
             case dict():
-                waiting.extend((_text(name), item) for name, item in reversed(value.items()))
+                waiting.extend((_text_of(name), item) for name, item in reversed(value.items()))
             case list() | tuple():
                 waiting.extend((key, item) for item in reversed(value))
             case str():
@@ -584,17 +586,17 @@ def _arguments(arguments: Any) -> str:
     return joined(found) + " …" * bool(waiting)
 
 
-def _failure(value: Any) -> str:
+def _find_failure(value: Any) -> str:
     """Return the failure that a result describes, if the tool did not report it as an error."""
     if isinstance(value, str):
         if value.lstrip()[:1] not in ("{", "["):
             failed = _FAILED.search(value[-4000:]) if len(value) > OUTCOME_CHARS else None
             return failed[0].strip() if failed else ""
         value = from_json(value) if len(value) < 4000 else None
-    return _text(value.get("error")) if isinstance(value, dict) else ""
+    return _text_of(value.get("error")) if isinstance(value, dict) else ""
 
 
-def _worth(name: str) -> float:
+def _weigh_name(name: str) -> float:
     """Weigh an identifier: an id cannot be guessed, a word sometimes; numbers and times are seldom needed again."""
     if _MOMENT.match(name) or "=" in name:
         return 0.0

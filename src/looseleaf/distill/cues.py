@@ -272,16 +272,16 @@ def is_wide(word: str) -> bool:
 def tokens_of(text: str) -> Sequence[str]:
     """Split a text into words in lower case, single characters of scripts without spaces, and marks; a number becomes
     one `0` per digit, at most four."""
-    return heard(text)[1]
+    return tokens_and_cues(text)[1]
 
 
-def heard(text: str) -> tuple[list[str], list[str], list[tuple[int, str]]]:
+def tokens_and_cues(text: str) -> tuple[list[str], list[str], list[tuple[int, str]]]:
     """Return the tokens of a text as written and in lower case, and its cues; of a long text only a part."""
-    return _heard(text[:READ_CHARS])
+    return _read_tokens(text[:READ_CHARS])
 
 
 @lru_cache(256)
-def _heard(text: str) -> tuple[list[str], list[str], list[tuple[int, str]]]:
+def _read_tokens(text: str) -> tuple[list[str], list[str], list[tuple[int, str]]]:
     """Cached, because each sentence is looked up several times."""
     cased = _TOKEN.findall(text.replace("’", "'"))
     first, last = READ_TOKENS
@@ -300,7 +300,7 @@ _ORDERS = frozenset({"edit", "play", "by"})
 
 
 @cache
-def _cues() -> tuple[dict[str, str], list[tuple[str, str, str]], list[tuple[str, str]]]:
+def _load_cues() -> tuple[dict[str, str], list[tuple[str, str, str]], list[tuple[str, str]]]:
     """Return word → class; the first letters of a word, its beginning and class; strings of scripts without spaces and
     class."""
     words: dict[str, str] = {}
@@ -321,8 +321,8 @@ def _cues() -> tuple[dict[str, str], list[tuple[str, str, str]], list[tuple[str,
 
 
 @lru_cache(8192)
-def _cue(word: str) -> str:
-    words, stems, _ = _cues()
+def _class_of(word: str) -> str:
+    words, stems, _ = _load_cues()
     found = words.get(word)
     if found is None and len(word) >= _STEM:
         head = word[:_STEM]
@@ -332,14 +332,14 @@ def _cue(word: str) -> str:
 
 def cues_of(text: str) -> Sequence[tuple[int, str]]:
     """Return the places of a sentence's cues (by token; in scripts without spaces, by character), and their classes."""
-    return heard(text)[2]
+    return tokens_and_cues(text)[2]
 
 
 def _cues_of(tokens: Sequence[str]) -> list[tuple[int, str]]:
-    found = [(at, name) for at, token in enumerate(tokens) if (name := _cue(token))]
+    found = [(at, name) for at, token in enumerate(tokens) if (name := _class_of(token))]
     if any(map(is_wide, tokens)):
         text = "".join(tokens)
-        found += [(at, name) for word, name in _cues()[2] if (at := text.find(word)) >= 0]
+        found += [(at, name) for word, name in _load_cues()[2] if (at := text.find(word)) >= 0]
         found.sort()
     return found
 
@@ -347,7 +347,7 @@ def _cues_of(tokens: Sequence[str]) -> list[tuple[int, str]]:
 _NEAR = 4
 
 
-def cued(cues: Sequence[tuple[int, str]]) -> Iterable[str]:
+def cue_features(cues: Sequence[tuple[int, str]]) -> Iterable[str]:
     """Return the cues of a sentence, and which stand together, in which order and how near."""
     names = sorted({name for _, name in cues})
     for name in names:
@@ -365,9 +365,9 @@ def cued(cues: Sequence[tuple[int, str]]) -> Iterable[str]:
 def cue_words(text: str, classes: frozenset[str]) -> list[str]:
     """Return the words of a text that are cues of these classes."""
     tokens = tokens_of(text)
-    found = [token for token in tokens if _cue(token) in classes]
+    found = [token for token in tokens if _class_of(token) in classes]
     if any(map(is_wide, tokens)):
-        found += [word for word, name in _cues()[2] if name in classes and word in text]
+        found += [word for word, name in _load_cues()[2] if name in classes and word in text]
     return found
 
 

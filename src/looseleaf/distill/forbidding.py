@@ -80,7 +80,7 @@ class Forbidden:
 
 
 @lru_cache(4096)
-def telling(text: str) -> frozenset[str]:
+def telling_terms(text: str) -> frozenset[str]:
     """Return the terms that show what a text is about."""
     plain, _ = plain_terms()
     return frozenset(
@@ -88,10 +88,10 @@ def telling(text: str) -> frozenset[str]:
     )
 
 
-def named_in(text: str) -> frozenset[str]:
+def named_terms(text: str) -> frozenset[str]:
     """Return the terms that an order names, without those of forbidding."""
     said = [fold(word) for word in cue_words(text, _SAYING)]
-    found = telling(text) - plain_terms()[1]
+    found = telling_terms(text) - plain_terms()[1]
     return frozenset(term for term in found if not any(word.startswith(term) for word in said))
 
 
@@ -106,11 +106,11 @@ def forbidden(text: str, *, for_a_model: bool = False) -> Forbidden | None:
     found = [each for each in every if _forbids(each) and (not for_a_model or _is_plain(each))]
     if not found:
         return None
-    named = [named_in(each.text) for each in found]
+    named = [named_terms(each.text) for each in found]
     cut: tuple[tuple[int, int], ...] = ((0, len(text)),)
     if all(_leaves_the_rest(each, for_a_model) for each in found):
         others = (each for each in every if each not in found)
-        about = [each for each in others if any(telling(each.text) & one for one in named)]
+        about = [each for each in others if any(telling_terms(each.text) & one for one in named)]
         cut = tuple(sorted((each.start, each.end) for each in (*found, *about)))
     asks = next((each for each in every if each.text.endswith(_ASKING)), None)
     says = [each for each in found if _is_said_to_memory(each, asks)]
@@ -132,7 +132,7 @@ def _leaves_the_rest(sentence: Sentence, for_a_model: bool) -> bool:
     sure; or it is an aside with its own target, and a model reads the rest."""
     if sentence.text.endswith(_LEADING):
         return False
-    if for_a_model and len(named_in(sentence.text)) >= _CONTENT and _ASIDE.match(sentence.text):
+    if for_a_model and len(named_terms(sentence.text)) >= _CONTENT and _ASIDE.match(sentence.text):
         return True
     is_sure = sentence.scores.forbid >= WHOLE or is_formed(sentence.text)
     return sentence.scores.erase >= ONLY_EARLIER or not is_sure
@@ -143,18 +143,18 @@ def order_of(says: Sequence[tuple[str, Scores]], every: Sequence[str]) -> Order 
     short, the sentences around them do."""
     if not says:
         return None
-    said, scores = " ".join(text for text, _ in says), max((each for _, each in says), key=_forbid)
-    named = named_in(said)
+    said, scores = " ".join(text for text, _ in says), max((each for _, each in says), key=_forbid_chance)
+    named = named_terms(said)
     others = [text for text in every if text not in said]
-    rest = sum(len(telling(text)) for text in others)
+    rest = sum(len(telling_terms(text)) for text in others)
     if not named and len(every) <= _FEW:
         said, rest = " ".join(every), 0
-        named = named_in(said)
+        named = named_terms(said)
     is_content = any(says_what(text) for text, _ in says)
     return Order(said, scores.forbid, scores.erase, scores.last, named, rest, is_content)
 
 
-def _forbid(scores: Scores) -> float:
+def _forbid_chance(scores: Scores) -> float:
     return scores.forbid
 
 
@@ -256,7 +256,7 @@ _WRITES = lazy(
 """Text to be written down for others is not an order to the memory."""
 
 
-def allowed(text: str, found: Forbidden | None) -> str:
+def cut_forbidden(text: str, found: Forbidden | None) -> str:
     """Return a message without the parts that it says not to remember."""
     if found is None:
         return text
@@ -269,7 +269,7 @@ def allowed(text: str, found: Forbidden | None) -> str:
     return "".join(kept).strip()
 
 
-def permitted(traces: Iterable[Trace], *, for_a_model: bool = False) -> Iterator[Trace]:
+def permitted_traces(traces: Iterable[Trace], *, for_a_model: bool = False) -> Iterator[Trace]:
     """Yield traces without what the user says not to remember: the rest of such a message, if any; without the message
     before it, if that is meant; and without the assistant's words about it. `for_a_model`: only without what is plainly
     forbidden."""
@@ -284,7 +284,7 @@ def permitted(traces: Iterable[Trace], *, for_a_model: bool = False) -> Iterator
             waiting = []
             named = list(found.named) if found is not None else []
             if found is not None:
-                rest = allowed(trace.content, found)
+                rest = cut_forbidden(trace.content, found)
                 if not _has_words(rest):
                     continue
                 trace = trace.but(content=rest)
@@ -308,6 +308,6 @@ def _is_one_word(term: str, other: str) -> bool:
 
 def bears_on(text: str, named: frozenset[str]) -> bool:
     """Return True if a text is about what these terms name: it has one of a few, or a sixth of many."""
-    said = telling(text)
+    said = telling_terms(text)
     shared = (said & named) or {term for term in named if any(_is_one_word(term, each) for each in said)}
     return bool(shared) and (len(named) < _MANY or 6 * len(shared) >= len(named))

@@ -16,7 +16,7 @@ from looseleaf.base.immutable import frozen
 from looseleaf.base.messages import NOTED, Distilled, Noted
 from looseleaf.base.origins import RECALLED, level_of, lowest
 from looseleaf.base.paths import PROJECT
-from looseleaf.facts.gate import says
+from looseleaf.facts.gate import supports
 from looseleaf.language.own_words import own_words
 from looseleaf.log.entries import FOLDER, meta_json, raw_md, read_entry, runs_of, summary_json
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from typing import Any, TypeVar
 
     from looseleaf.base.messages import Distiller, Material, Trace
-    from looseleaf.distill.material import Stretch, Text
+    from looseleaf.distill.material import Text, TurnRange
     from looseleaf.log.entries import Entry
     from looseleaf.store.context import Context
 
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 _LONGEST_SENTENCE = 400
 
 
-def shown_to_a_model(material: Material) -> Iterator[Trace]:
+def traces_for_model(material: Material) -> Iterator[Trace]:
     """Yield the traces that a model reads: if the material knows the difference, all but the plainly forbidden."""
     read: Callable[[], Iterator[Trace]] = getattr(material, "for_a_model", material.traces)
     return read()
@@ -58,7 +58,7 @@ class Watched:
         return self._material.traces()
 
     def for_a_model(self) -> Iterator[Trace]:
-        return shown_to_a_model(self._material)
+        return traces_for_model(self._material)
 
 
 class Missing:
@@ -87,24 +87,26 @@ def run(distiller: Distiller, material: Material, tokens: int, seconds: float) -
 
     def work() -> Distilled | str:
         made: object = distiller.distill(Watched(material, cancel), tokens)
-        return made if isinstance(made, Distilled) and not _fault(made) else f"returned {_fault(made)}"
+        return (
+            made if isinstance(made, Distilled) and not _find_fault(made) else f"returned {_find_fault(made)}"
+        )
 
     try:
-        made = _in_time(work, seconds)
+        made = _run_in_time(work, seconds)
     finally:
         cancel.set()
-    return _heard(made, material) if isinstance(made, Distilled) else f"{distiller.name} {made}"
+    return _drop_unsaid(made, material) if isinstance(made, Distilled) else f"{distiller.name} {made}"
 
 
-def checked(
+def run_check(
     check: Callable[[list[tuple[str, str]]], set[int]], pairs: list[tuple[str, str]], seconds: float
 ) -> set[int] | str:
     """Run a second check, and return its result or the reason of the failure."""
-    found = _in_time(lambda: check(pairs), seconds)
+    found = _run_in_time(lambda: check(pairs), seconds)
     return found if not isinstance(found, str) else f"it {found}"
 
 
-def _in_time(work: Callable[[], T], seconds: float) -> T | str:
+def _run_in_time(work: Callable[[], T], seconds: float) -> T | str:
     """Run custom code, and return its result or the reason of the failure. The caller does not wait past the time
     limit."""
     from threading import Thread
@@ -115,7 +117,7 @@ def _in_time(work: Callable[[], T], seconds: float) -> T | str:
         try:
             answer.append(work())
         except BaseException as error:  # noqa: BLE001 - custom code may raise anything; it is reported
-            answer.append(f"raised {type(error).__name__}: {_said_by(error)}")
+            answer.append(f"raised {type(error).__name__}: {_describe_error(error)}")
 
     thread = Thread(target=run_it, daemon=True)
     thread.start()
@@ -123,12 +125,12 @@ def _in_time(work: Callable[[], T], seconds: float) -> T | str:
     return answer[0] if answer else f"took longer than {seconds:g} s"
 
 
-def _heard(made: Distilled, material: Material) -> Distilled:
+def _drop_unsaid(made: Distilled, material: Material) -> Distilled:
     """Drop sentences that only tools said, or a pasted text: every later prompt shows noted sentences as decisions and
     tasks."""
     noted = [each for name in NOTED for each in getattr(made, name)]
     spoken = (
-        [trace for trace in shown_to_a_model(material) if not trace.trace_type.startswith("tool")]
+        [trace for trace in traces_for_model(material) if not trace.trace_type.startswith("tool")]
         if noted
         else []
     )
@@ -137,7 +139,7 @@ def _heard(made: Distilled, material: Material) -> Distilled:
     unheard = {each.text for each in noted}
     for trace in spoken:
         own = own_words(trace.content) if trace.trace_type == "user" else trace.content
-        unheard = {text for text in unheard if not says(text, own)}
+        unheard = {text for text in unheard if not supports(text, own)}
     kept: dict[str, Any] = {name: getattr(made, name) for name in made.__match_args__}
     for name in NOTED:
         kept[name] = tuple(each for each in kept[name] if each.text not in unheard)
@@ -156,7 +158,7 @@ def redacted(made: Distilled, clean: Callable[[Any], Any]) -> Distilled:
     return Distilled(clean(made.summary), clean(made.episode), tuple(map(clean, made.facts)), **kept)
 
 
-def _said_by(error: BaseException) -> str:
+def _describe_error(error: BaseException) -> str:
     try:
         said = " ".join(str(error).split())
         return said if len(said) <= _LONGEST_SENTENCE else f"{said[:_LONGEST_SENTENCE].rpartition(' ')[0]} …"
@@ -164,7 +166,7 @@ def _said_by(error: BaseException) -> str:
         return "it cannot say what"
 
 
-def _fault(made: object) -> str | None:
+def _find_fault(made: object) -> str | None:
     """Return what is wrong with a distiller's answer: custom code may return any types."""
     if not isinstance(made, Distilled):
         return f"{type(made).__name__}, which is no Distilled"
@@ -220,7 +222,7 @@ class Write:
 
     # --- talk --------------------------------------------------------------------------
 
-    def stretch(self, stretch: Stretch, topic: str = SESSIONS) -> Made:
+    def stretch(self, stretch: TurnRange, topic: str = SESSIONS) -> Made:
         """Make the entry of a stretch of talk."""
         traces = stretch.taken
         ids = "\n".join(trace.id for trace in traces)
@@ -236,12 +238,12 @@ class Write:
             "traces": runs_of(stretch.spots),
             "source_sha256": sha256(ids.encode()),
         }
-        proved = self._checked(stretch, made) if self._policy.verify == "model" and not failures else []
+        proved = self._check_facts(stretch, made) if self._policy.verify == "model" and not failures else []
         meta |= {"checked": proved} if proved else {}
         raw = raw_md(reference.rpartition("/")[2], traces, self._policy.raw_bytes)
-        return self._made(reference, raw, meta | made_of(traces, made), made, name, failures)
+        return self._make_entry(reference, raw, meta | made_of(traces, made), made, name, failures)
 
-    def _checked(self, stretch: Stretch, made: Distilled) -> list[int]:
+    def _check_facts(self, stretch: TurnRange, made: Distilled) -> list[int]:
         """Return the numbers of the facts that their words do not prove, but a second look of the model does. If it
         cannot look, only note that."""
         check = getattr(self._distiller, "check", None)
@@ -259,7 +261,7 @@ class Write:
         if not open_:
             return []
         pairs = [(each.quote, worded(each.relation, each.object)) for _, each in open_[:_MOST_CHECKED]]
-        said = checked(check, pairs, self._policy.distill_seconds)
+        said = run_check(check, pairs, self._policy.distill_seconds)
         if isinstance(said, str):
             self._note(f"The model could not check its conclusions: {said}")
             return []
@@ -279,7 +281,7 @@ class Write:
             "turn_ids": [],
             "source_sha256": sha256(raw),
         }
-        return self._made(reference, raw, meta | made_of(text.traces(), made), made, name, failures)
+        return self._make_entry(reference, raw, meta | made_of(text.traces(), made), made, name, failures)
 
     def name_of(self, text: str, origin: str) -> str:
         """Return the id of a text's entry: the same text of the same origin is one entry, however often it is
@@ -318,7 +320,7 @@ class Write:
         rules = Rules()
         return rules.distill(material, tokens), rules.name, failures
 
-    def _made(
+    def _make_entry(
         self,
         reference: str,
         raw: bytes,
@@ -329,14 +331,14 @@ class Write:
     ) -> Made:
         topic, _, entry = reference.rpartition("/")
         whole = {"id": entry, "ts": clock.now(), "topic": topic, "distiller": distiller}
-        whole |= {"level": level_by(distiller)}
+        whole |= {"level": distiller_level(distiller)}
         whole |= {"model": made.model, "tokens": made.tokens, "cost": made.cost}
         whole |= {"failures": list(failures)} | meta
         files = {"raw.md": raw, "summary.json": summary_json(made), "meta.json": meta_json(whole)}
         return Made(reference, files)
 
 
-def level_by(distiller: str) -> str:
+def distiller_level(distiller: str) -> str:
     """Return what kind of distiller made an entry."""
     return "rules" if distiller.startswith("rules/") else "distiller"
 
@@ -360,11 +362,11 @@ class WriteAll(Write):
 
     def facts(self, material: Material) -> list[dict[str, Any]]:
         """Return the facts that `make` would find, without making a summary."""
-        from looseleaf.distill.collect import NOTED, Stating
-        from looseleaf.distill.forbidding import permitted
+        from looseleaf.distill.collect import NOTED, StatedFacts
+        from looseleaf.distill.forbidding import permitted_traces
 
-        stating = Stating(NOTED, everything=True)
-        for trace in permitted(material.traces()):
+        stating = StatedFacts(NOTED, everything=True)
+        for trace in permitted_traces(material.traces()):
             (stating.take if trace.trace_type == "user" else stating.heard)(trace)
         return _lines_of(fact.to_dict() for fact in stating.all())
 

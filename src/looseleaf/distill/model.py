@@ -17,7 +17,7 @@ from looseleaf.base.errors import Refused, TooLong
 from looseleaf.base.messages import NOTED, Distilled, Message, Noted, Proposal
 from looseleaf.base.origins import LEVELS, level_of
 from looseleaf.base.paths import PROJECT, USER
-from looseleaf.distill.make_entry import shown_to_a_model
+from looseleaf.distill.make_entry import traces_for_model
 from looseleaf.distill.material import Transcript, clipped, pieces
 from looseleaf.distill.rules import Rules, estimate
 from looseleaf.facts.gate import LONGEST
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from looseleaf.base.messages import Material, Trace
     from looseleaf.base.replies import Extension, Model, Reply, Usage
     from looseleaf.base.values import Fact
-    from looseleaf.distill.material import Line
+    from looseleaf.distill.material import TranscriptLine
 
 
 # --- the answer: one small JSON object --------------------------------------------------
@@ -89,11 +89,11 @@ def read_answer(answer: Any, traces: Iterable[Trace]) -> Distilled | None:
         or not answer["summary"].strip()
     ):
         return None
-    words = Words(traces)
-    private = [_flat(each) for each in _texts(answer.get("private"))]
+    words = AnswerWords(traces)
+    private = [_flatten(each) for each in _read_texts(answer.get("private"))]
 
     def is_open(*texts: str) -> bool:
-        flat = [_flat(each) for each in texts if each]
+        flat = [_flatten(each) for each in texts if each]
         return not any(secret and (secret in each or each in secret) for secret in private for each in flat)
 
     def noted(rows: Iterable[tuple[str, str]]) -> tuple[Noted, ...]:
@@ -103,22 +103,22 @@ def read_answer(answer: Any, traces: Iterable[Trace]) -> Distilled | None:
     given, asked = answer.get("episode"), answer.get("work")
     work: dict[str, Any] = asked if isinstance(asked, dict) else {}
     episode = (
-        {name: text for name in _EPISODE if (text := _joined_text(given.get(name))) and is_open(text)}
+        {name: text for name in _EPISODE if (text := _join_texts(given.get(name))) and is_open(text)}
         if isinstance(given, dict)
         else None
     )
-    rows = [each for name in ("facts", "found") for each in _list(answer.get(name))]
-    proposed = [_proposal(each, words) for each in rows]
+    rows = [each for name in ("facts", "found") for each in _read_list(answer.get(name))]
+    proposed = [_read_proposal(each, words) for each in rows]
     kept = [each for each in proposed if each is not None and is_open(each.quote, each.object)]
     return Distilled(
         answer["summary"] if is_open(answer["summary"]) else _NOTHING_TOLD,
         episode if episode and "title" in episode else None,
         tuple(each.to_dict() for each in kept),
-        decisions=noted(_decided(work.get("decided"))),
-        tasks=noted((each, "") for each in _texts(work.get("open"))),
-        goals=noted((each, "") for each in _texts([work.get("goal")])),
-        done=noted((each, "") for each in _texts(work.get("done"))),
-        private=tuple(dict.fromkeys(filter(None, map(words.where, _texts(answer.get("private")))))),
+        decisions=noted(_read_decisions(work.get("decided"))),
+        tasks=noted((each, "") for each in _read_texts(work.get("open"))),
+        goals=noted((each, "") for each in _read_texts([work.get("goal")])),
+        done=noted((each, "") for each in _read_texts(work.get("done"))),
+        private=tuple(dict.fromkeys(filter(None, map(words.where, _read_texts(answer.get("private")))))),
     )
 
 
@@ -129,27 +129,27 @@ _MOST, _LONGEST = 200, 1000
 """The most rows of a list, and characters of a text: no talk needs more."""
 
 
-def _list(value: Any) -> list[Any]:
+def _read_list(value: Any) -> list[Any]:
     return value[:_MOST] if isinstance(value, list) else []
 
 
-def _texts(value: Any) -> list[str]:
-    return [each[:_LONGEST] for each in _list(value) if isinstance(each, str) and each.strip()]
+def _read_texts(value: Any) -> list[str]:
+    return [each[:_LONGEST] for each in _read_list(value) if isinstance(each, str) and each.strip()]
 
 
-def _joined_text(value: Any) -> str:
-    return ", ".join(_texts(value if isinstance(value, list) else [value]))[:_LONGEST]
+def _join_texts(value: Any) -> str:
+    return ", ".join(_read_texts(value if isinstance(value, list) else [value]))[:_LONGEST]
 
 
-def _decided(value: Any) -> Iterator[tuple[str, str]]:
-    for each in _list(value):
+def _read_decisions(value: Any) -> Iterator[tuple[str, str]]:
+    for each in _read_list(value):
         text = each.get("text") if isinstance(each, dict) else each
         instead = each.get("replaces") if isinstance(each, dict) else ""
         if isinstance(text, str) and text.strip():
             yield text, instead if isinstance(instead, str) else ""
 
 
-def _proposal(raw: Any, words: Words) -> Proposal | None:
+def _read_proposal(raw: Any, words: AnswerWords) -> Proposal | None:
     names = ("relation", "object", "quote", "topic")
     if not isinstance(raw, dict) or not all(
         isinstance(raw.get(name), str) and raw[name].strip() for name in names
@@ -173,7 +173,7 @@ def _proposal(raw: Any, words: Words) -> Proposal | None:
     )
 
 
-class Words:
+class AnswerWords:
     """The words of the talk, and their places: exact, or else in another spelling, as the gate compares them. Of
     several places the most trusted speaker counts, then the first. Linear in the length of the talk."""
 
@@ -186,15 +186,15 @@ class Words:
     def where(self, quote: str) -> str:
         """Return the trace that has these words; empty if there is none."""
         exact = next((name for name, text in self._texts if quote in text), "")
-        wanted = _flat(quote)
+        wanted = _flatten(quote)
         if exact or not wanted:
             return exact
         if self._flat is None:
-            self._flat = [(name, _flat(text)) for name, text in self._texts]
+            self._flat = [(name, _flatten(text)) for name, text in self._texts]
         return next((name for name, text in self._flat if wanted in text), "")
 
 
-def _flat(text: str) -> str:
+def _flatten(text: str) -> str:
     return " ".join(spelled(text).split())
 
 
@@ -225,11 +225,11 @@ def held_lines(facts: Iterable[Fact], talk: str, tokens: int = TOKENS) -> list[s
 
     places = range(len(held))
     near = sorted((at for at in places if bearing(at) > 0), key=lambda at: -bearing(at))
-    chosen = _fitting(near, held, int(tokens * _BEARING))
+    chosen = _fit_lines(near, held, int(tokens * _BEARING))
     others = [at for at in places if at not in chosen and _is_slot(held[at])]
-    left = tokens - sum(estimate(line_of(held[at])) for at in chosen)
-    chosen |= _fitting(others, held, left)
-    return [line_of(held[at]) for at in sorted(chosen)]
+    left = tokens - sum(estimate(held_line(held[at])) for at in chosen)
+    chosen |= _fit_lines(others, held, left)
+    return [held_line(held[at]) for at in sorted(chosen)]
 
 
 def _is_slot(fact: Fact) -> bool:
@@ -237,17 +237,17 @@ def _is_slot(fact: Fact) -> bool:
     return is_own and not relation_of(fact.relation).many
 
 
-def _fitting(places: Sequence[int], held: Sequence[Fact], tokens: int) -> set[int]:
+def _fit_lines(places: Sequence[int], held: Sequence[Fact], tokens: int) -> set[int]:
     chosen: set[int] = set()
     for at in places:
-        tokens -= estimate(line_of(held[at]))
+        tokens -= estimate(held_line(held[at]))
         if tokens < 0:
             break
         chosen.add(at)
     return chosen
 
 
-def line_of(fact: Fact) -> str:
+def held_line(fact: Fact) -> str:
     since = f" ({fact.valid_from[:10]})" if fact.valid_from else ""
     return f"- {fact.topic} · {fact.relation}: {fact.object}{since}"
 
@@ -356,11 +356,11 @@ class ModelDistiller:
             self._options["seconds"] = seconds
 
     def distill(self, material: Material, tokens: int) -> Distilled:
-        transcript = Transcript(shown_to_a_model(material), self._trim)
+        transcript = Transcript(traces_for_model(material), self._trim)
         if not transcript.lines:
             made = Rules().distill(material, tokens)
             return _but(made, summary=made.summary or NOTHING)
-        around = self._around(transcript)
+        around = self._describe_context(transcript)
         fixed = estimate(self._system(tokens)) + sum(
             map(estimate, (_ASK, transcript.notice, *around.values()))
         )
@@ -368,17 +368,17 @@ class ModelDistiller:
         waiting = pieces(transcript.lines, max(room, _LEAST_ROOM))[::-1]
         share = max(tokens // len(waiting), 1)
         bill, cancel = Bill(self._cost_of), getattr(material, "cancel", None)
-        asked = _Asked(transcript, around, share, bill, cancel)
+        asked = _Distillation(transcript, around, share, bill, cancel)
         made_of: list[Distilled] = []
         while waiting:
             lines = waiting.pop()
             try:
-                made_of.append(self._piece(lines, asked))
+                made_of.append(self._distill_piece(lines, asked))
             except TooLong:
                 if len(lines) < 2:
                     raise
                 waiting += (lines[len(lines) // 2 :], lines[: len(lines) // 2])
-        return _joined(made_of, tokens, asked)
+        return _join_parts(made_of, tokens, asked)
 
     def check(self, pairs: Sequence[tuple[str, str]]) -> set[int]:
         """Return the numbers of the claims that, according to the model, their quotes alone support."""
@@ -397,7 +397,7 @@ class ModelDistiller:
     def _system(self, tokens: int) -> str:
         return INSTRUCTIONS.format(words=min(max(int(_WORDS_PER_TOKEN * tokens), 20), _MOST_WORDS))
 
-    def _around(self, transcript: Transcript) -> dict[str, str]:
+    def _describe_context(self, transcript: Transcript) -> dict[str, str]:
         """Return the date, the labels in use, and the held facts that bear on the talk."""
         from looseleaf.text.times import day
 
@@ -410,22 +410,22 @@ class ModelDistiller:
             "held": _HELD.format(lines="\n".join(held)) if held else "",
         }
 
-    def _piece(self, lines: Sequence[Line], asked: _Asked) -> Distilled:
+    def _distill_piece(self, lines: Sequence[TranscriptLine], asked: _Distillation) -> Distilled:
         """Distill some lines; ask once more if the answer cannot be used."""
         shown = "\n".join(line.text for line in lines)
         question = _ASK.format(**asked.around, notice=asked.transcript.notice, lines=shown)
         messages = [Message("system", self._system(asked.tokens)), Message("user", question)]
         try:
-            return self._answer(messages, asked)
+            return self._request_answer(messages, asked)
         except _Unusable as error:
             answer = clipped(error.answer, asked.tokens) or "…"
             messages += (Message("assistant", answer), Message("user", _AGAIN.format(why=error)))
         try:
-            return self._answer(messages, asked)
+            return self._request_answer(messages, asked)
         except _Unusable as error:
             raise Refused(f"{error} It was asked for twice.") from None
 
-    def _answer(self, messages: Sequence[Message], asked: _Asked) -> Distilled:
+    def _request_answer(self, messages: Sequence[Message], asked: _Distillation) -> Distilled:
         more = {"cancel": asked.cancel} if asked.cancel is not None else {}
         reply = self._model.send(messages, **self._options, **more)
         asked.bill.take(messages, reply)
@@ -453,7 +453,7 @@ class _Unusable(Refused):
         self.answer = answer
 
 
-class _Asked:
+class _Distillation:
     """The state of one distillation."""
 
     def __init__(
@@ -474,7 +474,7 @@ class Bill:
 
     def take(self, messages: Sequence[Message], reply: Reply) -> None:
         self.model = reply.model or self.model
-        self.tokens += spent(messages, reply)
+        self.tokens += tokens_spent(messages, reply)
         cost = self._cost_of(reply.usage, reply.model) if self._cost_of is not None else None
         self._cost = self._cost + cost if self._cost is not None and cost is not None else None
 
@@ -483,7 +483,7 @@ class Bill:
         return {"model": self.model or None, "tokens": self.tokens, "cost": self._cost}
 
 
-def spent(messages: Sequence[Message], reply: Reply) -> int:
+def tokens_spent(messages: Sequence[Message], reply: Reply) -> int:
     """Return the tokens of a call: as reported, else estimated."""
     reported = reply.usage.prompt_tokens + reply.usage.output_tokens
     return reported or sum(map(size_of, messages)) + size_of(Message("assistant", reply.text))
@@ -499,14 +499,14 @@ def size_of(message: Message) -> int:
 def _validator() -> Any:
     from jsonschema_rs import Draft202012Validator  # imported late: only a model's answer needs it
 
-    return Draft202012Validator(_open(SCHEMA))
+    return Draft202012Validator(_allow_unknown(SCHEMA))
 
 
-def _open(schema: Any) -> Any:
+def _allow_unknown(schema: Any) -> Any:
     """Let a schema accept unknown members: they are not read, and no reason to refuse the rest."""
     if isinstance(schema, dict):
-        return {name: _open(each) for name, each in schema.items() if name != "additionalProperties"}
-    return [_open(each) for each in schema] if isinstance(schema, list) else schema
+        return {name: _allow_unknown(each) for name, each in schema.items() if name != "additionalProperties"}
+    return [_allow_unknown(each) for each in schema] if isinstance(schema, list) else schema
 
 
 def fault_of(answer: Any) -> str | None:
@@ -517,7 +517,7 @@ def fault_of(answer: Any) -> str | None:
 # --- several pieces --------------------------------------------------------------------
 
 
-def _joined(parts: Sequence[Distilled], tokens: int, asked: _Asked) -> Distilled:
+def _join_parts(parts: Sequence[Distilled], tokens: int, asked: _Distillation) -> Distilled:
     """Join the parts: all facts and notes, each once; the summaries within their room; the last episode."""
     share = tokens // len(parts)
     summaries = [clipped(part.summary.strip(), share if len(parts) > 1 else tokens) for part in parts]

@@ -39,7 +39,7 @@ def kind_of(relation: str) -> Kind:
     return known.kind if known else "identity"
 
 
-def tidy(text: str) -> str:
+def tidy_object(text: str) -> str:
     """Return one line without marks at its ends; empty if it is too long to be a fact or says nothing."""
     text = " ".join(escape(_EDGES.sub("", text[: 4 * OBJECT_CHARS])).split())
     text = text.replace(" ,", ",")
@@ -54,7 +54,7 @@ def tidy(text: str) -> str:
     return text
 
 
-def made(
+def make_proposal(
     relation: str,
     object: str,
     quote: str,
@@ -85,7 +85,7 @@ def made(
     )
 
 
-def changed(value: T, **given: Any) -> T:
+def with_members(value: T, **given: Any) -> T:
     """Return the same value with other members."""
     members: tuple[str, ...] = type(value).__match_args__  # type: ignore[attr-defined]
     return type(value)(**({name: getattr(value, name) for name in members} | given))

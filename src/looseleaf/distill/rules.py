@@ -13,8 +13,8 @@ import math
 from functools import cache
 
 from looseleaf.base.messages import Distilled
-from looseleaf.distill.collect import SENTENCE_CHARS, Gathered
-from looseleaf.distill.forbidding import permitted
+from looseleaf.distill.collect import SENTENCE_CHARS, Collected
+from looseleaf.distill.forbidding import permitted_traces
 from looseleaf.text.identifiers import joined
 from looseleaf.text.patterns import lazy
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from typing import TypeVar
 
     from looseleaf.base.messages import Material
-    from looseleaf.distill.collect import Said
+    from looseleaf.distill.collect import NotedSentence
 
     Counter = Callable[[str], int]
     T = TypeVar("T")
@@ -64,12 +64,12 @@ class Rules:
         self._everything = everything
 
     def distill(self, material: Material, tokens: int) -> Distilled:
-        gathered = Gathered(tokens, everything=self._everything)
-        for trace in permitted(material.traces()):
+        gathered = Collected(tokens, everything=self._everything)
+        for trace in permitted_traces(material.traces()):
             gathered.take(trace)
         gathered.end()
         return Distilled(
-            summary=self._summary(gathered, tokens),
+            summary=self._write_summary(gathered, tokens),
             episode=gathered.episodes.told(),
             facts=tuple(fact.to_dict() for fact in gathered.facts.all()),
             decisions=gathered.decisions.all(),
@@ -79,7 +79,7 @@ class Rules:
             constraints=gathered.constraints.all(),
         )
 
-    def _summary(self, gathered: Gathered, tokens: int) -> str:
+    def _write_summary(self, gathered: Collected, tokens: int) -> str:
         # The costs of the parts do not quite add up to the cost of the whole, so adjust the room until it fits.
         best, room = "", float(tokens)
         count = cache(self._count)
@@ -93,9 +93,9 @@ class Rules:
             room *= min(0.98 * tokens / max(used, 1), 2)
             if room < 1:
                 break
-        return best or self._least(gathered, tokens)
+        return best or self._cut_summary(gathered, tokens)
 
-    def _least(self, gathered: Gathered, tokens: int) -> str:
+    def _cut_summary(self, gathered: Collected, tokens: int) -> str:
         """Return the beginning of the weightiest sentence, if there is no room for a whole one, or none is worth
         more."""
         for label, pool in ((USER, gathered.user), (ASSISTANT, gathered.assistant)):
@@ -114,7 +114,7 @@ _TOO_LONG = 4
 _APART = lazy(r"[\s,;()=]+")
 
 
-class _Told:
+class _NamesIn:
     """Tells whether an identifier stands in a text as whole words."""
 
     def __init__(self, texts: Iterable[str]) -> None:
@@ -128,26 +128,28 @@ class _Told:
 class _Choice:
     """The contents of a summary of about so many tokens."""
 
-    def __init__(self, gathered: Gathered, room: int, count: Counter) -> None:
+    def __init__(self, gathered: Collected, room: int, count: Counter) -> None:
         self._gathered, self._count, self._left = gathered, count, room
         user = gathered.user.ranked()
         # A failure counts as a quarter of the talk later: it tells what not to try again.
         late = gathered.order / 4
         calls = sorted(gathered.calls, key=lambda call: call.order + late * call.has_failed, reverse=True)
-        self._user, user = self._take(user, USER_SHARE * room, lambda said: said.text)
-        self._calls, calls = self._take(calls, CALL_SHARE * room, lambda call: call.name + call.told())
-        told = _Told([said.text for said in self._user] + [call.told() for call in self._calls])
+        self._user, user = self._take_fitting(user, USER_SHARE * room, lambda said: said.text)
+        self._calls, calls = self._take_fitting(
+            calls, CALL_SHARE * room, lambda call: call.name + call.told()
+        )
+        told = _NamesIn([said.text for said in self._user] + [call.told() for call in self._calls])
         names = [item for item in gathered.names if item[0] not in told]
-        self._names, names = self._take(names, self._left, lambda item: item[0], 1)
-        more, user = self._take(user, self._left, lambda said: said.text)
+        self._names, names = self._take_fitting(names, self._left, lambda item: item[0], 1)
+        more, user = self._take_fitting(user, self._left, lambda said: said.text)
         self._user += more
-        earlier, calls = self._take(calls, self._left, lambda call: call.name + call.told())
+        earlier, calls = self._take_fitting(calls, self._left, lambda call: call.name + call.told())
         self._calls += earlier
-        self._prose, prose = self._take(self._worthy_prose(), self._left, lambda said: said.text)
+        self._prose, prose = self._take_fitting(self._worthy_prose(), self._left, lambda said: said.text)
         self.is_all = not (user or calls or names or prose)
         self.text = self._render()
 
-    def _take(
+    def _take_fitting(
         self, ranked: list[T], room: float, text: Callable[[T], str], apart: int = 3
     ) -> tuple[list[T], list[T]]:
         """Return (as many of the first as fit, the others). A few that are too long do not keep out the next."""
@@ -165,10 +167,10 @@ class _Choice:
                     return taken, others + ranked[place + 1 :]
         return taken, others
 
-    def _worthy_prose(self) -> list[Said]:
+    def _worthy_prose(self) -> list[NotedSentence]:
         pool = self._gathered.assistant
         room = max(PROSE_SHARE * pool.chars, SENTENCE_CHARS)
-        found: list[Said] = []
+        found: list[NotedSentence] = []
         for said in pool.ranked():
             room -= len(said.text)
             if said.weight <= 0 or room < 0:
@@ -181,7 +183,7 @@ class _Choice:
         tool."""
         known = {call.order for call in self._calls}
         named: dict[int, list[tuple[tuple[int, int], str]]] = {}
-        told = _Told(
+        told = _NamesIn(
             [said.text for said in (*self._user, *self._prose)] + [call.told() for call in self._calls]
         )
         for name, seen in self._names:
@@ -206,12 +208,12 @@ class _Choice:
             else:
                 lines.append(label + text)
             previous = run
-        earlier = self._earlier(known)
+        earlier = self._describe_earlier(known)
         if earlier and self._count(earlier) < self._left:
             lines.insert(0, earlier)
         return "\n".join(lines)
 
-    def _earlier(self, known: set[int]) -> str:
+    def _describe_earlier(self, known: set[int]) -> str:
         """Summarize the calls that are not listed one by one."""
         times = dict(self._gathered.earlier)
         for call in self._gathered.calls:

@@ -23,12 +23,12 @@ from looseleaf.base.immutable import frozen
 from looseleaf.distill.cues import (
     READ_CHARS,
     READ_TOKENS,
-    cued,
+    cue_features,
     forms_of,
     has_forbidding_word,
-    heard,
     is_wide,
     may_forbid,
+    tokens_and_cues,
     tokens_of,
 )
 from looseleaf.text.patterns import lazy
@@ -101,7 +101,7 @@ class Scores:
 
 
 @lru_cache(8192)
-def _letters(word: str) -> tuple[int, ...]:
+def _letter_hashes(word: str) -> tuple[int, ...]:
     """Return the hashes of a word, of its beginning and its end, and of the runs of five letters within it."""
     named = [word]
     if len(word) > 2:
@@ -111,16 +111,16 @@ def _letters(word: str) -> tuple[int, ...]:
         named.append(f"s {word[-3:]}")
     if len(word) > 4:
         named.append(f"p {word[:4]}")
-    return tuple(_hashes(named))
+    return tuple(_hash_names(named))
 
 
-def _hashes(names: Iterable[str]) -> list[int]:
+def _hash_names(names: Iterable[str]) -> list[int]:
     return [crc32(name.encode("utf-8", "replace")) for name in names]
 
 
 def features(text: str, around: Around = Around()) -> list[int]:  # noqa: B008 - frozen
     """Return the hashes of a sentence's features, each once."""
-    cased, tokens, cues = heard(text)
+    cased, tokens, cues = tokens_and_cues(text)
     size = len(tokens)
     padded = ["^", *tokens, "$"]
     named = [f"{first} * {second}" for first, second in zip(tokens, tokens[2:], strict=False)]
@@ -132,18 +132,18 @@ def features(text: str, around: Around = Around()) -> list[int]:  # noqa: B008 -
     if tokens:
         named += (f"first {tokens[0]}", f"last {tokens[-1]}", f"two {' '.join(tokens[:2])}")
     named.append(f"size {size.bit_length()} {size > 24}")
-    named += _names(cased, padded)
-    named += cued(cues)
+    named += _name_features(cased, padded)
+    named += cue_features(cues)
     if may_forbid(cues):
         named += [f"form {name}" for name in forms_of(text[:READ_CHARS])]
-    named += _shape(text, tokens, around)
-    found = set(_hashes(named))
+    named += _shape_features(text, tokens, around)
+    found = set(_hash_names(named))
     for token in tokens:
-        found.update(_letters(token))
+        found.update(_letter_hashes(token))
     return sorted(found)
 
 
-def _names(cased: Sequence[str], padded: list[str]) -> Iterable[str]:
+def _name_features(cased: Sequence[str], padded: list[str]) -> Iterable[str]:
     """Yield the number of names in a sentence (capitalized words within it), and the words beside them, whatever they
     are."""
     at = [
@@ -169,7 +169,7 @@ def _names(cased: Sequence[str], padded: list[str]) -> Iterable[str]:
             yield f"n N {after} {hidden[place + 2]}"
 
 
-def _shape(text: str, tokens: Sequence[str], around: Around) -> Iterable[str]:
+def _shape_features(text: str, tokens: Sequence[str], around: Around) -> Iterable[str]:
     """Yield the features of a sentence's marks and surroundings."""
     asks = "?" in tokens[-2:] or "？" in tokens[-2:]
     yield f"asks {asks}"
@@ -329,10 +329,10 @@ def select(text: str, around: Around = Around()) -> Scores:  # noqa: B008 - froz
     keep, change, forbid, quoted = map(score, HEADS[:4])
     is_dull = keep < _DULL and change < _DULL
     kinds = (0.0,) * len(KINDS) if is_dull else tuple(map(score, KINDS))
-    return Scores(keep, change, quoted=quoted, kinds=kinds, **_forbids(text, hashes, forbid))
+    return Scores(keep, change, quoted=quoted, kinds=kinds, **_forbid_chances(text, hashes, forbid))
 
 
-def _forbids(text: str, hashes: list[int], forbid: float) -> dict[str, float]:
+def _forbid_chances(text: str, hashes: list[int], forbid: float) -> dict[str, float]:
     """Return the chances `forbid`, `erase` and `last`. One clause may forbid more plainly than its whole sentence."""
     places: list[tuple[int, int]] = []
     if has_forbidding_word(text) or len(tokens_of(text)) == sum(

@@ -45,7 +45,7 @@ def families() -> dict[str, frozenset[str]]:
 @cache
 def family_of() -> dict[str, frozenset[str]]:
     """The sorts of each name."""
-    return _turned(families())
+    return _invert(families())
 
 
 def _read_sorts(file: str) -> dict[str, frozenset[str]]:
@@ -58,7 +58,7 @@ def _read_sorts(file: str) -> dict[str, frozenset[str]]:
     return found
 
 
-def _turned(sorts: dict[str, frozenset[str]]) -> dict[str, frozenset[str]]:
+def _invert(sorts: dict[str, frozenset[str]]) -> dict[str, frozenset[str]]:
     found: dict[str, set[str]] = {}
     for sort, members in sorts.items():
         for member in members:
@@ -73,7 +73,7 @@ def sorts_of(name: str) -> frozenset[str]:
 
 @cache
 def aspects() -> dict[str, frozenset[str]]:
-    return _turned(_read_sorts("aspects.txt"))
+    return _invert(_read_sorts("aspects.txt"))
 
 
 def matters_of(name: str) -> frozenset[str]:
@@ -88,7 +88,7 @@ _OF_MEMORY = frozenset({"about_answers", "about_notes", "about_logs", "about_dat
 @cache
 def matters() -> dict[str, frozenset[str]]:
     """Matters that people want forgotten: codes, faith, money. Read only for an order to forget."""
-    return _turned(_read_sorts("matters.txt"))
+    return _invert(_read_sorts("matters.txt"))
 
 
 def is_name(term: str) -> bool:
@@ -190,7 +190,7 @@ def _is_trade(word: str, kept: Table) -> bool:
     return word in known or any(each[0] == "-" and word.endswith(each[1:]) for each in known)
 
 
-def is_sound(kind: str, value: str, kept: Table) -> bool:
+def has_shape(kind: str, value: str, kept: Table) -> bool:
     """Return True if a value has the shape of its type."""
     if not value or not any(map(str.isalnum, value)):
         return False
@@ -298,15 +298,15 @@ _LOOSE = lazy(r"\[[^\]]*\](?:[?*+]|\{[^}]*\})?|\\.[?*+]?|[^\s)][?*]|\{[^}]*\}")
 def may_match(form: str, small: str) -> bool:
     """Check cheaply before a form is compiled: return True if a text in lower case has every word that stands outside
     the form's brackets, and one of each group that must match and has a word in all its alternatives."""
-    words, groups = _outside(form)
+    words, groups = _outer_words(form)
     for word in words:
         if word not in small:
             return False
-    return all(any(word in small for word in one) for one in _inside(groups))
+    return all(any(word in small for word in one) for one in _group_words(groups))
 
 
 @cache
-def _outside(form: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _outer_words(form: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the words of a form outside its brackets, the longest (likely the rarest) first, and the groups that must
     match."""
     outside, groups = _split_groups(form)
@@ -314,7 +314,7 @@ def _outside(form: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 @cache
-def _inside(groups: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
+def _group_words(groups: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
     """Return, for each group with a word in every alternative, the longest word of each."""
     every = [
         tuple(max(_words_of(_split_groups(each)[0]), key=len, default="") for each in _alternatives(group))
@@ -336,7 +336,7 @@ _BAR = lazy(rf"{_NESTED}|\|")
 """`_GROUP`: a group, nested at most four deep; `_BAR` also finds the bars outside groups."""
 
 
-def _masked(form: str) -> str:
+def _mask_letters(form: str) -> str:
     return _LETTERS.sub(lambda found: "\0" * len(found[0]), form) if "[" in form or "\\" in form else form
 
 
@@ -347,7 +347,7 @@ def _split_groups(form: str) -> tuple[str, list[str]]:
     outside: list[str] = []
     groups: list[str] = []
     at = 0
-    for found in _GROUP.finditer(_masked(form)):
+    for found in _GROUP.finditer(_mask_letters(form)):
         start, end = found.span()
         outside.append(form[at:start])
         at = end
@@ -358,7 +358,7 @@ def _split_groups(form: str) -> tuple[str, list[str]]:
 
 def _alternatives(group: str) -> list[str]:
     """Return the alternatives of a group, split at its own bars."""
-    bars = [found.start() for found in _BAR.finditer(_masked(group)) if found[0] == "|"]
+    bars = [found.start() for found in _BAR.finditer(_mask_letters(group)) if found[0] == "|"]
     return [group[start + 1 : end] for start, end in pairwise((-1, *bars, len(group)))]
 
 
@@ -380,11 +380,11 @@ _WIDE_MARKS = r"[\s，。、！？,.!?；;：:（）()「」『』“”~～…]
 _NAMED = frozenset({"name", "person", "place", "org"})
 
 
-def _value(kind: str, table: Table, *, is_last: bool) -> str:
-    """Return the pattern of a value. The last one of a form is matched greedily: `_cut` shortens it afterwards."""
+def _value_pattern(kind: str, table: Table, *, is_last: bool) -> str:
+    """Return the pattern of a value. The last one of a form is matched greedily: `_cut_value` shortens it."""
     if table.language in ("zh", "ja"):
         if kind in families():
-            return rf"((?<![A-Za-z]){_family(kind)})"
+            return rf"((?<![A-Za-z]){_family_pattern(kind)})"
         stop = "|".join(map(re.escape, sorted(table.words["ends"], key=len, reverse=True)))
         behind = rf"(?=\Z|{_WIDE_MARKS}" + (rf"|{stop})" if stop else ")")
         behind = r"(?=\Z|[。！？!?])" if kind in _OPEN else behind
@@ -397,19 +397,19 @@ def _value(kind: str, table: Table, *, is_last: bool) -> str:
 
 
 @cache
-def _family(kind: str) -> str:
+def _family_pattern(kind: str) -> str:
     members = sorted(families()[kind], key=lambda each: (-len(each), each))
     return rf"(?:{'|'.join(map(re.escape, members))})(?:[ -]?v?[0-9][0-9A-Za-z.]*)?"
 
 
 @cache
-def _pattern(form: Form) -> re.Pattern[str]:
+def _compile_form(form: Form) -> re.Pattern[str]:
     parts: list[str] = []
     at = 0
     kept = table(form.language)
     for found in _TYPE.finditer(form.source):
         is_last = _is_end(form.source[found.end() :])
-        parts += [form.source[at : found.start()], _value(found[1], kept, is_last=is_last)]
+        parts += [form.source[at : found.start()], _value_pattern(found[1], kept, is_last=is_last)]
         at = found.end()
     source = "".join((*parts, form.source[at:]))
     if form.language in ("zh", "ja", "ko"):
@@ -440,12 +440,12 @@ _LARGE = lazy(
 _NUMBERED = lazy(r"v?[0-9][0-9a-z.]*\Z", _I)
 
 
-def _cut(kind: str, value: str, kept: Table) -> str:
+def _cut_value(kind: str, value: str, kept: Table) -> str:
     """Cut a value where its type ends."""
     if kept.language in ("zh", "ja") or kind in ("", "command"):
         return value
     if kind in families():
-        return _member(kind, value)
+        return _family_member(kind, value)
     if kind in _NAMED and (large := _LARGE.match(value)):
         value = large[0]
     words: list[str] = []
@@ -462,7 +462,7 @@ def _cut(kind: str, value: str, kept: Table) -> str:
     return " ".join(words).strip(" .:'’-")
 
 
-def _member(kind: str, value: str) -> str:
+def _family_member(kind: str, value: str) -> str:
     """Return the name of the family that a text begins with, and its version; empty if there is none."""
     words = value.split(" ")
     for size in range(min(3, len(words)), 0, -1):
@@ -501,7 +501,7 @@ def read(sentence: str, *, languages: Sequence[str] = ()) -> list[Reading]:
         for form in kept.forms:
             # A form is compiled only if its words, and a name of each sort that it needs, occur.
             if may_match(form.source, small) and _sorts_in(form) <= here:
-                found += _read(form, kept, text, small)
+                found += _read_form(form, kept, text, small)
     found.sort(key=lambda each: (each.start, -each.end))
     clear: list[Reading] = []
     for each in found:
@@ -577,14 +577,14 @@ def _is_in(one: Reading, other: Reading) -> bool:
     return same and one.start < other.end and other.start < one.end
 
 
-def _read(form: Form, kept: Table, text: str, small: str) -> Iterator[Reading]:
+def _read_form(form: Form, kept: Table, text: str, small: str) -> Iterator[Reading]:
     kinds = _kinds(form)
-    pattern = _pattern(form)
+    pattern = _compile_form(form)
     found = pattern.search(text)
     while found is not None:
         raw = [(found[number] or "").strip(" .'’-") for number in range(1, len(kinds) + 1)]
-        values = [_cut(kind, value, kept) for kind, value in zip(kinds, raw, strict=True)]
-        is_read = all(is_sound(kind, value, kept) for kind, value in zip(kinds, values, strict=True))
+        values = [_cut_value(kind, value, kept) for kind, value in zip(kinds, raw, strict=True)]
+        is_read = all(has_shape(kind, value, kept) for kind, value in zip(kinds, values, strict=True))
         if not is_read or _is_taken_back(kept, small, found.start()):
             found = pattern.search(text, found.start() + 1)
             continue

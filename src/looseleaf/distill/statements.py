@@ -15,10 +15,10 @@ from looseleaf.base.immutable import frozen
 from looseleaf.base.messages import Proposal
 from looseleaf.base.paths import PROJECT, USER
 from looseleaf.distill.cues import has_orders, orders_of
-from looseleaf.distill.requests import asked_to_keep, changed, made, tidy
+from looseleaf.distill.requests import asked_to_keep, make_proposal, tidy_object, with_members
 from looseleaf.distill.selector import Around, marks_of, select
 from looseleaf.distill.slot_tables import read, with_items
-from looseleaf.distill.wording import AHEAD, LEANS, PAST, clipped, dated, part_of, trimmed
+from looseleaf.distill.wording import AHEAD, LEANS, PAST, add_dates, clip_line, kept_part, trim_line
 from looseleaf.facts.placement import PEOPLE, PERHAPS
 from looseleaf.facts.replacing import PLAIN, WIDE
 from looseleaf.language.dates import found as dates_in
@@ -163,8 +163,8 @@ def sentences_of(text: str, asked: str = "") -> tuple[Sentence, ...]:
     the first sentence is read as an answer to them."""
     if asked and (unasked := sentences_of(text)):
         first, *others = unasked
-        around = changed(first.around, asked=asked)
-        return changed(first, around=around, scores=select(first.text, around)), *others
+        around = with_members(first.around, asked=asked)
+        return with_members(first, around=around, scores=select(first.text, around)), *others
     read = parts_of(text)
     said = [words for _, _, words, _ in read]
     lines, marks = (read[0][3].lines, read[0][3].marks) if read else (1, "")
@@ -180,10 +180,14 @@ def sentences_of(text: str, asked: str = "") -> tuple[Sentence, ...]:
 def parts_of(text: str) -> list[tuple[int, int, str, Around]]:
     """Return the sentences of a message before they are scored: the place of each, its words, and its surroundings."""
     shown = masked(text)
-    found = [(start, end, zone) for start, end, zone in _spans(text, shown) if _has_words(shown[start:end])]
+    found = [
+        (start, end, zone)
+        for start, end, zone in _sentence_spans(text, shown)
+        if _has_words(shown[start:end])
+    ]
     found = found[:SENTENCES]
     lines, marks = text.count("\n", 0, 40_000) + 1, marks_of(text)
-    made: list[tuple[int, int, str, Around]] = []
+    parts: list[tuple[int, int, str, Around]] = []
     before = ""
     said = [" ".join(shown[start:end].split()) for start, end, _ in found]
     for place, ((start, end, zone), words, orders) in enumerate(
@@ -192,9 +196,9 @@ def parts_of(text: str) -> list[tuple[int, int, str, Around]]:
         line = text.rfind("\n", 0, start) + 1
         is_new = not text[line:start].strip(" \t-*+•>#0123456789.)")
         around = Around("", before, place, len(found), lines, is_new, marks, zone, orders)
-        made.append((start, end, words, around))
+        parts.append((start, end, words, around))
         before = words
-    return made
+    return parts
 
 
 _FEW_LINES = 8
@@ -206,7 +210,7 @@ def _has_words(text: str) -> bool:
     return any(map(str.isalnum, text))
 
 
-def _spans(text: str, shown: str) -> Iterator[tuple[int, int, ZoneName]]:
+def _sentence_spans(text: str, shown: str) -> Iterator[tuple[int, int, ZoneName]]:
     """Yield the sentences, zone by zone; lines that a program broke are one."""
     block: tuple[int, int, ZoneName] | None = None
     for zone in zones(text):
@@ -219,10 +223,10 @@ def _spans(text: str, shown: str) -> Iterator[tuple[int, int, ZoneName]]:
             if is_near and is_same and is_full and is_open:
                 block = (block[0], zone.end, zone.name)
                 continue
-            yield from _of_block(shown, block)
+            yield from _split_block(shown, block)
         block = (zone.start, zone.end, zone.name)
     if block is not None:
-        yield from _of_block(shown, block)
+        yield from _split_block(shown, block)
 
 
 _FULL = 60
@@ -230,7 +234,7 @@ _LISTED = lazy(r"[ \t]*(?:[-*+•]|[0-9]{1,3}[.)])[ \t]")
 _ITEM = lazy(r"[ \t]*(?:(?:[-*+•]|[0-9]{1,3}[.)])[ \t]+)?(?:\[[ x]\] )?")
 
 
-def _of_block(shown: str, block: tuple[int, int, ZoneName]) -> Iterator[tuple[int, int, ZoneName]]:
+def _split_block(shown: str, block: tuple[int, int, ZoneName]) -> Iterator[tuple[int, int, ZoneName]]:
     start, end, name = block
     item = _ITEM.match(shown, start)
     start = item.end() if item else start
@@ -245,7 +249,7 @@ def statements(
     text: str, ts: float, source: str = "", *, asked: str = "", everything: bool = False
 ) -> list[Proposal]:
     """Return the facts that a user's message, said at `ts`, states. `everything`: the user gave it to be remembered."""
-    return [changed(each, source=source) for each in _statements(text, ts, asked, everything)]
+    return [with_members(each, source=source) for each in _statements(text, ts, asked, everything)]
 
 
 @lru_cache(128)
@@ -255,15 +259,15 @@ def _statements(text: str, ts: float, asked: str, everything: bool) -> tuple[Pro
     earlier: Sentence | None = None
     for each in sentences_of(text, asked):
         wanted = everything or (each.is_own and asked_to_keep(each.text) is not None)
-        made = list(_proposed(text, each, earlier, ts, wanted=wanted))
+        proposed = list(_propose(text, each, earlier, ts, wanted=wanted))
         if (
-            made
+            proposed
             and found
-            and found[-1].relation == made[-1].relation == "note"
-            and found[-1].quote in made[-1].quote
+            and found[-1].relation == proposed[-1].relation == "note"
+            and found[-1].quote in proposed[-1].quote
         ):
             found.pop()  # the new line contains the one before it
-        found += made
+        found += proposed
         earlier = each
     return tuple(each for each in found if not _LONE.search(each.quote + each.object))
 
@@ -281,7 +285,7 @@ _LONE = lazy("[\ud800-\udfff]", in_ascii=NEVER)
 """Half a character: it cannot be written down."""
 
 
-def _proposed(
+def _propose(
     text: str, sentence: Sentence, earlier: Sentence | None, ts: float, *, wanted: bool
 ) -> Iterator[Proposal]:
     words, keep = sentence.text, sentence.keep
@@ -301,11 +305,11 @@ def _proposed(
     slots = [each for each in readings if each.label != "was"]
     if not (is_worth or slots):
         return
-    if slots and earlier is not None and earlier.is_own and LEANS.match(trimmed(said)):
+    if slots and earlier is not None and earlier.is_own and LEANS.match(trim_line(said)):
         # "It's called pricewatch": the sentence before may say what it is ("my flask app").
         before = [each for each in read(earlier.text) if each.label != "was" and not each.ended]
         for each in before if earlier.keep < MAY_BE_KEPT else ():
-            yield from _slot(
+            yield from _propose_slot(
                 each,
                 text[earlier.start : earlier.end],
                 ts,
@@ -325,39 +329,43 @@ def _proposed(
             return
         if (is_change or may_change) and not slots and sentence.is_own:
             quote = text[sentence.start : sentence.end]
-            yield from _perhaps(said, sentence, quote, ts, gone)
+            yield from _propose_if_change(said, sentence, quote, ts, gone)
             return
         is_change = False
     level = 1.0 if wanted else keep if sentence.is_surely_own else min(keep, DRAWER)
     quote = text[sentence.start : sentence.end]
     for each in slots:
         sure = 1.0 if each.is_plain and sentence.is_surely_own else level
-        for one in _slot(
+        for one in _propose_slot(
             each, quote, ts, said, is_change=is_change, was=gone[0] if gone else None, level=sure
         ):
-            yield one if wanted or sentence.is_surely_own else changed(one, salience=LOW)
+            yield one if wanted or sentence.is_surely_own else with_members(one, salience=LOW)
     if not is_kept:
         return
-    part = part_of(said, slots, whole=wanted)
+    part = kept_part(said, slots, whole=wanted)
     if part is None:
         return
     first, last = part
     line = said[first:last]
     if (
         earlier is not None
-        and LEANS.match(trimmed(line))
+        and LEANS.match(trim_line(line))
         and len(earlier.text) < 120
         and earlier.zone == sentence.zone
     ):
         # "It is called …": the sentence before says what it is.
         begin = earlier.start
         together = " ".join(masked(text)[begin : sentence.start].split())
-        line = f"{trimmed(together)} {line}" if together else line
+        line = f"{trim_line(together)} {line}" if together else line
         quote = text[begin : sentence.end]
     kind = kind_of(sentence.scores)
-    for note in _note(line, quote, kind, ts, sentence.scores, is_change=is_change, gone=gone, level=level):
+    for note in _propose_note(
+        line, quote, kind, ts, sentence.scores, is_change=is_change, gone=gone, level=level
+    ):
         yield (
-            changed(note, correction=True, change=round(sentence.scores.change, 3)) if may_change else note
+            with_members(note, correction=True, change=round(sentence.scores.change, 3))
+            if may_change
+            else note
         )
 
 
@@ -370,14 +378,16 @@ def kind_of(scores: Scores) -> str:
     return scores.kind
 
 
-def _perhaps(said: str, sentence: Sentence, quote: str, ts: float, gone: Sequence[str]) -> Iterator[Proposal]:
+def _propose_if_change(
+    said: str, sentence: Sentence, quote: str, ts: float, gone: Sequence[str]
+) -> Iterator[Proposal]:
     """Propose a sentence that deserves a line only if it changes something held."""
-    part = part_of(said, (), whole=False)
+    part = kept_part(said, (), whole=False)
     line = said[part[0] : part[1]] if part else said
-    for note in _note(
+    for note in _propose_note(
         line, quote, sentence.scores.kind, ts, sentence.scores, is_change=True, gone=gone, level=DRAWER
     ):
-        yield changed(note, tags=(*note.tags, PERHAPS), change=round(sentence.scores.change, 3))
+        yield with_members(note, tags=(*note.tags, PERHAPS), change=round(sentence.scores.change, 3))
 
 
 _NOW = lazy(
@@ -390,15 +400,15 @@ _NEAR = 25
 """The characters after a slot in which a date belongs to it."""
 
 
-def _slot(
+def _propose_slot(
     reading: Reading, quote: str, ts: float, said: str, *, is_change: bool, was: str | None, level: float
 ) -> Iterator[Proposal]:
-    value = tidy(_NOW.sub("", reading.value.strip("`")))
+    value = tidy_object(_NOW.sub("", reading.value.strip("`")))
     if not value and not reading.ended:
         return
     if reading.label in ("Deadline", "Birthday", "Release"):
-        value = dated(value, ts, past=False)
-    proposal = made(
+        value = add_dates(value, ts, past=False)
+    proposal = make_proposal(
         reading.label,
         value or reading.label,
         quote,
@@ -412,13 +422,13 @@ def _slot(
         if reading.start <= date.start <= reading.end + _NEAR:
             since = date.first
             break
-    proposal = changed(proposal, valid_from=since, correction=is_change, was=named)
+    proposal = with_members(proposal, valid_from=since, correction=is_change, was=named)
     if level < TOP:
-        proposal = changed(proposal, salience=min(proposal.salience or 1, 0.6))
+        proposal = with_members(proposal, salience=min(proposal.salience or 1, 0.6))
     yield proposal
 
 
-def _note(
+def _propose_note(
     line: str,
     quote: str,
     kind: str,
@@ -429,16 +439,16 @@ def _note(
     gone: Sequence[str],
     level: float,
 ) -> Iterator[Proposal]:
-    line = clipped(trimmed(line))
+    line = clip_line(trim_line(line))
     if not _says_something(line) and level < 1:
         return
     past = (is_change or kind == "event") and PAST.search(line) is not None and not AHEAD.search(line)
-    said = dated(escape(line), ts, past=past)
+    said = add_dates(escape(line), ts, past=past)
     fact_kind = KINDS_OF_FACTS[kind]
     is_work = kind in _WORK or (
         kind in ("rule", "plan") and scores.of("project") + scores.of("decision") > 0.35
     )
-    salience = SALIENCE[fact_kind] * _weight(level) if level >= TOP else LOW
+    salience = SALIENCE[fact_kind] * _salience_share(level) if level >= TOP else LOW
     if kind == "event":
         salience = min(salience, 0.5 if level >= 0.9 else LOW)
     yield Proposal(
@@ -455,7 +465,7 @@ def _note(
     )
 
 
-def _weight(keep: float) -> float:
+def _salience_share(keep: float) -> float:
     """Return the share of its kind's salience for a line: the surer that it is worth keeping, the more."""
     return 0.7 + 0.3 * min(max(keep - TOP, 0.0) / (SURELY_WORTH - TOP), 1.0)
 

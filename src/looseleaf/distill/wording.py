@@ -27,7 +27,7 @@ SURELY_ASIDE = 0.9
 _MOST_CLAUSES = 8
 
 
-def part_of(said: str, slots: Sequence[Reading], *, whole: bool) -> tuple[int, int] | None:
+def kept_part(said: str, slots: Sequence[Reading], *, whole: bool) -> tuple[int, int] | None:
     """Return the clauses worth keeping that no slot covers; None if nothing is left."""
     places = clauses_of(said)
     if not 1 < len(places) <= _MOST_CLAUSES:
@@ -125,7 +125,7 @@ LEANS = lazy(
 )
 
 
-def trimmed(line: str) -> str:
+def trim_line(line: str) -> str:
     """Return a line without the words and marks around a statement that add nothing."""
     lead = _LEAD.match(line)
     kept = line[lead.end() :] if lead and len(line) - lead.end() >= 6 else line
@@ -138,7 +138,7 @@ def trimmed(line: str) -> str:
     return " ".join(kept.rstrip(".").split())
 
 
-def clipped(line: str) -> str:
+def clip_line(line: str) -> str:
     """Cut a line at a clause if it is too long."""
     if len(line) <= NOTE_CHARS:
         return line
@@ -200,7 +200,7 @@ PAST = lazy(
 """Words about the past: only with them, a day without a year is the last one before."""
 
 
-def dated(line: str, ts: float, *, past: bool) -> str:
+def add_dates(line: str, ts: float, *, past: bool) -> str:
     """Add the date after each time that would mean another on another day."""
     parts: list[str] = []
     at = 0

@@ -50,7 +50,7 @@ class Order:
 
 
 @frozen
-class Told:
+class HeldLine:
     """A line that an order may mean: a fact, or a line of a day. `value`: the value of a slot, and `beside`: the user's
     words next to it; `is_last`: it comes from the message before the order; `is_guarded`: it goes only if the order
     names it."""
@@ -62,12 +62,12 @@ class Told:
     is_guarded: bool = False
 
 
-def told_by(fact: Fact, *, is_last: bool) -> Told:
+def told_by(fact: Fact, *, is_last: bool) -> HeldLine:
     words = undoubted(worded(fact.relation, fact.object))
     if fact.relation == NOTE:
-        return Told(words, is_last=is_last)
+        return HeldLine(words, is_last=is_last)
     value = undoubted(fact.object)
-    return Told(words, value, beside(value, fact.quote or ""), is_last, fact.relation in _GUARDED)
+    return HeldLine(words, value, words_beside(value, fact.quote or ""), is_last, fact.relation in _GUARDED)
 
 
 _JOINT = lazy(
@@ -77,7 +77,7 @@ _IS = lazy(r"(?:'s|\W*(?:is|ist|est|es|é|è|我的|は))\b\W*", re.IGNORECASE)
 _WORDS = 3
 
 
-def beside(value: str, quote: str) -> str:
+def words_beside(value: str, quote: str) -> str:
     """Return the words directly before a value, and after it if they define it: "my dog" for "my dog Rex" and for "Rex
     is my dog"."""
     before, found, after = quote.partition(value)
@@ -96,7 +96,7 @@ _SHARE = 0.6
 """The least share of an order's terms that such a slot must have."""
 
 
-def meant_by(order: Order, lines: Sequence[Told], lexicon: Lexicon) -> dict[int, float]:
+def find_meant(order: Order, lines: Sequence[HeldLine], lexicon: Lexicon) -> dict[int, float]:
     """Return the numbers of the lines that an order may mean, with the chance of each."""
     return {
         at: chance_of(signs, lexicon.erasing)
@@ -106,7 +106,7 @@ def meant_by(order: Order, lines: Sequence[Told], lexicon: Lexicon) -> dict[int,
 
 
 def erasing_signs(
-    order: Order, lines: Sequence[Told], lexicon: Lexicon
+    order: Order, lines: Sequence[HeldLine], lexicon: Lexicon
 ) -> Iterator[tuple[int, dict[str, float]]]:
     """Yield the number of each line that has a link to an order, with the signs that the order means it."""
     # "Forget my dog" means `Pet: Rex`, which comes from "my dog Rex".

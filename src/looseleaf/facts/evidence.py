@@ -86,11 +86,11 @@ class _Word:
     __slots__ = ("at", "form", "surface")
 
     def __init__(self, surface: str, at: int) -> None:
-        self.surface, self.at, self.form = surface, at, _form(surface)
+        self.surface, self.at, self.form = surface, at, _form_of(surface)
 
 
 @lru_cache(8192)
-def _form(surface: str) -> str:
+def _form_of(surface: str) -> str:
     word = plain(surface.removesuffix("'s"))
     return SAME.get(surface) or stem(american(SAME.get(word, word)))
 
@@ -99,24 +99,24 @@ _ELSEWHERE = lazy(r"[^\s@]{0,80}@[^\s,;]{1,250}|\b[a-z]{2,10}://[^\s,;]{1,400}|\
 """Addresses: their parts are not words."""
 
 
-def _words(text: str) -> list[_Word]:
-    return [_Word(found[0], found.start()) for found in _WORD.finditer(_shown(text))]
+def _words_of(text: str) -> list[_Word]:
+    return [_Word(found[0], found.start()) for found in _WORD.finditer(_mask(text))]
 
 
-def _shown(sentence: str) -> str:
-    """Return a sentence with words at the places that `_words` counts."""
+def _mask(sentence: str) -> str:
+    """Return a sentence with words at the places that `_words_of` counts."""
     if "@" in sentence or "://" in sentence or "www." in sentence:
         sentence = _ELSEWHERE.sub(lambda found: "·" * len(found[0]), sentence)
-    sentence = _in_one_spelling(sentence)
+    sentence = _join_names(sentence)
     return SAME_WIDE.sub(lambda found: f" {SAME[found[0]]} ", sentence)
 
 
-def _in_one_spelling(text: str) -> str:
+def _join_names(text: str) -> str:
     """Join each technical name of several words into one: `vs code` becomes `vscode`."""
     return SEVERAL.sub(lambda found: SPELT[found[0]], text)
 
 
-def _is_kin(claimed: _Word, said: _Word) -> bool:
+def _is_same_word(claimed: _Word, said: _Word) -> bool:
     """Return True if two words differ only in their endings. Numbers have no endings."""
     if claimed.form == said.form:
         return True
@@ -132,7 +132,7 @@ def _is_kin(claimed: _Word, said: _Word) -> bool:
 @lru_cache(512)
 def forms_of(text: str) -> frozenset[str]:
     """Return the words of a text, each in the form used to compare it."""
-    return frozenset(word.form for word in _words(spelled(text)))
+    return frozenset(word.form for word in _words_of(spelled(text)))
 
 
 _NAME = lazy(r"(?<=[^\s.!?:;(\"'“-] )[^\W\d_a-z]\w+")
@@ -141,21 +141,21 @@ _NAME = lazy(r"(?<=[^\s.!?:;(\"'“-] )[^\W\d_a-z]\w+")
 _FEW = 2
 
 
-def brings_along(claim: str, text: str) -> bool:
+def has_new_details(claim: str, text: str) -> bool:
     """Return True if a claim has a number, a path or other address, or a name inside its sentence that the text
     lacks."""
     own, said = spelled(text), forms_of(text)
-    words = _words(spelled(claim))
+    words = _words_of(spelled(claim))
     exact = {word.form for word in words if any(map(str.isdigit, word.form))}
-    exact |= {_form(spelled(found[0])) for found in _NAME.finditer(claim)}
+    exact |= {_form_of(spelled(found[0])) for found in _NAME.finditer(claim)}
     if len(words) <= _FEW and claim[:1].isupper():
         exact |= {words[0].form} if words else set()  # "Mallory" alone is a name
-    own = _in_one_spelling(own)
-    addresses = _addresses(_in_one_spelling(spelled(claim)))
+    own = _join_names(own)
+    addresses = _addresses_in(_join_names(spelled(claim)))
     return not exact <= said or any(not stands_in(each, own) for each in addresses)
 
 
-def _addresses(text: str) -> list[str]:
+def _addresses_in(text: str) -> list[str]:
     """Return paths, commands and other names that must match exactly, without the quotes and the full stop around
     them."""
     found = (each.strip("'`\"").rstrip(":!?") for each in _ADDRESS.findall(text))
@@ -241,25 +241,25 @@ class Claim:
         self._denies = denies(text)
         self._is_standing = ALWAYS.search(text) is not None
         text, self._dates = _without_dates(text)
-        self._addresses = _addresses(text)
+        self._addresses = _addresses_in(text)
         free = _FREE | _FREE_OF.get(relation, frozenset()) | (_OF_DATES if self._dates else frozenset())
-        words = _words(text)
+        words = _words_of(text)
         # "MIT" is a license, "mit" is nothing: words that claim nothing count only if the claim has no others.
         self.words = [word for word in words if word.surface not in free] or words
         self._is_of_another = any(word.form in _KIN for word in self.words)
         self._denied = [
-            Clauses(lead + _shown(text)).denied([len(lead) + word.at for word in self.words])
+            Clauses(lead + _mask(text)).denied([len(lead) + word.at for word in self.words])
             for lead in _LEADS.get(relation, ("",))
         ]
         self._is_averse = dislikes(text)
-        self._kinds = Clauses(_shown(text)).kinds_of_conditions()
+        self._kinds = Clauses(_mask(text)).kinds_of_conditions()
         self.is_empty = not (self.words or self._dates or self._addresses)
 
     def corrected(self) -> Claim | None:
         """Return the claim without the words of the value that it corrects. None if nothing is left, or if only one of
         the two denies."""
         less = Claim("", self._relation, was=self._was)
-        before = {word.form for word in _words(self._was)}
+        before = {word.form for word in _words_of(self._was)}
         less.words = [word for word in self.words if word.form not in before]
         less._dates = [date for date in self._dates if date[2] not in self._was]
         less._addresses = [address for address in self._addresses if address not in self._was]
@@ -269,29 +269,29 @@ class Claim:
 
     def is_in(self, sentence: str, ts: float | None = None) -> bool:
         """Return True if a sentence of spelled text, said at `ts`, supports the claim."""
-        said = _words(sentence[:_LONGEST_SENTENCE])
-        places = self._places(said)
+        said = _words_of(sentence[:_LONGEST_SENTENCE])
+        places = self._find_places(said)
         if (
             places is None
             or any(not stands_in(address, sentence) for address in self._addresses)
-            or (self._dates and not self._are_named(sentence, ts))
+            or (self._dates and not self._has_dates(sentence, ts))
         ):
             return False
         if self._only_named:
             return True
         dates = [max(sentence.find(date[2]), 0) for date in self._dates]
         at = [said[place].at for place in places] or dates or [0]
-        clauses = Clauses(_shown(sentence[:_LONGEST_SENTENCE]))
+        clauses = Clauses(_mask(sentence[:_LONGEST_SENTENCE]))
         return (
-            is_told(_shown(sentence), max(at))
-            and self._holds(clauses, at)
+            is_told(_mask(sentence), max(at))
+            and self._is_asserted(clauses, at)
             and not clauses.is_bound(
                 [*at, *(date for date in dates if date)], self._kinds, _WHOLE.get(self._relation, ())
             )
             and self._is_of_the_speaker(sentence, clauses, at)
             and (not self._is_corrected or corrects(sentence))
             and (not self._is_standing or ALWAYS.search(sentence) is not None)
-            and self._is_of_the_same_mind(_shown(sentence), at)
+            and self._denies_alike(_mask(sentence), at)
             and not _is_quoted(sentence, at)
         )
 
@@ -300,9 +300,9 @@ class Claim:
         spelled."""
         if self.is_empty or not self.hidden <= set(text if self.hidden else ""):
             return False
-        return any(self.is_in(sentence, ts) for sentence in self._about(spelt or spelled(text)))
+        return any(self.is_in(sentence, ts) for sentence in self._candidate_sentences(spelt or spelled(text)))
 
-    def _about(self, text: str) -> Iterator[str]:
+    def _candidate_sentences(self, text: str) -> Iterator[str]:
         """Yield the sentences that could support the claim: most lack even the beginnings of its words."""
         marks = {word.surface[:2] for word in self.words if word.surface not in KNOWN}
         if all(mark in text for mark in marks):
@@ -310,31 +310,31 @@ class Claim:
                 if all(mark in sentence for mark in marks):
                     yield sentence
 
-    def _are_named(self, sentence: str, ts: float | None) -> bool:
+    def _has_dates(self, sentence: str, ts: float | None) -> bool:
         dates = [date for date in self._dates if not stands_in(date[2], sentence)]
         if not dates:
             return True
-        named = [] if ts is None else _dates(sentence, ts)
+        named = [] if ts is None else _dates_in(sentence, ts)
         return all(
             any(first == one or last == other or text == written for one, other, written in named)
             for first, last, text in dates
         )
 
-    def _places(self, said: Sequence[_Word]) -> list[int] | None:
+    def _find_places(self, said: Sequence[_Word]) -> list[int] | None:
         """Return the places of its words, in their order and near each other. None if they are not there."""
         words = self.words
         if self._only_named or self._relation in _UNORDERED:
-            return _anywhere(words, said)
-        places = _in_order(words, said)
+            return _find_anywhere(words, said)
+        places = _find_in_order(words, said)
         if places is not None or len(words) < 2:
             return places
         if self._relation == "plan" or all(words[-1].surface != each.surface for each in said):
             # A verb that the claim puts last, mostly in another form: "fliege ich nach Japan", "nach Japan fliegen".
-            last, others = _anywhere(words[-1:], said), _in_order(words[:-1], said)
+            last, others = _find_anywhere(words[-1:], said), _find_in_order(words[:-1], said)
             places = others + last if last is not None and others is not None else None
         return places
 
-    def _holds(self, clauses: Clauses, at: Sequence[int]) -> bool:
+    def _is_asserted(self, clauses: Clauses, at: Sequence[int]) -> bool:
         """Return True if the speaker says that it is so: not supposed, reported, past or wished."""
         relation = self._relation
         if clauses.is_supposed(at, anywhere=relation == "rule") or clauses.is_reported(at):
@@ -360,14 +360,14 @@ class Claim:
         cue, other = _CUES.get(relation), _NOT_OF.get(relation)
         if (cue and not cue.search(sentence)) or (other and other.search(sentence)):
             return False
-        has_kin = any(word.form in _KIN for word in _words(clauses.around(at)))
+        has_kin = any(word.form in _KIN for word in _words_of(clauses.around(at)))
         return not clauses.is_done_by_another(min(at)) and clauses.is_of_oneself(at, among_others=has_kin)
 
     def _is_told_of_kin(self, clauses: Clauses, at: Sequence[int]) -> bool:
         """Return True if its clause is about one of the speaker's people, whom a claim without a relation does not
         name."""
         mine = {word.form for word in self.words}
-        words = _words(clauses.around(at))
+        words = _words_of(clauses.around(at))
         followed = zip(words, [*words[1:], None], strict=True)
         return any(
             word.form in _KIN | {"ex"}
@@ -377,7 +377,7 @@ class Claim:
             for before, (word, after) in zip(words, list(followed)[1:], strict=False)
         )
 
-    def _is_of_the_same_mind(self, sentence: str, at: Sequence[int]) -> bool:
+    def _denies_alike(self, sentence: str, at: Sequence[int]) -> bool:
         if self._ended:
             return is_over(sentence)
         # "No, not Berlin, Munich": after the old value, another clause begins.
@@ -405,7 +405,7 @@ def _without_dates(claim: str) -> tuple[str, list[tuple[str, str, str]]]:
     return _YEAR.sub(" ", claim), dates
 
 
-def _dates(sentence: str, ts: float) -> list[tuple[str, str, str]]:
+def _dates_in(sentence: str, ts: float) -> list[tuple[str, str, str]]:
     titled = sentence.title()  # "march" and "may" are months only in capitals
     return [
         (dated.first, dated.last, dated.written)
@@ -414,17 +414,17 @@ def _dates(sentence: str, ts: float) -> list[tuple[str, str, str]]:
     ]
 
 
-def _in_order(words: Sequence[_Word], said: Sequence[_Word]) -> list[int] | None:
+def _find_in_order(words: Sequence[_Word], said: Sequence[_Word]) -> list[int] | None:
     if not words:
         return []
     for start, first in enumerate(said):
-        if not _is_kin(words[0], first):
+        if not _is_same_word(words[0], first):
             continue
         places = [start]
         for before, word in pairwise(words):
             is_run = IS_WIDE.match(word.surface) and IS_WIDE.match(before.surface)
             last = places[-1] + 1 + (_WIDE_GAP if is_run else _GAP)
-            here = (at for at in range(places[-1] + 1, min(last, len(said))) if _is_kin(word, said[at]))
+            here = (at for at in range(places[-1] + 1, min(last, len(said))) if _is_same_word(word, said[at]))
             at = next(here, None)
             if at is None:
                 break
@@ -434,11 +434,13 @@ def _in_order(words: Sequence[_Word], said: Sequence[_Word]) -> list[int] | None
     return None
 
 
-def _anywhere(words: Sequence[_Word], said: Sequence[_Word]) -> list[int] | None:
+def _find_anywhere(words: Sequence[_Word], said: Sequence[_Word]) -> list[int] | None:
     """Return a place for each word, in any order."""
     places: list[int] = []
     for word in words:
-        at = next((at for at, each in enumerate(said) if at not in places and _is_kin(word, each)), None)
+        at = next(
+            (at for at, each in enumerate(said) if at not in places and _is_same_word(word, each)), None
+        )
         if at is None:
             return None
         places.append(at)
@@ -451,7 +453,7 @@ def _is_quoted(sentence: str, at: Sequence[int]) -> bool:
         found.start() <= min(at)
         and max(at) < found.end()
         and len(_WORD.findall(found[0])) >= _WORDS_OF_ANOTHER
-        for found in QUOTED.finditer(_shown(sentence))
+        for found in QUOTED.finditer(_mask(sentence))
     )
 
 
@@ -473,7 +475,7 @@ def is_copied(claim: str, text: str) -> bool:
     """Return True if a claim is a clause of a text, or several in a row, word for word: whole clauses (or all but "it
     is") that tell something. The words are there, so their order and their denials need no check."""
     wanted = " ".join(spelled(claim).split()).strip(" .!,;")
-    if len(_words(wanted)) < _LEAST_COPIED:
+    if len(_words_of(wanted)) < _LEAST_COPIED:
         return False
     flat = " ".join(spelled(text).split())
     if not stands_in(wanted, flat):
@@ -483,7 +485,7 @@ def is_copied(claim: str, text: str) -> bool:
     end = at + len(wanted)
     if at < 0 or not _BEGINS.search(around[:at]) or not _ENDS.match(around, end):
         return False
-    sentence = _shown(around[:_LONGEST_SENTENCE])
+    sentence = _mask(around[:_LONGEST_SENTENCE])
     clauses = Clauses(sentence)
     is_framed = clauses.is_supposed([at]) or clauses.is_reported([at]) or clauses.is_unreal([at])
     is_asked = around[end:].lstrip(" ,;:").startswith("?") or around.rstrip().endswith("?")

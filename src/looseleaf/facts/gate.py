@@ -74,23 +74,23 @@ def proposal_of(raw: Any) -> Proposal | None:
         kind if kind in KINDS else None,
         str(texts["source"]),
         span if span in TIME_SPANS else None,
-        _share(raw.get("salience")),
-        _date(raw.get("valid_from")),
-        _date(raw.get("valid_to")),
+        _read_share(raw.get("salience")),
+        _read_date(raw.get("valid_from")),
+        _read_date(raw.get("valid_to")),
         raw.get("correction") is True,
         raw["was"] if type(raw.get("was")) is str and raw["was"].strip() else None,
         raw.get("ended") is True,
-        _tags(tags),
-        _share(raw.get("change")),
+        _read_tags(tags),
+        _read_share(raw.get("change")),
     )
 
 
-def _share(raw: object) -> float | None:
+def _read_share(raw: object) -> float | None:
     """Return a number from 0 to 1, or None."""
     return float(raw) if isinstance(raw, (int, float)) and type(raw) is not bool and 0 <= raw <= 1 else None
 
 
-def _tags(raw: object) -> tuple[str, ...]:
+def _read_tags(raw: object) -> tuple[str, ...]:
     given = raw if isinstance(raw, (list, tuple)) else ()
     tags = (escape(tag[: 2 * _LONGEST_TAG])[:_LONGEST_TAG] for tag in given[:_MOST_TAGS] if type(tag) is str)
     return tuple(tag for tag in tags if tag and tag.casefold() not in _OF_PEOPLE)
@@ -99,7 +99,7 @@ def _tags(raw: object) -> tuple[str, ...]:
 _DATE = lazy(r"[12]\d{3}(?:-[01]\d(?:-[0-3]\d(?:T[\d:.]{5,15}Z?)?)?)?", re.ASCII)
 
 
-def _date(value: object) -> str | None:
+def _read_date(value: object) -> str | None:
     return value if isinstance(value, str) and _DATE.fullmatch(value) else None
 
 
@@ -123,7 +123,7 @@ class Witness:
 
 
 @frozen
-class Judged:
+class Verdict:
     """The verdict of the evidence on a proposal."""
 
     level: Level
@@ -133,20 +133,20 @@ class Judged:
     confidence: float
     verified: bool
 
-    def concluded(self) -> Judged:
+    def as_conclusion(self) -> Verdict:
         """Return the same verdict, as a conclusion."""
-        return Judged("inferred", "assistant", self.source, self.ts, CONFIDENCE["inferred"], verified=False)
+        return Verdict("inferred", "assistant", self.source, self.ts, CONFIDENCE["inferred"], verified=False)
 
-    def named_by(self, witnesses: Sequence[Witness], name: str) -> Judged:
+    def as_unnamed(self, witnesses: Sequence[Witness], name: str) -> Verdict:
         """Return the verdict on a thing that the user does not name: a conclusion, or an agent's finding if others name
         it."""
         from looseleaf.facts.evidence import forms_of
 
-        words = _words_of(name)
-        foreign = (_foreign(each) for each in witnesses)
+        words = _forms_needed(name)
+        foreign = (_untrusted_text(each) for each in witnesses)
         if not any(words & forms_of(text) for text in foreign if text):
-            return self.concluded() if is_at_least(self.level, "said") else self
-        return Judged("tainted", MIXED, self.source, self.ts, CONFIDENCE["tainted"], verified=False)
+            return self.as_conclusion() if is_at_least(self.level, "said") else self
+        return Verdict("tainted", MIXED, self.source, self.ts, CONFIDENCE["tainted"], verified=False)
 
 
 def reading_of(proposal: Proposal) -> tuple[object, ...]:
@@ -167,7 +167,7 @@ def reading_of(proposal: Proposal) -> tuple[object, ...]:
     )
 
 
-def judge(proposal: Proposal, witnesses: Sequence[Witness]) -> Judged:
+def judge(proposal: Proposal, witnesses: Sequence[Witness]) -> Verdict:
     """Judge a proposal by the best witness that has the quote and supports the proposal there. Otherwise give no more
     than the worst witness allows, with the words that hold the quote as the source.
 
@@ -185,21 +185,21 @@ def judge(proposal: Proposal, witnesses: Sequence[Witness]) -> Judged:
                 key=lambda each: (LEVELS.index(level_of(each.origin)), each.source == proposal.source),
             )
             level = level_of(best.origin)
-            return Judged(level, best.origin, best.source, best.ts, CONFIDENCE[level], verified=True)
+            return Verdict(level, best.origin, best.source, best.ts, CONFIDENCE[level], verified=True)
         for spelt_otherwise in (False, True):
-            said = _sayers(proposal, witnesses, spelt_otherwise=spelt_otherwise)
+            said = _find_sayers(proposal, witnesses, spelt_otherwise=spelt_otherwise)
             if said:
                 best = max(
                     said,
                     key=lambda each: (LEVELS.index(level_of(each.origin)), each.source == proposal.source),
                 )
                 level = level_of(best.origin)
-                if level == "inferred" and _is_carried(proposal, witnesses):
-                    return Judged(
+                if level == "inferred" and _is_repeated_from_tool(proposal, witnesses):
+                    return Verdict(
                         "tainted", "tool", best.source, best.ts, CONFIDENCE["tainted"], verified=True
                     )
                 less = _LESS_IF_SPELT_OTHERWISE if spelt_otherwise else 0.0
-                return Judged(
+                return Verdict(
                     level,
                     best.origin,
                     best.source,
@@ -208,9 +208,9 @@ def judge(proposal: Proposal, witnesses: Sequence[Witness]) -> Judged:
                     verified=True,
                 )
     latest = max((each.ts for each in witnesses), default=0.0)
-    if (user := rests_on(proposal, witnesses)) is not None:
+    if (user := find_support(proposal, witnesses)) is not None:
         # A conclusion from the user's own words, whatever a tool said beside them.
-        return Judged("inferred", "assistant", user.source, user.ts, CONFIDENCE["inferred"], verified=False)
+        return Verdict("inferred", "assistant", user.source, user.ts, CONFIDENCE["inferred"], verified=False)
     worst = min(
         witnesses, key=lambda each: LEVELS.index(level_of(each.origin)), default=Witness("", "", "", 0.0)
     )
@@ -219,11 +219,11 @@ def judge(proposal: Proposal, witnesses: Sequence[Witness]) -> Judged:
     origin = worst.origin if level == "tainted" else "assistant"
     if level == "tainted" and holders_of(proposal.quote, witnesses):
         origin = MIXED
-    if level != "tainted" and _is_of_pasted(proposal, witnesses):
+    if level != "tainted" and _is_from_pasted(proposal, witnesses):
         level, origin = "tainted", PASTED
     elif level != "tainted" and _is_made_up(proposal, witnesses):
         level, origin = "tainted", NOBODY
-    return Judged(level, origin, _holder(proposal, witnesses), latest, _IF_UNVERIFIED, verified=False)
+    return Verdict(level, origin, _find_holder(proposal, witnesses), latest, _IF_UNVERIFIED, verified=False)
 
 
 PASTED, NOBODY, MIXED = "pasted", "nobody", "mixed"
@@ -235,76 +235,78 @@ def holders_of(quote: str, witnesses: Sequence[Witness]) -> list[Witness]:
     """Return the user's messages whose own words contain a quote."""
     from looseleaf.language.clauses import located
 
-    users = _users(witnesses) if quote.strip() else ()
-    return [each for each in users if located(quote, _own(each)) is not None]
+    users = _user_witnesses(witnesses) if quote.strip() else ()
+    return [each for each in users if located(quote, _own_text(each)) is not None]
 
 
-def _users(witnesses: Iterable[Witness]) -> list[Witness]:
+def _user_witnesses(witnesses: Iterable[Witness]) -> list[Witness]:
     return [each for each in witnesses if is_at_least(level_of(each.origin), "said")]
 
 
-def _said_by(own: Iterable[str]) -> frozenset[str]:
+def _forms_in(own: Iterable[str]) -> frozenset[str]:
     """Return the forms of all words of these texts."""
     from looseleaf.facts.evidence import forms_of
 
     return frozenset().union(*map(forms_of, own))
 
 
-def _words_of(claim: str) -> set[str]:
+def _forms_needed(claim: str) -> set[str]:
     """Return the forms of the words that a claim needs."""
     from looseleaf.facts.evidence import Claim
 
     return {word.form for word in Claim(claim).words}
 
 
-def _is_carried(proposal: Proposal, witnesses: Sequence[Witness]) -> bool:
+def _is_repeated_from_tool(proposal: Proposal, witnesses: Sequence[Witness]) -> bool:
     """Return True if the assistant only repeats a tool: half of the words that are not the user's stand there."""
     from looseleaf.facts.evidence import forms_of
 
     is_known = relation_of(proposal.relation).label.casefold() in BY_LABEL
     said = proposal.object if is_known else f"{proposal.relation} {proposal.object}"
-    left = _words_of(said) - _said_by(map(_own, _users(witnesses)))
+    left = _forms_needed(said) - _forms_in(map(_own_text, _user_witnesses(witnesses)))
     foreign = (each.text for each in witnesses if level_of(each.origin) == "tainted")
     return bool(left) and any(2 * len(left & forms_of(text)) >= len(left) for text in foreign)
 
 
 def _is_made_up(proposal: Proposal, witnesses: Sequence[Witness]) -> bool:
     """Return True if a conclusion has a number, a path or a name that none of its witnesses has."""
-    from looseleaf.facts.evidence import brings_along
+    from looseleaf.facts.evidence import has_new_details
 
-    return bool(witnesses) and brings_along(proposal.object, "\n".join(each.text for each in witnesses))
+    return bool(witnesses) and has_new_details(proposal.object, "\n".join(each.text for each in witnesses))
 
 
-def _is_of_pasted(proposal: Proposal, witnesses: Sequence[Witness]) -> bool:
+def _is_from_pasted(proposal: Proposal, witnesses: Sequence[Witness]) -> bool:
     """Return True if a conclusion takes its quote, or words that the user did not write, from a pasted text."""
     from looseleaf.facts.evidence import forms_of
     from looseleaf.language.clauses import located
 
-    mixed = [each for each in witnesses if level_of(each.origin) == "said" and _own(each) != each.text]
+    mixed = [each for each in witnesses if level_of(each.origin) == "said" and _own_text(each) != each.text]
     if not mixed:
         return False
-    own = frozenset().union(*(forms_of(_own(each)) for each in witnesses if level_of(each.origin) == "said"))
+    own = frozenset().union(
+        *(forms_of(_own_text(each)) for each in witnesses if level_of(each.origin) == "said")
+    )
     foreign = forms_of(proposal.object) - own
     return any(
-        (located(proposal.quote, each.text) is not None and located(proposal.quote, _own(each)) is None)
+        (located(proposal.quote, each.text) is not None and located(proposal.quote, _own_text(each)) is None)
         or foreign & forms_of(each.text)
         for each in mixed
     )
 
 
-def rests_on(proposal: Proposal, witnesses: Sequence[Witness]) -> Witness | None:
+def find_support(proposal: Proposal, witnesses: Sequence[Witness]) -> Witness | None:
     """Return the user's message that supports a conclusion. It holds the quote in the user's own words; at least half
     of the value's words are the user's, and none of the others comes from elsewhere; numbers, paths and names are the
     user's. Taint follows words: a tool that spoke in the session takes nothing away."""
-    users = _users(witnesses)
+    users = _user_witnesses(witnesses)
     holders = holders_of(proposal.quote, witnesses)
     if not holders:
         return None
     foreign = [each.text for each in witnesses if level_of(each.origin) == "tainted"]
-    foreign += [each.text for each in users if _own(each) != each.text]
+    foreign += [each.text for each in users if _own_text(each) != each.text]
     label = relation_of(proposal.relation).label
     label = "" if label.casefold() in BY_LABEL else proposal.relation
-    if not is_drawn_from(proposal.object, [_own(each) for each in users], foreign, label):
+    if not is_drawn_from(proposal.object, [_own_text(each) for each in users], foreign, label):
         return None
     return next((each for each in holders if each.source == proposal.source), holders[-1])
 
@@ -312,19 +314,19 @@ def rests_on(proposal: Proposal, witnesses: Sequence[Witness]) -> Witness | None
 def is_drawn_from(value: str, own: Sequence[str], others: Iterable[str], label: str = "") -> bool:
     """Return True if a value is a conclusion from these words of the user: half of its words stand there, and all of
     its numbers, paths and names; no other word of it, or of its label, comes from tools, pasted texts or others."""
-    from looseleaf.facts.evidence import Claim, brings_along, forms_of
+    from looseleaf.facts.evidence import Claim, forms_of, has_new_details
 
-    said = _said_by(own)
+    said = _forms_in(own)
     wanted = Claim(value)
     words = {word.form for word in wanted.words}
     left = words - said
     if (
         wanted.hidden
         or 2 * len(left) > len(words)
-        or brings_along(f"{label.casefold()} {value}", "\n".join(own))
+        or has_new_details(f"{label.casefold()} {value}", "\n".join(own))
     ):
         return False
-    foreign = left | (_words_of(label) - said - _LABELLING if label else frozenset())
+    foreign = left | (_forms_needed(label) - said - _LABELLING if label else frozenset())
     if foreign and any(foreign & forms_of(text) for text in others):
         return False
     return _denies_alike(value, words, own)
@@ -362,7 +364,7 @@ def _denies_alike(value: str, words: set[str], own: Sequence[str]) -> bool:
     return most == 0 or not all(is_denied for count, is_denied in shared if count == most)
 
 
-def _holder(proposal: Proposal, witnesses: Sequence[Witness]) -> str:
+def _find_holder(proposal: Proposal, witnesses: Sequence[Witness]) -> str:
     """Return the source whose words hold the quote, whatever they say with it: the one that the distiller named, else
     the least trusted. Empty if there is none: no words can be shown for it."""
     from looseleaf.language.clauses import located
@@ -392,7 +394,7 @@ def claim_of(proposal: Proposal) -> Claim:
     return Claim(f"{proposal.relation} {said}", was=was, ended=proposal.ended)
 
 
-def says(claim: str, text: str) -> bool:
+def supports(claim: str, text: str) -> bool:
     """Return True if one sentence of the text supports the claim, or is it."""
     from looseleaf.facts.evidence import Claim
     from looseleaf.language.clauses import sentences_of, spelled
@@ -418,7 +420,7 @@ def is_supported(proposal: Proposal, text: str, ts: float | None = None) -> bool
     return claim_of(proposal).is_said_in(text, ts)
 
 
-def _sayers(proposal: Proposal, witnesses: Sequence[Witness], *, spelt_otherwise: bool) -> list[Witness]:
+def _find_sayers(proposal: Proposal, witnesses: Sequence[Witness], *, spelt_otherwise: bool) -> list[Witness]:
     """Return the witnesses that support a proposal where they hold the quote."""
     from looseleaf.language.clauses import located
 
@@ -429,7 +431,7 @@ def _sayers(proposal: Proposal, witnesses: Sequence[Witness], *, spelt_otherwise
     places = [
         (each, place)
         for each in heard
-        if (place := located(quote, _own(each)) or located(kept, _own(each))) is not None
+        if (place := located(quote, _own_text(each)) or located(kept, _own_text(each))) is not None
     ]
     from looseleaf.facts.evidence import OF_A_PERSON, is_copied
 
@@ -440,7 +442,7 @@ def _sayers(proposal: Proposal, witnesses: Sequence[Witness], *, spelt_otherwise
     is_of_a_person = name in OF_A_PERSON and proposal.topic.casefold() in ME
     is_sentence = name in SENTENCES or (name in BY_LABEL and not is_of_a_person)
     if not said and is_sentence and not proposal.ended:
-        said = [each for each, _ in places if is_copied(proposal.object, _own(each))]
+        said = [each for each, _ in places if is_copied(proposal.object, _own_text(each))]
     if said and was and relation.many:
         # Another value goes as well: a speaker of no lower level must have named it.
         return [each for each in said if _is_named(was, name, level_of(each.origin), witnesses)]
@@ -451,13 +453,13 @@ def _sayers(proposal: Proposal, witnesses: Sequence[Witness], *, spelt_otherwise
     return said
 
 
-def _foreign(witness: Witness) -> str:
+def _untrusted_text(witness: Witness) -> str:
     """Return the untrusted part of a message."""
     is_users = is_at_least(level_of(witness.origin), "said")
-    return (witness.text if _own(witness) != witness.text else "") if is_users else witness.text
+    return (witness.text if _own_text(witness) != witness.text else "") if is_users else witness.text
 
 
-def _own(witness: Witness) -> str:
+def _own_text(witness: Witness) -> str:
     """Return a user's message without pasted text. Other messages are untrusted anyway."""
     return own_words(witness.text) if witness.origin == "user" else witness.text
 
@@ -467,7 +469,7 @@ def _is_named(value: str, relation: str, least: Level, witnesses: Sequence[Witne
 
     named = Claim(value, relation, only_named=True)
     return any(
-        is_at_least(level_of(each.origin), least) and named.is_said_in(_own(each), each.ts)
+        is_at_least(level_of(each.origin), least) and named.is_said_in(_own_text(each), each.ts)
         for each in witnesses
     )
 
@@ -479,25 +481,27 @@ def is_named_as(value: str, relation: str, witnesses: Sequence[Witness]) -> bool
 
 def is_plain_label(label: str, witnesses: Sequence[Witness]) -> bool:
     """Return True if a label or a name adds only the user's words and words that labels consist of."""
-    said = _said_by(map(_own, _users(witnesses)))
-    return _words_of(label) <= said | _LABELLING and len(label) <= _LONGEST_LABEL
+    said = _forms_in(map(_own_text, _user_witnesses(witnesses)))
+    return _forms_needed(label) <= said | _LABELLING and len(label) <= _LONGEST_LABEL
 
 
 _LONGEST_LABEL = 60
 
 
-def is_from(title: str, witnesses: Sequence[Witness]) -> bool:
+def is_said_by_user(title: str, witnesses: Sequence[Witness]) -> bool:
     """Return True if the user said it: only then may words stand where every prompt shows them."""
-    return any(each.origin in ("user", "person") and says(title, own_words(each.text)) for each in witnesses)
+    return any(
+        each.origin in ("user", "person") and supports(title, own_words(each.text)) for each in witnesses
+    )
 
 
-def is_named_by(name: str, witnesses: Sequence[Witness]) -> bool:
+def is_named_by_user(name: str, witnesses: Sequence[Witness]) -> bool:
     """Return True if every word of a name is the user's own, in any order."""
-    from looseleaf.facts.evidence import brings_along
+    from looseleaf.facts.evidence import has_new_details
 
     own = [own_words(each.text) for each in witnesses if each.origin in ("user", "person")]
-    words = _words_of(name)
-    return bool(words) and words <= _said_by(own) and not brings_along(name, "\n".join(own))
+    words = _forms_needed(name)
+    return bool(words) and words <= _forms_in(own) and not has_new_details(name, "\n".join(own))
 
 
 # --- words of a session -----------------------------------------------------------------

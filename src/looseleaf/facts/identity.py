@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 
 from looseleaf.base.immutable import frozen
-from looseleaf.facts.truth import address, first_known, is_past, slot_of, start_of
+from looseleaf.facts.truth import address_of, first_known, is_past, slot_of, start_of
 from looseleaf.language.aliases import ANTONYMS
 from looseleaf.language.relations import OPPOSITES
 from looseleaf.language.value_keys import base_of, key, near, parts_of, same
@@ -59,66 +59,66 @@ def decide(
     ended: bool = False,
 ) -> Decision:
     """Decide what becomes of `new`. `held` may contain facts of any slot and status, in any order."""
-    place = address(new)
-    here = _at(place.slot, place.within, held)
+    place = address_of(new)
+    here = _facts_at(place.slot, place.within, held)
     current = [(fact, at) for fact, at in here if fact.status == "current"]
     if ended:
-        return _ended(new, place, current)
+        return _decide_ending(new, place, current)
     alike = [fact for fact, at in current if at.key == place.key]
-    against = _against(place, current, held, was)
+    against = _find_conflicts(place, current, held, was)
     if alike:
-        if any(at.key != place.key and _named(was, at, place.relation) for _, at in current):
-            return _replace(new, against, also=alike)
-        return Decision("restate", (_best(alike),), "held already")
+        if any(at.key != place.key and _is_named(was, at, place.relation) for _, at in current):
+            return _decide_replacement(new, against, also=alike)
+        return Decision("restate", (_pick_best(alike),), "held already")
     waiting = [fact for fact, at in here if fact.status == "pending" and at.key == place.key]
     if waiting:
-        return Decision("restate", (_best(waiting),), "held already, and waiting for a person")
+        return Decision("restate", (_pick_best(waiting),), "held already, and waiting for a person")
     if new.level != "confirmed":  # a person may write again what a person removed
         refused = [fact for fact, at in here if fact.status == "rejected" and at.key == place.key]
         if refused:
-            return _refused(new, refused)
-    before = [fact for fact, at in here if at.key == place.key and _held_then(new, fact)]
+            return _decide_rejected(new, refused)
+    before = [fact for fact, at in here if at.key == place.key and _was_true_then(new, fact)]
     if before:
-        return Decision("restate", (_best(before),), "held at that time already, and no more")
+        return Decision("restate", (_pick_best(before),), "held at that time already, and no more")
     if is_past(new):
         return Decision("older", tuple(fact for fact, _ in current), "it was over when it was said")
     if against:
-        return _replace(new, against)
+        return _decide_replacement(new, against)
     if not current or new.level == "confirmed":
         return Decision("add", (), "nothing like it is held")
-    doubtful = tuple(fact for fact, at in current if _doubtful(place, at))
+    doubtful = tuple(fact for fact, at in current if _is_doubtful(place, at))
     if place.relation == NOTE:  # the user's own words: the same with fewer of them is a repetition
         other = tuple(fact for fact, at in current if _is_other_value(new, place.key, at.key))
         if other and all(_rank_held(fact) <= _rank_new(new) for fact in other):
-            return Decision("supersede", other, f"in place of {_said(other[0])}")
+            return Decision("supersede", other, f"in place of {_quote_fact(other[0])}")
         fuller = [fact for fact, at in current if parts_of(place.key) < parts_of(at.key) and fact in doubtful]
         if fuller:
-            return Decision("restate", (_best(fuller),), "held already, in more words")
+            return Decision("restate", (_pick_best(fuller),), "held already, in more words")
         poorer = tuple(
             fact for fact, at in current if parts_of(at.key) < parts_of(place.key) and fact in doubtful
         )
         if poorer and all(_rank_held(fact) <= _rank_new(new) for fact in poorer):
-            return Decision("supersede", poorer, f"in more words than {_said(poorer[0])}")
+            return Decision("supersede", poorer, f"in more words than {_quote_fact(poorer[0])}")
         return Decision("add", (), "nothing like it is held")
     if not doubtful or _rank_new(new) < _RANKS["said"]:
         return Decision("add", (), "nothing like it is held")
     if correction and len(doubtful) == 1:
-        return _replace(new, list(doubtful))
-    return Decision("review", doubtful, f"much like {_said(doubtful[0])}")
+        return _decide_replacement(new, list(doubtful))
+    return Decision("review", doubtful, f"much like {_quote_fact(doubtful[0])}")
 
 
-def _at(where: str, within: str, held: Sequence[Fact]) -> list[tuple[Fact, Address]]:
+def _facts_at(where: str, within: str, held: Sequence[Fact]) -> list[tuple[Fact, Address]]:
     """Return the facts at an address, in a fixed order. Most facts live elsewhere: no key is made of them."""
-    places = [(fact, address(fact)) for fact in held if slot_of(fact) == where]
-    places.sort(key=lambda pair: _order(pair[0]))
+    places = [(fact, address_of(fact)) for fact in held if slot_of(fact) == where]
+    places.sort(key=lambda pair: _sort_key(pair[0]))
     return [(fact, at) for fact, at in places if at.within == within]
 
 
-def _order(fact: Fact) -> tuple[str, ...]:
+def _sort_key(fact: Fact) -> tuple[str, ...]:
     return fact.id or "", fact.relation, fact.object, fact.status, fact.valid_from or "", fact.level or ""
 
 
-def _against(
+def _find_conflicts(
     place: Address, current: list[tuple[Fact, Address]], held: Sequence[Fact], was: str | None
 ) -> list[Fact]:
     """Return the current facts that cannot be true beside it."""
@@ -127,7 +127,7 @@ def _against(
     found = [
         fact
         for fact, at in current
-        if at.key != place.key and (_named(was, at, place.relation) or _is_reverse(place, at))
+        if at.key != place.key and (_is_named(was, at, place.relation) or _is_reverse(place, at))
     ]
     base = base_of(place.relation)
     if base in OPPOSITES:
@@ -135,14 +135,14 @@ def _against(
         # Each of the two has its own words to leave out, so read the value as one of the new relation too.
         found += [
             fact
-            for fact, at in _at(where, "", held)
+            for fact, at in _facts_at(where, "", held)
             if fact.status == "current"
             and (at.key == place.key or same(at.value, place.value, place.relation))
         ]
     return found
 
 
-def _named(was: str | None, at: Address, relation: str) -> bool:
+def _is_named(was: str | None, at: Address, relation: str) -> bool:
     """Return True if `was` is that value, or a part of it that is whole words."""
     if was is None or not was.strip():
         return False
@@ -193,69 +193,71 @@ _LEAST_FRAME = 3
 """The least number of words, without "now", of which one may be a changed value."""
 
 
-def _doubtful(place: Address, at: Address) -> bool:
+def _is_doubtful(place: Address, at: Address) -> bool:
     if not near(place.value, at.value, place.relation):
         return False
     if place.relation in ("event", "appointment"):
-        return _dates(place) == _dates(at)
+        return _dates_in(place) == _dates_in(at)
     return True
 
 
-def _dates(place: Address) -> set[str]:
+def _dates_in(place: Address) -> set[str]:
     return {word for word in place.key.replace(",", " ").split() if is_number(word) and "-" in word}
 
 
-def _replace(new: Fact, against: list[Fact], also: Sequence[Fact] = ()) -> Decision:
+def _decide_replacement(new: Fact, against: list[Fact], also: Sequence[Fact] = ()) -> Decision:
     """Replace `against` by the new fact. `also`: the same value, held beside them; the new fact stands for both."""
     if all(_is_older(new, fact) for fact in against):
-        return Decision("older", tuple(against), f"{_said(against[0])} is newer")
+        return Decision("older", tuple(against), f"{_quote_fact(against[0])} is newer")
     everything = (*against, *also)
     above = next((fact for fact in everything if _rank_held(fact) > _rank_new(new)), None)
     if new.origin == "mixed" and all(_is_guess(fact) for fact in everything):
         above = None  # it rests on the user's words, they only on a conclusion
     if above is not None and _rank_held(above) == _RANKS["confirmed"] and _rank_new(new) > _RANKS["tainted"]:
-        return Decision("review", everything, _outranked(above))
+        return Decision("review", everything, _explain_outranked(above))
     if above is not None:
         return Decision(
-            "contest", everything, f"beside {_said(above)}, which is {above.level or 'a person’s'}"
+            "contest", everything, f"beside {_quote_fact(above)}, which is {above.level or 'a person’s'}"
         )
     if any(_is_older(new, fact) for fact in against):
         return Decision("review", everything, "newer than one of these and older than another")
-    return Decision("supersede", everything, f"in place of {_said(against[0])}")
+    return Decision("supersede", everything, f"in place of {_quote_fact(against[0])}")
 
 
-def _ended(new: Fact, place: Address, current: list[tuple[Fact, Address]]) -> Decision:
+def _decide_ending(new: Fact, place: Address, current: list[tuple[Fact, Address]]) -> Decision:
     # "You may use emojis" ends "never use emojis".
     gone = [fact for fact, at in current if at.key == place.key or _is_reverse(place, at)]
     doubtful: list[Fact] = []
     if not gone:
         part = [
-            fact for fact, at in current if not place.value.strip() or _named(place.value, at, place.relation)
+            fact
+            for fact, at in current
+            if not place.value.strip() or _is_named(place.value, at, place.relation)
         ]
         gone, doubtful = ([], part) if place.many else (part, [])
     gone = [fact for fact in gone if not _is_older(new, fact)]
     if gone:
         above = next((fact for fact in gone if _rank_held(fact) > _rank_new(new)), None)
         if above is None:
-            return Decision("end", tuple(gone), f"{_said(gone[0])} holds no more")
-        return _doubted(new, above, tuple(gone))
+            return Decision("end", tuple(gone), f"{_quote_fact(gone[0])} holds no more")
+        return _decide_doubt(new, above, tuple(gone))
     if doubtful and _rank_new(new) < _RANKS["said"]:
-        return _doubted(new, max(doubtful, key=_rank_held), tuple(doubtful))
+        return _decide_doubt(new, max(doubtful, key=_rank_held), tuple(doubtful))
     if doubtful:
-        return Decision("review", tuple(doubtful), f"it may be {_said(doubtful[0])} that holds no more")
+        return Decision("review", tuple(doubtful), f"it may be {_quote_fact(doubtful[0])} that holds no more")
     return Decision("drop", (), "nothing that is held has ended")
 
 
-def _doubted(new: Fact, above: Fact, facts: tuple[Fact, ...]) -> Decision:
+def _decide_doubt(new: Fact, above: Fact, facts: tuple[Fact, ...]) -> Decision:
     """Decide about facts that a conclusion says have ended: a tool's word changes nothing."""
     if _rank_new(new) == _RANKS["tainted"]:
-        return Decision("drop", facts, f"{_said(above)} is worth more")
+        return Decision("drop", facts, f"{_quote_fact(above)} is worth more")
     if _rank_held(above) == _RANKS["confirmed"]:
-        return Decision("review", facts, _outranked(above))
-    return Decision("doubt", facts, f"{_said(above)} may have ended")
+        return Decision("review", facts, _explain_outranked(above))
+    return Decision("doubt", facts, f"{_quote_fact(above)} may have ended")
 
 
-def _refused(new: Fact, refused: list[Fact]) -> Decision:
+def _decide_rejected(new: Fact, refused: list[Fact]) -> Decision:
     """Decide about a fact that a person rejected. Unknown times count as not later: no question is asked twice."""
     said = start_of(new)
     times = [first_known(moment(fact.valid_to), fact.recorded_at, fact.entry_ts) for fact in refused]
@@ -280,7 +282,7 @@ def _is_older(new: Fact, fact: Fact) -> bool:
     return begins is not None and began is not None and begins < began
 
 
-def _held_then(new: Fact, fact: Fact) -> bool:
+def _was_true_then(new: Fact, fact: Fact) -> bool:
     """Return True if the new fact was true before the old one ended: heard late, it does not begin again."""
     start, end = start_of(new), moment(fact.valid_to)
     return fact.status == "superseded" and start is not None and end is not None and start < end
@@ -297,7 +299,7 @@ def _rank_new(fact: Fact) -> int:
     return min(rank, _RANKS["inferred"]) if "unverified" in fact.tags else rank
 
 
-def _best(facts: list[Fact]) -> Fact:
+def _pick_best(facts: list[Fact]) -> Fact:
     """Return the first of the highest rank; `facts` come in their fixed order."""
     return max(facts, key=_rank_held)
 
@@ -306,11 +308,11 @@ def _is_guess(fact: Fact) -> bool:
     return fact.level in ("inferred", "tainted") and "unverified" in fact.tags
 
 
-def _outranked(fact: Fact) -> str:
+def _explain_outranked(fact: Fact) -> str:
     if _rank_held(fact) == _RANKS["confirmed"]:
-        return f"a person wrote {_said(fact)}"
-    return f"{_said(fact)} is {fact.level}, which is worth more"
+        return f"a person wrote {_quote_fact(fact)}"
+    return f"{_quote_fact(fact)} is {fact.level}, which is worth more"
 
 
-def _said(fact: Fact) -> str:
+def _quote_fact(fact: Fact) -> str:
     return f"“{fact.relation}: {fact.object}”"

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from looseleaf.base.values import Edit, Fact, Record
-    from looseleaf.facts.ledger import Ledger
+    from looseleaf.facts.ledger import FactLedger
     from looseleaf.facts.page_lines import Sheet
     from looseleaf.store.protocol import Store
 
@@ -35,7 +35,7 @@ SCHEMA = "facts_index.v1"
 _PLACE = lazy(r"(.+\.md):([0-9]{1,7})")
 
 
-class _Astray(Exception):
+class _StaleViews(Exception):
     """The views do not fit this journal, or each other: they are rebuilt from the beginning."""
 
 
@@ -48,13 +48,13 @@ class Facts:
         self._head = head
         self._trusts = trusts
         self._rewrites = False
-        self._forget()
+        self._reset()
 
-    def _forget(self) -> None:
+    def _reset(self) -> None:
         self._shards: dict[str, Shard] = {}
         self._placed: dict[str, tuple[Shard, tuple[int, int, int], list[Fact]]] = {}
         """For each requested topic: its facts with their lines, and the record up to which they are valid."""
-        self._fold: Ledger | None = None
+        self._fold: FactLedger | None = None
         self._waiting: dict[str, str] = {}
         """The topics of the facts that wait in review, in order of arrival."""
         self._moved: list[Any] = []
@@ -77,7 +77,7 @@ class Facts:
 
     def of(self, topic: str) -> list[Fact]:
         """Return all facts of a topic: current, past, waiting and rejected ones."""
-        shard = self._known(topic)
+        shard = self._find_shard(topic)
         if shard is None:
             return []
         made = self._placed.get(topic)
@@ -96,11 +96,11 @@ class Facts:
 
     def entries_of(self, topic: str) -> dict[str, float]:
         """Return the placed entries of a topic, and their times."""
-        shard = self._known(topic)
+        shard = self._find_shard(topic)
         return dict(shard.entries) if shard is not None else {}
 
     def sheet(self, path: str) -> Sheet | None:
-        shard = self._known(shard_of(path))
+        shard = self._find_shard(shard_of(path))
         return shard.sheets.get(path) if shard is not None else None
 
     @property
@@ -115,7 +115,7 @@ class Facts:
         """Return the facts that wait in review, in order of arrival."""
         found: list[Fact] = []
         for name, topic in list(self._waiting.items()):
-            shard = self._known(topic)
+            shard = self._find_shard(topic)
             fact = shard.facts.get(name) if shard is not None else None
             if fact is not None and fact.status == "pending":
                 found.append(fact)
@@ -135,13 +135,13 @@ class Facts:
         lost = [fact for name, fact in waiting.items() if name not in asked and TICKED not in fact.tags]
         return ticked, lost, [name for name in asked if name not in waiting]
 
-    def _known(self, name: str | None) -> Shard | None:
+    def _find_shard(self, name: str | None) -> Shard | None:
         """Return a shard; if its view is bad, rebuild all."""
         for start in (self._load, self._begin_anew):
             try:
                 return self._shard(name) if name is not None and name in self.topics else None
-            except _Astray:
-                self._follow(start, self._begin_anew)
+            except _StaleViews:
+                self._read_from(start, self._begin_anew)
         return self._shard(name) if name in self.topics else None
 
     def find(self, name: str) -> Fact:
@@ -164,42 +164,42 @@ class Facts:
 
     def catch_up(self) -> None:
         """Read new records of the journal. Call this before reading facts."""
-        self._follow(self._go_on, self._load, self._begin_anew)
+        self._read_from(self._continue, self._load, self._begin_anew)
 
     def make_whole(self) -> None:
         """Rebuild the views if one of them was deleted meanwhile."""
         folders = (FOLDER, *(f"{FOLDER}/{each}" for each in self._store.folders(FOLDER)))
         there = {stat.path for folder in folders for stat in self._store.list(folder)}
-        if self._there() is None or any(f"{FOLDER}/{name}.json" not in there for name in self.topics):
-            self._follow(self._begin_anew)
+        if self._read_index() is None or any(f"{FOLDER}/{name}.json" not in there for name in self.topics):
+            self._read_from(self._begin_anew)
 
-    def _follow(self, *starts: Callable[[], None]) -> None:
+    def _read_from(self, *starts: Callable[[], None]) -> None:
         """Read on from the first start that works. Other processes write views while we read them: try loading again
         before a rebuild."""
         for start in starts:
             try:
                 start()
-                self._read()
-            except _Astray:
+                self._read_journal()
+            except _StaleViews:
                 continue
             except BaseException:
-                self._forget()  # half a reading is none
+                self._reset()  # half a reading is none
                 raise
             break
         self._loaded = True
         self._save()
 
-    def _go_on(self) -> None:
+    def _continue(self) -> None:
         if not self._loaded:
             self._load()
         elif not belongs(self._store, self._position, self._last):
-            raise _Astray
+            raise _StaleViews
 
     def _begin_anew(self) -> None:
-        self._forget()
+        self._reset()
         self._rewrites = True
 
-    def _read(self) -> None:
+    def _read_journal(self) -> None:
         void: set[str] = set()
         edits: set[str] = set()
         end = self._position
@@ -212,7 +212,7 @@ class Facts:
                 edits.add(str(line.record.get("id")))
             end = line.end
         if not void <= edits and self._position != START:
-            raise _Astray  # a record already taken became void
+            raise _StaleViews  # a record already taken became void
         touched: set[str] = set()
         ends: dict[str, Position] = {}
         for line in self._store.read(JOURNAL, self._position):
@@ -220,7 +220,7 @@ class Facts:
                 break  # it came meanwhile, and a record that voids it may follow
             if line.record.get("id") not in void:
                 self._ledger.take(line.record)
-                touched |= self._settle(line.end)
+                touched |= self._update_positions(line.end)
                 ends[str(line.record.get("path"))] = line.end
             self._last = line.record.get("id")
             self._unsaved = True
@@ -231,7 +231,7 @@ class Facts:
             data = self._head(path)
             if sha256_or_none(data) == self._ledger.torn[path][-1].new:
                 self._ledger.mend(path, data)
-                touched |= self._settle(ends[path])
+                touched |= self._update_positions(ends[path])
         self._ledger.torn.clear()
         for name in touched:
             shard = self._shard(name)
@@ -239,7 +239,7 @@ class Facts:
             self.topics[name] = (*shard.position, current)
             self._sums.pop(name, None)
 
-    def _settle(self, end: Position) -> set[str]:
+    def _update_positions(self, end: Position) -> set[str]:
         """Set the position of the shards that a record changed."""
         touched = set(self._ledger.touched)
         for name in touched:
@@ -248,18 +248,18 @@ class Facts:
         return touched
 
     @property
-    def _ledger(self) -> Ledger:
+    def _ledger(self) -> FactLedger:
         """The fold of the journal, loaded late: readers that find all in the views never load it."""
         if self._fold is None:
-            from looseleaf.facts.ledger import Ledger
+            from looseleaf.facts.ledger import FactLedger
 
-            fold = Ledger(self._shard, self._before, trusts=self._trusts)
+            fold = FactLedger(self._shard, self._bytes_before, trusts=self._trusts)
             fold.waiting = self._waiting
             fold.moves.extend(self._moved)
             self._fold = fold
         return self._fold
 
-    def _before(self, edit: Edit) -> bytes | None:
+    def _bytes_before(self, edit: Edit) -> bytes | None:
         from looseleaf.pages.history import History
 
         return History(self._store).before(edit, self._head(edit.path))
@@ -275,16 +275,16 @@ class Facts:
         path = f"{FOLDER}/{name}.json"
         try:
             document = self._store.get(path)
-            if document is None or _sum(document.data) != self._sums.get(name):
-                raise _Astray
+            if document is None or _short_hash(document.data) != self._sums.get(name):
+                raise _StaleViews
             return Shard.from_record(records.whole(document.data))
         except (Refused, LookupError, TypeError, ValueError, AttributeError) as error:
-            raise _Astray from error
+            raise _StaleViews from error
 
     def _load(self) -> None:
         """Load the index, if it is whole and fits this journal and setting; else start empty."""
-        self._forget()
-        raw = self._there()
+        self._reset()
+        raw = self._read_index()
         if raw is None or not belongs(self._store, Position(*raw["position"]), raw["last"]):
             return
         try:
@@ -296,11 +296,11 @@ class Facts:
                 for ts, way, relation, said, topic, name in raw["moved"]
             ]
         except (LookupError, TypeError, ValueError, AttributeError):
-            self._forget()
+            self._reset()
         else:
             self._position, self._last = Position(*raw["position"]), raw["last"]
 
-    def _there(self) -> Record | None:
+    def _read_index(self) -> Record | None:
         """Return the index on disk, if it may be ours."""
         try:
             document = self._store.get(INDEX)
@@ -320,11 +320,11 @@ class Facts:
                 self._write()
         except Refused:
             pass  # saved another time
-        except _Astray:  # views were deleted: a shard that was never loaded cannot be written again
-            self._follow(self._begin_anew)
+        except _StaleViews:  # views were deleted: a shard that was never loaded cannot be written again
+            self._read_from(self._begin_anew)
 
     def _write(self) -> None:
-        there = self._there()
+        there = self._read_index()
         if there is not None:
             position = Position(*there["position"])
             if position > self._position and belongs(self._store, position, there["last"]):
@@ -334,13 +334,13 @@ class Facts:
         for name in sorted(self.topics):
             if name not in self._sums or known.get(name) != self._sums[name]:
                 data = records.encode(self._shard(name).to_record())
-                self._sums[name] = _sum(data)
+                self._sums[name] = _short_hash(data)
                 if known.get(name) != self._sums[name]:
                     self._store.view(f"{FOLDER}/{name}.json", data)
-        self._store.view(INDEX, records.encode(self._index()))
+        self._store.view(INDEX, records.encode(self._index_record()))
         self._unsaved = self._rewrites = False
 
-    def _index(self) -> Record:
+    def _index_record(self) -> Record:
         return {
             "schema": SCHEMA,
             "trusts": self._trusts,
@@ -353,5 +353,5 @@ class Facts:
         }
 
 
-def _sum(data: bytes) -> str:
+def _short_hash(data: bytes) -> str:
     return sha256(data)[:16]

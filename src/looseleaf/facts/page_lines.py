@@ -89,7 +89,7 @@ class Moves:
         return None
 
 
-class Left:
+class RemovedFacts:
     """The facts whose lines an edit removed, until each is accounted for."""
 
     def __init__(self, shard: Shard, gone: Iterable[str]) -> None:
@@ -107,7 +107,7 @@ class Left:
 
     def moved(self, read: Fact) -> Fact | None:
         """Take the fact with the same text."""
-        return self._first(self._by_line.get((read.relation, read.object), []))
+        return self._take_first(self._by_line.get((read.relation, read.object), []))
 
     def replaced(self, read: Fact) -> Fact | None:
         """Take the fact that this one replaces: of the same relation and, if it has many values, the only one."""
@@ -116,9 +116,9 @@ class Left:
         relation = relation_of(read.relation)
         if relation.many and len(self._facts) != 1:
             return None
-        return self._first(self._by_label.get(relation.label, []), only="current")
+        return self._take_first(self._by_label.get(relation.label, []), only="current")
 
-    def _first(self, names: list[str], only: str | None = None) -> Fact | None:
+    def _take_first(self, names: list[str], only: str | None = None) -> Fact | None:
         while names:
             name = names.pop()
             if name in self._facts and only in (None, self._facts[name].status):
@@ -132,7 +132,7 @@ class Left:
 # --- lines of one fact on two pages of its topic -----------------------------------------
 
 
-class Lines:
+class MovedLines:
     """The places of a shard's facts, looked up once per edit: no line moves meanwhile. `ended`: the facts that the edit
     ends."""
 
@@ -159,13 +159,13 @@ class Lines:
         return sheet.path
 
 
-def drop(shard: Shard, name: str) -> None:
+def drop_fact(shard: Shard, name: str) -> None:
     """Remove a fact without a trace."""
     fact = shard.facts.pop(name)
     shard._like[fact.relation, fact.object].discard(name)
 
 
-def latest(sources: tuple[str, ...]) -> tuple[str, ...]:
+def keep_latest(sources: tuple[str, ...]) -> tuple[str, ...]:
     return sources if len(sources) <= _SOURCES else (sources[0], *sources[-_SOURCES + 1 :])
 
 
@@ -178,13 +178,13 @@ def says_same(fact: Fact, other: Fact) -> bool:
     )
 
 
-def merged(fact: Fact, like: Fact) -> Fact:
+def merge(fact: Fact, like: Fact) -> Fact:
     """Merge two facts that say the same, on the line of the second: the result has the sources of both."""
     better = fact if is_at_least(fact.level, like.level or "tainted") else like
     return fact.but(
         relation=like.relation,
         object=like.object,
-        sources=latest(tuple(dict.fromkeys((*fact.sources, *like.sources)))),
+        sources=keep_latest(tuple(dict.fromkeys((*fact.sources, *like.sources)))),
         tags=tuple(dict.fromkeys((*fact.tags, *(tag for tag in like.tags if tag == PINNED)))),
         level=better.level,
         confidence=better.confidence,
@@ -209,7 +209,7 @@ def shard_of(path: str) -> str | None:
 
 
 @frozen
-class Change:
+class LineChange:
     """The effect of an edit on the facts of a page.
 
     `added`: lines (from 0) with a fact that has no id yet, and whether the edit wrote the line; if not, the edit only
@@ -273,8 +273,10 @@ class Sheet:
                 is_end = stop == len(lines) and hunk is edit.hunks[-1]
                 if (
                     not done <= hunk.at <= len(lines)
-                    or lines[hunk.at : stop] != [_text(line, edit.encoding) for line in hunk.removed]
-                    or not _are_lines([_text(line, edit.encoding) for line in hunk.added], is_end=is_end)
+                    or lines[hunk.at : stop] != [_decode_line(line, edit.encoding) for line in hunk.removed]
+                    or not _are_lines(
+                        [_decode_line(line, edit.encoding) for line in hunk.added], is_end=is_end
+                    )
                 ):
                     return False
                 done = stop
@@ -282,7 +284,7 @@ class Sheet:
             return False
         return True
 
-    def take(self, edit: Edit) -> Change:
+    def take(self, edit: Edit) -> LineChange:
         """Take an edit that `fits`."""
         gone: list[str] = []
         if edit.whole or edit.new is None:
@@ -293,32 +295,32 @@ class Sheet:
         if edit.new is None:
             self.summary_by = None
             self.people.clear()
-            return Change([], gone, [])
+            return LineChange([], gone, [])
         fresh: list[int] = []
         shift = 0
         for hunk in edit.hunks:
             at = hunk.at + shift
             stop = at + len(hunk.removed)
             gone += [each for each in self.ids[at:stop] if each is not None]
-            added = [_text(line, edit.encoding) for line in hunk.added]
+            added = [_decode_line(line, edit.encoding) for line in hunk.added]
             self.lines[at:stop] = added
             self.ids[at:stop] = [None] * len(added)
             fresh += range(at, at + len(added))
             shift += len(added) - len(hunk.removed)
-        self._sign(edit, fresh, is_less=before + len(fresh) > len(self.lines))
+        self._update_people(edit, fresh, is_less=before + len(fresh) > len(self.lines))
         if any(self.lines[at].startswith((">", "\ufeff>")) for at in fresh):
             is_by_rule = edit.facts and not edit.author.startswith(AGENT)
             self.summary_by = PROGRAM if is_by_rule else edit.author
-        return self._read(edit, fresh, gone)
+        return self._read_facts(edit, fresh, gone)
 
-    def _sign(self, edit: Edit, fresh: list[int], *, is_less: bool) -> None:
+    def _update_people(self, edit: Edit, fresh: list[int], *, is_less: bool) -> None:
         """Update which lines are a person's. `is_less`: the edit removed or replaced lines."""
         if edit.author in (PERSON, EXTERNAL):
             self.people.update(body(self.lines[at]) for at in fresh if not is_blank(self.lines[at]))
         if is_less and self.people:
             self.people.intersection_update(map(body, self.lines))
 
-    def _read(self, edit: Edit, fresh: list[int], gone: list[str]) -> Change:
+    def _read_facts(self, edit: Edit, fresh: list[int], gone: list[str]) -> LineChange:
         # A last line may have no end; what is joined to it must still begin a line.
         changed = "\n".join(line for hunk in edit.hunks for line in (*hunk.removed, *hunk.added))
         reaches = _REACHES.search(changed) is not None
@@ -326,7 +328,7 @@ class Sheet:
             self._is_plain = _REACHES.search(self.text) is None
         if self._is_plain and not reaches:
             found = parse(self.path, "".join(self.lines[at] for at in fresh))
-            return Change([(fresh[(fact.line or 1) - 1], fact, True) for fact in found.facts], gone, [])
+            return LineChange([(fresh[(fact.line or 1) - 1], fact, True) for fact in found.facts], gone, [])
         facts = {(fact.line or 1) - 1: fact for fact in parse(self.path, self.text).facts}
         written = set(fresh)
         added: list[tuple[int, Fact, bool]] = []
@@ -340,7 +342,7 @@ class Sheet:
                 added.append((at, read, at in written))
             elif known is not None and read is not None and read.kind is not None:
                 kinds.append((known, read.kind))
-        return Change(added, gone, kinds)
+        return LineChange(added, gone, kinds)
 
     # --- pages of review -----------------------------------------------------------------
 
@@ -348,7 +350,7 @@ class Sheet:
         """Return the facts that wait on a page of review, by the id on the line below them. Of copies, prefer a ticked
         one."""
         found: dict[str, tuple[int, Fact]] = {}
-        for at, fact, name in self._items():
+        for at, fact, name in self._review_items():
             is_better = name not in found or (TICKED in fact.tags and TICKED not in found[name][1].tags)
             if name is not None and is_better:
                 found[name] = at, fact
@@ -356,9 +358,9 @@ class Sheet:
 
     def nameless(self) -> set[tuple[str, str]]:
         """Return the facts on a page of review without such a line: they mean nothing, nor does their removal."""
-        return {(fact.relation, fact.object) for _, fact, name in self._items() if name is None}
+        return {(fact.relation, fact.object) for _, fact, name in self._review_items() if name is None}
 
-    def _items(self) -> Iterable[tuple[int, Fact, str | None]]:
+    def _review_items(self) -> Iterable[tuple[int, Fact, str | None]]:
         if drawer(self.path) == "review":
             for fact in parse(self.path, self.text).facts:
                 at = fact.line or 1
@@ -366,7 +368,7 @@ class Sheet:
                 yield at - 1, fact, named[1] if named else None
 
 
-def _text(line: str, encoding: str) -> str:
+def _decode_line(line: str, encoding: str) -> str:
     """Decode a line: a page that is not UTF-8 is journaled with one character per byte."""
     return line if encoding == "utf-8" else line.encode("latin-1").decode("utf-8", "replace")
 

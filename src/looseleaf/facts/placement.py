@@ -32,13 +32,13 @@ from looseleaf.facts.replacing import (
     PLAIN,
     SURE,
     Change,
-    is_told_with,
-    naming,
+    cut_clauses,
+    facts_naming,
+    is_from_same_words,
     replaced_by,
-    saying,
     terms_of,
-    without,
     words_of,
+    words_test,
 )
 from looseleaf.language.clauses import is_over, is_told, spelled
 from looseleaf.language.relations import BY_LABEL, SALIENCE, relation_name, relation_of, slot
@@ -64,7 +64,7 @@ if TYPE_CHECKING:
 
     from looseleaf.base.messages import Distilled, Proposal
     from looseleaf.base.values import Ended, Fact, Kind
-    from looseleaf.facts.gate import Judged, Witness
+    from looseleaf.facts.gate import Verdict, Witness
     from looseleaf.facts.known_facts import Facts
     from looseleaf.facts.replacing import Lexicon
 
@@ -90,30 +90,30 @@ def outdated_by(over: Iterable[Fact], now: Iterable[Fact]) -> Callable[[str], bo
     """Return a test for outdated sentences: those whose fact was superseded, ended or rejected, identified by its
     quote."""
     gone = list(over)
-    past, present = _quotes(gone), _quotes(now)
-    values = {(_plain(fact.quote or ""), _plain(undoubted(fact.object))) for fact in gone}
+    past, present = _quotes_of(gone), _quotes_of(now)
+    values = {(_fold_words(fact.quote or ""), _fold_words(undoubted(fact.object))) for fact in gone}
 
     def is_said_of(words: str) -> bool:
         """Return True if it is the part of such a quote that has the value."""
         return (
             len(words) >= _LONG_ENOUGH
             and any(
-                len(value) > 1 and stands_in(words, quote) and stands_in(value, words)
+                len(value) > 1 and has_words(words, quote) and has_words(value, words)
                 for quote, value in values
             )
-            and not any(stands_in(words, quote) for quote in present)
+            and not any(has_words(words, quote) for quote in present)
         )
 
     def is_outdated(sentence: str) -> bool:
-        words = _plain(sentence)
-        return (any(stands_in(quote, words) for quote in past) or is_said_of(words)) and not any(
-            stands_in(quote, words) for quote in present
+        words = _fold_words(sentence)
+        return (any(has_words(quote, words) for quote in past) or is_said_of(words)) and not any(
+            has_words(quote, words) for quote in present
         )
 
     return is_outdated
 
 
-def stands_in(quote: str, words: str) -> bool:
+def has_words(quote: str, words: str) -> bool:
     """Return True if it stands there as whole words: "I like tea" is not in "I like teaching"."""
     at = words.find(quote)
     while at >= 0:
@@ -126,12 +126,12 @@ def stands_in(quote: str, words: str) -> bool:
     return False
 
 
-def _quotes(facts: Iterable[Fact]) -> list[str]:
-    quotes = {_plain(fact.quote) for fact in facts if fact.quote}
+def _quotes_of(facts: Iterable[Fact]) -> list[str]:
+    quotes = {_fold_words(fact.quote) for fact in facts if fact.quote}
     return sorted(quote for quote in quotes if len(quote) >= _LONG_ENOUGH)
 
 
-def _plain(text: str) -> str:
+def _fold_words(text: str) -> str:
     return " ".join(text.casefold().split())
 
 
@@ -142,7 +142,7 @@ NO_LONGER = "No longer "
 """The tag of a review item that asks whether something has ended; and the beginning of its relation."""
 
 
-def in_one_breath(fact: Fact, other: Fact) -> bool:
+def is_same_utterance(fact: Fact, other: Fact) -> bool:
     """Return True if two facts come from the same words of the same message."""
     return bool(fact.quote) and fact.quote == other.quote and fact.sources[:1] == other.sources[:1]
 
@@ -175,12 +175,12 @@ def sources_of(*facts: Fact) -> tuple[str, ...]:
     return tuple(dict.fromkeys(source for fact in facts for source in fact.sources))
 
 
-def ending(fact: Fact) -> Fact:
+def ending_of(fact: Fact) -> Fact:
     """Return the review item that asks whether a fact has ended."""
     return fact.but(status="pending", relation=f"{NO_LONGER}{fact.relation}", tags=(*fact.tags, ENDS))
 
 
-def joined(fact: Fact, waits: Fact) -> Fact:
+def join_waiting(fact: Fact, waits: Fact) -> Fact:
     return fact.but(id=waits.id, sources=sources_of(waits, fact), user_fact_score=waits.user_fact_score)
 
 
@@ -204,7 +204,7 @@ AT_TOP = 0.4
 
 
 @frozen
-class Line:
+class PlannedLine:
     """One change of one page: a fact to add, one to remove, or one in place of another. `waited`: the fact to add
     waited in review, under the same id."""
 
@@ -232,7 +232,7 @@ class PageChanges:
         self._new: set[str] = set()
         self._taken_back: set[str] = set()
         self._reworded: set[str] = set()
-        self.lines: dict[str, list[Line]] = {}
+        self.lines: dict[str, list[PlannedLine]] = {}
         """The changes of each page."""
         self.settled: list[str] = []
         """Facts that waited in review, and stand on a page now because the user said them."""
@@ -269,7 +269,7 @@ class PageChanges:
                     self.ended_there += [each for each in ended if each[0] == old.id]
                     ended[:] = [each for each in ended if each[0] != old.id]
 
-    def _add(self, fact: Fact, replaced: Sequence[Fact], page: str | None = None) -> None:
+    def _add_line(self, fact: Fact, replaced: Sequence[Fact], page: str | None = None) -> None:
         """Add a fact to its page: in place of a fact there, or as a new line."""
         page = page or page_of(fact)
         self._held[fact.topic].append(fact)
@@ -278,19 +278,19 @@ class PageChanges:
         there = next(
             (old for old in replaced if old.path == page and is_found(old.object) == is_finding), None
         )
-        self.lines.setdefault(page, []).append(Line(fact, there, fact.id in self.settled))
+        self.lines.setdefault(page, []).append(PlannedLine(fact, there, fact.id in self.settled))
         for old in replaced:
             if old is not there:
                 self._take_line(old)
 
     def _supersede(self, fact: Fact, facts: Sequence[Fact]) -> None:
-        self._add(fact, self._over(facts, fact.valid_from or "", fact.id))
+        self._add_line(fact, self._end_facts(facts, fact.valid_from or "", fact.id))
 
     def _end(self, fact: Fact, facts: Sequence[Fact]) -> None:
-        for old in self._over(facts, fact.valid_from or "", None):
+        for old in self._end_facts(facts, fact.valid_from or "", None):
             self._take_line(old)
 
-    def _over(self, facts: Sequence[Fact], when: str, by: str | None) -> list[Fact]:
+    def _end_facts(self, facts: Sequence[Fact], when: str, by: str | None) -> list[Fact]:
         """End facts, and return those that stand on a page. A line that this plan only meant to add is never
         written."""
         standing: list[Fact] = []
@@ -300,21 +300,21 @@ class PageChanges:
             over = old.but(status="superseded", valid_to=max(when, old.valid_from or when), superseded_by=by)
             if old.id in self._reworded:
                 self._new.discard(old.id)
-                self._never_reworded(old, by)
-                standing += self._withdraw(old)
+                self._drop_rewording(old, by)
+                standing += self._withdraw_line(old)
                 continue
             held.append(over)
             if old.id in self._new:
                 self._new.discard(old.id)
                 self._taken_back.add(old.id or "")
                 self.history.append(over)
-                standing += self._withdraw(old)
+                standing += self._withdraw_line(old)
             else:
                 self.ended.setdefault(old.topic, []).append((old.id or "", over.valid_to or when, by))
                 standing.append(old)
         return standing
 
-    def _never_reworded(self, fact: Fact, by: str | None) -> None:
+    def _drop_rewording(self, fact: Fact, by: str | None) -> None:
         """Drop words that this plan gave a fact but never wrote: their replacement replaces the fact itself."""
         held, ended = self._held[fact.topic], self.ended.get(fact.topic, [])
         for facts in (held, self.history):
@@ -323,7 +323,7 @@ class PageChanges:
             ]
         ended[:] = [(old, when, by if it == fact.id else it) for old, when, it in ended]
 
-    def _withdraw(self, fact: Fact) -> list[Fact]:
+    def _withdraw_line(self, fact: Fact) -> list[Fact]:
         """Withdraw a line that is not written yet: the fact that it was to replace still stands."""
         for lines in self.lines.values():
             for line in lines:
@@ -334,11 +334,11 @@ class PageChanges:
 
     def _take_line(self, fact: Fact) -> None:
         if fact.path is not None:
-            self.lines.setdefault(fact.path, []).append(Line(None, fact))
+            self.lines.setdefault(fact.path, []).append(PlannedLine(None, fact))
 
-    def _go(self, facts: Sequence[Fact], by: Fact) -> None:
+    def _remove_replaced(self, facts: Sequence[Fact], by: Fact) -> None:
         """End facts whose place another fact took elsewhere."""
-        for old in self._over(facts, by.valid_from or "", by.id):
+        for old in self._end_facts(facts, by.valid_from or "", by.id):
             self._take_line(old)
 
     def _restate_as(self, old: Fact, by: Fact, said: str, tags: tuple[str, ...] | None = None) -> None:
@@ -349,10 +349,10 @@ class PageChanges:
         new = new.but(
             valid_from=by.valid_from, path=None, line=None, entry_id=self._entry_id, entry_ts=self._entry_ts
         )
-        self._add(new, self._over((old,), by.valid_from or "", name), page=old.path)
+        self._add_line(new, self._end_facts((old,), by.valid_from or "", name), page=old.path)
         self._reworded.add(name)
 
-    def _raise(self, old: Fact, better: Fact) -> None:
+    def _raise_level(self, old: Fact, better: Fact) -> None:
         """Give a fact better sources; its line stays."""
         members = ("level", "origin", "quote", "confidence", "tags", "sources", "entry_id", "entry_ts")
         raised = old.but(**{name: getattr(better, name) for name in members})
@@ -360,7 +360,7 @@ class PageChanges:
         held[:] = [raised if each.id == old.id else each for each in held]
         self.raised.append(raised)
 
-    def _never_held(self, fact: Fact, said: str) -> None:
+    def _record_never_held(self, fact: Fact, said: str) -> None:
         """Record the end of something that is not held: older talk read later may still mention it, and must not bring
         it back."""
         if not is_trusted(fact.level) or UNVERIFIED in fact.tags:
@@ -371,14 +371,14 @@ class PageChanges:
             self._held[fact.topic].append(over)
             self.history.append(over)
 
-    def _older(self, fact: Fact, newer: Sequence[Fact]) -> None:
+    def _add_history(self, fact: Fact, newer: Sequence[Fact]) -> None:
         """Record a fact that was true before the current one: history, without a line."""
         until = min((each.valid_from for each in newer if each.valid_from), default=fact.valid_to)
         past = fact.but(status="superseded", valid_to=fact.valid_to or until, path=None)
         self._held[fact.topic].append(past)
         self.history.append(past)
 
-    def _dated(self, fact: Fact, proposal: Proposal, replaced: Sequence[Fact]) -> Fact:
+    def _date_by_words(self, fact: Fact, proposal: Proposal, replaced: Sequence[Fact]) -> Fact:
         """Date a fact by its words, if that date is past and not before the facts that it replaces."""
         since = proposal.valid_from
         if (
@@ -514,7 +514,7 @@ class Plan(PageChanges):
         if was and not is_named_as(was, proposal.relation, witnesses):
             # The user's words may support it, while only a model names what it replaces.
             proposal = proposal.but(was=None, correction=False)
-        fact = self._fact(proposal, witnesses)
+        fact = self._make_fact(proposal, witnesses)
         if fact is not None and checked and fact.level == "inferred" and UNVERIFIED in fact.tags:
             fact = fact.but(tags=(*fact.tags, CHECKED), confidence=_IF_CHECKED)
         if fact is None:
@@ -533,7 +533,7 @@ class Plan(PageChanges):
     def put(self, fact: Fact, proposal: Proposal, score: float | None = None) -> Outcome | None:
         """Place a fact of known level. None: it deserved a line only if it changed something, and it did not."""
         self._taken.add(fact.id or "")
-        if PERHAPS in proposal.tags and not self._replace(fact, proposal):
+        if PERHAPS in proposal.tags and not self._replace_lines(fact, proposal):
             return None
         fact = fact.but(user_fact_score=score)
         while fact.id in self._taken_back:  # said, withdrawn and said again in one entry
@@ -546,45 +546,45 @@ class Plan(PageChanges):
             # It is one fact: it leaves review for its page.
             held.remove(waits)
             self.settled.append(waits.id or "")
-            fact = joined(fact, waits)
+            fact = join_waiting(fact, waits)
         if act in ("add", "supersede"):
-            fact = self._dated(fact, proposal, facts)
+            fact = self._date_by_words(fact, proposal, facts)
         if act in ("supersede", "end"):
-            self._say_no_more(fact, facts)
+            self._remove_retellings(fact, facts)
         outcome = Outcome(act, fact, why)
         self.outcomes.append(outcome)
         match act:
             case "add" | "supersede":
                 self._supersede(fact, facts)
             case "contest":
-                self._add(self._beside(fact, facts), ())
-                self._doubt_by(fact, facts)
+                self._add_line(self._word_contested(fact, facts), ())
+                self._doubt_by_words(fact, facts)
             case "doubt" if is_over(spelled(proposal.quote)):
-                self._doubt_by(fact, facts)
+                self._doubt_by_words(fact, facts)
             case "end":
                 self._end(fact, facts)
             case "restate":
                 self._said_again.add((fact.quote, facts[0].id))
                 self._restate(fact, facts[0])
             case "older":
-                self._older(fact, facts)
+                self._add_history(fact, facts)
             case "review":
                 asked = fact.but(object=undoubted(fact.object))
-                waiting = asked.but(status="pending") if not proposal.ended else ending(asked)
+                waiting = asked.but(status="pending") if not proposal.ended else ending_of(asked)
                 if not any(each.status == "pending" and is_same_fact(waiting, each) for each in held):
                     self.review.append((waiting, why))
                     held.append(waiting)
         if proposal.ended and act == "drop":
-            self._never_held(fact, fact.object)
+            self._record_never_held(fact, fact.object)
         elif proposal.was and act == "add" and fact.relation != NOTE and relation_of(fact.relation).many:
-            self._never_held(fact, proposal.was)
+            self._record_never_held(fact, proposal.was)
         if (proposal.correction or proposal.ended) and act != "older" and PERHAPS not in proposal.tags:
-            self._replace(fact, proposal)
+            self._replace_lines(fact, proposal)
         return outcome
 
     # --- changes of what has no slot ---------------------------------------------------------
 
-    def _elsewhere(self, fact: Fact, *, is_sure: bool) -> list[Fact]:
+    def _find_contradictable(self, fact: Fact, *, is_sure: bool) -> list[Fact]:
         """Return the current facts that a change may contradict, in all its topics: none said later or in the same
         words and, unless the change is sure, none from the same message."""
         held = [each for topic in dict.fromkeys((fact.topic, *self._topics)) for each in self._held_in(topic)]
@@ -593,7 +593,7 @@ class Plan(PageChanges):
         def is_beside(other: Fact) -> bool:
             is_new = other.id in self._new or other.entry_id == self._entry_id
             is_same = bool(fact.quote) and other.quote == fact.quote and (is_new or other.relation == NOTE)
-            is_same = is_same or in_one_breath(fact, other) or (fact.quote, other.id) in self._said_again
+            is_same = is_same or is_same_utterance(fact, other) or (fact.quote, other.id) in self._said_again
             return is_same or (is_new and not is_sure and other.sources[:1] == fact.sources[:1])
 
         return [
@@ -611,7 +611,7 @@ class Plan(PageChanges):
         is_before = fact.id in self._taken or fact.id in self._new or is_doubtful(fact.object)
         return fact.entry_id == self._entry_id and not is_before
 
-    def _replace(self, fact: Fact, proposal: Proposal) -> bool:
+    def _replace_lines(self, fact: Fact, proposal: Proposal) -> bool:
         """Remove or doubt the lines that a change contradicts. Return True if there are any."""
         if self._lexicon is None or not may_change(fact):
             return False
@@ -620,21 +620,24 @@ class Plan(PageChanges):
         chance = SURE if proposal.change is None else proposal.change
         kind = fact.kind if proposal.change is not None else None
         change = Change(said, chance, was, fact.topic, kind, proposal.ended, PEOPLE in fact.tags)
-        held = self._elsewhere(fact, is_sure=proposal.ended or chance >= PLAIN)
-        if was and (proposal.ended or self._has_gone(was, fact)):
-            held = naming(was, held)  # only lines that name it too
+        held = self._find_contradictable(fact, is_sure=proposal.ended or chance >= PLAIN)
+        if was and (proposal.ended or self._is_replaced_by_slot(was, fact)):
+            held = facts_naming(was, held)  # only lines that name it too
         if proposal.ended:
             # A value of another slot may hold: a user who no longer listens to jazz may still dislike it.
             held = [each for each in held if each.relation == NOTE]
         found = replaced_by(change, held, self._lexicon)
         for old in found.gone:
             if outranks(old, fact):
-                self._ask_whether(old)
-            elif was and old.relation == NOTE and (rest := without(old.object, saying(was))):
+                self._ask_if_over(old)
+            elif was and old.relation == NOTE and (rest := cut_clauses(old.object, words_test(was))):
                 self._restate_as(old, fact, rest)
             else:
-                self._go((old,), fact)
-        doubtful = [*found.doubtful, *(each for each in held if is_told_with(each, found.doubtful, said))]
+                self._remove_replaced((old,), fact)
+        doubtful = [
+            *found.doubtful,
+            *(each for each in held if is_from_same_words(each, found.doubtful, said)),
+        ]
         for old in dict.fromkeys(doubtful):
             if not outranks(old, fact) and not is_doubtful(old.object):
                 self._doubt(old, fact)
@@ -642,31 +645,31 @@ class Plan(PageChanges):
         every = (each for topic in self._held for each in self._held[topic])
         return bool(found.gone or found.doubtful) or any(each.superseded_by == fact.id for each in every)
 
-    def _has_gone(self, was: str, fact: Fact) -> bool:
+    def _is_replaced_by_slot(self, was: str, fact: Fact) -> bool:
         """Return True if a slot from the same words has replaced the value that they say is gone."""
         every = [each for topic in self._held for each in self._held[topic]]
-        by = {each.id for each in every if in_one_breath(fact, each)}
-        return any(saying(was)(each.object) for each in every if each.superseded_by in by)
+        by = {each.id for each in every if is_same_utterance(fact, each)}
+        return any(words_test(was)(each.object) for each in every if each.superseded_by in by)
 
-    def _say_no_more(self, fact: Fact, over: Sequence[Fact]) -> None:
+    def _remove_retellings(self, fact: Fact, over: Sequence[Fact]) -> None:
         """Remove a note that is the sentence of an ended value. Other notes with the value lose that clause or, where
         it cannot be cut out, become doubtful."""
         for old in over:
             if old.relation == NOTE:
                 continue
-            for note in naming(old.object, self._held[fact.topic]):
+            for note in facts_naming(old.object, self._held[fact.topic]):
                 if note.relation != NOTE or outranks(note, fact) or note.quote == fact.quote:
                     continue
                 if retells(note, old):
-                    self._go((note,), fact)
+                    self._remove_replaced((note,), fact)
                 elif len(old.object) < _TELLING:
                     continue
-                elif rest := without(note.object, saying(old.object)):
+                elif rest := cut_clauses(note.object, words_test(old.object)):
                     self._restate_as(note, fact, rest)
                 elif not is_doubtful(note.object):
                     self._doubt(note, fact)
 
-    def _beside(self, fact: Fact, facts: Sequence[Fact]) -> Fact:
+    def _word_contested(self, fact: Fact, facts: Sequence[Fact]) -> Fact:
         """Reword a conclusion that contradicts the user's words: it gives both, with their dates."""
         old = next((each for each in facts if is_trusted(each.level)), None)
         if fact.level != "inferred" or old is None or relation_of(fact.relation).many:
@@ -680,13 +683,13 @@ class Plan(PageChanges):
     def _outdate(self, fact: Fact, was: str, *, over: bool, is_said: bool, is_users: bool) -> None:
         """Handle words that say what they replace or (`over`) end: a conclusion goes. The user's statement goes if the
         user says so too (`is_said`); if only a model does, it is marked with the user's words (`is_users`)."""
-        is_own = may_change(fact) or _is_drawn(fact)
+        is_own = may_change(fact) or _is_drawn_from_quote(fact)
         quoted = spelled(fact.quote or "")
         if not (is_own or is_users) or not is_told(quoted, len(quoted) - 1) or _IF.match(quoted):
             return
         was, quote = _ARTICLE.sub("", was), terms_of(fact.quote or "")
         wanted = terms_of(was)
-        for old in naming(was, self._elsewhere(fact, is_sure=True)):
+        for old in facts_naming(was, self._find_contradictable(fact, is_sure=True)):
             is_whole = wanted == terms_of(old.object)
             is_near = (
                 slot(old.topic, old.relation) == slot(fact.topic, fact.relation) != slot(fact.topic, NOTE)
@@ -706,14 +709,14 @@ class Plan(PageChanges):
             if outranks(old, fact) or not (is_later and is_meant):
                 continue
             if (not is_trusted(old.level) and fact.level != "tainted") or (is_said and is_whole):
-                self._end(fact, (old,)) if over else self._go((old,), fact)
+                self._end(fact, (old,)) if over else self._remove_replaced((old,), fact)
             elif not is_doubtful(old.object) and not is_found(old.object):
                 self._doubt(old, fact)
 
-    def _doubt_by(self, fact: Fact, facts: Sequence[Fact]) -> None:
+    def _doubt_by_words(self, fact: Fact, facts: Sequence[Fact]) -> None:
         """Mark the user's statements as doubtful, by later words of the user that hold the other value: no conclusion
         replaces them, and they no longer read as plain truth. A tool's words mark nothing."""
-        if relation_of(fact.relation).many or not _is_drawn(fact):
+        if relation_of(fact.relation).many or not _is_drawn_from_quote(fact):
             return
         for old in facts:
             is_said = is_trusted(old.level) and not outranks(old, fact)
@@ -725,9 +728,9 @@ class Plan(PageChanges):
         said = doubted(old.object, (by.valid_from or "")[:10], by.quote or by.object)
         self._restate_as(old, by, said, tags=(*old.tags, DOUBTFUL))
 
-    def _ask_whether(self, old: Fact) -> None:
+    def _ask_if_over(self, old: Fact) -> None:
         """Ask a person whether a line that a person wrote is over."""
-        waiting = ending(old.but(id=fact_id(self._entry_id, old.id or "", "over"), path=None, line=None))
+        waiting = ending_of(old.but(id=fact_id(self._entry_id, old.id or "", "over"), path=None, line=None))
         if not any(
             each.status == "pending" and is_same_fact(waiting, each) for each in self._held[old.topic]
         ):
@@ -756,7 +759,7 @@ class Plan(PageChanges):
         topic = found.topic.removesuffix(paths.ARCHIVE)
         held = self._held_in(found.topic)
         name = fact_id(found.id or "", relation, said)
-        (old,) = self._over((found,), written(now), name)
+        (old,) = self._end_facts((found,), written(now), name)
         self._take_line(old)
         # It ends with its line, not before: after a crash in between, another yes finishes it.
         self.ended.setdefault(old.path or "", []).append(self.ended[old.topic].pop())
@@ -792,14 +795,14 @@ class Plan(PageChanges):
         correction = proposal.correction and fact.relation != NOTE
         made = decide(fact, held, correction=correction, was=was, ended=proposal.ended)
         if fact.level == "tainted":
-            return self._found(fact, made.act, made.facts, made.why)
+            return self._decide_finding(fact, made.act, made.facts, made.why)
         if guesses and made.act in ("add", "supersede"):
             if made.act == "add" and len(guesses) == 1 and not is_found(guesses[0].object):
                 return "restate", guesses, "held already"  # one line, which only gets better sources
             return "supersede", (*made.facts, *guesses), made.why
         return made.act, made.facts, made.why
 
-    def _found(
+    def _decide_finding(
         self, fact: Fact, act: str, facts: tuple[Fact, ...], why: str
     ) -> tuple[str, tuple[Fact, ...], str]:
         """Decide about an agent's conclusion from tools: it stands under a heading of its own, while there is room, and
@@ -822,13 +825,13 @@ class Plan(PageChanges):
 
     # --- one proposal as a fact ----------------------------------------------------------
 
-    def _fact(self, proposal: Proposal, witnesses: Sequence[Witness]) -> Fact | None:
+    def _make_fact(self, proposal: Proposal, witnesses: Sequence[Witness]) -> Fact | None:
         found = judge(proposal, witnesses)
         if not found.verified:
-            proposal, found = _as_note(proposal, found, witnesses)
+            proposal, found = _turn_into_note(proposal, found, witnesses)
         if proposal.ended and found.origin == MIXED and is_over(spelled(proposal.quote)):
             # What ends was said before: this talk needs only the words that end it, and these are the user's.
-            found = found.concluded() if terms_of(proposal.object) & terms_of(proposal.quote) else found
+            found = found.as_conclusion() if terms_of(proposal.object) & terms_of(proposal.quote) else found
         relation = relation_of(proposal.relation)
         topic = self._topic(proposal)
         try:
@@ -837,7 +840,7 @@ class Plan(PageChanges):
             if topic == PROJECT and _is_of_another(proposal):
                 name = f"{proposal.topic} {name}"  # else the rent of one thing would replace another's
                 if not is_plain_label(proposal.topic, witnesses):
-                    found = found.named_by(witnesses, proposal.topic)
+                    found = found.as_unnamed(witnesses, proposal.topic)
             label, said = as_written(name, proposal.object)
         except Refused:
             return None  # it says nothing
@@ -882,14 +885,14 @@ class Plan(PageChanges):
         if old.status == "current" and (is_better or (fact.level == "inferred" and is_found(old.object))):
             better = fact.but(sources=sources_of(old, fact))
             if old.path == page_of(fact) and (old.relation, old.object) == (fact.relation, fact.object):
-                self._raise(old, better)
+                self._raise_level(old, better)
             else:
                 self._supersede(better, (old,))
         elif fact.sources and fact.sources[0] not in old.sources:
             self.restated.append((old.topic, old.id or "", fact.sources[0], fact.recorded_at))
 
 
-def _is_drawn(fact: Fact) -> bool:
+def _is_drawn_from_quote(fact: Fact) -> bool:
     """Return True if a conclusion has half of its words from its quote."""
     value, quote = terms_of(fact.object), terms_of(fact.quote or "")
     # By the gate: it rests on the user's words, not on the assistant's.
@@ -897,7 +900,9 @@ def _is_drawn(fact: Fact) -> bool:
     return fact.level == "inferred" and rests and bool(value) and 2 * len(value & quote) >= len(value)
 
 
-def _as_note(proposal: Proposal, found: Judged, witnesses: Sequence[Witness]) -> tuple[Proposal, Judged]:
+def _turn_into_note(
+    proposal: Proposal, found: Verdict, witnesses: Sequence[Witness]
+) -> tuple[Proposal, Verdict]:
     """Turn the user's exact words under an unproven label into a note. On a page of its own thing the label stays,
     unless it may come from a tool."""
     is_named = relation_of(proposal.relation).label.casefold() in BY_LABEL
@@ -934,7 +939,7 @@ def outdated(facts: Facts, *found: Distilled, topics: Iterable[str] | None = Non
     known = [fact for topic in topics for fact in facts.of(topic)] if topics is not None else facts.all()
     over, now = over_and_now(known)
     for distilled in found:
-        plan = _planned(facts, distilled)
+        plan = _plan_placement(facts, distilled)
         over += plan.history
         ended = {name for each in plan.ended.values() for name, _, _ in each}
         over += [fact for fact in now if fact.id in ended]
@@ -943,7 +948,7 @@ def outdated(facts: Facts, *found: Distilled, topics: Iterable[str] | None = Non
     return outdated_by(over, now)
 
 
-def _planned(facts: Facts, distilled: Distilled) -> Plan:
+def _plan_placement(facts: Facts, distilled: Distilled) -> Plan:
     """Plan the placement of a distillation, without applying it."""
     plan = Plan("", 0.0, facts.of, lambda proposal: USER if proposal.topic.casefold() == USER else PROJECT)
     for number, raw in enumerate(distilled.facts):

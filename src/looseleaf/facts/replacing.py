@@ -85,7 +85,7 @@ def words_of(fact: Fact) -> frozenset[str]:
     return terms_of(fact.object if fact.relation == NOTE else f"{fact.relation} {fact.object}")
 
 
-def naming(words: str, held: Sequence[Fact]) -> list[Fact]:
+def facts_naming(words: str, held: Sequence[Fact]) -> list[Fact]:
     """Return the current facts that have all of these words."""
     wanted = terms_of(words)
     return [fact for fact in held if fact.status == "current" and wanted and wanted <= words_of(fact)]
@@ -96,10 +96,12 @@ def replaced_by(change: Change, held: Sequence[Fact], lexicon: Lexicon) -> Repla
     current = [fact for fact in held if fact.status == "current"]
     if change.was and (change.is_ending or change.chance >= PLAIN):
         mine, was = terms_of(change.said), terms_of(change.was)
-        named = [fact for fact in naming(change.was, current) if not mine - was or words_of(fact) != mine]
+        named = [
+            fact for fact in facts_naming(change.was, current) if not mine - was or words_of(fact) != mine
+        ]
         named = [fact for fact in named if fact.relation not in _LASTING]
-        is_named = any(map(lexicon.is_name, was)) or bool(_named(change.was, lexicon.sorts))
-        near = _nearest(named, mine)
+        is_named = any(map(lexicon.is_name, was)) or bool(_sorts_in(change.was, lexicon.sorts))
+        near = _pick_nearest(named, mine)
         # "I left the clinic": other facts about a clinic may hold. And "my brother is not vegan any more" does not
         # touch the user's own diet.
         gone = [fact for fact in near if (is_named if fact.relation == NOTE else not change.is_of_others)]
@@ -135,7 +137,7 @@ _MOST = 3
 """The most lines that one sentence can contradict."""
 
 
-def _nearest(named: list[Fact], mine: frozenset[str]) -> list[Fact]:
+def _pick_nearest(named: list[Fact], mine: frozenset[str]) -> list[Fact]:
     """Return all that name it, if they are few; else those that share most with the change."""
     if len(named) <= _MOST:
         return named
@@ -150,7 +152,7 @@ def links(change: Change, held: Sequence[Fact], lexicon: Lexicon) -> Iterator[tu
     """Yield each line that has a link to a change, with the signs that the change is about it."""
     common = line_counts(map(words_of, held))
     most = log(len(held) + 1)
-    mine, names = terms_of(change.said), _named(change.said, lexicon.sorts)
+    mine, names = terms_of(change.said), _sorts_in(change.said, lexicon.sorts)
     was = terms_of(change.was) if change.was else frozenset()
 
     def telling(words: frozenset[str]) -> set[str]:
@@ -166,7 +168,7 @@ def links(change: Change, held: Sequence[Fact], lexicon: Lexicon) -> Iterator[tu
         if fact.relation in _LASTING:
             continue
         shared = told & words_of(fact)
-        others, days, aspects = _of_one_sort(fact, names, lexicon.sorts)
+        others, days, aspects = _count_sorts(fact, names, lexicon.sorts)
         if shared or others or days or aspects or (was and was <= words_of(fact)):
             rare = sum(1 - log(common[term]) / most for term in shared)
             weighed.append((rare, fact, shared, others, days, aspects))
@@ -213,14 +215,14 @@ def chance_of(signs: Mapping[str, float], weights: Mapping[str, float]) -> float
     return 1 / (1 + exp(-sum(weights[name] * sign for name, sign in signs.items())))
 
 
-def _of_one_sort(
+def _count_sorts(
     fact: Fact, mine: dict[str, set[str]], sorts: Callable[[str], frozenset[str]]
 ) -> tuple[int, int, int]:
     """Return three counts: sorts of which line and change name different things; the same for sorts that can hold
     several names at once (days, months); and aspects of life that both are about."""
     if not mine:
         return 0, 0, 0
-    theirs = _named(worded(fact.relation, fact.object), sorts)
+    theirs = _sorts_in(worded(fact.relation, fact.object), sorts)
     if aspect := _ASPECTS.get(fact.relation):
         theirs = theirs | {aspect: theirs.get(aspect, set()) | {fact.object}}
     both = mine.keys() & theirs.keys()
@@ -250,15 +252,15 @@ WIDE = lazy(r"[\u3041-\u30ff\u3400-\u9fff\uac00-\ud7af]", in_ascii=NEVER)
 
 def aspects_of(text: str, sorts: Callable[[str], frozenset[str]]) -> frozenset[str]:
     """Return the aspects of life that a text is about."""
-    return frozenset(sort for sort in _named(text, sorts) if sort.startswith(ABOUT))
+    return frozenset(sort for sort in _sorts_in(text, sorts) if sort.startswith(ABOUT))
 
 
-def _named(text: str, sorts: Callable[[str], frozenset[str]]) -> dict[str, set[str]]:
-    return _named_in(undoubted(text).lower(), sorts)
+def _sorts_in(text: str, sorts: Callable[[str], frozenset[str]]) -> dict[str, set[str]]:
+    return _sorts_in_text(undoubted(text).lower(), sorts)
 
 
 @lru_cache(2048)
-def _named_in(text: str, sorts: Callable[[str], frozenset[str]]) -> dict[str, set[str]]:
+def _sorts_in_text(text: str, sorts: Callable[[str], frozenset[str]]) -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     words = re.findall(r"[\w.+#&/'-]*[\w+#]", text)
     if WIDE.search(text):
@@ -296,7 +298,7 @@ _CLAUSE = lazy(
 )
 
 
-def without(said: str, is_gone: Callable[[str], bool]) -> str:
+def cut_clauses(said: str, is_gone: Callable[[str], bool]) -> str:
     """Return a line without the clauses that are gone. Empty if none is gone, or if the rest says nothing."""
     said = undoubted(said)
     parts: list[str] = []
@@ -312,13 +314,13 @@ def without(said: str, is_gone: Callable[[str], bool]) -> str:
     return kept if gone and any(len(terms_of(part)) > 1 for part in parts) else ""
 
 
-def saying(words: str) -> Callable[[str], bool]:
+def words_test(words: str) -> Callable[[str], bool]:
     """Return a test for clauses that have all of these words."""
     wanted = terms_of(words)
     return lambda clause: bool(wanted) and wanted <= terms_of(clause)
 
 
-def is_told_with(fact: Fact, doubtful: Sequence[Fact], said: str) -> bool:
+def is_from_same_words(fact: Fact, doubtful: Sequence[Fact], said: str) -> bool:
     """Return True if a fact and a doubtful one come from the same words: a note with the doubtful value, or a value
     from the doubtful note that the change names."""
     for each in doubtful:

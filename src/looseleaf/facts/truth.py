@@ -43,11 +43,11 @@ class Address:
 
 
 def slot_of(fact: Fact) -> str:
-    return _slot_named(fact.topic, fact.relation)
+    return _slot_name(fact.topic, fact.relation)
 
 
 @lru_cache(1024)
-def _slot_named(topic: str, relation: str) -> str:
+def _slot_name(topic: str, relation: str) -> str:
     is_favourite = relation_name(relation).startswith("favorite ")
     return slot(topic, "Favourite" if is_favourite else relation)
 
@@ -57,12 +57,12 @@ def may_hold_one(fact: Fact) -> bool:
     return not relation_of(fact.relation).many or relation_name(fact.relation) == "favourite"
 
 
-def address(fact: Fact) -> Address:
-    return _address_of(fact.topic, fact.relation, fact.object)
+def address_of(fact: Fact) -> Address:
+    return _make_address(fact.topic, fact.relation, fact.object)
 
 
 @lru_cache(8192)
-def _address_of(topic: str, label: str, value: str) -> Address:
+def _make_address(topic: str, label: str, value: str) -> Address:
     relation, many = relation_name(label), relation_of(label).many
     within = ""
     if relation == "favourite" and ":" in value:
@@ -75,7 +75,7 @@ def _address_of(topic: str, label: str, value: str) -> Address:
         within = relation
     elif relation == "deadline":
         within = " ".join(word for word in made.split() if not is_number(word))
-    return Address(_slot_named(topic, label), within, relation, value, made, many)
+    return Address(_slot_name(topic, label), within, relation, value, made, many)
 
 
 def true_at(facts: Iterable[Fact], when: str | float | None = None) -> list[Fact]:
@@ -92,7 +92,7 @@ def true_at(facts: Iterable[Fact], when: str | float | None = None) -> list[Fact
     of its topic is returned once.
     """
     if when is None:
-        return _once([fact for fact in facts if fact.status == "current" and not is_past(fact)])
+        return _drop_copies([fact for fact in facts if fact.status == "current" and not is_past(fact)])
     at = last_moment(when) if isinstance(when, str) else float(when)
     if at is None:
         raise Refused(
@@ -100,12 +100,12 @@ def true_at(facts: Iterable[Fact], when: str | float | None = None) -> list[Fact
         )
     everything = list(facts)
     next_starts = _next_starts(everything)
-    return _once(
-        [fact for number, fact in enumerate(everything) if _holds(fact, at, next_starts.get(number))]
+    return _drop_copies(
+        [fact for number, fact in enumerate(everything) if _is_true_at(fact, at, next_starts.get(number))]
     )
 
 
-def _once(facts: list[Fact]) -> list[Fact]:
+def _drop_copies(facts: list[Fact]) -> list[Fact]:
     """Drop the second lines of facts: of two lines, the one at the top of the folder counts."""
     often = Counter((fact.topic, fact.relation, fact.object) for fact in facts)
     twice = [fact for fact in facts if often[fact.topic, fact.relation, fact.object] > 1]
@@ -117,17 +117,17 @@ def _once(facts: list[Fact]) -> list[Fact]:
     copies = {fact.id: by_name[name] for fact in twice if fact.id and (name := copy_id(fact.id)) in by_name}
     left_out = {copy.id for copy in copies.values()}
     found = [fact for fact in facts if fact.id not in left_out]
-    return [_at_the_top(fact, copies[fact.id]) if fact.id in copies else fact for fact in found]
+    return [_prefer_top(fact, copies[fact.id]) if fact.id in copies else fact for fact in found]
 
 
-def _at_the_top(fact: Fact, copy: Fact) -> Fact:
+def _prefer_top(fact: Fact, copy: Fact) -> Fact:
     is_better = "/" in (fact.path or "/") and copy.path is not None and "/" not in copy.path
     return fact.but(path=copy.path, line=copy.line) if is_better else fact
 
 
-def _holds(fact: Fact, at: float, next_start: float | None) -> bool:
+def _is_true_at(fact: Fact, at: float, next_start: float | None) -> bool:
     start, end = start_of(fact), moment(fact.valid_to)
-    if end is not None and _happened(fact):
+    if end is not None and _is_event(fact):
         end = None
     if fact.status == "superseded":
         end = min((time for time in (end, next_start) if time is not None), default=None)
@@ -143,7 +143,7 @@ def _next_starts(facts: list[Fact]) -> dict[int, float]:
     for number, fact in enumerate(facts):
         start = start_of(fact)
         if start is not None and fact.status in ("current", "superseded") and may_hold_one(fact):
-            place = address(fact)
+            place = address_of(fact)
             if not place.many:
                 slots.setdefault((place.slot, place.within), []).append((start, number))
     starts: dict[int, float] = {}
@@ -166,7 +166,7 @@ def start_of(fact: Fact) -> float | None:
     return first_known(moment(fact.valid_from), fact.entry_ts, fact.recorded_at)
 
 
-def _happened(fact: Fact) -> bool:
+def _is_event(fact: Fact) -> bool:
     """Return True if it is an event: its end is when that was over, not when it ceased to be true."""
     if fact.status != "current":
         return False
@@ -180,4 +180,4 @@ def _happened(fact: Fact) -> bool:
 def is_past(fact: Fact) -> bool:
     """Return True if it had ended when it was said. If that is unknown, an end counts as past."""
     end, said = moment(fact.valid_to), first_known(fact.entry_ts, fact.recorded_at)
-    return end is not None and (said is None or end <= said) and not _happened(fact)
+    return end is not None and (said is None or end <= said) and not _is_event(fact)

@@ -10,7 +10,7 @@ from looseleaf.base.errors import Refused
 from looseleaf.base.messages import Turn
 from looseleaf.base.paths import PROFILE, USER, safe_name
 from looseleaf.distill.make_entry import SESSIONS, Write, WriteAll
-from looseleaf.distill.material import Stretch, Text, undistilled
+from looseleaf.distill.material import Text, TurnRange, undistilled
 from looseleaf.facts.replacing import PLAIN
 from looseleaf.facts.tombstones import Tombstones
 from looseleaf.facts.truth import true_at
@@ -79,7 +79,7 @@ def _is_labelled(text: str) -> bool:
     return all(label != NOTE for label, _ in stated(text) or [(NOTE, "")])
 
 
-def _prohibitions(stretch: Stretch) -> list[Trace]:
+def _find_prohibitions(stretch: TurnRange) -> list[Trace]:
     """Return the messages in which the user forbids to remember something."""
     from looseleaf.distill.forbidding import forbidden_by
 
@@ -94,19 +94,19 @@ class Making:
         self._store, self._agent = context.store, context.agent
         self._redact, self._note = context.redact, context.note
 
-    def _writing(self, distiller: Distiller | None) -> Write:
+    def _make_writer(self, distiller: Distiller | None) -> Write:
         return Write(self._context, distiller)
 
     @property
     def _write(self) -> Write:
-        return self._writing(self._parts.distiller)
+        return self._make_writer(self._parts.distiller)
 
     def distill(
         self, head: AgentHead, topic: str | None = None, distiller: Distiller | None = None
     ) -> list[Placed]:
         """Distill and place all settled turns that are not distilled yet, with the given distiller if any."""
-        write = self._writing(distiller) if distiller is not None else self._write
-        topic = self._named(topic) if topic is not None else SESSIONS
+        write = self._make_writer(distiller) if distiller is not None else self._write
+        topic = self._topic_name(topic) if topic is not None else SESSIONS
         done: list[Placed] = []
         since: tuple[int, int] | None = head.through
         while since is not None:
@@ -122,7 +122,7 @@ class Making:
         """Distill and place, stretch by stretch. No lock is held while a distiller works, so another process may move
         on meanwhile: then drop the result, and return the place from which to start again."""
         covered: set[str] = set()
-        for entry, is_placed in self._compactions(since):
+        for entry, is_placed in self._compaction_entries(since):
             covered |= {trace.id for trace in traces_of(self._store, entry)}
             done += [] if is_placed else [self._parts.placer.entry(entry)]
         patience = self._context.policy.session_seconds
@@ -132,7 +132,7 @@ class Making:
                 now = self._parts.pages.absorb.agent(self._agent).through
                 if now != since:
                     return now
-                forbids = _prohibitions(stretch)
+                forbids = _find_prohibitions(stretch)
                 if made is not None:
                     through = None if forbids else stretch.through
                     done.append(self._parts.placer.entry(write.publish(made), through))
@@ -143,7 +143,7 @@ class Making:
             since = stretch.through
         return None
 
-    def _compactions(self, through: tuple[int, int]) -> list[tuple[Entry, bool]]:
+    def _compaction_entries(self, through: tuple[int, int]) -> list[tuple[Entry, bool]]:
         """Return the entries of compactions that took traces after a place, oldest first, and whether they were placed.
         If one cannot be read, its traces are distilled like any others."""
         found: list[tuple[Entry, bool]] = []
@@ -158,11 +158,11 @@ class Making:
                 if tuple(record.get("until", ())) < through:
                     break
                 if record.get("entry"):
-                    entry = self._read(str(record["entry"]))
+                    entry = self._read_entry(str(record["entry"]))
                     found += [] if entry is None else [(entry, entry.reference in placed)]
         return found[::-1]
 
-    def _read(self, reference: str) -> Entry | None:
+    def _read_entry(self, reference: str) -> Entry | None:
         try:
             return read_entry(self._store, reference)
         except Refused as refused:
@@ -200,11 +200,11 @@ class Making:
                 "Nothing was written: this text was forgotten, and stays so. Who wants it remembered after all says it "
                 "in his own words: `looseleaf write --mine`."
             )
-        asked = self._named(topic) if topic is not None else None
+        asked = self._topic_name(topic) if topic is not None else None
         entry = self._write.name_of(text, origin)
-        reference = f"{self._write.topic_of(entry) or asked or self._chosen(text)}/{entry}"
+        reference = f"{self._write.topic_of(entry) or asked or self._choose_topic(text)}/{entry}"
         material = Text(text, origin, f"{FOLDER}/{reference}/raw.md", clock.now())
-        return self._placed_once(self._write.text(material, reference))
+        return self._place_once(self._write.text(material, reference))
 
     def remember(self, given: str, topic: str | None = None) -> Placed | None:
         """Place a person's own words, said to the memory itself: facts that the rules read in them are confirmed, and
@@ -214,21 +214,21 @@ class Making:
         # The same words may be said again when something else holds: each time is an entry of its own.
         text = self._redact(given)
         entry = write.name_of(f"{now}\n{text}", PERSON)
-        reference = f"{self._named(topic) if topic is not None else USER}/{entry}"
+        reference = f"{self._topic_name(topic) if topic is not None else USER}/{entry}"
         material = Text(text, PERSON, f"{FOLDER}/{reference}/raw.md", now)
         if all(map(_is_plain_note, write.facts(material))) and (
             len(sentences(text)) < 2 or _is_labelled(text)
         ):
             return None  # a note needs no entry: it stands on its page
-        return self._placed_once(write.text(material, reference))
+        return self._place_once(write.text(material, reference))
 
-    def _placed_once(self, made: Made) -> Placed:
+    def _place_once(self, made: Made) -> Placed:
         """Place an entry, unless another distiller's entry replaced it: then it stays replaced."""
-        if made.files is None and made.reference in self._past():
+        if made.files is None and made.reference in self._replaced_entries():
             return Placed(made.reference, ())
         return self._parts.placer.entry(self._write.publish(made))
 
-    def _past(self) -> set[str]:
+    def _replaced_entries(self) -> set[str]:
         """Return the entries that others replaced."""
         return {
             str(line.record["instead"]) for line in self._store.read(JOURNAL) if line.record.get("instead")
@@ -246,11 +246,11 @@ class Making:
                 f"Nothing was written: {len(missing)} of the traces are not in the log of {self._agent}. "
                 "Record them first: what is remembered can be checked against the log."
             )
-        stretch = Stretch(tuple(trace for trace, _ in spots), tuple(spot for _, spot in spots), (0, 0))
-        name = self._named(topic) if topic is not None else SESSIONS
-        return self._placed_once(self._write.stretch(stretch, name))
+        stretch = TurnRange(tuple(trace for trace, _ in spots), tuple(spot for _, spot in spots), (0, 0))
+        name = self._topic_name(topic) if topic is not None else SESSIONS
+        return self._place_once(self._write.stretch(stretch, name))
 
-    def _named(self, topic: str) -> str:
+    def _topic_name(self, topic: str) -> str:
         """Return the canonical name of a given topic."""
         if not any(map(str.isalnum, topic)):
             raise Refused(f"Nothing was written: {topic!r} is no name for a topic. Give a word or two.")
@@ -261,10 +261,10 @@ class Making:
 
     def page_of(self, topic: str) -> str:
         """Return the page of a given topic."""
-        name = self._named(topic)
+        name = self._topic_name(topic)
         return PROFILE if name == USER else f"facts/{name}.md"
 
-    def _chosen(self, text: str) -> str:
+    def _choose_topic(self, text: str) -> str:
         """Choose a text's topic by its words; else make a new one, named after them."""
         self._parts.notebook.catch_up()
         latest = sorted(self._parts.known.topics.items(), key=lambda item: item[1], reverse=True)
@@ -280,10 +280,10 @@ class Making:
         """Place entries of texts that were never placed: another program, or an older one, made them. Entries of talk
         are placed by their agents' own distilling, which knows what is distilled already."""
         self._parts.notebook.catch_up()
-        placed = {*self._parts.known.placed(), *self._past()}
+        placed = {*self._parts.known.placed(), *self._replaced_entries()}
         done: list[Placed] = []
         for reference in entries_in(self._store):
-            entry = self._read(reference) if reference not in placed else None
+            entry = self._read_entry(reference) if reference not in placed else None
             if entry is not None and "traces" not in entry.meta:
                 made = self.placed(reference)
                 done += [made] if made is not None else []
@@ -300,7 +300,7 @@ class Making:
         switches."""
         from looseleaf.place.redistill import Redistill
 
-        redistill = Redistill(self._context, self._parts, self._writing(distiller))
+        redistill = Redistill(self._context, self._parts, self._make_writer(distiller))
         return redistill(apply=apply, progress=progress)
 
     def redistill_failed(self) -> Difference | None:
@@ -311,4 +311,4 @@ class Making:
         distiller = self._parts.distiller
         if distiller is None or isinstance(distiller, Missing):
             return None
-        return Redistill(self._context, self._parts, self._writing(distiller)).failed()
+        return Redistill(self._context, self._parts, self._make_writer(distiller)).failed()

@@ -13,7 +13,7 @@ from looseleaf.base.immutable import frozen
 from looseleaf.base.origins import is_trusted, level_of
 from looseleaf.base.paths import REVIEW
 from looseleaf.facts.evidence import forms_of
-from looseleaf.facts.gate import is_from, mentions, says
+from looseleaf.facts.gate import is_said_by_user, mentions, supports
 from looseleaf.facts.page_lines import Sheet
 from looseleaf.language.own_words import own_words
 from looseleaf.language.terms import terms
@@ -77,12 +77,12 @@ class Asked:
         return Asked(**{name: getattr(self, name) for name in type(self).__match_args__} | changes)
 
 
-def with_waiting(
+def add_waiting(
     text: str, items: Iterable[tuple[Fact, str]], known: Mapping[str, Fact] | None = None
 ) -> tuple[str, Asked]:
     """Add items to the page of review. `known`: the waiting facts, by id; other lines on the page take no place."""
     text = text or f"{new_page(PATH)}\n{HELP}"
-    here = set(_waiting(text))
+    here = set(_waiting_lines(text))
     others = sum(not _is_users(fact) for name, fact in (known or {}).items() if name in here)
     added: list[str] = []
     waiting: list[str] = []
@@ -99,7 +99,7 @@ def with_waiting(
         at = parse(PATH, text).facts[-1].line or 0
         lines = split_lines(text)
         end = "\r\n" if lines[0].endswith("\r\n") else "\n"
-        text = "".join((*lines[:at], f"  {_evidence(fact, why)}{end}", *lines[at:]))
+        text = "".join((*lines[:at], f"  {_evidence_line(fact, why)}{end}", *lines[at:]))
         here.add(name)
         others += not _is_users(fact)
         added.append(name)
@@ -110,7 +110,7 @@ def _is_users(fact: Fact) -> bool:
     return fact.origin == "user"
 
 
-def too_many(count: int) -> str:
+def describe_overflow(count: int) -> str:
     """Return the sentence about proposals that found no place."""
     return (
         f"{count} {'proposal was' if count == 1 else 'proposals were'} not put into {PATH}: as many wait there as a "
@@ -118,7 +118,7 @@ def too_many(count: int) -> str:
     )
 
 
-def _evidence(fact: Fact, why: str) -> str:
+def _evidence_line(fact: Fact, why: str) -> str:
     when = f" on {day(fact.recorded_at)}" if fact.recorded_at else ""
     from looseleaf.facts.placement import page_of
 
@@ -130,19 +130,21 @@ def _evidence(fact: Fact, why: str) -> str:
 def under(text: str) -> dict[str, str]:
     """Return the text under each waiting fact, without its id: where it would go, its source, and the reason."""
     lines = split_lines(text)
-    return {name: lines[at + 1].strip().removeprefix(f"{name} · ") for name, at in _waiting(text).items()}
+    return {
+        name: lines[at + 1].strip().removeprefix(f"{name} · ") for name, at in _waiting_lines(text).items()
+    }
 
 
 def line_of(text: str, name: str) -> int | None:
     """Return the line number, from 1, of a waiting fact."""
-    found = _waiting(text).get(name)
+    found = _waiting_lines(text).get(name)
     return None if found is None else found + 1
 
 
-def unticked(text: str, name: str) -> str:
+def untick(text: str, name: str) -> str:
     """Return the page with this line unticked."""
     lines = list(split_lines(text))
-    at = _waiting(text).get(name)
+    at = _waiting_lines(text).get(name)
     if at is not None:
         lines[at] = _TICK.sub(r"\1[ ]", lines[at])
     return "".join(lines)
@@ -150,11 +152,11 @@ def unticked(text: str, name: str) -> str:
 
 def without(text: str, ids: Collection[str]) -> str:
     """Return the page without these lines, and without the text under them."""
-    gone = {line for name, at in _waiting(text).items() if name in ids for line in (at, at + 1)}
+    gone = {line for name, at in _waiting_lines(text).items() if name in ids for line in (at, at + 1)}
     return "".join(line for at, line in enumerate(split_lines(text)) if at not in gone)
 
 
-def _waiting(text: str) -> dict[str, int]:
+def _waiting_lines(text: str) -> dict[str, int]:
     sheet = Sheet(PATH)
     sheet.lines = list(split_lines(text))
     return {name: at for name, (at, _) in sheet.pending().items()}
@@ -218,7 +220,7 @@ class Diary:
             except Refused as refused:
                 self._note(str(refused))
 
-    def _rewrite(self, path: str, change: Callable[[str], Rewritten]) -> None:
+    def _edit_page(self, path: str, change: Callable[[str], Rewritten]) -> None:
         receipt = self._parts.pages.rewrite(path, change, reason=self._reason)
         self.edits += [receipt.id] if receipt.changed else []
 
@@ -231,8 +233,10 @@ class Diary:
         }
         said = {name: value for name, value in given.items() if self._is_told(value)}
         title = said.get("title") or said.get("task") or said.get("problem") or ""
-        if not self._is_asked(title) and not is_from(title, self._witnesses):  # an index line would show it
-            title = " ".join(self._request().split()[:_TITLE_WORDS])
+        if not self._is_asked(title) and not is_said_by_user(
+            title, self._witnesses
+        ):  # an index line would show it
+            title = " ".join(self._first_request().split()[:_TITLE_WORDS])
         if not title:
             return  # nothing was requested
         when = max((each.ts for each in self._witnesses), default=now())
@@ -258,7 +262,7 @@ class Diary:
                 new = set_summary(new, summary_of(page))
             return Rewritten(new)
 
-        self._rewrite(path, change)
+        self._edit_page(path, change)
 
     def _is_asked(self, title: str) -> bool:
         """Return True if a title is exactly the beginning of the user's own words."""
@@ -268,7 +272,7 @@ class Diary:
             words in " ".join(own_words(text).split()).casefold() for text in users
         )
 
-    def _request(self) -> str:
+    def _first_request(self) -> str:
         """Return the user's first request, in their own words."""
         from looseleaf.language.sentences import is_request, sentences
 
@@ -279,7 +283,7 @@ class Diary:
         """Return True if an episode may contain this. If tools spoke in the session, or the user pasted something, it
         must stand in the user's or the assistant's words: the last episodes are in every prompt."""
         users = [each for each in self._witnesses if is_trusted(level_of(each.origin))]
-        own = [each.text if each.origin == PERSON else _written(each.text) for each in users]
+        own = [each.text if each.origin == PERSON else _text_by_user(each.text) for each in users]
         assistant = [each.text for each in self._witnesses if level_of(each.origin) == "inferred"]
         every = (*self._witnesses, *self._heard)
         others = [each.text for each in every if level_of(each.origin) == "tainted"]
@@ -297,9 +301,9 @@ class Diary:
         when = max((each.ts for each in self._witnesses), default=float(self._entry.meta.get("ts") or 0.0))
         path = f"days/{day(when)}.md"
         name = str(self._entry.meta.get("id"))
-        said = escape(_opening(self._witnesses, self._private))
+        said = escape(_first_words(self._witnesses, self._private))
         said = said if len(said) <= _DAY_CHARS else f"{said[: _DAY_CHARS - 1].rstrip()}…"
-        how = _instead(self._entry)
+        how = _describe_fallback(self._entry)
         if not (said or facts or how):
             return  # an empty line would only clutter results
         made = f"{facts} {'fact' if facts == 1 else 'facts'}; {f'{how}; ' if how else ''}entry {name}"
@@ -314,7 +318,7 @@ class Diary:
             text = text or f"# {day(when)}\n\n"
             return Rewritten(f"{text if text.endswith(chr(10)) else text + chr(10)}{line}\n")
 
-        self._rewrite(path, change)
+        self._edit_page(path, change)
 
     def state(self) -> None:
         """Add the decisions and tasks that the user mentioned: the state is in every prompt."""
@@ -326,14 +330,16 @@ class Diary:
             noted = (each for each in self._entry.summary.get(name, ()) if isinstance(each, dict))
             pairs = ((str(each.get("text", "")), own.get(str(each.get("source")), "")) for each in noted)
             return [
-                text for text, words in pairs if words and (_is_sentence(text, words) or says(text, words))
+                text
+                for text, words in pairs
+                if words and (_is_sentence(text, words) or supports(text, words))
             ]
 
         decided, tasks, goals = said("decisions"), said("tasks"), said("goals")
-        done = [text for words in own.values() for text in _closing(words)] + self._done()
-        replaced = self._replaced(decided, own.values())
+        done = [text for words in own.values() for text in _closing_sentences(words)] + self._done_tasks()
+        replaced = self._replaced_decisions(decided, own.values())
         ts = max((each.ts for each in self._witnesses), default=0.0)
-        aims = self._aims(list(own.values()), goals)
+        aims = self._find_aims(list(own.values()), goals)
         change = partial(
             move,
             aims=aims,
@@ -345,7 +351,7 @@ class Diary:
         )
         self._parts.state.move(change, ts, self._reason, self.edits)
 
-    def _done(self) -> list[str]:
+    def _done_tasks(self) -> list[str]:
         """Return what a model reports as done, if the user or the assistant said so."""
         noted = (
             str(each.get("text", ""))
@@ -357,10 +363,10 @@ class Diary:
             for each in self._witnesses
             if level_of(each.origin) != "tainted"
         ]
-        closing = [each for words in spoken for each in _closing(words)]
+        closing = [each for words in spoken for each in _closing_sentences(words)]
         return [text for text in noted if any(mentions(text, each) for each in closing)]
 
-    def _replaced(self, decided: Sequence[str], own: Collection[str]) -> set[str]:
+    def _replaced_decisions(self, decided: Sequence[str], own: Collection[str]) -> set[str]:
         """Return the decisions of the state that these replace. A model may claim any replacement: a new decision must
         be in the user's words, the user must say it or name the old one, and the two must share words."""
         noted = (each for each in self._entry.summary.get("decisions", ()) if isinstance(each, dict))
@@ -378,10 +384,10 @@ class Diary:
                     gone.add(title.casefold())
         return gone
 
-    def _aims(self, said: Sequence[str], goals: Sequence[str] = ()) -> dict[str, str]:
+    def _find_aims(self, said: Sequence[str], goals: Sequence[str] = ()) -> dict[str, str]:
         """Return the user's first and last request; a standing rule is no aim. Anything written into the state by hand
         stays. `goals`: a model's reading of it, in the user's words."""
-        from looseleaf.distill.forbidding import telling
+        from looseleaf.distill.forbidding import telling_terms
         from looseleaf.distill.slot_tables import read
         from looseleaf.distill.statements import sentences_of
         from looseleaf.language.sentences import is_request
@@ -393,7 +399,7 @@ class Diary:
                 if each.is_own
                 and each.zone != "after"
                 and is_request(each.text)
-                and len(telling(each.text)) > 1
+                and len(telling_terms(each.text)) > 1
                 and (each.scores.kind != "rule" or not (each.is_kept or read(each.text)))
             ]
 
@@ -410,7 +416,7 @@ class Diary:
         return {name: text for name, text in (("goal", first), ("now", last or first)) if name in free}
 
 
-def _instead(entry: Entry) -> str:
+def _describe_fallback(entry: Entry) -> str:
     """Report that the rules distilled because a distiller failed, and why, in our own words: the failure may have said
     anything."""
     loss = entry.meta.get("loss")
@@ -422,13 +428,13 @@ def _instead(entry: Entry) -> str:
     return f"by the rules: {why}"
 
 
-def _opening(witnesses: Sequence[Witness], private: Collection[str]) -> str:
+def _first_words(witnesses: Sequence[Witness], private: Collection[str]) -> str:
     """Return the user's first words that may be shown."""
     users = (each for each in witnesses if each.origin in ("user", "person") and each.source not in private)
     return next((each.text for each in users if each.text.strip()), "")
 
 
-def _written(text: str) -> str:
+def _text_by_user(text: str) -> str:
     """Return what the user wrote. A single line is the user's, also after a colon: "Fix the bug: the logger writes to
     stdout"."""
     return text if "\n" not in text.strip() and not _QUOTES.search(text) else own_words(text)
@@ -444,7 +450,7 @@ def _is_sentence(text: str, words: str) -> bool:
     return any(each.is_own and each.text == text for each in sentences_of(words))
 
 
-def _closing(text: str) -> list[str]:
+def _closing_sentences(text: str) -> list[str]:
     from looseleaf.language.sentences import is_done, sentences
 
     return [sentence for sentence in sentences(text) if is_done(sentence)]

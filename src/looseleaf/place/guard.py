@@ -101,7 +101,7 @@ class Guard:
         """Return what remains of the change, and the records of the facts among its lines."""
         _refuse_charter(path)
         self._parts.known.catch_up()
-        spoken, owned = self._parts.spoken(), self._owned(path, old or "")
+        spoken, owned = self._parts.spoken(), self._read_owned(path, old or "")
         if new is None:
             is_kept = spoken.is_doubtful or path == PROFILE
             others = unsigned(parse(path, old or "")).episodes
@@ -111,13 +111,13 @@ class Guard:
                     "Propose that to the user instead."
                 )
             return Guarded(""), ()
-        new = self._without_secrets(old or "", new)
+        new = self._redact_additions(old or "", new)
         made = guarded(path, old or "", new, spoken, owned)
         made = made.but(text=signed(path, old or "", made.text, author, spoken.has))
         is_new = old is None and (made.text or made.found or not new.strip())
         if is_new and not self._may_name(path, spoken):
-            return _nothing(path, made), ()
-        made, found = self._with_found(path, author, made)
+            return _hold_all(path, made), ()
+        made, found = self._add_findings(path, author, made)
         before = {
             (fact.relation, fact.object) for fact in self._parts.known.of(topic_of(path)) if fact.path == path
         }
@@ -130,7 +130,7 @@ class Guard:
         )
         return made, (*told, *found)
 
-    def _with_found(self, path: str, author: str, made: Guarded) -> tuple[Guarded, tuple[Record, ...]]:
+    def _add_findings(self, path: str, author: str, made: Guarded) -> tuple[Guarded, tuple[Record, ...]]:
         """Add the agent's findings from tools to the page, signed, under a heading of their own; and return their
         records. A page holds only so many of them, and takes only so many a day."""
         if not made.found:
@@ -159,7 +159,7 @@ class Guard:
             told.append(known | {"salience": SALIENCE[kind], "tags": [UNVERIFIED]})
         return made.but(text=text, found=tuple(placed), crowded=tuple(crowded)), tuple(told)
 
-    def _without_secrets(self, old: str, new: str) -> str:
+    def _redact_additions(self, old: str, new: str) -> str:
         """Redact a model's additions, as records are redacted; existing lines stay as their author wrote them."""
         lines, made, at = split_lines(old), [], 0
         for hunk in diff(old, new):
@@ -167,7 +167,7 @@ class Guard:
             at = hunk.at + len(hunk.removed)
         return "".join((*made, *lines[at:]))
 
-    def _owned(self, path: str, text: str) -> Owned:
+    def _read_owned(self, path: str, text: str) -> Owned:
         here = [fact for fact in self._parts.known.of(topic_of(path)) if fact.path == path]
         persons = {(fact.relation, fact.object) for fact in here if is_at_least(fact.level, "confirmed")}
         users = {(fact.relation, fact.object) for fact in here if fact.level == "said"}
@@ -207,7 +207,7 @@ class Guard:
             return set_summary(text, wanted), ""
         why = f"was left out, as an index line would show it: the summary “{wanted}”" if wanted else ""
         if drawer(path) == "facts" and "/" in path:
-            return set_summary(text, summary_of(_without_found(page))), why
+            return set_summary(text, summary_of(_drop_findings(page))), why
         return set_summary(text, self._parts.placer.summary_of(path, page, told)), why
 
     def ask(
@@ -222,7 +222,7 @@ class Guard:
         # A name that an agent may not give a page is no topic name either; a month never is.
         is_topic = (exists or self._may_name(path, spoken)) and drawer(path) != "episodes"
         topic = topic_of(path) if is_topic else PROJECT
-        decided = self._decided(topic)
+        decided = self._decisions_of(topic)
         entry = fact_id(topic, path, written(ts))
         plan = Plan(entry, ts, self._parts.known.of, lambda proposal: topic, agent=agent.removeprefix(AGENT))
         fates: dict[Said, str] = {}
@@ -231,7 +231,7 @@ class Guard:
             relation, said = as_written(*held)
             fate = decided.get((slot(topic, relation), key(said, relation)))
             if fate is None:
-                fact = self._concluded(topic, path, agent, relation, said, ts)
+                fact = self._conclude_fact(topic, path, agent, relation, said, ts)
                 names[fact.id or ""] = held
                 outcome = plan.put(fact, Proposal(relation, said, "", topic))
                 act = outcome.act if outcome is not None else "drop"
@@ -250,7 +250,7 @@ class Guard:
             fates |= {names[name]: fate for name in ids if name in names}
         return asked.edit or (edits[0] if edits else ""), fates
 
-    def _concluded(self, topic: str, path: str, agent: str, relation: str, said: str, ts: float) -> Fact:
+    def _conclude_fact(self, topic: str, path: str, agent: str, relation: str, said: str, ts: float) -> Fact:
         """Make a fact for a drawer from an agent's line that the user did not say: a conclusion from the user's words
         or, if the agent had read tool results, a finding."""
         spoken = self._parts.spoken()
@@ -268,7 +268,7 @@ class Guard:
             confidence=CONFIDENCE[level], salience=SALIENCE[kind], valid_from=written(ts), recorded_at=ts
         )
 
-    def _decided(self, topic: str) -> dict[tuple[str, str], str]:
+    def _decisions_of(self, topic: str) -> dict[tuple[str, str], str]:
         """Return what is held, waits or was rejected in a topic, by address and value."""
         return {
             (slot(fact.topic, fact.relation), key(fact.object, fact.relation)): fact.status
@@ -301,11 +301,11 @@ class _Door:
     whole: bool
 
     def look(self, path: str, author: str, old: bytes | None, new: bytes | None) -> _Entering:
-        made, told = self.guard.look(path, author, _readable(old), _readable(new))
+        made, told = self.guard.look(path, author, _decode(old), _decode(new))
         if self.whole and (made.held or made.kept or made.left):
             return _Entering(old, NOTHING_SAID, made, "")
         text, why = made.text, ""
-        is_changed = text != (_readable(old) or "")
+        is_changed = text != (_decode(old) or "")
         if new is not None and self.summary is not None and text and is_changed:
             text, why = self.guard.summarised(path, text, told, self.summary)
         return _Entering(encoded(path, text) if new is not None else None, Rewritten(text, told), made, why)
@@ -318,7 +318,7 @@ class _Door:
         return asked, (*sentences_of(entering.made, fates), *why)
 
 
-def _readable(data: bytes | None) -> str | None:
+def _decode(data: bytes | None) -> str | None:
     return None if data is None else data.decode("utf-8", "replace")
 
 
@@ -331,7 +331,7 @@ def _refuse_charter(path: str) -> None:
             raise Refused(f"{path} was not changed: only people write it, or it has another name. {hint}")
 
 
-def _nothing(path: str, made: Guarded) -> Guarded:
+def _hold_all(path: str, made: Guarded) -> Guarded:
     """Hold back all of a page that may not be created."""
     page = parse(path, made.text)
     facts = [(fact.relation, fact.object) for fact in page.facts]
@@ -339,7 +339,7 @@ def _nothing(path: str, made: Guarded) -> Guarded:
     return Guarded("", (), (*made.held, *made.found, *facts, *notes), made.kept, (*made.left, path))
 
 
-def _without_found(page: PageText) -> PageText:
+def _drop_findings(page: PageText) -> PageText:
     """Return a page without agents' findings from tools: no word of them may stand in a summary."""
     kept = tuple(fact for fact in page.facts if not is_found(fact.object))
     if kept == page.facts:

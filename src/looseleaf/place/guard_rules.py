@@ -67,7 +67,7 @@ class Guarded:
 def guarded(path: str, old: str, new: str, spoken: Spoken, owned: Owned | Collection[Said] = ()) -> Guarded:
     """Return what remains of an agent's change of a page."""
     owned = owned if isinstance(owned, Owned) else Owned(owned)
-    change = _Change(path, old, new, spoken, owned)
+    change = _GuardedChange(path, old, new, spoken, owned)
     made = change.made()
     if _hides(path, old, made.text, owned, spoken) or change.uncovers(made.text):
         # A fence, a comment or a heading would turn a person's line into something else.
@@ -75,7 +75,7 @@ def guarded(path: str, old: str, new: str, spoken: Spoken, owned: Owned | Collec
     return made
 
 
-class _Change:
+class _GuardedChange:
     def __init__(self, path: str, old: str, new: str, spoken: Spoken, owned: Owned) -> None:
         self._path, self._old, self._new = path, old, new
         self._spoken, self._owned = spoken, owned
@@ -97,7 +97,7 @@ class _Change:
         own = (each for each in self._after.episodes if each.title not in {episode.title for episode in told})
         self._episodes = _lines_of(tuple(own)) if drawer(path) == "episodes" else frozenset()
         self._hunks = diff(old, new)
-        self._gone, self._come = self._moving()
+        self._gone, self._come = self._count_moves()
         self._stood: set[Said] = set()
         self._held: list[Said] = []
         self._kept: list[str] = []
@@ -112,8 +112,8 @@ class _Change:
             at = hunk.at + len(hunk.removed)
             first = hunk.at + shift
             shift += len(hunk.added) - len(hunk.removed)
-            made += self._hunk(hunk, first)
-        text = _joined([*made, *lines[at:]])
+            made += self._guard_hunk(hunk, first)
+        text = _join_lines([*made, *lines[at:]])
         is_held = bool(self._held or self._found)
         if is_held and _said_lines(text) == _said_lines(self._old):
             text = self._old  # blank lines, and nothing between them
@@ -123,68 +123,72 @@ class _Change:
             text = f"{new_page(self._path)}\n{text.lstrip(chr(10))}"
         text = text if text.strip() or self._old else ""
         kept, left, found = tuple(self._kept), tuple(self._left), tuple(dict.fromkeys(self._found))
-        return Guarded(text, self._said(text), tuple(self._held), kept, left, found)
+        return Guarded(text, self._user_facts(text), tuple(self._held), kept, left, found)
 
-    def _hunk(self, hunk: Hunk, first: int) -> list[str]:
+    def _guard_hunk(self, hunk: Hunk, first: int) -> list[str]:
         """Return the lines of the old page that stay, then those of the new one that may stand."""
         numbers = range(first, first + len(hunk.added))
-        same = Counter(self._was(number, line) for number, line in enumerate(hunk.removed, hunk.at))
-        bodies = Counter(self._is(number, line) for number, line in zip(numbers, hunk.added, strict=True))
-        instead = {slot("", fact.relation) for number in numbers if (fact := self._new_word(number))}
+        same = Counter(self._old_line(number, line) for number, line in enumerate(hunk.removed, hunk.at))
+        bodies = Counter(
+            self._new_line(number, line) for number, line in zip(numbers, hunk.added, strict=True)
+        )
+        instead = {slot("", fact.relation) for number in numbers if (fact := self._new_user_value(number))}
         made: list[str] = []
         for number, line in enumerate(hunk.removed, hunk.at):
-            if bodies[self._was(number, line)] > 0:
-                bodies[self._was(number, line)] -= 1  # it stands there again
+            if bodies[self._old_line(number, line)] > 0:
+                bodies[self._old_line(number, line)] -= 1  # it stands there again
             elif self._stays(number, line, instead):
                 made.append(line)
         for number, line in zip(numbers, hunk.added, strict=True):
             fact = self._facts.get(number + 1)
-            if same[self._is(number, line)] > 0:  # only its end differs
-                same[self._is(number, line)] -= 1
+            if same[self._new_line(number, line)] > 0:  # only its end differs
+                same[self._new_line(number, line)] -= 1
             elif fact is not None and self._gone[fact.relation, fact.object] > 0:
                 # It stood there, in another form or at another place.
                 self._gone[fact.relation, fact.object] -= 1
             elif not is_blank(line) and not self._may_stand(number, line):
-                self._hold(number, line)
+                self._hold_line(number, line)
                 continue
             made.append(line)
             self._stood |= {(fact.relation, fact.object)} if fact is not None else set()
         return made
 
-    def _was(self, number: int, line: str) -> tuple[str, bool]:
+    def _old_line(self, number: int, line: str) -> tuple[str, bool]:
         """Return a line of the old page, and whether it is a fact there: in a fence it is none."""
         return body(line), number + 1 in self._own
 
-    def _is(self, number: int, line: str) -> tuple[str, bool]:
+    def _new_line(self, number: int, line: str) -> tuple[str, bool]:
         """Return the same for the new page."""
         return body(line), number + 1 in self._facts
 
-    def _moving(self) -> tuple[Counter[Said], Counter[Said]]:
+    def _count_moves(self) -> tuple[Counter[Said], Counter[Said]]:
         """Return the facts on lines that go, and those on lines that come, without the lines that do both."""
         gone: Counter[Said] = Counter()
         come: Counter[Said] = Counter()
         shift = 0
         for hunk in self._hunks:
             first = hunk.at + shift
-            removed = Counter(self._was(number, line) for number, line in enumerate(hunk.removed, hunk.at))
-            added = Counter(self._is(number, line) for number, line in enumerate(hunk.added, first))
+            removed = Counter(
+                self._old_line(number, line) for number, line in enumerate(hunk.removed, hunk.at)
+            )
+            added = Counter(self._new_line(number, line) for number, line in enumerate(hunk.added, first))
             for number, line in enumerate(hunk.removed, hunk.at):
                 fact = self._own.get(number + 1)
-                if added[self._was(number, line)] > 0:
-                    added[self._was(number, line)] -= 1
+                if added[self._old_line(number, line)] > 0:
+                    added[self._old_line(number, line)] -= 1
                 elif fact is not None:
                     gone[fact.relation, fact.object] += 1
             for number, line in enumerate(hunk.added, first):
                 fact = self._facts.get(number + 1)
-                if removed[self._is(number, line)] > 0:
-                    removed[self._is(number, line)] -= 1
+                if removed[self._new_line(number, line)] > 0:
+                    removed[self._new_line(number, line)] -= 1
                 elif fact is not None:
                     come[fact.relation, fact.object] += 1
             shift += len(hunk.added) - len(hunk.removed)
         both = gone & come
         return both, Counter(both)
 
-    def _new_word(self, number: int) -> Fact | None:
+    def _new_user_value(self, number: int) -> Fact | None:
         """Return a fact of the new page that the user said, in a slot that holds one value."""
         fact = self._facts.get(number + 1)
         if fact is None or relation_of(fact.relation).many:
@@ -241,7 +245,7 @@ class _Change:
         is_persons = (fact.relation, fact.object) in self._owned.persons
         return slot("", fact.relation) in self._taken and not is_persons
 
-    def _hold(self, number: int, line: str) -> None:
+    def _hold_line(self, number: int, line: str) -> None:
         """Hold back a line: a fact by itself; consecutive lines of prose as one note. Lines that could not stand on a
         page of facts either are left out."""
         role, fact = self._after.roles[number], self._facts.get(number + 1)
@@ -253,14 +257,14 @@ class _Change:
         if role == "title" or _is_summary(line) or _is_signature(self._path, line):
             self._left.append(words[:_NOTE])
         elif fact is not None:
-            held.append((fact.relation, _cut(fact.object)))
-        elif self._goes_on(held, line) and len(held[-1][1]) + len(words) < _NOTE:
+            held.append((fact.relation, _shorten(fact.object)))
+        elif self._continues_note(held, line) and len(held[-1][1]) + len(words) < _NOTE:
             held[-1] = ("note", f"{held[-1][1]} {words}")
         elif words:
             held.append(("note", words[:_NOTE]))
 
     @staticmethod
-    def _goes_on(held: Sequence[Said], line: str) -> bool:
+    def _continues_note(held: Sequence[Said], line: str) -> bool:
         """Return True if a line of prose belongs to the note before it: a heading begins another."""
         return bool(held) and held[-1][0] == "note" and heading(body(line)) is None
 
@@ -270,7 +274,7 @@ class _Change:
         facts = ((fact.relation, fact.object) for fact in self._after.facts)
         return tuple(dict.fromkeys(fact for fact in facts if fact not in before))
 
-    def _said(self, text: str) -> tuple[Said, ...]:
+    def _user_facts(self, text: str) -> tuple[Said, ...]:
         """Return the new facts of a page that are the user's own words."""
         if not self._spoken.user:
             return ()
@@ -301,7 +305,7 @@ def _said_lines(text: str) -> list[str]:
     return [body(line) for line in split_lines(text) if not is_blank(line)]
 
 
-def _joined(lines: Sequence[str]) -> str:
+def _join_lines(lines: Sequence[str]) -> str:
     """Join lines; a line that was the last of its page, and no longer is, gets an end."""
     whole = [line if line.endswith("\n") else f"{line}\n" for line in lines[:-1]]
     return "".join((*whole, *lines[-1:]))
@@ -313,8 +317,8 @@ def _hides(path: str, old: str, new: str, owned: Owned, spoken: Spoken) -> bool:
     before, after = parse(path, old), parse(path, new)
     if after.summary is not None and after.summary != before.summary:
         return True
-    now = _kinds(after, {*owned.persons, *owned.users})
-    if any(said not in now or now[said] != kind for said, kind in _kinds(before, owned.persons).items()):
+    now = _kinds_of(after, {*owned.persons, *owned.users})
+    if any(said not in now or now[said] != kind for said, kind in _kinds_of(before, owned.persons).items()):
         return True
     if spoken.is_doubtful:
         stand = set(map(body, after.lines))
@@ -323,16 +327,16 @@ def _hides(path: str, old: str, new: str, owned: Owned, spoken: Spoken) -> bool:
             is_there = said in now or body(before.lines[(fact.line or 1) - 1]) in stand
             if said in owned.users and is_there and now.get(said, "") != fact.kind:
                 return True
-    stood, stands = _standing(old, owned.lines), _standing(new, owned.lines)
+    stood, stands = _count_standing(old, owned.lines), _count_standing(new, owned.lines)
     return any(not one <= other for one, other in zip(stood, stands, strict=True))
 
 
-def _kinds(page: PageText, wanted: Collection[Said]) -> dict[Said, str | None]:
+def _kinds_of(page: PageText, wanted: Collection[Said]) -> dict[Said, str | None]:
     facts = ((fact.relation, fact.object, fact.kind) for fact in page.facts)
     return {(relation, said): kind for relation, said, kind in facts if (relation, said) in wanted}
 
 
-def _standing(text: str, lines: Collection[str]) -> tuple[Counter[str], Counter[str]]:
+def _count_standing(text: str, lines: Collection[str]) -> tuple[Counter[str], Counter[str]]:
     """Count how often these lines stand as what they are, and how often in a fence or a comment."""
     open_, shut = Counter[str](), Counter[str]()
     if lines:
@@ -384,5 +388,5 @@ def sentences_of(guarded: Guarded, fates: Mapping[Said, str] | None = None) -> S
     return (*waits, *apart, *crowded, *stays, *left)
 
 
-def _cut(text: str) -> str:
+def _shorten(text: str) -> str:
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1].rstrip()}…"

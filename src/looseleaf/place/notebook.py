@@ -79,7 +79,7 @@ class Notebook:
         else:
             found = [fact for fact in found if fact.status == status]
         found = [fact for fact in found if kind is None or fact.kind == kind]
-        return sorted(found, key=_in_order)
+        return sorted(found, key=_sort_key)
 
     def find(self, name: str) -> Fact:
         self.catch_up()
@@ -112,9 +112,9 @@ class Notebook:
                     said |= {trace.id: trace for trace in found}
                 except Refused as refused:
                     self._note(str(refused))
-        return [self._source(name, said) for name in fact.sources]
+        return [self._read_source(name, said) for name in fact.sources]
 
-    def _source(self, name: str, said: dict[str, Trace]) -> Source:
+    def _read_source(self, name: str, said: dict[str, Trace]) -> Source:
         from looseleaf.log.entries import spots_of
         from looseleaf.log.trace_messages import said as said_in
 
@@ -134,7 +134,7 @@ class Notebook:
         return Source(name, "", None, "")
 
 
-def _in_order(fact: Fact) -> tuple[Any, ...]:
+def _sort_key(fact: Fact) -> tuple[Any, ...]:
     """Return a sort key: the user's facts first, then topic by topic, in the order of the pages."""
     return (
         fact.topic != USER,

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from looseleaf.base.values import Ended, Fact, Record
     from looseleaf.facts.gate import Witness
     from looseleaf.facts.known_facts import Facts
-    from looseleaf.facts.placement import Line, Outcome, Plan
+    from looseleaf.facts.placement import Outcome, Plan, PlannedLine
     from looseleaf.facts.tombstones import Tombstones
     from looseleaf.log.entries import Entry
     from looseleaf.pages.pages import Pages
@@ -119,17 +119,17 @@ class Place:
         replaces."""
         # Imported late: readers never load this.
         from looseleaf.distill.forbidding import forbidden_by
-        from looseleaf.distill.material import heard_before, sources_of, vouched_for, witnesses_of
+        from looseleaf.distill.material import scored_witnesses, sources_of, tools_before, witnesses_of
         from looseleaf.distill.slot_tables import lexicon
         from looseleaf.facts.gate import proposal_of
         from looseleaf.facts.placement import Plan, outdated
         from looseleaf.place.entry_pages import Diary
 
         traces = list(sources_of(self._store, entry))
-        heard = heard_before(self._store, entry)
-        own = read = [*witnesses_of(traces), *vouched_for(entry)]
+        heard = tools_before(self._store, entry)
+        own = read = [*witnesses_of(traces), *scored_witnesses(entry)]
         if entry.meta.get("level") != "rules" and any(map(forbidden_by, traces)):
-            read = [*witnesses_of(traces, for_a_model=True), *vouched_for(entry)]
+            read = [*witnesses_of(traces, for_a_model=True), *scored_witnesses(entry)]
         witnesses = [*read, *heard]
         topic = entry.reference.rpartition("/")[0]
         name, ts = str(entry.meta.get("id")), float(entry.meta.get("ts") or 0.0)
@@ -139,7 +139,7 @@ class Place:
                 name,
                 ts,
                 self._parts.known.of,
-                lambda proposal: self._topic(proposal, entry, witnesses),
+                lambda proposal: self._choose_topic(proposal, entry, witnesses),
                 topics=dict.fromkeys((USER, PROJECT, *self._parts.known.topics)),
                 lexicon=lexicon(),
                 agent=str(entry.meta.get("agent") or "agent"),
@@ -149,7 +149,7 @@ class Place:
                 proposal = proposal_of(raw)
                 if proposal is not None and not self._was_forgotten(proposal, entry, witnesses):
                     is_checked = isinstance(checked, list) and number in checked
-                    plan.take(proposal, witnesses, _score(entry, raw), checked=is_checked)
+                    plan.take(proposal, witnesses, _read_score(entry, raw), checked=is_checked)
             if entry.reference in self._parts.known.entries_of(topic):
                 if through is not None:
                     self.pass_over(str(entry.meta.get("agent")), through)
@@ -177,7 +177,7 @@ class Place:
                 "retold": [[old, known(fact)] for old, fact in plan.retold],
                 "ended": [list(each) for each in plan.ended_there],
                 "history": [fact.to_dict() for fact in plan.history],
-                "dropped": [_told(each) for each in plan.outcomes if each.act == "drop"],
+                "dropped": [_outcome_record(each) for each in plan.outcomes if each.act == "drop"],
                 "edits": edits,
             }
             if entry.meta.get("instead"):
@@ -195,7 +195,7 @@ class Place:
         from looseleaf.facts.gate import judge
         from looseleaf.facts.tombstones import fact_text
 
-        text = fact_text(self._topic(proposal, entry, witnesses), proposal.relation, proposal.object)
+        text = fact_text(self._choose_topic(proposal, entry, witnesses), proposal.relation, proposal.object)
         since = self._tombstones.since("fact", text)
         return since is not None and (judge(proposal, witnesses).ts or 0.0) <= since
 
@@ -204,11 +204,11 @@ class Place:
         record: Record = {"schema": SCHEMA, "id": new_id(), "ts": clock.now(), "kind": "placed"}
         self._store.append(JOURNAL, [record | {"agent": agent, "through": list(through)}])
 
-    def _topic(self, proposal: Proposal, entry: Entry, witnesses: Sequence[Witness]) -> str:
+    def _choose_topic(self, proposal: Proposal, entry: Entry, witnesses: Sequence[Witness]) -> str:
         """Return a canonical topic, of few: the user's own page, the entry's topic, or an existing page. A new name
         comes only from the user's words."""
         from looseleaf.distill.make_entry import SESSIONS
-        from looseleaf.facts.gate import is_from, is_named_by
+        from looseleaf.facts.gate import is_named_by_user, is_said_by_user
         from looseleaf.language.topic_words import topic_name
 
         own = entry.reference.rpartition("/")[0]
@@ -221,7 +221,9 @@ class Place:
         if name in (PROJECT, SESSIONS):
             return own
         is_users = (
-            name in known or is_from(proposal.topic, witnesses) or is_named_by(proposal.topic, witnesses)
+            name in known
+            or is_said_by_user(proposal.topic, witnesses)
+            or is_named_by_user(proposal.topic, witnesses)
         )
         return name if is_users else own
 
@@ -239,7 +241,7 @@ class Place:
         for path in sorted(plan.lines, key=order):
             lines, here = plan.lines[path], (*ended.pop(topic_of(path), ()), *ended.pop(path, ()))
             if lines:
-                change = partial(self._rewritten, path, lines, here)
+                change = partial(self._rewrite_page, path, lines, here)
                 edits.append(self._parts.pages.rewrite(path, change, reason=reason, author=author).id)
                 self._parts.known.catch_up()
         if plan.review:
@@ -247,7 +249,9 @@ class Place:
         edits += self.clear(plan.settled)
         return [each for each in edits if each]
 
-    def _rewritten(self, path: str, lines: Sequence[Line], ended: tuple[Ended, ...], text: str) -> Rewritten:
+    def _rewrite_page(
+        self, path: str, lines: Sequence[PlannedLine], ended: tuple[Ended, ...], text: str
+    ) -> Rewritten:
         before = text
         text = text or new_page(path)
         told: list[Record] = []
@@ -339,13 +343,13 @@ class Place:
         def change(text: str) -> Rewritten:
             nonlocal asked
             waiting = {fact.id or "": fact for fact in self._parts.known.waiting()}
-            new, found = review_page.with_waiting(text, items, waiting)
+            new, found = review_page.add_waiting(text, items, waiting)
             asked = found.but(rejected=asked.rejected)
             return Rewritten(new, tuple(known(fact) for fact, _ in items if fact.id in found.added))
 
         receipt = self._parts.pages.rewrite(review_page.PATH, change, reason=reason)
         if asked.full:
-            self._note(review_page.too_many(len(asked.full)))
+            self._note(review_page.describe_overflow(len(asked.full)))
         return asked.but(edit=receipt.id)
 
     # --- what a person ticked ----------------------------------------------------------------
@@ -381,7 +385,7 @@ class Place:
         """Apply a person's yes: the fact goes to its page, whatever contradicted it. `edits`: edits already made for
         it. If it is a proposal to forget, remove what it names instead."""
         if FORGET in fact.tags:
-            done = [*edits, *self._forgotten(fact, reason), *self.clear([fact.id or ""])]
+            done = [*edits, *self._remove_named(fact, reason), *self.clear([fact.id or ""])]
             self.say(fact, {"status": "superseded"}, ("status",), reason, edits=done)
             return
         from looseleaf.facts.placement import Plan
@@ -398,7 +402,7 @@ class Place:
         was = fact.but(tags=tuple(tag for tag in fact.tags if tag != TICKED))
         self.say(was, new, ("level", "confidence", "tags", "status"), reason, edits=[*edits, *done])
 
-    def _forgotten(self, fact: Fact, reason: str) -> list[str]:
+    def _remove_named(self, fact: Fact, reason: str) -> list[str]:
         """Remove the lines that a proposal to forget names. Return the ids of the edits."""
         named = [each for each in self._parts.known.of(fact.topic) if each.id in fact.sources]
         return [self.remove(each, reason) for each in named if each.status == "current" and each.path]
@@ -411,7 +415,7 @@ class Place:
 
         def change(text: str) -> Rewritten:
             for each in gone:
-                text = remove_line(text, line_on(each, path, text))
+                text = remove_line(text, find_line_on(each, path, text))
             return Rewritten(self.summarised(path, text), tuple(map(known, gone)))
 
         receipt = self._parts.pages.rewrite(path, change, reason=reason, author=PERSON)
@@ -433,7 +437,7 @@ class Place:
         """Journal a person's decision on a fact, its value before, and the edits made for it."""
         record: Record = {"schema": SCHEMA, "id": new_id(), "ts": clock.now(), "kind": "fact"}
         record |= {"fact": fact.id, "topic": fact.topic, "author": PERSON, "reason": reason, "set": new}
-        record["was"] = {name: plain(fact, name) for name in members}
+        record["was"] = {name: json_member(fact, name) for name in members}
         if edits:
             record["edits"] = list(edits)
         self._store.append(JOURNAL, [record])
@@ -450,7 +454,7 @@ class Place:
         return [receipt.id] if receipt.id else []
 
 
-def line_on(fact: Fact, path: str, text: str) -> int:
+def find_line_on(fact: Fact, path: str, text: str) -> int:
     """Return the fact's current line number: the page may have been saved a moment ago."""
     lines = [
         each.line or 0
@@ -462,7 +466,7 @@ def line_on(fact: Fact, path: str, text: str) -> int:
     return min(lines, key=lambda line: abs(line - (fact.line or 0)))
 
 
-def plain(fact: Fact, member: str) -> Any:
+def json_member(fact: Fact, member: str) -> Any:
     """Return a member as JSON has it."""
     value = getattr(fact, member)
     return list(value) if isinstance(value, tuple) else value
@@ -473,12 +477,12 @@ def known(fact: Fact) -> Record:
     return {name: value for name, value in fact.to_dict().items() if name not in ("line", "path", "status")}
 
 
-def _score(entry: Entry, raw: Record) -> float | None:
+def _read_score(entry: Entry, raw: Record) -> float | None:
     """Return a person's score, in an entry of an older format. A distiller gives no scores."""
     score: Any = raw.get("user_fact_score") if "upgraded" in entry.meta else None
     return float(score) if type(score) in (int, float) and 0 <= score <= HIGHEST else None
 
 
-def _told(outcome: Outcome) -> Record:
+def _outcome_record(outcome: Outcome) -> Record:
     fact = outcome.fact
     return {"relation": fact.relation, "object": fact.object, "topic": fact.topic, "why": outcome.why}

@@ -85,35 +85,37 @@ def remember(parts: Needs, text: str, topic: str | None = None, *, redacted: boo
     if topic is None:
         _refuse_forbidden(said)
     placed = parts.making.remember(said, topic)
-    kept = [_flat(each.fact.quote or "") for each in placed.outcomes if each.act != "drop"] if placed else []
+    kept = (
+        [_flatten(each.fact.quote or "") for each in placed.outcomes if each.act != "drop"] if placed else []
+    )
     if not kept:
-        return Remembered(placed, _noted(parts, topic, _whole(said)), redacted=redacted)
+        return Remembered(placed, _note_rest(parts, topic, _facts_or_note(said)), redacted=redacted)
     left = [
         each
-        for each in map(_flat, sentences(said))
+        for each in map(_flatten, sentences(said))
         if len(each) > NOTE_CHARS or not any(each in one or one in each for one in kept)
     ]
     greetings = tuple(each for each in left if is_phatic(each))
     notes = [each for each in left if each not in greetings]
     if len(notes) > MOST_NOTES:
         notes = [" ".join(notes)]
-    facts = [fact for each in notes for fact in _whole(each)]
-    noted = _noted(parts, topic, facts) if facts else None
+    facts = [fact for each in notes for fact in _facts_or_note(each)]
+    noted = _note_rest(parts, topic, facts) if facts else None
     return Remembered(placed, noted, tuple(notes), greetings, redacted)
 
 
-def _noted(parts: Needs, topic: str | None, facts: list[tuple[str, str]]) -> Receipt:
+def _note_rest(parts: Needs, topic: str | None, facts: list[tuple[str, str]]) -> Receipt:
     path = parts.making.page_of(USER if topic is None else topic)
     return parts.pages.edit(
         path, lambda old: with_facts(path, old, facts), reason="remembered", author=PERSON
     )
 
 
-def _whole(said: str) -> list[tuple[str, str]]:
+def _facts_or_note(said: str) -> list[tuple[str, str]]:
     """Return the facts that its lines state, or else one note."""
-    line = _flat(said)
+    line = _flatten(said)
     return stated(said) or stated(line) or [(NOTE, line.lstrip("#>-*+ \t") or line)]
 
 
-def _flat(text: str) -> str:
+def _flatten(text: str) -> str:
     return " ".join(text.split())
