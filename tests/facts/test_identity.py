@@ -649,7 +649,7 @@ def test_bounds_are_half_open() -> None:
 
 
 def test_a_time_that_names_none_is_refused_and_not_read_as_nothing() -> None:
-    with pytest.raises(Refused, match="'someday' names no time"):
+    with pytest.raises(Refused, match="'someday' is not a time"):
         true_at([LYON], "someday")
 
 

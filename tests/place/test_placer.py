@@ -861,12 +861,12 @@ def test_a_text_goes_to_the_topic_whose_words_it_uses_or_to_a_new_one(memory: Me
 @pytest.mark.parametrize(
     ("asked", "sentence"),
     [
-        ({"given": ""}, "the text is empty"),
-        ({"given": " \n\t"}, "the text is empty"),
-        ({"given": "x", "author": "agent"}, "the author 'agent' is not known"),
-        ({"given": "x", "topic": ""}, "is no name for a topic"),
-        ({"given": "x", "topic": "../.."}, "is no name for a topic"),
-        ({"given": []}, "give a text, or turns"),
+        ({"given": ""}, "The text is empty"),
+        ({"given": " \n\t"}, "The text is empty"),
+        ({"given": "x", "author": "agent"}, "The author 'agent' is unknown"),
+        ({"given": "x", "topic": ""}, "is not a topic name"),
+        ({"given": "x", "topic": "../.."}, "is not a topic name"),
+        ({"given": []}, "Give a text, or turns"),
     ],
 )
 def test_what_cannot_be_written_is_refused_in_a_sentence(

@@ -16,7 +16,7 @@ from looseleaf.base.immutable import frozen
 from looseleaf.base.messages import NOTED, Distilled, Noted
 from looseleaf.base.origins import RECALLED, level_of, lowest
 from looseleaf.base.paths import PROJECT
-from looseleaf.facts.gate import supports
+from looseleaf.facts.gate import judge, proposal_of, supports
 from looseleaf.language.own_words import own_words
 from looseleaf.log.entries import FOLDER, meta_json, raw_md, read_entry, runs_of, summary_json
 
@@ -31,12 +31,10 @@ if TYPE_CHECKING:
     from looseleaf.log.entries import Entry
     from looseleaf.store.context import Context
 
-
-# --- running a custom distiller, which may raise, hang, or return anything --------------
-
-if TYPE_CHECKING:
     T = TypeVar("T")
 
+
+# --- running a custom distiller, which may raise, hang, or return anything --------------
 
 _LONGEST_SENTENCE = 400
 
@@ -128,22 +126,18 @@ def _run_in_time(work: Callable[[], T], seconds: float) -> T | str:
 def _drop_unsaid(made: Distilled, material: Material) -> Distilled:
     """Drop sentences that only tools said, or a pasted text: every later prompt shows noted sentences as decisions and
     tasks."""
-    noted = [each for name in NOTED for each in getattr(made, name)]
-    spoken = (
-        [trace for trace in traces_for_model(material) if not trace.trace_type.startswith("tool")]
-        if noted
-        else []
-    )
-    if not noted:
+    unheard = {each.text for name in NOTED for each in getattr(made, name)}
+    if not unheard:
         return made
-    unheard = {each.text for each in noted}
-    for trace in spoken:
+    for trace in traces_for_model(material):
+        if trace.trace_type.startswith("tool"):
+            continue
         own = own_words(trace.content) if trace.trace_type == "user" else trace.content
         unheard = {text for text in unheard if not supports(text, own)}
-    kept: dict[str, Any] = {name: getattr(made, name) for name in made.__match_args__}
-    for name in NOTED:
-        kept[name] = tuple(each for each in kept[name] if each.text not in unheard)
-    return Distilled(**kept)
+    from looseleaf.distill.requests import with_members
+
+    kept = {name: tuple(each for each in getattr(made, name) if each.text not in unheard) for name in NOTED}
+    return with_members(made, **kept)
 
 
 def redacted(made: Distilled, clean: Callable[[Any], Any]) -> Distilled:
@@ -250,7 +244,6 @@ class Write:
         if not callable(check):
             return []
         from looseleaf.distill.material import witnesses_of
-        from looseleaf.facts.gate import judge, proposal_of
         from looseleaf.text.lines import worded
 
         witnesses = witnesses_of(stretch.for_a_model(), for_a_model=True)
@@ -371,12 +364,12 @@ class WriteAll(Write):
         return _lines_of(fact.to_dict() for fact in stating.all())
 
     def make(self, material: Material) -> tuple[Distilled, str, tuple[str, ...]]:
+        from looseleaf.distill.requests import with_members
         from looseleaf.distill.rules import Rules
 
         rules = Rules(everything=True)
         made = rules.distill(material, self._policy.summary_tokens)
-        kept: dict[str, Any] = {each: getattr(made, each) for each in Distilled.__match_args__}
-        return Distilled(**kept | {"facts": tuple(_lines_of(made.facts))}), rules.name, ()
+        return with_members(made, facts=tuple(_lines_of(made.facts))), rules.name, ()
 
 
 def _lines_of(found: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:

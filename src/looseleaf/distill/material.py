@@ -30,7 +30,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
-    from looseleaf.base.messages import Trace
     from looseleaf.facts.gate import Witness
     from looseleaf.log.entries import Entry
     from looseleaf.store.protocol import Store
@@ -163,27 +162,28 @@ STRETCH_CHARS = 400_000
 be twice as long; a longer one is divided."""
 
 
+class _TakenTraces:
+    """Reads `taken` without what the user forbids to remember, and without recalled text."""
+
+    __slots__ = ()
+    taken: tuple[Trace, ...]
+
+    def traces(self) -> Iterator[Trace]:
+        return permitted_traces(trace for trace in self.taken if RECALLED not in trace.tags)
+
+    def for_a_model(self) -> Iterator[Trace]:
+        """Yield the traces without what is plainly forbidden: a model judges the rest."""
+        spoken = (trace for trace in self.taken if RECALLED not in trace.tags)
+        return permitted_traces(spoken, for_a_model=True)
+
+
 @frozen
-class TurnRange:
+class TurnRange(_TakenTraces):
     """Traces that are distilled together, their spots, and the place after the last of them."""
 
     taken: tuple[Trace, ...]
     spots: tuple[Spot, ...]
     through: tuple[int, int]
-
-    def traces(self) -> Iterator[Trace]:
-        """Yield the traces without what the user forbids to remember."""
-        return _without_recalled(self.taken, for_a_model=False)
-
-    def for_a_model(self) -> Iterator[Trace]:
-        """Yield the traces without what the user plainly forbids to remember: a model judges the rest."""
-        return _without_recalled(self.taken, for_a_model=True)
-
-
-def _without_recalled(taken: Iterable[Trace], *, for_a_model: bool) -> Iterator[Trace]:
-    from looseleaf.distill.forbidding import permitted_traces
-
-    return permitted_traces((trace for trace in taken if RECALLED not in trace.tags), for_a_model=for_a_model)
 
 
 def undistilled(
@@ -293,17 +293,10 @@ def _split_speeches(text: str) -> Iterator[tuple[str, int, int, str]]:
 
 
 @frozen
-class Sources:
+class Sources(_TakenTraces):
     """Traces that were read before."""
 
     taken: tuple[Trace, ...]
-
-    def traces(self) -> Iterator[Trace]:
-        """Yield the traces without what the user forbids to remember, as on the first reading."""
-        return _without_recalled(self.taken, for_a_model=False)
-
-    def for_a_model(self) -> Iterator[Trace]:
-        return _without_recalled(self.taken, for_a_model=True)
 
 
 # --- evidence --------------------------------------------------------------------------
@@ -312,7 +305,6 @@ class Sources:
 def witnesses_of(traces: Iterable[Trace], *, for_a_model: bool = False) -> list[Witness]:
     """Return the texts that may support a fact: all that was said and may be remembered, except what memory itself
     recalled. `for_a_model`: the fact is from a model, which reads all but the plainly forbidden."""
-    from looseleaf.distill.forbidding import permitted_traces
     from looseleaf.facts.gate import Witness
 
     found: list[Witness] = []

@@ -19,6 +19,7 @@ from looseleaf.base.origins import LEVELS, level_of
 from looseleaf.base.paths import PROJECT, USER
 from looseleaf.distill.make_entry import traces_for_model
 from looseleaf.distill.material import Transcript, clipped, pieces
+from looseleaf.distill.requests import with_members
 from looseleaf.distill.rules import Rules, estimate
 from looseleaf.facts.gate import LONGEST
 from looseleaf.facts.replacing import terms_of
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from looseleaf.base.values import Fact
     from looseleaf.distill.material import TranscriptLine
 
+    CostOf = Callable[[Usage, str], float | None]
 
 # --- the answer: one small JSON object --------------------------------------------------
 
@@ -260,10 +262,6 @@ def labels_in_use(facts: Iterable[Fact]) -> str:
     return ", ".join([*known, *more[:_LABELS]])
 
 
-if TYPE_CHECKING:
-    CostOf = Callable[[Usage, str], float | None]
-
-
 VERSION = 2
 """The version of the instructions: another text makes other memories, and is another distiller."""
 
@@ -359,7 +357,7 @@ class ModelDistiller:
         transcript = Transcript(traces_for_model(material), self._trim)
         if not transcript.lines:
             made = Rules().distill(material, tokens)
-            return _but(made, summary=made.summary or NOTHING)
+            return with_members(made, summary=made.summary or NOTHING)
         around = self._describe_context(transcript)
         fixed = estimate(self._system(tokens)) + sum(
             map(estimate, (_ASK, transcript.notice, *around.values()))
@@ -541,7 +539,3 @@ def _join_parts(parts: Sequence[Distilled], tokens: int, asked: _Distillation) -
         private=tuple(dict.fromkeys(source for part in parts for source in part.private)),
         **asked.bill.told(),
     )
-
-
-def _but(made: Distilled, **changed: Any) -> Distilled:
-    return Distilled(**{name: getattr(made, name) for name in made.__match_args__} | changed)

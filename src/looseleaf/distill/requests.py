@@ -14,14 +14,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, TypeVar
 
-    from looseleaf.base.values import Kind, TimeSpan
-
-
-# --- the shape of a proposal ------------------------------------------------------------
-
-if TYPE_CHECKING:
     T = TypeVar("T")
 
+# --- the shape of a proposal ------------------------------------------------------------
 
 OBJECT_CHARS = 120
 OBJECT_WORDS = 18
@@ -32,11 +27,6 @@ _OWN = {"likes": 0.6, "dislikes": 0.6, "favourite": 0.6, "allergy": 0.95, "condi
 
 _EDGES = lazy(r"\A[\s,;:.!?()\[\]*_~–—-]+|[\s,;:.!?(\[*_~–—-]+\Z")
 _WRAPPED = lazy(r"([\"'“‘`])([^\"'“”‘’`]*)[\"'”’`]")
-
-
-def kind_of(relation: str) -> Kind:
-    known = BY_LABEL.get(relation.casefold())
-    return known.kind if known else "identity"
 
 
 def tidy_object(text: str) -> str:
@@ -60,27 +50,19 @@ def make_proposal(
     quote: str,
     *,
     topic: str = "user",
-    span: TimeSpan | None = None,
-    first: str | None = None,
-    last: str | None = None,
-    correction: bool = False,
-    was: str | None = None,
     ended: bool = False,
 ) -> Proposal:
     """Make a proposal of a relation of the table, with the weight and time span of that relation."""
-    kind = kind_of(relation)
+    known = BY_LABEL.get(relation.casefold())
+    kind = known.kind if known else "identity"
     return Proposal(
         relation,
         object,
         quote,
         topic=topic,
         kind=kind,
-        time_span=span or ("future" if kind == "commitment" else "long_term"),
+        time_span="future" if kind == "commitment" else "long_term",
         salience=_OWN.get(relation.casefold(), SALIENCE[kind]),
-        valid_from=first,
-        valid_to=last,
-        correction=correction or was is not None,
-        was=was,
         ended=ended,
     )
 

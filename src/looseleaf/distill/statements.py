@@ -413,7 +413,6 @@ def _propose_slot(
         value or reading.label,
         quote,
         topic=USER if reading.topic == "user" else PROJECT,
-        was=None,
         ended=reading.ended,
     )
     named = was if was and was.casefold() != value.casefold() else None

@@ -16,6 +16,7 @@ import re
 from functools import lru_cache
 from itertools import pairwise
 
+from looseleaf.language.aliases import SPELLINGS, TECHNICAL
 from looseleaf.language.clauses import (
     ALWAYS,
     IS_WIDE,
@@ -35,13 +36,55 @@ from looseleaf.language.clauses import (
 from looseleaf.language.dates import found as found_dates
 from looseleaf.language.frames import KINDS, OF_TIME
 from looseleaf.language.relations import RELATIONS, WHOSE
-from looseleaf.language.same_words import KNOWN, SAME, SAME_WIDE, SEVERAL, SPELT
-from looseleaf.language.words import american, plain, stem
-from looseleaf.text.patterns import lazy
+from looseleaf.language.words import NUMBERS, american, plain, stem
+from looseleaf.text.patterns import lazy, one_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+# --- words that are the same word -------------------------------------------------------
+
+_TONGUES = """
+english: englisch englische englischen anglais anglaise inglés inglesa 英语 英文 英語
+german: deutsch deutsche deutschen allemand allemande alemán alemana 德语 德文 德語 ドイツ語
+french: französisch französische français française francés francesa 法语 法文 法語 フランス語
+spanish: spanisch spanische espagnol espagnole español española castellano 西班牙语 西班牙文 スペイン語
+chinese: chinesisch chinesische chinois chinoise chino china 中文 汉语 漢語 中国語
+japanese: japanisch japanische japonais japonaise japonés japonesa 日语 日文 日語 日本語
+korean: koreanisch coréen coreano 韩语 韩文 韓語 韓国語
+italian: italienisch italien italiano 意大利语 イタリア語
+portuguese: portugiesisch portugais portugués 葡萄牙语 ポルトガル語
+russian: russisch russe ruso 俄语 ロシア語
+dutch: niederländisch néerlandais neerlandés holandés 荷兰语 オランダ語
+mandarin: 普通话 国语
+cantonese: kantonesisch cantonais cantonés 粤语 広東語
+"""
+_MORE_KIN = (
+    "frau/partner ehefrau/partner ehemann/partner femme/partner mari/partner esposa/partner esposo/partner "
+    "marido/partner mujer/partner 妻/partner 娘/daughter 息子/son 母/mother 父/father "
+    "妹/sister 姉/sister 弟/brother 兄/brother 友達/friend 友人/friend 同僚/colleague"
+)
+_SAME = {
+    word: name
+    for name, words in (line.split(":") for line in _TONGUES.strip().splitlines())
+    for word in words.split()
+} | {word: name for word, name in WHOSE.items() if " " not in word}
+_SAME |= dict(pair.split("/") for pair in _MORE_KIN.split())
+_SAME |= {word: str(number) for word, number in NUMBERS.items()}
+"""Names of languages and of kin, in English as in relations; and numbers as digits."""
+_SPELT = {" ".join(other): "".join(first) for other, first in (TECHNICAL | SPELLINGS).items()}
+_SPELT |= {" ".join(first): "".join(first) for first in TECHNICAL.values() if len(first) > 1}
+_SAME |= {other: first for other, first in _SPELT.items() if other.isalnum() and first.isalnum()}
+_SAME |= {"nodejs": "node", "reactjs": "react", "vuejs": "vue", "nextjs": "next"}
+"""Other spellings of technical names, as in identity: one value there is one word here."""
+_SEVERAL = lazy(
+    rf"(?<!\w)(?:{'|'.join(sorted((re.escape(each) for each in _SPELT if not each.isalnum()), key=len, reverse=True))})"
+    r"(?!\w)"
+)
+_KNOWN = frozenset((*_SAME, *_SAME.values()))
+_SAME_WIDE = lazy(one_of(word for word in _SAME if IS_WIDE.match(word)))
+
 
 # --- words -----------------------------------------------------------------------------
 
@@ -92,7 +135,7 @@ class _Word:
 @lru_cache(8192)
 def _form_of(surface: str) -> str:
     word = plain(surface.removesuffix("'s"))
-    return SAME.get(surface) or stem(american(SAME.get(word, word)))
+    return _SAME.get(surface) or stem(american(_SAME.get(word, word)))
 
 
 _ELSEWHERE = lazy(r"[^\s@]{0,80}@[^\s,;]{1,250}|\b[a-z]{2,10}://[^\s,;]{1,400}|\bwww\.[^\s,;]{1,250}")
@@ -108,12 +151,12 @@ def _mask(sentence: str) -> str:
     if "@" in sentence or "://" in sentence or "www." in sentence:
         sentence = _ELSEWHERE.sub(lambda found: "·" * len(found[0]), sentence)
     sentence = _join_names(sentence)
-    return SAME_WIDE.sub(lambda found: f" {SAME[found[0]]} ", sentence)
+    return _SAME_WIDE.sub(lambda found: f" {_SAME[found[0]]} ", sentence)
 
 
 def _join_names(text: str) -> str:
     """Join each technical name of several words into one: `vs code` becomes `vscode`."""
-    return SEVERAL.sub(lambda found: SPELT[found[0]], text)
+    return _SEVERAL.sub(lambda found: _SPELT[found[0]], text)
 
 
 def _is_same_word(claimed: _Word, said: _Word) -> bool:
@@ -304,7 +347,7 @@ class Claim:
 
     def _candidate_sentences(self, text: str) -> Iterator[str]:
         """Yield the sentences that could support the claim: most lack even the beginnings of its words."""
-        marks = {word.surface[:2] for word in self.words if word.surface not in KNOWN}
+        marks = {word.surface[:2] for word in self.words if word.surface not in _KNOWN}
         if all(mark in text for mark in marks):
             for sentence in sentences_of(text):
                 if all(mark in sentence for mark in marks):

@@ -13,8 +13,8 @@ from looseleaf.base.messages import Proposal
 from looseleaf.base.origins import CONFIDENCE, LEVELS, RECALLED, is_at_least, level_of, lowest
 from looseleaf.base.paths import PROJECT, USER
 from looseleaf.base.values import KINDS
-from looseleaf.facts.evidence import is_copied
-from looseleaf.language.clauses import spelled
+from looseleaf.facts.evidence import OF_A_PERSON, Claim, forms_of, has_new_details, is_copied
+from looseleaf.language.clauses import clauses_of, denies, located, sentences_of, spelled
 from looseleaf.language.own_words import own_words
 from looseleaf.language.relations import BY_LABEL, ME, relation_name, relation_of
 from looseleaf.language.value_keys import SENTENCES, key
@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from looseleaf.base.values import Level
-    from looseleaf.facts.evidence import Claim
+
+    Said = tuple[str, str]
 
 TIME_SPANS = ("short_term", "medium_term", "current", "long_term", "future")
 
@@ -140,8 +141,6 @@ class Verdict:
     def as_unnamed(self, witnesses: Sequence[Witness], name: str) -> Verdict:
         """Return the verdict on a thing that the user does not name: a conclusion, or an agent's finding if others name
         it."""
-        from looseleaf.facts.evidence import forms_of
-
         words = _forms_needed(name)
         foreign = (_untrusted_text(each) for each in witnesses)
         if not any(words & forms_of(text) for text in foreign if text):
@@ -180,19 +179,13 @@ def judge(proposal: Proposal, witnesses: Sequence[Witness]) -> Verdict:
             readings.add((USER, *reading_of(proposal)[1:]))
         readers = [each for each in witnesses if readings & each.stated and proposal.quote in each.text]
         if readers:
-            best = max(
-                readers,
-                key=lambda each: (LEVELS.index(level_of(each.origin)), each.source == proposal.source),
-            )
+            best = _most_trusted(readers, proposal)
             level = level_of(best.origin)
             return Verdict(level, best.origin, best.source, best.ts, CONFIDENCE[level], verified=True)
         for spelt_otherwise in (False, True):
             said = _find_sayers(proposal, witnesses, spelt_otherwise=spelt_otherwise)
             if said:
-                best = max(
-                    said,
-                    key=lambda each: (LEVELS.index(level_of(each.origin)), each.source == proposal.source),
-                )
+                best = _most_trusted(said, proposal)
                 level = level_of(best.origin)
                 if level == "inferred" and _is_repeated_from_tool(proposal, witnesses):
                     return Verdict(
@@ -211,9 +204,7 @@ def judge(proposal: Proposal, witnesses: Sequence[Witness]) -> Verdict:
     if (user := find_support(proposal, witnesses)) is not None:
         # A conclusion from the user's own words, whatever a tool said beside them.
         return Verdict("inferred", "assistant", user.source, user.ts, CONFIDENCE["inferred"], verified=False)
-    worst = min(
-        witnesses, key=lambda each: LEVELS.index(level_of(each.origin)), default=Witness("", "", "", 0.0)
-    )
+    worst = min(witnesses, key=_rank, default=Witness("", "", "", 0.0))
     # No known speaker: at most a conclusion.
     level = lowest((level_of(worst.origin), "inferred"))
     origin = worst.origin if level == "tainted" else "assistant"
@@ -226,6 +217,14 @@ def judge(proposal: Proposal, witnesses: Sequence[Witness]) -> Verdict:
     return Verdict(level, origin, _find_holder(proposal, witnesses), latest, _IF_UNVERIFIED, verified=False)
 
 
+def _most_trusted(witnesses: Sequence[Witness], proposal: Proposal) -> Witness:
+    return max(witnesses, key=lambda each: (_rank(each), each.source == proposal.source))
+
+
+def _rank(witness: Witness) -> int:
+    return LEVELS.index(level_of(witness.origin))
+
+
 PASTED, NOBODY, MIXED = "pasted", "nobody", "mixed"
 """The origins of a text that the user pasted, of words that no one said, and of words that mix the user's with others':
 all untrusted."""
@@ -233,8 +232,6 @@ all untrusted."""
 
 def holders_of(quote: str, witnesses: Sequence[Witness]) -> list[Witness]:
     """Return the user's messages whose own words contain a quote."""
-    from looseleaf.language.clauses import located
-
     users = _user_witnesses(witnesses) if quote.strip() else ()
     return [each for each in users if located(quote, _own_text(each)) is not None]
 
@@ -245,22 +242,16 @@ def _user_witnesses(witnesses: Iterable[Witness]) -> list[Witness]:
 
 def _forms_in(own: Iterable[str]) -> frozenset[str]:
     """Return the forms of all words of these texts."""
-    from looseleaf.facts.evidence import forms_of
-
     return frozenset().union(*map(forms_of, own))
 
 
 def _forms_needed(claim: str) -> set[str]:
     """Return the forms of the words that a claim needs."""
-    from looseleaf.facts.evidence import Claim
-
     return {word.form for word in Claim(claim).words}
 
 
 def _is_repeated_from_tool(proposal: Proposal, witnesses: Sequence[Witness]) -> bool:
     """Return True if the assistant only repeats a tool: half of the words that are not the user's stand there."""
-    from looseleaf.facts.evidence import forms_of
-
     is_known = relation_of(proposal.relation).label.casefold() in BY_LABEL
     said = proposal.object if is_known else f"{proposal.relation} {proposal.object}"
     left = _forms_needed(said) - _forms_in(map(_own_text, _user_witnesses(witnesses)))
@@ -270,16 +261,11 @@ def _is_repeated_from_tool(proposal: Proposal, witnesses: Sequence[Witness]) -> 
 
 def _is_made_up(proposal: Proposal, witnesses: Sequence[Witness]) -> bool:
     """Return True if a conclusion has a number, a path or a name that none of its witnesses has."""
-    from looseleaf.facts.evidence import has_new_details
-
     return bool(witnesses) and has_new_details(proposal.object, "\n".join(each.text for each in witnesses))
 
 
 def _is_from_pasted(proposal: Proposal, witnesses: Sequence[Witness]) -> bool:
     """Return True if a conclusion takes its quote, or words that the user did not write, from a pasted text."""
-    from looseleaf.facts.evidence import forms_of
-    from looseleaf.language.clauses import located
-
     mixed = [each for each in witnesses if level_of(each.origin) == "said" and _own_text(each) != each.text]
     if not mixed:
         return False
@@ -314,8 +300,6 @@ def find_support(proposal: Proposal, witnesses: Sequence[Witness]) -> Witness | 
 def is_drawn_from(value: str, own: Sequence[str], others: Iterable[str], label: str = "") -> bool:
     """Return True if a value is a conclusion from these words of the user: half of its words stand there, and all of
     its numbers, paths and names; no other word of it, or of its label, comes from tools, pasted texts or others."""
-    from looseleaf.facts.evidence import Claim, forms_of, has_new_details
-
     said = _forms_in(own)
     wanted = Claim(value)
     words = {word.form for word in wanted.words}
@@ -352,9 +336,6 @@ _TAG = lazy(
 def _denies_alike(value: str, words: set[str], own: Sequence[str]) -> bool:
     """Return True if the user's words deny as a value does: a value that denies has words of a clause that denies; any
     other has most of its words from elsewhere. "Never push to main" is no reason to push there."""
-    from looseleaf.facts.evidence import forms_of
-    from looseleaf.language.clauses import clauses_of, denies, sentences_of, spelled
-
     sentences = [_TAG.sub("", each) for text in own for each in sentences_of(spelled(text))]
     clauses = [each for sentence in sentences for each in clauses_of(sentence)]
     shared = [(len(words & forms_of(clause)), is_denied) for clause, is_denied in clauses]
@@ -367,19 +348,15 @@ def _denies_alike(value: str, words: set[str], own: Sequence[str]) -> bool:
 def _find_holder(proposal: Proposal, witnesses: Sequence[Witness]) -> str:
     """Return the source whose words hold the quote, whatever they say with it: the one that the distiller named, else
     the least trusted. Empty if there is none: no words can be shown for it."""
-    from looseleaf.language.clauses import located
-
     holders = [each for each in witnesses if located(proposal.quote, each.text) is not None]
     named = next((each for each in holders if each.source == proposal.source), None)
-    found = named or min(holders, key=lambda each: LEVELS.index(level_of(each.origin)), default=None)
+    found = named or min(holders, key=_rank, default=None)
     return found.source if found is not None else ""
 
 
 def claim_of(proposal: Proposal) -> Claim:
     """Return the claim that the words must support. A relation with a name of its own needs no words; any other must be
     said too, and so must its owner ("Sister's home")."""
-    from looseleaf.facts.evidence import Claim
-
     was = (proposal.was or "") if proposal.correction else ""
     said = proposal.object
     if was:
@@ -396,9 +373,6 @@ def claim_of(proposal: Proposal) -> Claim:
 
 def supports(claim: str, text: str) -> bool:
     """Return True if one sentence of the text supports the claim, or is it."""
-    from looseleaf.facts.evidence import Claim
-    from looseleaf.language.clauses import sentences_of, spelled
-
     wanted, whole = Claim(claim), spelled(claim).strip(_AROUND)
     is_there = whole != "" and not wanted.hidden and whole in spelled(text)
     is_whole = is_there and any(each.strip(_AROUND) == whole for each in sentences_of(spelled(text)))
@@ -410,8 +384,6 @@ _AROUND = " \n\t.!。！"
 
 def mentions(claim: str, text: str) -> bool:
     """Return True if one sentence of the text has the words of the claim, in any order, whatever it says of them."""
-    from looseleaf.facts.evidence import Claim
-
     return Claim(claim, only_named=True).is_said_in(text)
 
 
@@ -422,8 +394,6 @@ def is_supported(proposal: Proposal, text: str, ts: float | None = None) -> bool
 
 def _find_sayers(proposal: Proposal, witnesses: Sequence[Witness], *, spelt_otherwise: bool) -> list[Witness]:
     """Return the witnesses that support a proposal where they hold the quote."""
-    from looseleaf.language.clauses import located
-
     quote = proposal.quote
     heard = [each for each in witnesses if spelt_otherwise or quote in each.text]
     # A quote may include pasted or requested text beside the user's words: only the user's words count.
@@ -433,7 +403,6 @@ def _find_sayers(proposal: Proposal, witnesses: Sequence[Witness], *, spelt_othe
         for each in heard
         if (place := located(quote, _own_text(each)) or located(kept, _own_text(each))) is not None
     ]
-    from looseleaf.facts.evidence import OF_A_PERSON, is_copied
 
     claim = claim_of(proposal)
     said = [each for each, place in places if claim.is_said_in(place, each.ts)]
@@ -465,7 +434,6 @@ def _own_text(witness: Witness) -> str:
 
 
 def _is_named(value: str, relation: str, least: Level, witnesses: Sequence[Witness]) -> bool:
-    from looseleaf.facts.evidence import Claim
 
     named = Claim(value, relation, only_named=True)
     return any(
@@ -497,18 +465,12 @@ def is_said_by_user(title: str, witnesses: Sequence[Witness]) -> bool:
 
 def is_named_by_user(name: str, witnesses: Sequence[Witness]) -> bool:
     """Return True if every word of a name is the user's own, in any order."""
-    from looseleaf.facts.evidence import has_new_details
-
     own = [own_words(each.text) for each in witnesses if each.origin in ("user", "person")]
     words = _forms_needed(name)
     return bool(words) and words <= _forms_in(own) and not has_new_details(name, "\n".join(own))
 
 
 # --- words of a session -----------------------------------------------------------------
-
-if TYPE_CHECKING:
-    Said = tuple[str, str]
-
 
 _HEARD = 200
 """The number of last messages that are read for the facts they state."""

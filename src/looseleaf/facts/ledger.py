@@ -22,9 +22,9 @@ from looseleaf.facts.page_lines import (
     Shard,
     Sheet,
     drop_fact,
+    is_same_fact,
     keep_latest,
     merge,
-    says_same,
     shard_of,
 )
 from looseleaf.log.journal import EXTERNAL, OBEYED, PERSON, UNKNOWN, edit_of
@@ -335,7 +335,7 @@ class FactLedger:
             return True
         for heir in lines.replaced_by(name):
             like = shard.facts.get(heir)
-            if heir in shard.standing and like is not None and says_same(fact, like):
+            if heir in shard.standing and like is not None and is_same_fact(fact, like):
                 shard.put(merge(fact, like).but(path=lines.hand_over(heir, name)))
                 return True
         return False

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
-    from looseleaf.base.values import Edit, Ended, Fact, Kind, Record
+    from looseleaf.base.values import Edit, Ended, Kind, Record
 
 
 # --- moved lines ------------------------------------------------------------------------
@@ -169,7 +169,7 @@ def keep_latest(sources: tuple[str, ...]) -> tuple[str, ...]:
     return sources if len(sources) <= _SOURCES else (sources[0], *sources[-_SOURCES + 1 :])
 
 
-def says_same(fact: Fact, other: Fact) -> bool:
+def is_same_fact(fact: Fact, other: Fact) -> bool:
     from looseleaf.language.relations import slot
     from looseleaf.language.value_keys import key
 

@@ -28,6 +28,7 @@ from looseleaf.facts.gate import (
 )
 from looseleaf.facts.identity import decide
 from looseleaf.facts.ledger import fact_id
+from looseleaf.facts.page_lines import is_same_fact
 from looseleaf.facts.replacing import (
     PLAIN,
     SURE,
@@ -42,7 +43,6 @@ from looseleaf.facts.replacing import (
 )
 from looseleaf.language.clauses import is_over, is_told, spelled
 from looseleaf.language.relations import BY_LABEL, SALIENCE, relation_name, relation_of, slot
-from looseleaf.language.value_keys import key
 from looseleaf.log.journal import PERSON
 from looseleaf.pages.grammar import as_written
 from looseleaf.text.lines import (
@@ -63,76 +63,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from looseleaf.base.messages import Distilled, Proposal
-    from looseleaf.base.values import Ended, Fact, Kind
-    from looseleaf.facts.gate import Verdict, Witness
+    from looseleaf.base.values import Ended, Kind
+    from looseleaf.facts.gate import Verdict
     from looseleaf.facts.known_facts import Facts
     from looseleaf.facts.replacing import Lexicon
 
-
-# --- outdated sentences -----------------------------------------------------------------
-
-_LONG_ENOUGH = 8
-"""The least characters of a quote that identify a sentence; fewer stand in many."""
-
-
-def over_and_now(known: Iterable[Fact]) -> tuple[list[Fact], list[Fact]]:
-    """Split facts into those that are over and those that are current. A note may repeat others, so it vouches only for
-    itself."""
-    facts = list(known)
-    now = [fact for fact in facts if fact.status == "current"]
-    told = {undoubted(fact.object) for fact in now if fact.relation == NOTE}
-    over = [fact for fact in facts if fact.status in ("superseded", "rejected")]
-    over = [fact for fact in over if fact.relation != NOTE or undoubted(fact.object) not in told]
-    return over, [fact for fact in now if fact.relation != NOTE]
-
-
-def outdated_by(over: Iterable[Fact], now: Iterable[Fact]) -> Callable[[str], bool]:
-    """Return a test for outdated sentences: those whose fact was superseded, ended or rejected, identified by its
-    quote."""
-    gone = list(over)
-    past, present = _quotes_of(gone), _quotes_of(now)
-    values = {(_fold_words(fact.quote or ""), _fold_words(undoubted(fact.object))) for fact in gone}
-
-    def is_said_of(words: str) -> bool:
-        """Return True if it is the part of such a quote that has the value."""
-        return (
-            len(words) >= _LONG_ENOUGH
-            and any(
-                len(value) > 1 and has_words(words, quote) and has_words(value, words)
-                for quote, value in values
-            )
-            and not any(has_words(words, quote) for quote in present)
-        )
-
-    def is_outdated(sentence: str) -> bool:
-        words = _fold_words(sentence)
-        return (any(has_words(quote, words) for quote in past) or is_said_of(words)) and not any(
-            has_words(quote, words) for quote in present
-        )
-
-    return is_outdated
-
-
-def has_words(quote: str, words: str) -> bool:
-    """Return True if it stands there as whole words: "I like tea" is not in "I like teaching"."""
-    at = words.find(quote)
-    while at >= 0:
-        end = at + len(quote)
-        if not (words[at - 1 : at].isalnum() or words[end : end + 1].isalnum()):
-            return True
-        if not quote[:1].isascii():
-            return True  # a script without spaces has no word ends
-        at = words.find(quote, at + 1)
-    return False
-
-
-def _quotes_of(facts: Iterable[Fact]) -> list[str]:
-    quotes = {_fold_words(fact.quote) for fact in facts if fact.quote}
-    return sorted(quote for quote in quotes if len(quote) >= _LONG_ENOUGH)
-
-
-def _fold_words(text: str) -> str:
-    return " ".join(text.casefold().split())
+USER, PROJECT, PROFILE = paths.USER, paths.PROJECT, paths.PROFILE
 
 
 # --- kinship of facts -------------------------------------------------------------------
@@ -165,12 +101,6 @@ def retells(note: Fact, fact: Fact) -> bool:
     return note.entry_id == fact.entry_id and " ".join(said.split()) in note.object.casefold()
 
 
-def is_same_fact(fact: Fact, other: Fact) -> bool:
-    return slot(fact.topic, fact.relation) == slot(other.topic, other.relation) and (
-        key(fact.object, fact.relation) == key(other.object, other.relation)
-    )
-
-
 def sources_of(*facts: Fact) -> tuple[str, ...]:
     return tuple(dict.fromkeys(source for fact in facts for source in fact.sources))
 
@@ -195,9 +125,70 @@ def is_document(origin: str) -> bool:
     return is_imported(origin) or origin == "document"
 
 
-# --- page changes -----------------------------------------------------------------------
+# --- the user's page --------------------------------------------------------------------
 
-USER, PROJECT, PROFILE = paths.USER, paths.PROJECT, paths.PROFILE
+LINES = 40
+"""The number of lines on USER.md: a person reads them at a glance, and every prompt can carry them."""
+
+PEOPLE = "people"
+"""The tag of a line about another person."""
+
+_GROUPS = (
+    frozenset("name pronouns home hometown nationality age birthday gender".split()) | {"time zone"},
+    frozenset("answers language rule".split()) | {"code language"},
+    frozenset("role employer education manager colleague works on".split()) | {"works on"},
+    frozenset("diet allergy condition".split()),
+    frozenset("partner child sibling parent pet friend".split()) | {"marital status"},
+)
+_WHO, _RULES, _WORK, _HEALTH, _PEOPLE, _TRAITS, _TASTES, _PLANS, _EVENTS = range(9)
+_OF_KINDS: dict[Kind | None, int] = {
+    "constraint": _RULES,
+    "identity": _WHO,
+    "preference": _TASTES,
+    "trait": _TRAITS,
+    "commitment": _PLANS,
+    "decision": _WORK,
+    "event": _EVENTS,
+}
+
+
+def group_of(fact: Fact) -> int:
+    """Return a fact's group: lower groups stand nearer to the top of the page."""
+    name = relation_name(fact.relation)
+    for number, names in enumerate(_GROUPS):
+        if name in names:
+            return number
+    if PEOPLE in fact.tags:
+        return _PEOPLE
+    if fact.relation != NOTE and fact.kind == "identity":
+        return _TRAITS
+    return _OF_KINDS.get(fact.kind, _TRAITS)
+
+
+def line_before(fact: Fact, standing: Sequence[Fact]) -> int | None:
+    """Return the line of the first fact that belongs below this one. None: add it at the end. `standing`: the facts of
+    the page, in order."""
+    mine = group_of(fact)
+    behind = [other for other in standing if group_of(other) > mine]
+    ahead = [other for other in standing if group_of(other) <= mine]
+    if not behind or (ahead and (ahead[-1].line or 0) > (behind[-1].line or 0)):
+        return None
+    first = next(other for other in behind if not ahead or (other.line or 0) > (ahead[-1].line or 0))
+    return first.line
+
+
+_DATE = lazy(r"(?<!\d)([12]\d{3})-(\d\d)(?:-(\d\d))?(?!\d)")
+
+
+def is_passed(fact: Fact, today: str) -> bool:
+    """Return True if a plan or a deadline is over: every date in it is before today (`2026-03-01`)."""
+    if fact.kind != "commitment":
+        return False
+    dates = [f"{year}-{month}-{day or '31'}" for year, month, day in _DATE.findall(fact.object)]
+    return bool(dates) and max(dates) < today
+
+
+# --- page changes -----------------------------------------------------------------------
 
 AT_TOP = 0.4
 """The least salience of the user's facts on USER.md, which is in every prompt."""
@@ -390,68 +381,7 @@ class PageChanges:
         return fact
 
 
-# --- the user's page --------------------------------------------------------------------
-
-LINES = 40
-"""The number of lines on USER.md: a person reads them at a glance, and every prompt can carry them."""
-
-PEOPLE = "people"
-"""The tag of a line about another person."""
-
-_GROUPS = (
-    frozenset("name pronouns home hometown nationality age birthday gender".split()) | {"time zone"},
-    frozenset("answers language rule".split()) | {"code language"},
-    frozenset("role employer education manager colleague works on".split()) | {"works on"},
-    frozenset("diet allergy condition".split()),
-    frozenset("partner child sibling parent pet friend".split()) | {"marital status"},
-)
-_WHO, _RULES, _WORK, _HEALTH, _PEOPLE, _TRAITS, _TASTES, _PLANS, _EVENTS = range(9)
-_OF_KINDS: dict[Kind | None, int] = {
-    "constraint": _RULES,
-    "identity": _WHO,
-    "preference": _TASTES,
-    "trait": _TRAITS,
-    "commitment": _PLANS,
-    "decision": _WORK,
-    "event": _EVENTS,
-}
-
-
-def group_of(fact: Fact) -> int:
-    """Return a fact's group: lower groups stand nearer to the top of the page."""
-    name = relation_name(fact.relation)
-    for number, names in enumerate(_GROUPS):
-        if name in names:
-            return number
-    if PEOPLE in fact.tags:
-        return _PEOPLE
-    if fact.relation != NOTE and fact.kind == "identity":
-        return _TRAITS
-    return _OF_KINDS.get(fact.kind, _TRAITS)
-
-
-def line_before(fact: Fact, standing: Sequence[Fact]) -> int | None:
-    """Return the line of the first fact that belongs below this one. None: add it at the end. `standing`: the facts of
-    the page, in order."""
-    mine = group_of(fact)
-    behind = [other for other in standing if group_of(other) > mine]
-    ahead = [other for other in standing if group_of(other) <= mine]
-    if not behind or (ahead and (ahead[-1].line or 0) > (behind[-1].line or 0)):
-        return None
-    first = next(other for other in behind if not ahead or (other.line or 0) > (ahead[-1].line or 0))
-    return first.line
-
-
-_DATE = lazy(r"(?<!\d)([12]\d{3})-(\d\d)(?:-(\d\d))?(?!\d)")
-
-
-def is_passed(fact: Fact, today: str) -> bool:
-    """Return True if a plan or a deadline is over: every date in it is before today (`2026-03-01`)."""
-    if fact.kind != "commitment":
-        return False
-    dates = [f"{year}-{month}-{day or '31'}" for year, month, day in _DATE.findall(fact.object)]
-    return bool(dates) and max(dates) < today
-
+# --- the plan ---------------------------------------------------------------------------
 
 _QUOTE = 300
 
@@ -932,6 +862,72 @@ _NOW = lazy(
 """Words that announce a change."""
 _CLAUSE_WORDS = _TELLING = 4
 """The least words of a clause; and the least letters of a value: shorter ones stand in many notes."""
+
+
+# --- outdated sentences -----------------------------------------------------------------
+
+_LONG_ENOUGH = 8
+"""The least characters of a quote that identify a sentence; fewer stand in many."""
+
+
+def over_and_now(known: Iterable[Fact]) -> tuple[list[Fact], list[Fact]]:
+    """Split facts into those that are over and those that are current. A note may repeat others, so it vouches only for
+    itself."""
+    facts = list(known)
+    now = [fact for fact in facts if fact.status == "current"]
+    told = {undoubted(fact.object) for fact in now if fact.relation == NOTE}
+    over = [fact for fact in facts if fact.status in ("superseded", "rejected")]
+    over = [fact for fact in over if fact.relation != NOTE or undoubted(fact.object) not in told]
+    return over, [fact for fact in now if fact.relation != NOTE]
+
+
+def outdated_by(over: Iterable[Fact], now: Iterable[Fact]) -> Callable[[str], bool]:
+    """Return a test for outdated sentences: those whose fact was superseded, ended or rejected, identified by its
+    quote."""
+    gone = list(over)
+    past, present = _quotes_of(gone), _quotes_of(now)
+    values = {(_fold_words(fact.quote or ""), _fold_words(undoubted(fact.object))) for fact in gone}
+
+    def is_said_of(words: str) -> bool:
+        """Return True if it is the part of such a quote that has the value."""
+        return (
+            len(words) >= _LONG_ENOUGH
+            and any(
+                len(value) > 1 and has_words(words, quote) and has_words(value, words)
+                for quote, value in values
+            )
+            and not any(has_words(words, quote) for quote in present)
+        )
+
+    def is_outdated(sentence: str) -> bool:
+        words = _fold_words(sentence)
+        return (any(has_words(quote, words) for quote in past) or is_said_of(words)) and not any(
+            has_words(quote, words) for quote in present
+        )
+
+    return is_outdated
+
+
+def has_words(quote: str, words: str) -> bool:
+    """Return True if it stands there as whole words: "I like tea" is not in "I like teaching"."""
+    at = words.find(quote)
+    while at >= 0:
+        end = at + len(quote)
+        if not (words[at - 1 : at].isalnum() or words[end : end + 1].isalnum()):
+            return True
+        if not quote[:1].isascii():
+            return True  # a script without spaces has no word ends
+        at = words.find(quote, at + 1)
+    return False
+
+
+def _quotes_of(facts: Iterable[Fact]) -> list[str]:
+    quotes = {_fold_words(fact.quote) for fact in facts if fact.quote}
+    return sorted(quote for quote in quotes if len(quote) >= _LONG_ENOUGH)
+
+
+def _fold_words(text: str) -> str:
+    return " ".join(text.casefold().split())
 
 
 def outdated(facts: Facts, *found: Distilled, topics: Iterable[str] | None = None) -> Callable[[str], bool]:

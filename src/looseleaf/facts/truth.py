@@ -12,7 +12,7 @@ from functools import lru_cache
 from looseleaf.base.errors import Refused
 from looseleaf.base.immutable import frozen
 from looseleaf.language.relations import relation_name, relation_of, slot
-from looseleaf.language.value_keys import key
+from looseleaf.language.value_keys import base_of, key
 from looseleaf.language.words import fold, is_number
 from looseleaf.text.times import last_moment, moment
 
@@ -95,9 +95,7 @@ def true_at(facts: Iterable[Fact], when: str | float | None = None) -> list[Fact
         return _drop_copies([fact for fact in facts if fact.status == "current" and not is_past(fact)])
     at = last_moment(when) if isinstance(when, str) else float(when)
     if at is None:
-        raise Refused(
-            f"Nothing was read: {when!r} names no time. Give a date (2026-03-05) or a time (2026-03-05T10:00:00Z)."
-        )
+        raise Refused(f"{when!r} is not a time. Give a date (2026-03-05) or a time (2026-03-05T10:00:00Z).")
     everything = list(facts)
     next_starts = _next_starts(everything)
     return _drop_copies(
@@ -172,8 +170,6 @@ def _is_event(fact: Fact) -> bool:
         return False
     if fact.kind == "event":
         return True
-    from looseleaf.language.value_keys import base_of
-
     return base_of(fact.relation) == "event"
 
 

@@ -8,7 +8,7 @@ from looseleaf.base.ids import new_id
 from looseleaf.base.paths import PINNED
 from looseleaf.base.values import Edit, Receipt
 from looseleaf.facts.ledger import HIGHEST
-from looseleaf.facts.placement import is_same_fact
+from looseleaf.facts.page_lines import is_same_fact
 from looseleaf.log.journal import EXTERNAL, PERSON, PROGRAM, SCHEMA, is_housekeeping
 from looseleaf.pages.grammar import as_written, remove_line, replace_fact, set_updated
 from looseleaf.pages.pages import Rewritten

@@ -9,7 +9,7 @@ from looseleaf.base import ids as clock
 from looseleaf.base.errors import Refused
 from looseleaf.base.messages import Turn
 from looseleaf.base.paths import PROFILE, USER, safe_name
-from looseleaf.distill.make_entry import SESSIONS, Write, WriteAll
+from looseleaf.distill.make_entry import SESSIONS, Missing, Write, WriteAll
 from looseleaf.distill.material import Text, TurnRange, undistilled
 from looseleaf.facts.replacing import PLAIN
 from looseleaf.facts.tombstones import Tombstones
@@ -188,17 +188,15 @@ class Making:
         if not isinstance(given, str):
             return self._write_turns(given, topic)
         if not given.strip():
-            raise Refused("Nothing was written: the text is empty. Give what is to be remembered.")
+            raise Refused("The text is empty. Give words to remember.")
         if author not in (None, PERSON):
-            raise Refused(
-                f"Nothing was written: the author {author!r} is not known. Use person, or leave it out."
-            )
+            raise Refused(f"The author {author!r} is unknown. Use person, or leave it out.")
         text = self._redact(given)
         origin = "user" if author == PERSON else "document"
         if origin == "document" and Tombstones(self._store).holds("text", text):
             raise Refused(
-                "Nothing was written: this text was forgotten, and stays so. Who wants it remembered after all says it "
-                "in his own words: `looseleaf write --mine`."
+                "This text was forgotten, and stays so. To remember it after all, say it in your own words: "
+                "`looseleaf write --mine`."
             )
         asked = self._topic_name(topic) if topic is not None else None
         entry = self._write.name_of(text, origin)
@@ -237,7 +235,7 @@ class Making:
     def _write_turns(self, turns: Sequence[Turn], topic: str | None) -> Placed:
         traces = [trace for turn in turns for trace in turn.traces]
         if not traces:
-            raise Refused("Nothing was written: give a text, or turns as `memory.turns()` returns them.")
+            raise Refused("Give a text, or turns from `memory.talk.turns()`.")
         wanted = {trace.id for trace in traces}
         spots = spots_of(self._store, self._agent, wanted)
         missing = wanted - {spot.id for _, spot in spots}
@@ -253,7 +251,7 @@ class Making:
     def _topic_name(self, topic: str) -> str:
         """Return the canonical name of a given topic."""
         if not any(map(str.isalnum, topic)):
-            raise Refused(f"Nothing was written: {topic!r} is no name for a topic. Give a word or two.")
+            raise Refused(f"{topic!r} is not a topic name. Give a word or two.")
         self._parts.notebook.catch_up()
         return safe_name(
             topic_name(topic, [each for each in self._parts.known.topics if "/" not in each]), "topic"
@@ -305,7 +303,6 @@ class Making:
 
     def redistill_failed(self) -> Difference | None:
         """Let the memory's own distiller redo what the rules made in its place; None: there are only the rules."""
-        from looseleaf.distill.make_entry import Missing
         from looseleaf.place.redistill import Redistill
 
         distiller = self._parts.distiller

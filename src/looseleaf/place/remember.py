@@ -70,7 +70,7 @@ def _refuse_forbidden(said: str) -> None:
     is_order = found.order is not None and len(found.words) == 1 and said == found.words[0]
     if is_order or (found.order is None and any(select(each).forbid >= _FORBIDS for each in found.words)):
         raise Refused(
-            "Nothing was remembered: its words ask to forget something, or not to remember it. Leave them out, and the "
+            "Nothing was remembered: the text asks to forget something, or not to remember it. Leave that out, and the "
             "rest is kept; `looseleaf forget --match WORD` forgets."
         )
 
@@ -79,9 +79,9 @@ def remember(parts: Needs, text: str, topic: str | None = None, *, redacted: boo
     """Make memory of a person's own words. `redacted`: a secret was removed from the text before."""
     said = text.strip()
     if not any(map(str.isalnum, said)):
-        raise Refused("Nothing was remembered: there are no words in it. Say what is to be remembered.")
+        raise Refused("Nothing was remembered: there are no words in it. Give words to remember.")
     if topic is not None and not any(map(str.isalnum, topic)):
-        raise Refused(f"Nothing was remembered: {topic!r} is no name for a topic. Give a word or two.")
+        raise Refused(f"{topic!r} is not a topic name. Give a word or two.")
     if topic is None:
         _refuse_forbidden(said)
     placed = parts.making.remember(said, topic)

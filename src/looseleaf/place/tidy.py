@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from typing import Any, Protocol
 
-    from looseleaf.base.values import Edit, Fact, Kind, Receipt
+    from looseleaf.base.values import Edit, Kind, Receipt
     from looseleaf.facts.known_facts import Facts
     from looseleaf.pages.pages import Page, Pages
     from looseleaf.place.placer import Place
@@ -67,6 +67,9 @@ if TYPE_CHECKING:
         def placer(self) -> Place: ...
         @property
         def state(self) -> State: ...
+
+    Step = tuple[Page, Rewritten, str]
+    """A page as it was read, its new text, and the reason."""
 
 
 # --- promotion: items that leave the state go to a page first ---------------------------
@@ -312,10 +315,7 @@ def _remove_lines(path: str, facts: Sequence[Fact], text: str) -> Rewritten:
     return Rewritten(text)
 
 
-if TYPE_CHECKING:
-    Step = tuple[Page, Rewritten, str]
-    """A page as it was read, its new text, and the reason."""
-
+# --- tidying ----------------------------------------------------------------------------
 
 REASON = "tidy: "
 """The beginning of the reasons of these edits. They show when USER.md was last tidied."""

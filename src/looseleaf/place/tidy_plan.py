@@ -273,7 +273,7 @@ def _make_shard(facts: Iterable[Fact], sheets: Iterable[Sheet]) -> Shard:
 
 
 def _refuse_unknown_text(edit: Edit) -> bytes | None:
-    raise Refused(f"The text of {edit.path} before that edit is not known.")
+    raise Refused(f"The text of {edit.path} before that edit is unknown.")
 
 
 def _facts_without_copies(shard: Shard) -> dict[str, Fact]:
