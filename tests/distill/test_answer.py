@@ -15,6 +15,7 @@ from looseleaf.base.messages import NOTED, Trace
 from looseleaf.distill.make_entry import _find_fault
 from looseleaf.distill.model import SCHEMA, AnswerWords, read_answer
 from looseleaf.facts.gate import proposal_of
+from tables import check_rows
 from talking import trace
 
 if TYPE_CHECKING:
@@ -64,14 +65,22 @@ def test_the_schema_is_one_and_takes_what_it_describes() -> None:
     assert jsonschema_rs.is_valid(SCHEMA, ANSWER)
 
 
-@pytest.mark.parametrize("name", ["facts", "found"])
-@pytest.mark.parametrize("member", ["confidence", "id", "level", "source", "kind", "salience"])
-def test_a_model_has_no_word_for_how_sure_it_is_or_whose_words_it_reports(name: str, member: str) -> None:
-    assert jsonschema_rs.is_valid(SCHEMA, ANSWER | {name: [FACT]})
-    for value in (1, "said"):
-        assert not jsonschema_rs.is_valid(SCHEMA, ANSWER | {name: [FACT | {member: value}]})
-    unsure = _read(ANSWER | {name: [FACT | {member: 1}]})
-    assert unsure.facts == _read(ANSWER | {name: [FACT]}).facts, "nothing of the kind is read"
+def test_a_model_has_no_word_for_how_sure_it_is_or_whose_words_it_reports() -> None:
+    def check(name: str, member: str) -> None:
+        assert jsonschema_rs.is_valid(SCHEMA, ANSWER | {name: [FACT]})
+        for value in (1, "said"):
+            assert not jsonschema_rs.is_valid(SCHEMA, ANSWER | {name: [FACT | {member: value}]})
+        unsure = _read(ANSWER | {name: [FACT | {member: 1}]})
+        assert unsure.facts == _read(ANSWER | {name: [FACT]}).facts, "nothing of the kind is read"
+
+    check_rows(
+        check,
+        [
+            (name, member)
+            for name in ["facts", "found"]
+            for member in ["confidence", "id", "level", "source", "kind", "salience"]
+        ],
+    )
 
 
 def test_what_an_agent_found_has_no_word_for_a_change() -> None:

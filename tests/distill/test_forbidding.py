@@ -27,6 +27,7 @@ from looseleaf.place.obey import Obey
 from looseleaf.store import files
 from looseleaf.text.lines import undoubted
 from placing import THEN
+from tables import check_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -173,24 +174,26 @@ def test_a_prohibition_that_ends_in_a_colon_is_about_what_follows(
     assert found.order is None
 
 
-@pytest.mark.parametrize(
-    "said",
-    [
-        "Vergiss, dass ich rauche.",
-        "vergessen Sie meine Adresse",
-        "n'enregistre pas ça",
-        "oubliez mon adresse",
-        "olvide mi dirección",
-        "olvídate de mi dirección",
-        "esqueça meu endereço",
-        "Esqueça o que eu disse.",
-        "scordati quello che ho detto",
-        "vergeet mijn adres",
-        "把我的地址删掉",
-    ],
-)
-def test_an_everyday_form_of_forbidding_is_understood(said: str) -> None:
-    assert forbidden(said) is not None
+def test_an_everyday_form_of_forbidding_is_understood() -> None:
+    def check(said: str) -> None:
+        assert forbidden(said) is not None
+
+    check_rows(
+        check,
+        [
+            "Vergiss, dass ich rauche.",
+            "vergessen Sie meine Adresse",
+            "n'enregistre pas ça",
+            "oubliez mon adresse",
+            "olvide mi dirección",
+            "olvídate de mi dirección",
+            "esqueça meu endereço",
+            "Esqueça o que eu disse.",
+            "scordati quello che ho detto",
+            "vergeet mijn adres",
+            "把我的地址删掉",
+        ],
+    )
 
 
 @pytest.mark.parametrize(
@@ -207,18 +210,20 @@ def test_what_is_not_to_be_forgotten_and_what_others_are_told_has_no_such_form(s
     assert found is None or found.order is None
 
 
-@pytest.mark.parametrize(
-    "said",
-    [
-        "the deal between us and Acme closes on Friday",
-        "the senator spoke off the record to us",
-        "You can store this: my locker is 44",
-        "please never write any emojis",
-        "never log any passwords",
-    ],
-)
-def test_the_words_of_a_form_in_another_sense_forbid_nothing(said: str) -> None:
-    assert forbidden(said) is None
+def test_the_words_of_a_form_in_another_sense_forbid_nothing() -> None:
+    def check(said: str) -> None:
+        assert forbidden(said) is None
+
+    check_rows(
+        check,
+        [
+            "the deal between us and Acme closes on Friday",
+            "the senator spoke off the record to us",
+            "You can store this: my locker is 44",
+            "please never write any emojis",
+            "never log any passwords",
+        ],
+    )
 
 
 @pytest.mark.parametrize("said", ["forget that", "forget that.", "Forget that!", "Forget where I live."])

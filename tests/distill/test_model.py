@@ -30,6 +30,7 @@ from looseleaf.text.lines import FOUND, is_found, undoubted
 from looseleaf.text.notation import object_in
 from looseleaf.text.untrusted import closed, opened
 from placing import text_of, values
+from tables import check_rows
 from talking import trace as any_trace
 
 if TYPE_CHECKING:
@@ -151,40 +152,44 @@ def test_whatever_a_model_answers_is_an_object_or_refused(text: str) -> None:
         assert json.loads(json.dumps(found)) == found
 
 
-@pytest.mark.parametrize(
-    ("text", "meant"),
-    [
-        ('{"a": [1, 2,], "b": {"c": 3,},}', {"a": [1, 2], "b": {"c": 3}}),
-        ("{'a': 'b', 'c': [True, False, None]}", {"a": "b", "c": [True, False, None]}),
-        ('{"a": "two\nlines\tand"}', {"a": "two\nlines\tand"}),
-        ('{"a": "// no comment", "b": "{"}', {"a": "// no comment", "b": "{"}),
-        ("{'a': 'don\\'t'}", {"a": "don't"}),
-    ],
-)
-def test_what_can_only_mean_one_thing_is_mended(text: str, meant: dict[str, Any]) -> None:
-    assert object_in(text) == meant
+def test_what_can_only_mean_one_thing_is_mended() -> None:
+    def check(text: str, meant: dict[str, Any]) -> None:
+        assert object_in(text) == meant
+
+    check_rows(
+        check,
+        [
+            ('{"a": [1, 2,], "b": {"c": 3,},}', {"a": [1, 2], "b": {"c": 3}}),
+            ("{'a': 'b', 'c': [True, False, None]}", {"a": "b", "c": [True, False, None]}),
+            ('{"a": "two\nlines\tand"}', {"a": "two\nlines\tand"}),
+            ('{"a": "// no comment", "b": "{"}', {"a": "// no comment", "b": "{"}),
+            ("{'a': 'don\\'t'}", {"a": "don't"}),
+        ],
+    )
 
 
-@pytest.mark.parametrize(
-    ("text", "why"),
-    [
-        ("no braces", "holds no JSON object"),
-        ('{"a": 1} {"a": 2}', "holds 2 JSON objects"),
-        ('{"summary": "x", "facts": [{"topic": "user"}', "breaks off"),
-        ('{"summary": "x", "facts": [{"topic": "us', "breaks off in a text"),
-        ('{"summary": oops, "facts": [{"topic": "user"}]}', "line 1, column 13"),
-        ('{"a": "he said "hi" to me"}', "broken"),
-        ("{'a': 'it's'}", "broken"),
-        ('{"a": 1,, "b": 2}', "broken"),
-        ('{"a": 1]', "broken"),
-        ('{"a": NaN}', "broken"),
-        ('{"a": 1, "a": 2}', "twice"),
-        ('{"a": ' + "[" * 5000 + "]" * 5000 + "}", "nested more than"),
-    ],
-)
-def test_what_may_mean_another_thing_is_refused(text: str, why: str) -> None:
-    with pytest.raises(Refused, match=why):
-        object_in(text)
+def test_what_may_mean_another_thing_is_refused() -> None:
+    def check(text: str, why: str) -> None:
+        with pytest.raises(Refused, match=why):
+            object_in(text)
+
+    check_rows(
+        check,
+        [
+            ("no braces", "holds no JSON object"),
+            ('{"a": 1} {"a": 2}', "holds 2 JSON objects"),
+            ('{"summary": "x", "facts": [{"topic": "user"}', "breaks off"),
+            ('{"summary": "x", "facts": [{"topic": "us', "breaks off in a text"),
+            ('{"summary": oops, "facts": [{"topic": "user"}]}', "line 1, column 13"),
+            ('{"a": "he said "hi" to me"}', "broken"),
+            ("{'a': 'it's'}", "broken"),
+            ('{"a": 1,, "b": 2}', "broken"),
+            ('{"a": 1]', "broken"),
+            ('{"a": NaN}', "broken"),
+            ('{"a": 1, "a": 2}', "twice"),
+            ('{"a": ' + "[" * 5000 + "]" * 5000 + "}", "nested more than"),
+        ],
+    )
 
 
 @pytest.mark.parametrize(
@@ -303,28 +308,30 @@ def test_a_quote_in_another_spelling_is_found() -> None:
     assert made.facts[0]["source"] == next(INTRODUCED.traces()).id
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        "I could not find anything.",
-        '{"summary": "x", "facts": [',
-        {"summary": "x"},
-        {"summary": "x", "facts": [{"topic": "user"}]},
-        {"summary": " ", "facts": []},
-        {"summary": "x", "facts": [], "private": "no list"},
-        Reply('{"summary": "x"', stop="length"),
-    ],
-)
-def test_an_answer_that_cannot_be_used_is_asked_for_once_more_with_the_reason(wrong: Any) -> None:
-    asking = Asking(wrong, ANSWER)
-    made = ModelDistiller(asking.model).distill(INTRODUCED, 400)
-    assert made.facts[0]["object"] == "Zhang San"
-    first, second = asking.asked
-    assert second[: len(first)] == first
-    assert [message.role for message in second[len(first) :]] == ["assistant", "user"]
-    assert (second[-1].content or "").startswith("The answer was not used: ")
-    with pytest.raises(Refused, match=r"The answer was not used: .* It was asked for twice\."):
-        ModelDistiller(Asking(wrong, wrong, ANSWER).model).distill(INTRODUCED, 400)
+def test_an_answer_that_cannot_be_used_is_asked_for_once_more_with_the_reason() -> None:
+    def check(wrong: Any) -> None:
+        asking = Asking(wrong, ANSWER)
+        made = ModelDistiller(asking.model).distill(INTRODUCED, 400)
+        assert made.facts[0]["object"] == "Zhang San"
+        first, second = asking.asked
+        assert second[: len(first)] == first
+        assert [message.role for message in second[len(first) :]] == ["assistant", "user"]
+        assert (second[-1].content or "").startswith("The answer was not used: ")
+        with pytest.raises(Refused, match=r"The answer was not used: .* It was asked for twice\."):
+            ModelDistiller(Asking(wrong, wrong, ANSWER).model).distill(INTRODUCED, 400)
+
+    check_rows(
+        check,
+        [
+            "I could not find anything.",
+            '{"summary": "x", "facts": [',
+            {"summary": "x"},
+            {"summary": "x", "facts": [{"topic": "user"}]},
+            {"summary": " ", "facts": []},
+            {"summary": "x", "facts": [], "private": "no list"},
+            Reply('{"summary": "x"', stop="length"),
+        ],
+    )
 
 
 def test_a_member_that_nobody_asked_for_is_not_read_and_no_reason_to_refuse_the_rest() -> None:

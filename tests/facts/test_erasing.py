@@ -19,6 +19,7 @@ from looseleaf.distill.slot_tables import lexicon
 from looseleaf.facts.erasing import MEANT, SURELY_MEANT, HeldLine, Order, erasing_signs, find_meant
 from looseleaf.text.lines import undoubted
 from placing import THEN
+from tables import check_rows
 
 LINES = (
     "I play chess every tuesday at the club", "my sister Odile runs a bakery", "the PIN of mum's card is 3388",
@@ -43,18 +44,20 @@ def meant(said: Order | str, *lines: str | HeldLine) -> list[str]:
 # --- which lines ---------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("said", "line"),
-    [
-        ("forget that I play chess", 0),
-        ("anything about Odile, get rid of it", 1),
-        ("wipe that PIN", 2),
-        ("please delete my religion from your memory", 3),
-        ("drop everything about heron", 4),
-    ],
-)
-def test_a_line_is_meant_by_its_words_or_by_what_it_is_about(said: str, line: int) -> None:
-    assert meant(said, *LINES[:6]) == [LINES[line]]
+def test_a_line_is_meant_by_its_words_or_by_what_it_is_about() -> None:
+    def check(said: str, line: int) -> None:
+        assert meant(said, *LINES[:6]) == [LINES[line]]
+
+    check_rows(
+        check,
+        [
+            ("forget that I play chess", 0),
+            ("anything about Odile, get rid of it", 1),
+            ("wipe that PIN", 2),
+            ("please delete my religion from your memory", 3),
+            ("drop everything about heron", 4),
+        ],
+    )
 
 
 def test_what_names_nothing_means_the_message_before() -> None:
@@ -125,21 +128,21 @@ def test_the_rest_of_a_long_message_is_not_what_an_order_names() -> None:
     assert found.rest > 9
 
 
-@pytest.mark.parametrize(
-    ("said", "is_so"),
-    [
-        ("off the record, I'm leaving", True),
-        ("vergiss bitte, dass ich Schach spiele", True),
-        ("不要记住这个", True),
-        ("don't forget that I play chess", False),
-        ("delete that function from the file", False),
-        ("I play chess", False),
-    ],
-)
-def test_a_form_of_forbidding_is_told_apart_from_work_and_from_what_is_not_to_be_forgotten(
-    said: str, is_so: bool
-) -> None:
-    assert is_formed(said) is is_so
+def test_a_form_of_forbidding_is_told_apart_from_work_and_from_what_is_not_to_be_forgotten() -> None:
+    def check(said: str, is_so: bool) -> None:
+        assert is_formed(said) is is_so
+
+    check_rows(
+        check,
+        [
+            ("off the record, I'm leaving", True),
+            ("vergiss bitte, dass ich Schach spiele", True),
+            ("不要记住这个", True),
+            ("don't forget that I play chess", False),
+            ("delete that function from the file", False),
+            ("I play chess", False),
+        ],
+    )
 
 
 def test_a_sentence_about_files_is_not_about_work_if_it_speaks_of_memory() -> None:

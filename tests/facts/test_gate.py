@@ -33,6 +33,7 @@ from looseleaf.facts.placement import Plan
 from looseleaf.language.own_words import own_words
 from looseleaf.text.lines import is_found, undoubted
 from payloads import CLAIMS, TEXTS, USER_SAYS
+from tables import check_rows
 from wiring import untyped
 
 if TYPE_CHECKING:
@@ -222,37 +223,41 @@ def test_in_a_whole_memory_only_a_person_raises_a_level(tmp_path: Path, seed: in
 # --- proposals ---------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "tag", [TICKED, PINNED, APPROVED, "unverified", "recalled", "TICKED", " ticked ", "tick\x00ed"]
-)
-def test_no_distiller_gives_the_tags_of_people(tag: str) -> None:
-    made = proposal_of({"relation": "Rule", "object": "x", "tags": [tag, "own"]})
-    assert made is not None
-    assert made.tags[-1] == "own"
-    assert all(
-        each.casefold().strip() not in (TICKED, PINNED, APPROVED, "unverified", "recalled")
-        for each in made.tags
+def test_no_distiller_gives_the_tags_of_people() -> None:
+    def check(tag: str) -> None:
+        made = proposal_of({"relation": "Rule", "object": "x", "tags": [tag, "own"]})
+        assert made is not None
+        assert made.tags[-1] == "own"
+        assert all(
+            each.casefold().strip() not in (TICKED, PINNED, APPROVED, "unverified", "recalled")
+            for each in made.tags
+        )
+
+    check_rows(
+        check, [TICKED, PINNED, APPROVED, "unverified", "recalled", "TICKED", " ticked ", "tick\x00ed"]
     )
 
 
-@pytest.mark.parametrize(
-    "raw",
-    [
-        None,
-        3,
-        [],
-        "x",
-        {},
-        {"relation": "a"},
-        {"relation": "", "object": "b"},
-        {"relation": "a", "object": " "},
-        {"relation": "a", "object": "b" * 301},
-        {"relation": 1, "object": "b"},
-        {"relation": "a", "object": "b", "quote": 3},
-    ],
-)
-def test_what_makes_no_sense_is_no_proposal(raw: object) -> None:
-    assert proposal_of(raw) is None
+def test_what_makes_no_sense_is_no_proposal() -> None:
+    def check(raw: object) -> None:
+        assert proposal_of(raw) is None
+
+    check_rows(
+        check,
+        [
+            None,
+            3,
+            [],
+            "x",
+            {},
+            {"relation": "a"},
+            {"relation": "", "object": "b"},
+            {"relation": "a", "object": " "},
+            {"relation": "a", "object": "b" * 301},
+            {"relation": 1, "object": "b"},
+            {"relation": "a", "object": "b", "quote": 3},
+        ],
+    )
 
 
 def test_a_proposal_is_read_as_far_as_it_makes_sense() -> None:
@@ -370,16 +375,20 @@ NOT_SAID = [
 ]
 
 
-@pytest.mark.parametrize(("text", "relation", "said"), SAID)
-def test_words_that_say_it_verify_it(text: str, relation: str, said: str) -> None:
-    assert is_verified(text, relation, said)
-    assert is_verified(f"Good morning! {text}\n\nThanks a lot.", relation, said, text)
+def test_words_that_say_it_verify_it() -> None:
+    def check(text: str, relation: str, said: str) -> None:
+        assert is_verified(text, relation, said)
+        assert is_verified(f"Good morning! {text}\n\nThanks a lot.", relation, said, text)
+
+    check_rows(check, SAID)
 
 
-@pytest.mark.parametrize(("text", "relation", "said"), NOT_SAID)
-def test_words_that_do_not_say_it_do_not_verify_it(text: str, relation: str, said: str) -> None:
-    assert not is_verified(text, relation, said)
-    assert not is_verified(text, relation, said, said)
+def test_words_that_do_not_say_it_do_not_verify_it() -> None:
+    def check(text: str, relation: str, said: str) -> None:
+        assert not is_verified(text, relation, said)
+        assert not is_verified(text, relation, said, said)
+
+    check_rows(check, NOT_SAID)
 
 
 NOT_BY_THE_USER = [
@@ -553,19 +562,25 @@ STILL_BY_THE_USER = [
 """What has a form of those, and is the user's own word."""
 
 
-@pytest.mark.parametrize("leaning", NOT_BY_THE_USER)
-def test_what_the_user_does_not_state_is_not_said(leaning: tuple[str, ...]) -> None:
-    assert not is_verified(*leaning)
+def test_what_the_user_does_not_state_is_not_said() -> None:
+    def check(leaning: tuple[str, ...]) -> None:
+        assert not is_verified(*leaning)
+
+    check_rows(check, ((leaning,) for leaning in NOT_BY_THE_USER))
 
 
-@pytest.mark.parametrize("leaning", STILL_BY_THE_USER)
-def test_what_only_looks_like_another_s_word_is_said(leaning: tuple[str, ...]) -> None:
-    assert is_verified(*leaning)
+def test_what_only_looks_like_another_s_word_is_said() -> None:
+    def check(leaning: tuple[str, ...]) -> None:
+        assert is_verified(*leaning)
+
+    check_rows(check, ((leaning,) for leaning in STILL_BY_THE_USER))
 
 
-@pytest.mark.parametrize("leaning", NOT_BY_THE_USER)
-def test_what_the_user_does_not_state_an_agent_does_not_write_at_the_top(leaning: tuple[str, ...]) -> None:
-    assert not Spoken((leaning[0],)).has(leaning[2], leaning[1])
+def test_what_the_user_does_not_state_an_agent_does_not_write_at_the_top() -> None:
+    def check(leaning: tuple[str, ...]) -> None:
+        assert not Spoken((leaning[0],)).has(leaning[2], leaning[1])
+
+    check_rows(check, ((leaning,) for leaning in NOT_BY_THE_USER))
 
 
 def test_what_is_pasted_does_not_join_what_stands_around_it() -> None:
@@ -579,10 +594,12 @@ def test_what_another_says_of_himself_is_a_fact_of_his_topic() -> None:
     assert not is_verified("Anna lives in Berlin.", "Home", "Berlin", topic="me")
 
 
-@pytest.mark.parametrize("claim", CLAIMS)
-def test_a_quote_that_was_really_said_proves_no_other_claim(claim: tuple[str, str, str]) -> None:
-    witnesses = [witness(text) for text in (*USER_SAYS, " ".join(USER_SAYS), "\n".join(USER_SAYS))]
-    assert not judge(Proposal(*claim), witnesses).verified
+def test_a_quote_that_was_really_said_proves_no_other_claim() -> None:
+    def check(claim: tuple[str, str, str]) -> None:
+        witnesses = [witness(text) for text in (*USER_SAYS, " ".join(USER_SAYS), "\n".join(USER_SAYS))]
+        assert not judge(Proposal(*claim), witnesses).verified
+
+    check_rows(check, ((claim,) for claim in CLAIMS))
 
 
 @pytest.mark.parametrize(
@@ -670,21 +687,27 @@ ASKED = [
 ]
 
 
-@pytest.mark.parametrize(("text", "relation", "value", "quote"), ASKED)
-@pytest.mark.parametrize("named", ["a", "c", "nobody"])
-def test_what_is_not_verified_has_the_words_that_hold_the_quote_for_a_source(
-    text: str, relation: str, value: str, quote: str, named: str
-) -> None:
-    heard = [
-        witness("Hello there.", "user", "a"),
-        witness("Okay then.", "assistant", "b"),
-        witness(text, "user", "c"),
-    ]
-    found = judge(Proposal(relation, value, quote, source=named), heard)
-    assert (found.verified, found.level, found.source) == (False, "inferred", "c")
-    # Taint follows words: that a tool spoke takes nothing from a conclusion from the user's own.
-    among = judge(Proposal(relation, value, quote, source=named), [*heard, witness("x", "tool", "d")])
-    assert (among.level, among.origin, among.source) == ("inferred", "assistant", "c")
+def test_what_is_not_verified_has_the_words_that_hold_the_quote_for_a_source() -> None:
+    def check(text: str, relation: str, value: str, quote: str, named: str) -> None:
+        heard = [
+            witness("Hello there.", "user", "a"),
+            witness("Okay then.", "assistant", "b"),
+            witness(text, "user", "c"),
+        ]
+        found = judge(Proposal(relation, value, quote, source=named), heard)
+        assert (found.verified, found.level, found.source) == (False, "inferred", "c")
+        # Taint follows words: that a tool spoke takes nothing from a conclusion from the user's own.
+        among = judge(Proposal(relation, value, quote, source=named), [*heard, witness("x", "tool", "d")])
+        assert (among.level, among.origin, among.source) == ("inferred", "assistant", "c")
+
+    check_rows(
+        check,
+        [
+            (text, relation, value, quote, named)
+            for text, relation, value, quote in ASKED
+            for named in ["a", "c", "nobody"]
+        ],
+    )
 
 
 def test_of_several_who_hold_a_quote_the_named_one_counts_and_else_the_least_believed() -> None:

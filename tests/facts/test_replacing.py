@@ -30,6 +30,7 @@ from looseleaf.language.value_keys import key
 from looseleaf.text.lines import as_written, doubted, is_doubtful, statement, undoubted, worded
 from placing import THEN, fact, values
 from placing import Stub as Distiller
+from tables import check_rows
 
 SAID = (
     "I run with Marta every saturday", "standup is at 9:30 on mondays", "we deploy with black and flake8", "Oslo",
@@ -131,20 +132,26 @@ def test_naming_finds_lines_with_all_of_the_words(words: str, lines: list[str]) 
         assert words_of(held(words)) <= words_of(each)
 
 
-@pytest.mark.parametrize(
-    ("said", "was", "lines", "gone", "doubtful"),
-    [
-        ("no black any more", "black", ["we format with black", "I like tea"], ["we format with black"], []),
-        ("we moved to mysql", None, ["we store it in postgres"], [], ["we store it in postgres"]),
-        ("standup is at 10:40 now", None, ["standup is at 9:15"], ["standup is at 9:15"], []),
-        ("I like plums", None, ["the roof is red"], [], []),
-        ("", None, ["the roof is red"], [], []),
-    ],
-)
-def test_a_change_finds_what_it_speaks_against(
-    said: str, was: str | None, lines: list[str], gone: list[str], doubtful: list[str]
-) -> None:
-    assert replaced(said, was, *lines) == (gone, doubtful)
+def test_a_change_finds_what_it_speaks_against() -> None:
+    def check(said: str, was: str | None, lines: list[str], gone: list[str], doubtful: list[str]) -> None:
+        assert replaced(said, was, *lines) == (gone, doubtful)
+
+    check_rows(
+        check,
+        [
+            (
+                "no black any more",
+                "black",
+                ["we format with black", "I like tea"],
+                ["we format with black"],
+                [],
+            ),
+            ("we moved to mysql", None, ["we store it in postgres"], [], ["we store it in postgres"]),
+            ("standup is at 10:40 now", None, ["standup is at 9:15"], ["standup is at 9:15"], []),
+            ("I like plums", None, ["the roof is red"], [], []),
+            ("", None, ["the roof is red"], [], []),
+        ],
+    )
 
 
 def test_what_may_be_a_change_casts_doubt_and_makes_nothing_go() -> None:

@@ -19,6 +19,7 @@ from looseleaf.place.guard_rules import Guarded, Owned, guarded, sentences_of
 from looseleaf.text.diff import split_lines
 from looseleaf.text.lines import FOUND, is_found, undoubted
 from looseleaf.text.times import day
+from tables import check_rows
 
 SPOKEN = Spoken(("My name is Zhang San and I like green tea.", "Never push to main!"))
 WITH_TOOLS = Spoken(SPOKEN.user, tools=True)
@@ -430,21 +431,29 @@ def test_what_a_fence_hid_stays_hidden() -> None:
         ]
 
 
-@pytest.mark.parametrize("dress", ["* ", "+ ", "-  ", "- **"])
-@pytest.mark.parametrize("spoken", [SPOKEN, WITH_TOOLS, Spoken(), Spoken(("Please tidy up.",))])
-def test_the_user_s_facts_keep_standing_in_another_dress(dress: str, spoken: Spoken) -> None:
-    page = "# User Facts\n\n- Home: Oslo\n- Prefers: green tea\n"
-    owned = Owned((), {("Home", "Oslo"), ("Prefers", "green tea")})
-    new = page.replace("- ", dress)
-    new = new.replace(":", "**:") if "**" in dress else new
-    for path, text in (
-        ("USER.md", new),
-        ("facts/x.md", new),
-        ("USER.md", page.replace("- Home: Oslo\n", "") + "- Home: Oslo\n"),
-    ):
-        made = guarded(path, page, text, spoken, owned)
-        assert {(fact.relation, fact.object) for fact in parse(path, made.text).facts} == set(owned.users)
-        assert made.held == ()
+def test_the_user_s_facts_keep_standing_in_another_dress() -> None:
+    def check(dress: str, spoken: Spoken) -> None:
+        page = "# User Facts\n\n- Home: Oslo\n- Prefers: green tea\n"
+        owned = Owned((), {("Home", "Oslo"), ("Prefers", "green tea")})
+        new = page.replace("- ", dress)
+        new = new.replace(":", "**:") if "**" in dress else new
+        for path, text in (
+            ("USER.md", new),
+            ("facts/x.md", new),
+            ("USER.md", page.replace("- Home: Oslo\n", "") + "- Home: Oslo\n"),
+        ):
+            made = guarded(path, page, text, spoken, owned)
+            assert {(fact.relation, fact.object) for fact in parse(path, made.text).facts} == set(owned.users)
+            assert made.held == ()
+
+    check_rows(
+        check,
+        [
+            (dress, spoken)
+            for dress in ["* ", "+ ", "-  ", "- **"]
+            for spoken in [SPOKEN, WITH_TOOLS, Spoken(), Spoken(("Please tidy up.",))]
+        ],
+    )
 
 
 def test_of_many_values_none_takes_another_s_place() -> None:

@@ -28,6 +28,7 @@ from looseleaf.models.providers.scripted import ScriptedModel
 from looseleaf.place import tidy as archive
 from looseleaf.text.lines import contested, is_doubtful, is_found, signed_as_found, undoubted, worded
 from placing import THEN
+from tables import check_rows
 
 DAY = 86_400.0
 
@@ -114,21 +115,23 @@ def test_a_conclusion_is_stored_in_the_user_s_words_where_these_say_nearly_the_s
         assert rule.level != "said" or rule.object in quote
 
 
-@pytest.mark.parametrize(
-    ("said", "claim"),
-    [
-        ("i'm a backend dev", "backend developer"),
-        ("we use postgres 16", "PostgreSQL 16"),
-        ("it runs on k8s", "runs on Kubernetes"),
-        ("i live in vs code", "live in VSCode"),
-        ("we have twelve servers", "12 servers"),
-        ("tests with `go test ./...`", "go test ./..."),
-        ("approx. five services run there", "approx. 5 services"),
-    ],
-)
-def test_another_spelling_is_the_same_word(said: str, claim: str) -> None:
-    assert Claim(claim).is_said_in(said)
-    assert not Claim(claim.replace("16", "17").replace("12", "13") + " daily").is_said_in(said)
+def test_another_spelling_is_the_same_word() -> None:
+    def check(said: str, claim: str) -> None:
+        assert Claim(claim).is_said_in(said)
+        assert not Claim(claim.replace("16", "17").replace("12", "13") + " daily").is_said_in(said)
+
+    check_rows(
+        check,
+        [
+            ("i'm a backend dev", "backend developer"),
+            ("we use postgres 16", "PostgreSQL 16"),
+            ("it runs on k8s", "runs on Kubernetes"),
+            ("i live in vs code", "live in VSCode"),
+            ("we have twelve servers", "12 servers"),
+            ("tests with `go test ./...`", "go test ./..."),
+            ("approx. five services run there", "approx. 5 services"),
+        ],
+    )
 
 
 def test_what_is_drawn_from_the_user_brings_no_other_word_number_path_or_name() -> None:
@@ -593,18 +596,24 @@ def test_a_model_reads_what_only_may_be_forbidden_and_the_rest_of_a_message_with
     assert "interviewing" not in shown
 
 
-@pytest.mark.parametrize(
-    ("value", "said", "is_drawn"),
-    [
-        ("push to main", "never push to main", False),
-        ("use isort", "don't use black or isort", False),
-        ("siobhan deploys on k8s", "siobhan deploys on k8s and she won't wait", True),
-        ("seven grand, not a penny over", "i've seven grand for a van, not a penny over", True),
-        ("new accountant siobhan", "told nobody, without a word to me so. new accountant is siobhan", True),
-    ],
-)
-def test_a_denial_counts_in_its_own_clause(value: str, said: str, is_drawn: bool) -> None:
-    assert is_drawn_from(value, [said], []) is is_drawn
+def test_a_denial_counts_in_its_own_clause() -> None:
+    def check(value: str, said: str, is_drawn: bool) -> None:
+        assert is_drawn_from(value, [said], []) is is_drawn
+
+    check_rows(
+        check,
+        [
+            ("push to main", "never push to main", False),
+            ("use isort", "don't use black or isort", False),
+            ("siobhan deploys on k8s", "siobhan deploys on k8s and she won't wait", True),
+            ("seven grand, not a penny over", "i've seven grand for a van, not a penny over", True),
+            (
+                "new accountant siobhan",
+                "told nobody, without a word to me so. new accountant is siobhan",
+                True,
+            ),
+        ],
+    )
 
 
 def test_a_plan_that_takes_anybody_s_words_for_the_user_s_fails_that_test(
