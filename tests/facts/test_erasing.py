@@ -18,7 +18,7 @@ from looseleaf.distill.selector import Scores, select
 from looseleaf.distill.slot_tables import lexicon
 from looseleaf.facts.erasing import MEANT, SURELY_MEANT, HeldLine, Order, erasing_signs, find_meant
 from looseleaf.text.lines import undoubted
-from placing import THEN
+from placing import THEN, in_folders
 from tables import check_rows
 
 LINES = (
@@ -186,25 +186,33 @@ def test_obeying_twice_takes_nothing_more(place: Path, said: str) -> None:
         assert told(memory) == once
 
 
-@pytest.mark.parametrize(
-    "said",
-    [
-        "Did you forget that I play chess?", "What if I asked you to forget that I play chess?",
-        "How do I make git forget that I added chess.py?", "I told the club to forget my chess games.",
-        "between us: the chess club is bankrupt", "Please don't ever lose my chess notes.",
-        "My daughter forgets everything about chess.",
-    ],
-)  # fmt: skip
-def test_talk_of_forgetting_and_of_others_takes_nothing_away(place: Path, said: str) -> None:
-    with Memory(place / "memory") as memory:
-        say(memory, "My name is Ada.", THEN)
-        say(memory, "I'm allergic to peanuts.", THEN + 500)
-        say(memory, "I play chess every tuesday at the club.", THEN + 1000)
-        before = {each.object for each in memory.facts()}
-        assert before >= {"Ada", "peanuts"}
-        say(memory, said, THEN + 2000)
-        assert before <= {undoubted(each.object) for each in memory.facts()}
-        assert "every tuesday at the club" in told(memory)
+def test_talk_of_forgetting_and_of_others_takes_nothing_away(place: Path) -> None:
+    def check(place: Path, said: str) -> None:
+        with Memory(place / "memory") as memory:
+            say(memory, "My name is Ada.", THEN)
+            say(memory, "I'm allergic to peanuts.", THEN + 500)
+            say(memory, "I play chess every tuesday at the club.", THEN + 1000)
+            before = {each.object for each in memory.facts()}
+            assert before >= {"Ada", "peanuts"}
+            say(memory, said, THEN + 2000)
+            assert before <= {undoubted(each.object) for each in memory.facts()}
+            assert "every tuesday at the club" in told(memory)
+
+    check_rows(
+        check,
+        in_folders(
+            place,
+            [
+                "Did you forget that I play chess?",
+                "What if I asked you to forget that I play chess?",
+                "How do I make git forget that I added chess.py?",
+                "I told the club to forget my chess games.",
+                "between us: the chess club is bankrupt",
+                "Please don't ever lose my chess notes.",
+                "My daughter forgets everything about chess.",
+            ],
+        ),
+    )
 
 
 @pytest.mark.parametrize("said", ["forget that I play chess", "forget that I have a cat"])

@@ -27,7 +27,7 @@ from looseleaf.facts.gate import Witness, is_drawn_from, judge
 from looseleaf.models.providers.scripted import ScriptedModel
 from looseleaf.place import tidy as archive
 from looseleaf.text.lines import contested, is_doubtful, is_found, signed_as_found, undoubted, worded
-from placing import THEN
+from placing import THEN, in_folders
 from tables import check_rows
 
 DAY = 86_400.0
@@ -571,20 +571,25 @@ def shown_to_a_model(place: Path, said: str) -> str:
     return "\n".join(asked)
 
 
-@pytest.mark.parametrize(
-    "said",
-    [
-        "off the record: the runway is eleven weeks",
-        "the pin is 4471, don't save that anywhere",
-        "nothing in this message belongs in your memory. the runway is eleven weeks",
-        "the runway is eleven weeks. Anna must not hear it, please don't keep this conversation",
-        "the runway is eleven weeks. (please don't store any of this message, Anna reads it)",
-    ],
-)
-def test_what_is_plainly_forbidden_is_shown_to_no_model(place: Path, said: str) -> None:
-    shown = shown_to_a_model(place, said)
-    assert "4471" not in shown
-    assert "eleven weeks" not in shown
+def test_what_is_plainly_forbidden_is_shown_to_no_model(place: Path) -> None:
+    def check(place: Path, said: str) -> None:
+        shown = shown_to_a_model(place, said)
+        assert "4471" not in shown
+        assert "eleven weeks" not in shown
+
+    check_rows(
+        check,
+        in_folders(
+            place,
+            [
+                "off the record: the runway is eleven weeks",
+                "the pin is 4471, don't save that anywhere",
+                "nothing in this message belongs in your memory. the runway is eleven weeks",
+                "the runway is eleven weeks. Anna must not hear it, please don't keep this conversation",
+                "the runway is eleven weeks. (please don't store any of this message, Anna reads it)",
+            ],
+        ),
+    )
 
 
 def test_a_model_reads_what_only_may_be_forbidden_and_the_rest_of_a_message_with_an_aside(
