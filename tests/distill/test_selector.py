@@ -254,10 +254,8 @@ def test_weights_that_are_turned_round_fail_the_test_of_worth(monkeypatch: pytes
         return Head(real.weights, real.mask, -real.scale, -real.bias, real.slope, real.shift)
 
     monkeypatch.setattr(selector, "head", turned)
-    with pytest.raises(AssertionError):
-        test_what_tells_of_the_user_is_worth_more_than_an_errand(
-            "my name is Bob and I live in Oslo", "how do I sort a list in python?"
-        )
+    with pytest.raises(AssertionError, match="my name is Bob and I live in Oslo"):
+        test_what_tells_of_the_user_is_worth_more_than_an_errand()
 
 
 @pytest.mark.parametrize("piece", ["word ", "a", "1 ", "我", "'", "(a) "])
