@@ -97,7 +97,7 @@ def tool_says(memory: Memory, text: str, at: float = THEN) -> list[Placed]:
 
 
 def document_says(memory: Memory, text: str, topic: str | None = None) -> list[Placed]:
-    """A text is given that nobody vouches for: what it says waits in review."""
+    """Give an untrusted text: its facts wait in review."""
     return [memory.distill(text, topic=topic)[0]]
 
 

@@ -597,7 +597,7 @@ ids = st.sampled_from(["c1", "c2", ""])
 
 @st.composite
 def traces(draw: st.DrawFn) -> Trace:
-    """Also what only a line made by hand could hold: anything, where nobody checks."""
+    """Also what only a line made by hand could hold: anything, unchecked."""
     optional: dict[str, Any] = {
         "media": draw(st.none() | st.just({"images": ["a.png"] * 5}) | values),
         "tool_name": draw(st.none() | texts | values),

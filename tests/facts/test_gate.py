@@ -170,7 +170,7 @@ def test_no_derived_level_is_above_the_lowest_input_in_ten_thousand_graphs() -> 
 
 
 class Likes:
-    """Proposes each `like X` that it reads, whoever says it, with the user's level and source claimed."""
+    """Proposes each `like X` that it reads, from any speaker, with the user's level and source claimed."""
 
     def __init__(self, name: str = "likes/1") -> None:
         self.name = name
@@ -504,7 +504,7 @@ NOT_BY_THE_USER = [
     ("As a child I lived in Rome", "Home", "Rome"),
     ("My daughters speak Dutch", "Speaks", "Dutch"),
 ]
-"""Supposed, asked, wished, past, reported, pasted, or said of somebody else; the last is the quote, if not all."""
+"""Supposed, asked, wished, past, reported, pasted, or said of another person; the last is the quote, if not all."""
 
 STILL_BY_THE_USER = [
     ("If the tests fail, always tell me first", "Rule", "if the tests fail, always tell me first"),

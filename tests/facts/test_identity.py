@@ -477,7 +477,7 @@ def test_between_an_older_and_a_newer_value_a_person_decides() -> None:
 def test_what_a_person_wrote_is_replaced_only_by_a_person(level: Level) -> None:
     written = fact("Home", "Lyon", level="confirmed")
     decision = decide(fact("Home", "Munich", level=level), [written])
-    # What a tool says is put beside it, and nobody is asked.
+    # A tool's word is put beside it, without a question.
     assert decision.act == {"confirmed": "supersede", "tainted": "contest"}.get(level, "review")
     if decision.act == "review":
         assert decision.why == "a person wrote “Home: Lyon”"

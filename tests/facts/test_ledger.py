@@ -1031,7 +1031,7 @@ def test_a_tick_on_disk_brings_a_line_to_its_page_where_edits_on_disk_are_truste
     file.write_text("# Review\n", encoding="utf-8")
     rejected = [fact.object for fact in memory.facts(status="rejected")]
     assert rejected == (["tea"] if trusts else [])
-    assert ("tea" in memory.pages.read(REVIEW).text) is not trusts  # what nobody decided is asked again
+    assert ("tea" in memory.pages.read(REVIEW).text) is not trusts  # undecided: asked again
 
 
 # --- what it costs -----------------------------------------------------------------------
@@ -1111,21 +1111,21 @@ def test_folding_takes_time_in_proportion_to_the_edits(work: Callable[[int], Cal
 
 
 class Forgetful(FactLedger):
-    """The mutant: does not know lines again that somebody moved."""
+    """The mutant: does not recognize moved lines."""
 
     def _find_moved(self, shard: Shard, edit: Edit, read: Fact) -> Fact | None:
         return None
 
 
 class Deaf(FactLedger):
-    """The mutant: knows them again only where they go before they come."""
+    """The mutant: recognizes them only if they go before they come."""
 
     def _move_to_new(self, edit: Edit, fact: Fact) -> bool:
         return False
 
 
 class Credulous(FactLedger):
-    """The mutant: takes whoever uncovers a line for its author."""
+    """The mutant: takes the editor that uncovers a line for its author."""
 
     def _make_own(self, shard: Shard, edit: Edit, read: Fact, left: Any, author: str) -> Fact:
         return super()._make_own(shard, edit, read, left, edit.author)

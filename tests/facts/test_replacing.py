@@ -314,7 +314,7 @@ def test_what_a_person_confirmed_is_asked_about_and_never_superseded_by_talk(pla
 
 
 def test_talk_that_outranks_a_person_fails_that_test(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The mutant: whoever spoke last is right."""
+    """The mutant: the last speaker is right."""
     monkeypatch.setattr("looseleaf.facts.placement.outranks", lambda old, new: False)
     with confirmed_and_spoken_against(place) as memory:
         assert not any(each.relation.startswith("No longer") for each in memory.facts(status="pending"))

@@ -1,4 +1,4 @@
-"""The guard: of what a model writes on a page only that stands which may, and everybody else's lines stay."""
+"""The guard: only allowed lines of a model's change stand, and other authors' lines stay."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def test_in_a_drawer_a_conclusion_stands_unless_a_tool_spoke() -> None:
     made = guarded("facts/x.md", "", new, WITH_TOOLS)
     assert made.found == (("Database", "Postgres"), ("note", "Some prose."))
     assert made.text == ""
-    assert made.held == (), "nobody is asked"
+    assert made.held == (), "no question is asked"
     assert [each.partition(":")[0] for each in sentences_of(made)] == [
         "stands in a drawer, under what agents found"
     ] * 2
@@ -178,7 +178,7 @@ def test_what_the_user_said_may_be_replaced_by_what_the_user_said() -> None:
     assert "Graz" in guarded("USER.md", PAGE, PAGE.replace("- Home: Graz\n", ""), spoken, owned).text
     assert "Graz" in guarded("USER.md", PAGE, PAGE.replace("- Home: Graz\n", ""), SPOKEN, owned).text
     page = "# Town Facts\n\n- Home: Graz\n"
-    for spoken in (WITH_TOOLS, Spoken()):  # a tool spoke, or nobody was heard
+    for spoken in (WITH_TOOLS, Spoken()):  # a tool spoke, or the user did not
         assert "Graz" in guarded("facts/town.md", page, "# Town Facts\n", spoken, owned).text
     assert "Graz" not in guarded("facts/town.md", page, "# Town Facts\n", SPOKEN, owned).text
 

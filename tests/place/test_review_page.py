@@ -1,4 +1,4 @@
-"""What waits for a person: one line never keeps the others waiting, and nobody fills the page alone."""
+"""Review: one line never keeps the others waiting, and no source fills the page alone."""
 
 from __future__ import annotations
 

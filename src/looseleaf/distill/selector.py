@@ -335,9 +335,8 @@ def select(text: str, around: Around = Around()) -> Scores:  # noqa: B008 - froz
 def _forbid_chances(text: str, hashes: list[int], forbid: float) -> dict[str, float]:
     """Return the chances `forbid`, `erase` and `last`. One clause may forbid more plainly than its whole sentence."""
     places: list[tuple[int, int]] = []
-    if has_forbidding_word(text) or len(tokens_of(text)) == sum(
-        READ_TOKENS
-    ):  # some of it may not have been read
+    is_cut = len(tokens_of(text)) == sum(READ_TOKENS)  # some of it may not have been read
+    if has_forbidding_word(text) or is_cut:
         places = clauses_of(text[:READ_CHARS])[:_READ_CLAUSES]
     for number, (first, last) in enumerate(places if len(places) > 1 else ()):
         if has_forbidding_word(text[first:last]):

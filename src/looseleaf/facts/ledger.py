@@ -324,9 +324,8 @@ class FactLedger:
             drop_fact(shard, name)  # it was only a second line
             return True
         heir = copy_id(name)
-        is_no = (
-            edit.author == PERSON and edit.undoes is None
-        )  # a person's no is to the fact, not to one of its lines
+        # A person's no is to the fact, not to one of its lines.
+        is_no = edit.author == PERSON and edit.undoes is None
         if fact.status != "current" or is_no:
             return False
         if heir in shard.standing:
@@ -439,9 +438,8 @@ class FactLedger:
             if "tags" in given:
                 given["tags"] = tuple(map(str, given["tags"] or ()))
             if (fact.status, given.get("status")) == ("pending", "rejected"):
-                given["recorded_at"] = float(
-                    record.get("ts") or 0.0
-                )  # it never held; this is the time of the rejection
+                # It never held; this is the time of the rejection.
+                given["recorded_at"] = float(record.get("ts") or 0.0)
             self._put_fact(fact.but(**given))
 
     def _replace_on_line(self, old: str, raw: Record, record: Record) -> None:

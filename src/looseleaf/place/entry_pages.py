@@ -233,9 +233,8 @@ class Diary:
         }
         said = {name: value for name, value in given.items() if self._is_told(value)}
         title = said.get("title") or said.get("task") or said.get("problem") or ""
-        if not self._is_asked(title) and not is_said_by_user(
-            title, self._witnesses
-        ):  # an index line would show it
+        # An index line would show the title.
+        if not self._is_asked(title) and not is_said_by_user(title, self._witnesses):
             title = " ".join(self._first_request().split()[:_TITLE_WORDS])
         if not title:
             return  # nothing was requested
