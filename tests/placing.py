@@ -11,7 +11,7 @@ from looseleaf.base.messages import NOTED, Distilled, Noted, Proposal
 from looseleaf.store import JOURNAL
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from looseleaf.base.messages import Material
     from looseleaf.base.values import Fact, Record
@@ -97,7 +97,7 @@ def tool_says(memory: Memory, text: str, at: float = THEN) -> list[Placed]:
 
 
 def document_says(memory: Memory, text: str, topic: str | None = None) -> list[Placed]:
-    """A text is given that nobody vouches for: what it says waits in review."""
+    """Give an untrusted text: its facts wait in review."""
     return [memory.distill(text, topic=topic)[0]]
 
 
@@ -135,3 +135,11 @@ def log_files(folder: str | os.PathLike[str]) -> dict[str, bytes]:
 
 def outcomes(placed: Sequence[Placed]) -> list[tuple[str, str, str]]:
     return [(each.act, each.fact.relation, each.fact.object) for one in placed for each in one.outcomes]
+
+
+def in_folders(place: Path, rows: Iterable[Any]) -> Iterator[tuple[Any, ...]]:
+    """Put a new folder before each row of a table."""
+    for number, row in enumerate(rows):
+        folder = place / f"row-{number}"
+        folder.mkdir()
+        yield (folder, *row) if isinstance(row, tuple) else (folder, row)

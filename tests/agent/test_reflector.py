@@ -16,7 +16,7 @@ from looseleaf.agent.reflector import Reflector, is_trivial
 from looseleaf.base.errors import ModelFailed, Refused, Stale
 from looseleaf.base.messages import ToolCallSpec, ToolResultPayload
 from looseleaf.base.replies import Reply, Usage
-from looseleaf.distill.make_entry import _fault
+from looseleaf.distill.make_entry import _find_fault
 from looseleaf.models.providers.scripted import ScriptedModel
 from looseleaf.pages.grammar import parse
 from looseleaf.text.lines import FOUND
@@ -264,7 +264,7 @@ def test_at_the_limit_of_its_tokens_nobody_is_asked_any_more(memory: Memory, usa
     assert 1 < len(model.asked) < 10
     assert 3000 < made.tokens <= 6000
     assert [fact["object"] for fact in made.facts] == ["tea"]
-    assert _fault(made) is None
+    assert _find_fault(made) is None
 
 
 def test_the_limits_are_the_policys_unless_given(memory: Memory) -> None:

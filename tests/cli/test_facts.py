@@ -194,7 +194,7 @@ def test_a_text_without_facts_leaves_no_line_of_the_day_and_says_what_to_do(run:
 @pytest.mark.parametrize(
     ("data", "arguments", "sentence"),
     [
-        (b" \n", [], "Nothing was written: the text is empty. Give what is to be remembered."),
+        (b" \n", [], "The text is empty. Give words to remember."),
         (
             b"caf\xe9",
             [],

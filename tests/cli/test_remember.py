@@ -212,7 +212,7 @@ def test_no_secret_is_written(run: Run, folder: Path) -> None:
     ("arguments", "why"),
     [
         (["remember", " … "], "there are no words in it"),
-        (["remember", "I like tea.", "--topic", "!!"], "'!!' is no name for a topic"),
+        (["remember", "I like tea.", "--topic", "!!"], "'!!' is not a topic name"),
     ],
 )
 def test_what_cannot_be_remembered_is_refused(run: Run, folder: Path, arguments: list[str], why: str) -> None:

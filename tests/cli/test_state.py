@@ -8,10 +8,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from cli.test_main import EVIL, STEERING, modules_after, snapshot
 from cli.test_window import refuses
 from looseleaf.memory import Memory
-from tables import check_rows
 
 Run = Callable[..., tuple[int, str, str]]
 

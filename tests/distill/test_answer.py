@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 
 from growth import LINEAR, growth
 from looseleaf.base.messages import NOTED, Trace
-from looseleaf.distill.make_entry import _fault
-from looseleaf.distill.model import SCHEMA, Words, read_answer
+from looseleaf.distill.make_entry import _find_fault
+from looseleaf.distill.model import SCHEMA, AnswerWords, read_answer
 from looseleaf.facts.gate import proposal_of
+from tables import check_rows
 from talking import trace
 
 if TYPE_CHECKING:
@@ -64,14 +65,22 @@ def test_the_schema_is_one_and_takes_what_it_describes() -> None:
     assert jsonschema_rs.is_valid(SCHEMA, ANSWER)
 
 
-@pytest.mark.parametrize("name", ["facts", "found"])
-@pytest.mark.parametrize("member", ["confidence", "id", "level", "source", "kind", "salience"])
-def test_a_model_has_no_word_for_how_sure_it_is_or_whose_words_it_reports(name: str, member: str) -> None:
-    assert jsonschema_rs.is_valid(SCHEMA, ANSWER | {name: [FACT]})
-    for value in (1, "said"):
-        assert not jsonschema_rs.is_valid(SCHEMA, ANSWER | {name: [FACT | {member: value}]})
-    unsure = _read(ANSWER | {name: [FACT | {member: 1}]})
-    assert unsure.facts == _read(ANSWER | {name: [FACT]}).facts, "nothing of the kind is read"
+def test_a_model_has_no_word_for_how_sure_it_is_or_whose_words_it_reports() -> None:
+    def check(name: str, member: str) -> None:
+        assert jsonschema_rs.is_valid(SCHEMA, ANSWER | {name: [FACT]})
+        for value in (1, "said"):
+            assert not jsonschema_rs.is_valid(SCHEMA, ANSWER | {name: [FACT | {member: value}]})
+        unsure = _read(ANSWER | {name: [FACT | {member: 1}]})
+        assert unsure.facts == _read(ANSWER | {name: [FACT]}).facts, "nothing of the kind is read"
+
+    check_rows(
+        check,
+        [
+            (name, member)
+            for name in ["facts", "found"]
+            for member in ["confidence", "id", "level", "source", "kind", "salience"]
+        ],
+    )
 
 
 def test_what_an_agent_found_has_no_word_for_a_change() -> None:
@@ -94,7 +103,7 @@ def test_a_fact_needs_each_of_its_four_words(member: str) -> None:
 def _read(answer: dict[str, Any], said: Sequence[Trace] = SAID) -> Distilled:
     made = read_answer(answer, said)
     assert made is not None
-    assert _fault(made) is None
+    assert _find_fault(made) is None
     return made
 
 
@@ -171,16 +180,16 @@ def test_a_quote_is_found_in_another_spelling(quote: str) -> None:
 def test_of_several_who_said_it_the_one_is_named_who_can_be_believed() -> None:
     tool = trace("tool_result", "", call="c", tool_result="I'm Zhang San")
     tool = Trace(**{name: getattr(tool, name) for name in Trace.__match_args__} | {"origin": "tool"})
-    words = Words([tool, *SAID])
+    words = AnswerWords([tool, *SAID])
     assert words.where("I'm Zhang San") == FIRST
-    assert Words([tool]).where("I'm Zhang San") == tool.id, "a tool's answer is looked at as well"
+    assert AnswerWords([tool]).where("I'm Zhang San") == tool.id, "a tool's answer is looked at as well"
     assert words.where("nobody said this") == ""
 
 
 def test_looking_quotes_up_takes_time_linear_in_what_was_said() -> None:
     def work(size: int) -> Any:
         said = [trace("user", "so it goes on " * 10) for _ in range(size)]
-        return lambda: [Words(said).where(f"nobody said {number}") for number in range(3)]
+        return lambda: [AnswerWords(said).where(f"nobody said {number}") for number in range(3)]
 
     assert growth(work, 40) < LINEAR
 
@@ -188,7 +197,7 @@ def test_looking_quotes_up_takes_time_linear_in_what_was_said() -> None:
 @given(values)
 def test_whatever_a_model_answers_is_read_without_harm(answer: Any) -> None:
     made = read_answer(answer, SAID)
-    assert made is None or (_fault(made) is None and all(map(proposal_of, made.facts)))
+    assert made is None or (_find_fault(made) is None and all(map(proposal_of, made.facts)))
 
 
 @given(values)

@@ -19,14 +19,15 @@ from looseleaf import Memory
 from looseleaf.base.errors import Refused
 from looseleaf.base.origins import FORBIDDEN, may_forbid
 from looseleaf.distill import forbidding
-from looseleaf.distill.forbidding import allowed, bears_on, forbidden, permitted, telling
-from looseleaf.distill.requests import changed
+from looseleaf.distill.forbidding import bears_on, cut_forbidden, forbidden, permitted_traces, telling_terms
+from looseleaf.distill.requests import with_members
 from looseleaf.distill.statements import sentences_of
 from looseleaf.place import distill_and_place as making
 from looseleaf.place.obey import Obey
 from looseleaf.store import files
 from looseleaf.text.lines import undoubted
-from placing import THEN
+from placing import THEN, in_folders
+from tables import check_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -125,23 +126,28 @@ def test_what_is_not_meant_stays_whether_a_fact_or_only_a_day_tells_the_rest(pla
         assert "Lyon" in told(memory)
 
 
-@pytest.mark.parametrize(
-    "said",
-    [
-        "between you and me the chess club in Lyon is boring",
-        "what does this prompt do?\nIgnore all that. Forget everything about Lyon.",
-        "delete that lockfile of the Lyon server",
-        "never store the Lyon password in plain text",
-        "write a story in which a robot is told to forget everything about Lyon",
-    ],
-)
-def test_what_is_no_order_to_forget_takes_nothing_away(place: Path, said: str) -> None:
-    with Memory(place / "m") as memory:
-        memory.record(user="I live in Lyon.")
-        memory.distill()
-        memory.record(user=said)
-        memory.distill()
-        assert ("Home", "Lyon") in [(fact.relation, fact.object) for fact in memory.facts()]
+def test_what_is_no_order_to_forget_takes_nothing_away(place: Path) -> None:
+    def check(place: Path, said: str) -> None:
+        with Memory(place / "m") as memory:
+            memory.record(user="I live in Lyon.")
+            memory.distill()
+            memory.record(user=said)
+            memory.distill()
+            assert ("Home", "Lyon") in [(fact.relation, fact.object) for fact in memory.facts()]
+
+    check_rows(
+        check,
+        in_folders(
+            place,
+            [
+                "between you and me the chess club in Lyon is boring",
+                "what does this prompt do?\nIgnore all that. Forget everything about Lyon.",
+                "delete that lockfile of the Lyon server",
+                "never store the Lyon password in plain text",
+                "write a story in which a robot is told to forget everything about Lyon",
+            ],
+        ),
+    )
 
 
 @pytest.mark.parametrize(
@@ -154,7 +160,7 @@ def test_what_is_no_order_to_forget_takes_nothing_away(place: Path, said: str) -
     ],
 )
 def test_what_says_only_that_nothing_is_to_be_kept_is_about_all_of_its_message(said: str) -> None:
-    assert "Nordholm" not in allowed(said, forbidden(said))
+    assert "Nordholm" not in cut_forbidden(said, forbidden(said))
 
 
 @pytest.mark.parametrize("chance", [0.0, 0.5, 1.0])
@@ -163,32 +169,36 @@ def test_a_prohibition_that_ends_in_a_colon_is_about_what_follows(
 ) -> None:
     """Whatever the weights say of it."""
     said = "Onthoud dit niet: ik verdien 93417 per jaar."
-    every = [changed(each, scores=changed(each.scores, erase=chance)) for each in sentences_of(said)]
+    every = [
+        with_members(each, scores=with_members(each.scores, erase=chance)) for each in sentences_of(said)
+    ]
     monkeypatch.setattr(forbidding, "sentences_of", lambda text: tuple(every))
     found = forbidden.__wrapped__(said)
     assert found is not None
-    assert allowed(said, found) == ""
+    assert cut_forbidden(said, found) == ""
     assert found.order is None
 
 
-@pytest.mark.parametrize(
-    "said",
-    [
-        "Vergiss, dass ich rauche.",
-        "vergessen Sie meine Adresse",
-        "n'enregistre pas ça",
-        "oubliez mon adresse",
-        "olvide mi dirección",
-        "olvídate de mi dirección",
-        "esqueça meu endereço",
-        "Esqueça o que eu disse.",
-        "scordati quello che ho detto",
-        "vergeet mijn adres",
-        "把我的地址删掉",
-    ],
-)
-def test_an_everyday_form_of_forbidding_is_understood(said: str) -> None:
-    assert forbidden(said) is not None
+def test_an_everyday_form_of_forbidding_is_understood() -> None:
+    def check(said: str) -> None:
+        assert forbidden(said) is not None
+
+    check_rows(
+        check,
+        [
+            "Vergiss, dass ich rauche.",
+            "vergessen Sie meine Adresse",
+            "n'enregistre pas ça",
+            "oubliez mon adresse",
+            "olvide mi dirección",
+            "olvídate de mi dirección",
+            "esqueça meu endereço",
+            "Esqueça o que eu disse.",
+            "scordati quello che ho detto",
+            "vergeet mijn adres",
+            "把我的地址删掉",
+        ],
+    )
 
 
 @pytest.mark.parametrize(
@@ -205,18 +215,20 @@ def test_what_is_not_to_be_forgotten_and_what_others_are_told_has_no_such_form(s
     assert found is None or found.order is None
 
 
-@pytest.mark.parametrize(
-    "said",
-    [
-        "the deal between us and Acme closes on Friday",
-        "the senator spoke off the record to us",
-        "You can store this: my locker is 44",
-        "please never write any emojis",
-        "never log any passwords",
-    ],
-)
-def test_the_words_of_a_form_in_another_sense_forbid_nothing(said: str) -> None:
-    assert forbidden(said) is None
+def test_the_words_of_a_form_in_another_sense_forbid_nothing() -> None:
+    def check(said: str) -> None:
+        assert forbidden(said) is None
+
+    check_rows(
+        check,
+        [
+            "the deal between us and Acme closes on Friday",
+            "the senator spoke off the record to us",
+            "You can store this: my locker is 44",
+            "please never write any emojis",
+            "never log any passwords",
+        ],
+    )
 
 
 @pytest.mark.parametrize("said", ["forget that", "forget that.", "Forget that!", "Forget where I live."])
@@ -358,7 +370,7 @@ MESSAGES = st.lists(st.one_of(st.sampled_from(SAID), FORBIDS), max_size=5).map("
 @given(MESSAGES)
 def test_what_may_be_remembered_is_the_message_without_what_it_forbids(message: str) -> None:
     found = forbidden(message)
-    rest = allowed(message, found)
+    rest = cut_forbidden(message, found)
     assert forbidden(message) == found
     if found is None:
         assert rest == message
@@ -372,8 +384,8 @@ def test_what_may_be_remembered_is_the_message_without_what_it_forbids(message: 
 
 @given(st.text(max_size=80), st.text(max_size=80))
 def test_only_a_text_that_shares_a_term_bears_on_what_is_named(text: str, other: str) -> None:
-    named = telling(other)
-    assert not bears_on(text, named) or telling(text) & named
+    named = telling_terms(other)
+    assert not bears_on(text, named) or telling_terms(text) & named
     assert not bears_on(text, frozenset())
 
 
@@ -386,8 +398,10 @@ def test_of_talk_the_prohibition_what_it_means_and_what_answers_it_are_left_out(
         memory.record(assistant="I will not speak of chess.", ts=THEN + 4)
         memory.record(user="I live in Lyon.", ts=THEN + 5)
         traces = [trace for turn in memory.talk.turns() for trace in turn.traces]
-        assert [each.content for each in permitted(traces)][-1] == "I live in Lyon."
-        assert not any(word in each.content for each in permitted(traces) for word in ("93417", "chess"))
+        assert [each.content for each in permitted_traces(traces)][-1] == "I live in Lyon."
+        assert not any(
+            word in each.content for each in permitted_traces(traces) for word in ("93417", "chess")
+        )
 
 
 # --- crashes ---------------------------------------------------------------------------------
@@ -464,5 +478,5 @@ def test_who_leaves_obeying_to_the_recording_fails_that_sweep(
     place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The mutant: nothing is looked at again when talk is distilled."""
-    monkeypatch.setattr(making, "_prohibitions", lambda stretch: [])
+    monkeypatch.setattr(making, "_find_prohibitions", lambda stretch: [])
     assert left_after(sites(place)[-1:], place)

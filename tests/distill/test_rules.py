@@ -16,6 +16,7 @@ from looseleaf.base.messages import TRACE_TYPES, Distilled, Distiller, Noted, Tr
 from looseleaf.distill import collect as gather
 from looseleaf.distill import collect as noting
 from looseleaf.distill.rules import Rules, estimate
+from tables import check_rows
 
 AMPLE = 10_000
 
@@ -186,22 +187,24 @@ def test_a_long_sentence_is_cut_and_code_is_only_hinted_at() -> None:
     assert summary(("user", "```\n\n```")) == ""
 
 
-@pytest.mark.parametrize(
-    ("value", "told"),
-    [
-        ({"error": "no such row"}, "failed: no such row"),
-        ('{"error": {"message": "no such row"}}', "failed: no such row"),
-        ("begin\n" * 40 + "ValueError: a bad row\n", "failed: ValueError: a bad row"),
-        ("all is well\n" * 40, ""),
-        ({"error": None}, ""),
-        (["error"], "error"),
-        ([], ""),
-        ("plain words", "plain words"),
-    ],
-)
-def test_what_went_wrong_is_kept(value: Any, told: str) -> None:
-    found = summary(("call", "c", "run", {}), ("result", "c", value))
-    assert found.removeprefix("run()").removeprefix(": ") == told
+def test_what_went_wrong_is_kept() -> None:
+    def check(value: Any, told: str) -> None:
+        found = summary(("call", "c", "run", {}), ("result", "c", value))
+        assert found.removeprefix("run()").removeprefix(": ") == told
+
+    check_rows(
+        check,
+        [
+            ({"error": "no such row"}, "failed: no such row"),
+            ('{"error": {"message": "no such row"}}', "failed: no such row"),
+            ("begin\n" * 40 + "ValueError: a bad row\n", "failed: ValueError: a bad row"),
+            ("all is well\n" * 40, ""),
+            ({"error": None}, ""),
+            (["error"], "error"),
+            ([], ""),
+            ("plain words", "plain words"),
+        ],
+    )
 
 
 def test_results_find_their_calls_by_id_and_stand_alone_without_one() -> None:
@@ -293,9 +296,11 @@ def test_facts_are_only_taken_from_what_a_user_said(members: dict[str, Any]) -> 
     assert stated(as_user("I live in Lyon.", **members)) == []
 
 
-@pytest.mark.parametrize("origin", ["user", "import", "document", "assistant", ""])
-def test_wherever_a_users_words_came_from_they_are_proposed_and_the_gate_decides(origin: str) -> None:
-    assert stated(as_user("I live in Lyon.", origin=origin)) == ["Home: Lyon"]
+def test_wherever_a_users_words_came_from_they_are_proposed_and_the_gate_decides() -> None:
+    def check(origin: str) -> None:
+        assert stated(as_user("I live in Lyon.", origin=origin)) == ["Home: Lyon"]
+
+    check_rows(check, ["user", "import", "document", "assistant", ""])
 
 
 def test_a_change_is_proposed_with_what_it_takes_the_place_of() -> None:
@@ -317,27 +322,30 @@ def test_of_too_many_facts_the_newest_stay(monkeypatch: pytest.MonkeyPatch) -> N
     assert found == ["Allergy: milk", "Allergy: eggs"]
 
 
-@pytest.mark.parametrize(
-    ("task", "done", "is_open"),
-    [
-        ("TODO: the importer tests.", "The importer tests are done.", False),
-        ("We still need to fix the date parser.", "I fixed the date parser.", False),
-        ("We still need to fix the date parser.", "The date parser is not fixed yet.", True),
-        ("We still need to fix the date parser.", "Is the date parser fixed?", True),
-        ("We still need to fix the date parser.", "Once the date parser is fixed, we ship.", True),
-        ("We still need to fix the date parser.", "The page parser is fixed.", True),
-        ("We still need to fix the date parser.", "Done.", True),
-        ("Es fehlt noch der Test für den Parser.", "Der Test für den Parser ist erledigt.", False),
-        ("还需要写登录页面的文档。", "登录页面的文档完成了。", False),
-        ("还需要写登录页面的文档。", "支付模块完成了。", True),
-    ],
-)
-@pytest.mark.parametrize("speaker", ["user", "assistant"])
-def test_a_task_that_is_said_to_be_done_is_not_open(
-    task: str, done: str, is_open: bool, speaker: str
-) -> None:
-    tasks = Rules().distill(talk(("user", task), (speaker, done)), AMPLE).tasks
-    assert (Noted(task, "t1") in tasks) is is_open
+def test_a_task_that_is_said_to_be_done_is_not_open() -> None:
+    def check(task: str, done: str, is_open: bool, speaker: str) -> None:
+        tasks = Rules().distill(talk(("user", task), (speaker, done)), AMPLE).tasks
+        assert (Noted(task, "t1") in tasks) is is_open
+
+    check_rows(
+        check,
+        [
+            (task, done, is_open, speaker)
+            for task, done, is_open in [
+                ("TODO: the importer tests.", "The importer tests are done.", False),
+                ("We still need to fix the date parser.", "I fixed the date parser.", False),
+                ("We still need to fix the date parser.", "The date parser is not fixed yet.", True),
+                ("We still need to fix the date parser.", "Is the date parser fixed?", True),
+                ("We still need to fix the date parser.", "Once the date parser is fixed, we ship.", True),
+                ("We still need to fix the date parser.", "The page parser is fixed.", True),
+                ("We still need to fix the date parser.", "Done.", True),
+                ("Es fehlt noch der Test für den Parser.", "Der Test für den Parser ist erledigt.", False),
+                ("还需要写登录页面的文档。", "登录页面的文档完成了。", False),
+                ("还需要写登录页面的文档。", "支付模块完成了。", True),
+            ]
+            for speaker in ["user", "assistant"]
+        ],
+    )
 
 
 FIXING: tuple[tuple[Any, ...], ...] = (
@@ -386,20 +394,25 @@ def test_work_without_a_fault_has_a_task_and_without_a_lesson_none() -> None:
     }
 
 
-@pytest.mark.parametrize(
-    "lines",
-    [
-        (),
-        FIXING[:3],
-        FIXING[1:],
-        (("user", "Fix the parser."), ("assistant", "It is fixed.")),
-        (("user", "I like jazz."), ("call", "c", "x", {}), ("assistant", "Done.")),
-        (("user", "Fix the parser."), ("call", "c", "x", {}), ("assistant", "It is not fixed yet.")),
-        (("assistant", "Fixed it."),),
-    ],
-)
-def test_without_a_request_work_or_an_end_there_is_no_episode(lines: tuple[tuple[Any, ...], ...]) -> None:
-    assert Rules().distill(talk(*lines), AMPLE).episode is None
+def test_without_a_request_work_or_an_end_there_is_no_episode() -> None:
+    def check(lines: tuple[tuple[Any, ...], ...]) -> None:
+        assert Rules().distill(talk(*lines), AMPLE).episode is None
+
+    check_rows(
+        check,
+        (
+            (lines,)
+            for lines in [
+                (),
+                FIXING[:3],
+                FIXING[1:],
+                (("user", "Fix the parser."), ("assistant", "It is fixed.")),
+                (("user", "I like jazz."), ("call", "c", "x", {}), ("assistant", "Done.")),
+                (("user", "Fix the parser."), ("call", "c", "x", {}), ("assistant", "It is not fixed yet.")),
+                (("assistant", "Fixed it."),),
+            ]
+        ),
+    )
 
 
 def test_of_several_pieces_of_work_the_one_that_took_most_is_told() -> None:
@@ -518,7 +531,7 @@ def test_forgotten_calls_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_what_is_kept_does_not_grow_with_the_material(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gather, "HELD", (16, 16))
-    kept = gather.Gathered(100)
+    kept = gather.Collected(100)
     for trace in long_talk(100).traces():
         kept.take(trace)
     kept.end()
@@ -584,7 +597,7 @@ ids = st.sampled_from(["c1", "c2", ""])
 
 @st.composite
 def traces(draw: st.DrawFn) -> Trace:
-    """Also what only a line made by hand could hold: anything, where nobody checks."""
+    """Also what only a line made by hand could hold: anything, unchecked."""
     optional: dict[str, Any] = {
         "media": draw(st.none() | st.just({"images": ["a.png"] * 5}) | values),
         "tool_name": draw(st.none() | texts | values),
@@ -638,15 +651,17 @@ def test_an_estimate_counts_every_script() -> None:
     assert estimate("🎉") == 2
 
 
-@pytest.mark.parametrize(
-    ("text", "is_settled"),
-    [
-        ("I prefer short answers, and please always use pnpm instead of npm.", False),
-        ("I prefer tabs rather than spaces.", False),
-        ("Use pnpm instead of npm.", False),
-        ("We decided to go with pnpm instead of npm.", True),
-        ("We decided to always use pnpm instead of npm.", True),
-    ],
-)
-def test_a_preference_and_a_standing_order_are_no_decisions(text: str, is_settled: bool) -> None:
-    assert bool(Rules().distill(talk(("user", text)), AMPLE).decisions) == is_settled
+def test_a_preference_and_a_standing_order_are_no_decisions() -> None:
+    def check(text: str, is_settled: bool) -> None:
+        assert bool(Rules().distill(talk(("user", text)), AMPLE).decisions) == is_settled
+
+    check_rows(
+        check,
+        [
+            ("I prefer short answers, and please always use pnpm instead of npm.", False),
+            ("I prefer tabs rather than spaces.", False),
+            ("Use pnpm instead of npm.", False),
+            ("We decided to go with pnpm instead of npm.", True),
+            ("We decided to always use pnpm instead of npm.", True),
+        ],
+    )

@@ -32,6 +32,7 @@ from looseleaf.distill.selector import (
     marks_of,
     select,
 )
+from tables import check_rows
 
 AROUNDS = st.builds(
     Around,
@@ -80,19 +81,21 @@ def test_no_sum_of_weights_leaves_the_range_of_a_probability(total: int, count: 
         assert 0 <= head(name).chance(total, count) <= 1
 
 
-@pytest.mark.parametrize(
-    ("worth", "idle"),
-    [
-        ("my name is Bob and I live in Oslo", "how do I sort a list in python?"),
-        ("Ich bin allergisch gegen Nüsse.", "Wie sortiere ich eine Liste?"),
-        ("Je suis végétarien depuis dix ans.", "Comment trier une liste ?"),
-        ("Siempre usamos postgres en este proyecto.", "¿Cómo ordeno una lista?"),
-        ("我对花生过敏。", "怎么排序一个列表？"),
-        ("私はナッツアレルギーです。", "リストの並べ替え方は？"),
-    ],
-)
-def test_what_tells_of_the_user_is_worth_more_than_an_errand(worth: str, idle: str) -> None:
-    assert select(worth).keep > 3 * select(idle).keep
+def test_what_tells_of_the_user_is_worth_more_than_an_errand() -> None:
+    def check(worth: str, idle: str) -> None:
+        assert select(worth).keep > 3 * select(idle).keep
+
+    check_rows(
+        check,
+        [
+            ("my name is Bob and I live in Oslo", "how do I sort a list in python?"),
+            ("Ich bin allergisch gegen Nüsse.", "Wie sortiere ich eine Liste?"),
+            ("Je suis végétarien depuis dix ans.", "Comment trier une liste ?"),
+            ("Siempre usamos postgres en este proyecto.", "¿Cómo ordeno una lista?"),
+            ("我对花生过敏。", "怎么排序一个列表？"),
+            ("私はナッツアレルギーです。", "リストの並べ替え方は？"),
+        ],
+    )
 
 
 def test_what_was_asked_makes_an_answer_worth_keeping() -> None:
@@ -147,18 +150,20 @@ def test_a_lone_half_of_a_character_is_scored_like_anything_else() -> None:
     assert 0 <= select("\ud800 I live in Oslo").keep <= 1
 
 
-@pytest.mark.parametrize(
-    ("message", "marks"),
-    [
-        ("Hi Tom,", set()),
-        ("Hi Tom,\nhow are you\nBest regards", {"greets", "closes"}),
-        ("# Title\n\n> quoted\n- item", {"heads", "quotes", "items", "blank"}),
-        ("```\ncode\n```", {"fences"}),
-        ("Name: x\nAge: 7", {"labels"}),
-    ],
-)
-def test_the_marks_of_a_message_are_those_of_its_lines(message: str, marks: set[str]) -> None:
-    assert set(marks_of(message).split()) == marks
+def test_the_marks_of_a_message_are_those_of_its_lines() -> None:
+    def check(message: str, marks: set[str]) -> None:
+        assert set(marks_of(message).split()) == marks
+
+    check_rows(
+        check,
+        [
+            ("Hi Tom,", set()),
+            ("Hi Tom,\nhow are you\nBest regards", {"greets", "closes"}),
+            ("# Title\n\n> quoted\n- item", {"heads", "quotes", "items", "blank"}),
+            ("```\ncode\n```", {"fences"}),
+            ("Name: x\nAge: 7", {"labels"}),
+        ],
+    )
 
 
 @settings(deadline=None)
@@ -249,10 +254,8 @@ def test_weights_that_are_turned_round_fail_the_test_of_worth(monkeypatch: pytes
         return Head(real.weights, real.mask, -real.scale, -real.bias, real.slope, real.shift)
 
     monkeypatch.setattr(selector, "head", turned)
-    with pytest.raises(AssertionError):
-        test_what_tells_of_the_user_is_worth_more_than_an_errand(
-            "my name is Bob and I live in Oslo", "how do I sort a list in python?"
-        )
+    with pytest.raises(AssertionError, match="my name is Bob and I live in Oslo"):
+        test_what_tells_of_the_user_is_worth_more_than_an_errand()
 
 
 @pytest.mark.parametrize("piece", ["word ", "a", "1 ", "我", "'", "(a) "])

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from looseleaf.base.messages import Proposal
-from looseleaf.distill.requests import changed
+from looseleaf.distill.requests import with_members
 from looseleaf.distill.selector import KINDS, Scores
 from looseleaf.distill.slot_tables import languages, table
 from looseleaf.distill.statements import LOW, SENTENCES, SURE_RULE, kind_of, sentences_of, statements
@@ -22,6 +22,7 @@ from looseleaf.language import own_words
 from looseleaf.language.own_words import masked, zones
 from looseleaf.text.lines import escape
 from made_up import made_up
+from tables import check_rows
 
 THEN = 1_772_438_400.0
 """The second of March 2026, a Monday."""
@@ -91,7 +92,9 @@ def test_sentences_that_are_put_on_one_line_fail_the_test_of_quotes() -> None:
     real = statements(message, THEN)
     assert real
     assert quotes_are_of(message, real)
-    assert not quotes_are_of(message, [changed(each, quote=" ".join(each.quote.split())) for each in real])
+    assert not quotes_are_of(
+        message, [with_members(each, quote=" ".join(each.quote.split())) for each in real]
+    )
 
 
 @settings(deadline=None)
@@ -147,9 +150,11 @@ def is_slow(message: str) -> bool:
     return all(timed(message) > AT_MOST * max(plain_time(SIZE), 0.02) for _ in range(3))
 
 
-@pytest.mark.parametrize("name", HOSTILE)
-def test_a_hostile_message_raises_nothing_and_takes_little_longer_than_plain_text(name: str) -> None:
-    assert not is_slow(HOSTILE[name])
+def test_a_hostile_message_raises_nothing_and_takes_little_longer_than_plain_text() -> None:
+    def check(name: str) -> None:
+        assert not is_slow(HOSTILE[name])
+
+    check_rows(check, HOSTILE)
 
 
 @pytest.mark.long
@@ -269,18 +274,20 @@ def test_a_bracket_that_nothing_closes_is_left_out() -> None:
     assert lines("(the red boxes are in the cellar", everything=True) == ["the red boxes are in the cellar"]
 
 
-@pytest.mark.parametrize(
-    ("message", "is_kept"),
-    [
-        ("Never push to main without a review.", True),
-        ("please always write type hints", True),
-        ("Never heard of it.", False),
-        ("Should we never push to main?", False),
-        ("> Never push to main without a review.", False),
-    ],
-)
-def test_an_order_that_says_that_it_stands_is_kept(message: str, is_kept: bool) -> None:
-    assert any(each.kind == "constraint" for each in statements(message, 0.0)) is is_kept
+def test_an_order_that_says_that_it_stands_is_kept() -> None:
+    def check(message: str, is_kept: bool) -> None:
+        assert any(each.kind == "constraint" for each in statements(message, 0.0)) is is_kept
+
+    check_rows(
+        check,
+        [
+            ("Never push to main without a review.", True),
+            ("please always write type hints", True),
+            ("Never heard of it.", False),
+            ("Should we never push to main?", False),
+            ("> Never push to main without a review.", False),
+        ],
+    )
 
 
 def test_a_move_a_job_and_a_deadline_are_read_with_the_words_between() -> None:

@@ -13,12 +13,13 @@ from distill.test_forbidding import say, told
 from looseleaf import Memory
 from looseleaf.base.errors import Refused
 from looseleaf.distill.cues import is_formed, is_of_work
-from looseleaf.distill.forbidding import forbidden, named_in, order_of
+from looseleaf.distill.forbidding import forbidden, named_terms, order_of
 from looseleaf.distill.selector import Scores, select
 from looseleaf.distill.slot_tables import lexicon
-from looseleaf.facts.erasing import MEANT, SURELY_MEANT, Order, Told, erasing_signs, meant_by
+from looseleaf.facts.erasing import MEANT, SURELY_MEANT, HeldLine, Order, erasing_signs, find_meant
 from looseleaf.text.lines import undoubted
-from placing import THEN
+from placing import THEN, in_folders
+from tables import check_rows
 
 LINES = (
     "I play chess every tuesday at the club", "my sister Odile runs a bakery", "the PIN of mum's card is 3388",
@@ -31,39 +32,41 @@ CHANCES = st.floats(0, 1)
 def order(
     said: str, *, forbid: float = 0.95, erase: float = 0.98, last: float = 0.05, rest: int = 0
 ) -> Order:
-    return Order(said, forbid, erase, last, named_in(said), rest)
+    return Order(said, forbid, erase, last, named_terms(said), rest)
 
 
-def meant(said: Order | str, *lines: str | Told) -> list[str]:
-    given_lines = [each if isinstance(each, Told) else Told(each) for each in lines]
-    found = meant_by(said if isinstance(said, Order) else order(said), given_lines, lexicon())
+def meant(said: Order | str, *lines: str | HeldLine) -> list[str]:
+    given_lines = [each if isinstance(each, HeldLine) else HeldLine(each) for each in lines]
+    found = find_meant(said if isinstance(said, Order) else order(said), given_lines, lexicon())
     return [given_lines[at].words for at, chance in sorted(found.items()) if chance >= MEANT]
 
 
 # --- which lines ---------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("said", "line"),
-    [
-        ("forget that I play chess", 0),
-        ("anything about Odile, get rid of it", 1),
-        ("wipe that PIN", 2),
-        ("please delete my religion from your memory", 3),
-        ("drop everything about heron", 4),
-    ],
-)
-def test_a_line_is_meant_by_its_words_or_by_what_it_is_about(said: str, line: int) -> None:
-    assert meant(said, *LINES[:6]) == [LINES[line]]
+def test_a_line_is_meant_by_its_words_or_by_what_it_is_about() -> None:
+    def check(said: str, line: int) -> None:
+        assert meant(said, *LINES[:6]) == [LINES[line]]
+
+    check_rows(
+        check,
+        [
+            ("forget that I play chess", 0),
+            ("anything about Odile, get rid of it", 1),
+            ("wipe that PIN", 2),
+            ("please delete my religion from your memory", 3),
+            ("drop everything about heron", 4),
+        ],
+    )
 
 
 def test_what_names_nothing_means_the_message_before() -> None:
-    last = Told("my salary is 93417", is_last=True)
+    last = HeldLine("my salary is 93417", is_last=True)
     assert meant(order("scratch that, you never heard it", last=0.95), *LINES[:5], last) == [last.words]
 
 
 def test_what_names_another_line_or_says_more_does_not_mean_the_message_before() -> None:
-    last = Told("my salary is 93417", is_last=True)
+    last = HeldLine("my salary is 93417", is_last=True)
     assert last.words not in meant(order("forget that I play chess", last=0.95), *LINES[:5], last)
     assert meant(order("off you go", last=0.95, rest=9), *LINES[:5], last) == []
     assert meant(order("keep this between us", erase=0.1, last=0.95), *LINES[:5], last) == []
@@ -74,11 +77,11 @@ def test_what_names_another_line_or_says_more_does_not_mean_the_message_before()
 def test_chances_lie_between_0_and_1_and_do_not_depend_on_the_order_of_the_lines(
     said: str, forbid: float, erase: float, last: float, lines: list[tuple[str, bool]]
 ) -> None:
-    one = Order(said, forbid, erase, last, named_in(said))
-    every = [Told(words, is_last=is_last) for words, is_last in lines]
-    found = meant_by(one, every, lexicon())
+    one = Order(said, forbid, erase, last, named_terms(said))
+    every = [HeldLine(words, is_last=is_last) for words, is_last in lines]
+    found = find_meant(one, every, lexicon())
     assert all(0 <= chance <= 1 and 0 <= at < len(every) for at, chance in found.items())
-    turned = meant_by(one, every[::-1], lexicon())
+    turned = find_meant(one, every[::-1], lexicon())
     assert {len(every) - 1 - at: round(chance, 9) for at, chance in turned.items()} == {
         at: round(chance, 9) for at, chance in found.items()
     }
@@ -87,15 +90,15 @@ def test_chances_lie_between_0_and_1_and_do_not_depend_on_the_order_of_the_lines
 @given(TEXTS, st.lists(TEXTS, max_size=6))
 def test_only_lines_that_share_something_can_be_meant(said: str, lines: list[str]) -> None:
     one = order(said)
-    for at, signs in erasing_signs(one, [Told(line) for line in lines], lexicon()):
-        assert signs["shared"] > 0 or signs["aspects"] > 0 or one.named & named_in(lines[at])
+    for at, signs in erasing_signs(one, [HeldLine(line) for line in lines], lexicon()):
+        assert signs["shared"] > 0 or signs["aspects"] > 0 or one.named & named_terms(lines[at])
 
 
 def test_the_time_grows_hardly_faster_than_the_number_of_lines() -> None:
     def took(count: int) -> float:
-        lines = [Told(f"line {number} tells of chess and of heron {number}") for number in range(count)]
+        lines = [HeldLine(f"line {number} tells of chess and of heron {number}") for number in range(count)]
         start = time.process_time()
-        meant_by(order("forget that I play chess"), lines, lexicon())
+        find_meant(order("forget that I play chess"), lines, lexicon())
         return time.process_time() - start
 
     took(10)
@@ -113,7 +116,7 @@ def test_an_order_that_names_nothing_is_about_the_sentences_around_it() -> None:
     said = ["You brought up the dolls in front of everybody.", "Delete that."]
     found = order_of([(said[1], scores(0.9))], said)
     assert found is not None
-    assert found.named >= named_in("dolls")
+    assert found.named >= named_terms("dolls")
     assert order_of([], said) is None
 
 
@@ -121,25 +124,25 @@ def test_the_rest_of_a_long_message_is_not_what_an_order_names() -> None:
     said = [f"The heron server number {number} needs a new disk." for number in range(9)]
     found = order_of([("Forget that I play chess.", scores(0.9))], ["Forget that I play chess.", *said])
     assert found is not None
-    assert found.named == named_in("Forget that I play chess.")
+    assert found.named == named_terms("Forget that I play chess.")
     assert found.rest > 9
 
 
-@pytest.mark.parametrize(
-    ("said", "is_so"),
-    [
-        ("off the record, I'm leaving", True),
-        ("vergiss bitte, dass ich Schach spiele", True),
-        ("不要记住这个", True),
-        ("don't forget that I play chess", False),
-        ("delete that function from the file", False),
-        ("I play chess", False),
-    ],
-)
-def test_a_form_of_forbidding_is_told_apart_from_work_and_from_what_is_not_to_be_forgotten(
-    said: str, is_so: bool
-) -> None:
-    assert is_formed(said) is is_so
+def test_a_form_of_forbidding_is_told_apart_from_work_and_from_what_is_not_to_be_forgotten() -> None:
+    def check(said: str, is_so: bool) -> None:
+        assert is_formed(said) is is_so
+
+    check_rows(
+        check,
+        [
+            ("off the record, I'm leaving", True),
+            ("vergiss bitte, dass ich Schach spiele", True),
+            ("不要记住这个", True),
+            ("don't forget that I play chess", False),
+            ("delete that function from the file", False),
+            ("I play chess", False),
+        ],
+    )
 
 
 def test_a_sentence_about_files_is_not_about_work_if_it_speaks_of_memory() -> None:
@@ -159,7 +162,7 @@ def test_a_line_that_a_person_confirmed_goes_only_if_it_is_surely_meant(
     place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        "looseleaf.place.obey.meant_by",
+        "looseleaf.place.obey.find_meant",
         lambda order, lines, lexicon: dict.fromkeys(range(99), (MEANT + SURELY_MEANT) / 2),
     )
     with Memory(place / "memory") as memory:
@@ -183,25 +186,33 @@ def test_obeying_twice_takes_nothing_more(place: Path, said: str) -> None:
         assert told(memory) == once
 
 
-@pytest.mark.parametrize(
-    "said",
-    [
-        "Did you forget that I play chess?", "What if I asked you to forget that I play chess?",
-        "How do I make git forget that I added chess.py?", "I told the club to forget my chess games.",
-        "between us: the chess club is bankrupt", "Please don't ever lose my chess notes.",
-        "My daughter forgets everything about chess.",
-    ],
-)  # fmt: skip
-def test_talk_of_forgetting_and_of_others_takes_nothing_away(place: Path, said: str) -> None:
-    with Memory(place / "memory") as memory:
-        say(memory, "My name is Ada.", THEN)
-        say(memory, "I'm allergic to peanuts.", THEN + 500)
-        say(memory, "I play chess every tuesday at the club.", THEN + 1000)
-        before = {each.object for each in memory.facts()}
-        assert before >= {"Ada", "peanuts"}
-        say(memory, said, THEN + 2000)
-        assert before <= {undoubted(each.object) for each in memory.facts()}
-        assert "every tuesday at the club" in told(memory)
+def test_talk_of_forgetting_and_of_others_takes_nothing_away(place: Path) -> None:
+    def check(place: Path, said: str) -> None:
+        with Memory(place / "memory") as memory:
+            say(memory, "My name is Ada.", THEN)
+            say(memory, "I'm allergic to peanuts.", THEN + 500)
+            say(memory, "I play chess every tuesday at the club.", THEN + 1000)
+            before = {each.object for each in memory.facts()}
+            assert before >= {"Ada", "peanuts"}
+            say(memory, said, THEN + 2000)
+            assert before <= {undoubted(each.object) for each in memory.facts()}
+            assert "every tuesday at the club" in told(memory)
+
+    check_rows(
+        check,
+        in_folders(
+            place,
+            [
+                "Did you forget that I play chess?",
+                "What if I asked you to forget that I play chess?",
+                "How do I make git forget that I added chess.py?",
+                "I told the club to forget my chess games.",
+                "between us: the chess club is bankrupt",
+                "Please don't ever lose my chess notes.",
+                "My daughter forgets everything about chess.",
+            ],
+        ),
+    )
 
 
 @pytest.mark.parametrize("said", ["forget that I play chess", "forget that I have a cat"])

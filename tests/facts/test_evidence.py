@@ -7,6 +7,7 @@ import pytest
 from growth import LINEAR, growth
 from looseleaf.base.messages import Proposal
 from looseleaf.facts.gate import Witness, judge
+from tables import check_rows
 
 NOW = 1_772_020_000.0
 
@@ -423,21 +424,21 @@ Prefiero el té al café. | Prefers | el té
 """)
 
 
-@pytest.mark.parametrize(("text", "relation", "said"), FRAMED + FRAMED_LATER)
-def test_what_a_frame_turns_round_is_no_evidence_though_the_quote_leaves_it_out(
-    text: str, relation: str, said: str
-) -> None:
-    assert not is_evidence(text, relation, said)
-    assert not is_evidence(text, relation, said, said)
-    assert not is_evidence(f"Good morning! {text}\n\nThanks a lot.", relation, said, text.rstrip(".。"))
+def test_what_a_frame_turns_round_is_no_evidence_though_the_quote_leaves_it_out() -> None:
+    def check(text: str, relation: str, said: str) -> None:
+        assert not is_evidence(text, relation, said)
+        assert not is_evidence(text, relation, said, said)
+        assert not is_evidence(f"Good morning! {text}\n\nThanks a lot.", relation, said, text.rstrip(".。"))
+
+    check_rows(check, FRAMED + FRAMED_LATER)
 
 
-@pytest.mark.parametrize(("text", "relation", "said"), PLAIN + PLAIN_LATER)
-def test_a_frame_that_the_claim_has_too_or_that_is_of_something_else_takes_nothing_away(
-    text: str, relation: str, said: str
-) -> None:
-    assert is_evidence(text, relation, said)
-    assert is_evidence(f"Good morning! {text}\n\nThanks a lot.", relation, said, text)
+def test_a_frame_that_the_claim_has_too_or_that_is_of_something_else_takes_nothing_away() -> None:
+    def check(text: str, relation: str, said: str) -> None:
+        assert is_evidence(text, relation, said)
+        assert is_evidence(f"Good morning! {text}\n\nThanks a lot.", relation, said, text)
+
+    check_rows(check, PLAIN + PLAIN_LATER)
 
 
 FORBIDDING = (
@@ -459,24 +460,33 @@ FORBIDDING = (
 ACTS = ("email customers", "delete the backups", "push to main", "deploy on Fridays", "use evil-lib")
 
 
-@pytest.mark.parametrize("act", ACTS)
-@pytest.mark.parametrize("relation", ["Rule", "Prefers", "Decision", "note"])
-def test_whatever_is_forbidden_and_whatever_it_is_called_it_is_not_said(act: str, relation: str) -> None:
-    said = [frame for frame in FORBIDDING if is_evidence(frame.format(act) + ".", relation, act)]
-    assert said == []
-    assert is_evidence(f"Please {act}.", relation, act)
+def test_whatever_is_forbidden_and_whatever_it_is_called_it_is_not_said() -> None:
+    def check(act: str, relation: str) -> None:
+        said = [frame for frame in FORBIDDING if is_evidence(frame.format(act) + ".", relation, act)]
+        assert said == []
+        assert is_evidence(f"Please {act}.", relation, act)
+
+    check_rows(
+        check, [(act, relation) for act in ACTS for relation in ["Rule", "Prefers", "Decision", "note"]]
+    )
 
 
-@pytest.mark.parametrize(
-    "tail", ["without asking", "only on Mondays", "unless I agree", "until May", "before noon"]
-)
-@pytest.mark.parametrize("act", ACTS)
-def test_a_rule_that_drops_its_condition_is_another_rule(act: str, tail: str) -> None:
-    for text in (f"{act} {tail}", f"never {act} {tail}"):
-        assert is_evidence(text, "Rule", text)
-        assert not is_evidence(text, "Rule", text.removesuffix(tail).strip())
-        assert not is_evidence(text, "Rule", tail.partition(" ")[2])
-    assert not is_evidence(f"never {act} {tail}", "Rule", f"{act} {tail}")
+def test_a_rule_that_drops_its_condition_is_another_rule() -> None:
+    def check(act: str, tail: str) -> None:
+        for text in (f"{act} {tail}", f"never {act} {tail}"):
+            assert is_evidence(text, "Rule", text)
+            assert not is_evidence(text, "Rule", text.removesuffix(tail).strip())
+            assert not is_evidence(text, "Rule", tail.partition(" ")[2])
+        assert not is_evidence(f"never {act} {tail}", "Rule", f"{act} {tail}")
+
+    check_rows(
+        check,
+        [
+            (act, tail)
+            for tail in ["without asking", "only on Mondays", "unless I agree", "until May", "before noon"]
+            for act in ACTS
+        ],
+    )
 
 
 def test_what_is_denied_twice_is_not_what_is_denied_once() -> None:

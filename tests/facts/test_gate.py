@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
@@ -16,14 +16,24 @@ from looseleaf.base.messages import Distilled, Material, Proposal, Trace
 from looseleaf.base.origins import LEVELS, is_at_least, is_trusted, level_of, lowest
 from looseleaf.base.paths import APPROVED, PINNED, TICKED
 from looseleaf.base.values import Fact
-from looseleaf.distill.forbidding import permitted
+from looseleaf.distill.forbidding import permitted_traces
 from looseleaf.distill.material import witnesses_of
 from looseleaf.distill.statements import statements
-from looseleaf.facts.gate import Spoken, Witness, is_supported, judge, mentions, proposal_of, rests_on, says
+from looseleaf.facts.gate import (
+    Spoken,
+    Witness,
+    find_support,
+    is_supported,
+    judge,
+    mentions,
+    proposal_of,
+    supports,
+)
 from looseleaf.facts.placement import Plan
 from looseleaf.language.own_words import own_words
 from looseleaf.text.lines import is_found, undoubted
 from payloads import CLAIMS, TEXTS, USER_SAYS
+from tables import check_rows
 from wiring import untyped
 
 if TYPE_CHECKING:
@@ -96,7 +106,12 @@ def test_a_level_is_never_above_that_of_the_best_who_said_it(
         levels = [level_of(each.origin) for each in witnesses] or ["tainted"]
         assert found.level in ("inferred", "tainted")
         if found.level == "inferred" and lowest(levels) == "tainted":
-            assert rests_on(proposal, witnesses) is not None
+            assert find_support(proposal, witnesses) is not None
+
+
+def some_seeds(count: int) -> list[Any]:
+    """Seeds of a sweep: the default run has the first, the long run all."""
+    return [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(1, count))]
 
 
 def derive(random: Random, steps: int) -> None:
@@ -140,7 +155,7 @@ def derive(random: Random, steps: int) -> None:
             assert not any(LEVELS.index(level) > LEVELS.index(each) for each in inputs)
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", some_seeds(5))
 def test_no_derived_level_is_above_the_lowest_input(seed: int) -> None:
     random = Random(seed)
     for _ in range(100):
@@ -155,7 +170,7 @@ def test_no_derived_level_is_above_the_lowest_input_in_ten_thousand_graphs() -> 
 
 
 class Likes:
-    """Proposes each `like X` that it reads, whoever says it, with the user's level and source claimed."""
+    """Proposes each `like X` that it reads, from any speaker, with the user's level and source claimed."""
 
     def __init__(self, name: str = "likes/1") -> None:
         self.name = name
@@ -170,7 +185,7 @@ class Likes:
         return Distilled("talk", None, tuple(facts))
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", some_seeds(3))
 def test_in_a_whole_memory_only_a_person_raises_a_level(tmp_path: Path, seed: int) -> None:
     random = Random(seed)
     best: dict[str, Level] = {}
@@ -213,37 +228,41 @@ def test_in_a_whole_memory_only_a_person_raises_a_level(tmp_path: Path, seed: in
 # --- proposals ---------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "tag", [TICKED, PINNED, APPROVED, "unverified", "recalled", "TICKED", " ticked ", "tick\x00ed"]
-)
-def test_no_distiller_gives_the_tags_of_people(tag: str) -> None:
-    made = proposal_of({"relation": "Rule", "object": "x", "tags": [tag, "own"]})
-    assert made is not None
-    assert made.tags[-1] == "own"
-    assert all(
-        each.casefold().strip() not in (TICKED, PINNED, APPROVED, "unverified", "recalled")
-        for each in made.tags
+def test_no_distiller_gives_the_tags_of_people() -> None:
+    def check(tag: str) -> None:
+        made = proposal_of({"relation": "Rule", "object": "x", "tags": [tag, "own"]})
+        assert made is not None
+        assert made.tags[-1] == "own"
+        assert all(
+            each.casefold().strip() not in (TICKED, PINNED, APPROVED, "unverified", "recalled")
+            for each in made.tags
+        )
+
+    check_rows(
+        check, [TICKED, PINNED, APPROVED, "unverified", "recalled", "TICKED", " ticked ", "tick\x00ed"]
     )
 
 
-@pytest.mark.parametrize(
-    "raw",
-    [
-        None,
-        3,
-        [],
-        "x",
-        {},
-        {"relation": "a"},
-        {"relation": "", "object": "b"},
-        {"relation": "a", "object": " "},
-        {"relation": "a", "object": "b" * 301},
-        {"relation": 1, "object": "b"},
-        {"relation": "a", "object": "b", "quote": 3},
-    ],
-)
-def test_what_makes_no_sense_is_no_proposal(raw: object) -> None:
-    assert proposal_of(raw) is None
+def test_what_makes_no_sense_is_no_proposal() -> None:
+    def check(raw: object) -> None:
+        assert proposal_of(raw) is None
+
+    check_rows(
+        check,
+        [
+            None,
+            3,
+            [],
+            "x",
+            {},
+            {"relation": "a"},
+            {"relation": "", "object": "b"},
+            {"relation": "a", "object": " "},
+            {"relation": "a", "object": "b" * 301},
+            {"relation": 1, "object": "b"},
+            {"relation": "a", "object": "b", "quote": 3},
+        ],
+    )
 
 
 def test_a_proposal_is_read_as_far_as_it_makes_sense() -> None:
@@ -361,16 +380,20 @@ NOT_SAID = [
 ]
 
 
-@pytest.mark.parametrize(("text", "relation", "said"), SAID)
-def test_words_that_say_it_verify_it(text: str, relation: str, said: str) -> None:
-    assert is_verified(text, relation, said)
-    assert is_verified(f"Good morning! {text}\n\nThanks a lot.", relation, said, text)
+def test_words_that_say_it_verify_it() -> None:
+    def check(text: str, relation: str, said: str) -> None:
+        assert is_verified(text, relation, said)
+        assert is_verified(f"Good morning! {text}\n\nThanks a lot.", relation, said, text)
+
+    check_rows(check, SAID)
 
 
-@pytest.mark.parametrize(("text", "relation", "said"), NOT_SAID)
-def test_words_that_do_not_say_it_do_not_verify_it(text: str, relation: str, said: str) -> None:
-    assert not is_verified(text, relation, said)
-    assert not is_verified(text, relation, said, said)
+def test_words_that_do_not_say_it_do_not_verify_it() -> None:
+    def check(text: str, relation: str, said: str) -> None:
+        assert not is_verified(text, relation, said)
+        assert not is_verified(text, relation, said, said)
+
+    check_rows(check, NOT_SAID)
 
 
 NOT_BY_THE_USER = [
@@ -481,7 +504,7 @@ NOT_BY_THE_USER = [
     ("As a child I lived in Rome", "Home", "Rome"),
     ("My daughters speak Dutch", "Speaks", "Dutch"),
 ]
-"""Supposed, asked, wished, past, reported, pasted, or said of somebody else; the last is the quote, if not all."""
+"""Supposed, asked, wished, past, reported, pasted, or said of another person; the last is the quote, if not all."""
 
 STILL_BY_THE_USER = [
     ("If the tests fail, always tell me first", "Rule", "if the tests fail, always tell me first"),
@@ -544,19 +567,25 @@ STILL_BY_THE_USER = [
 """What has a form of those, and is the user's own word."""
 
 
-@pytest.mark.parametrize("leaning", NOT_BY_THE_USER)
-def test_what_the_user_does_not_state_is_not_said(leaning: tuple[str, ...]) -> None:
-    assert not is_verified(*leaning)
+def test_what_the_user_does_not_state_is_not_said() -> None:
+    def check(leaning: tuple[str, ...]) -> None:
+        assert not is_verified(*leaning)
+
+    check_rows(check, ((leaning,) for leaning in NOT_BY_THE_USER))
 
 
-@pytest.mark.parametrize("leaning", STILL_BY_THE_USER)
-def test_what_only_looks_like_another_s_word_is_said(leaning: tuple[str, ...]) -> None:
-    assert is_verified(*leaning)
+def test_what_only_looks_like_another_s_word_is_said() -> None:
+    def check(leaning: tuple[str, ...]) -> None:
+        assert is_verified(*leaning)
+
+    check_rows(check, ((leaning,) for leaning in STILL_BY_THE_USER))
 
 
-@pytest.mark.parametrize("leaning", NOT_BY_THE_USER)
-def test_what_the_user_does_not_state_an_agent_does_not_write_at_the_top(leaning: tuple[str, ...]) -> None:
-    assert not Spoken((leaning[0],)).has(leaning[2], leaning[1])
+def test_what_the_user_does_not_state_an_agent_does_not_write_at_the_top() -> None:
+    def check(leaning: tuple[str, ...]) -> None:
+        assert not Spoken((leaning[0],)).has(leaning[2], leaning[1])
+
+    check_rows(check, ((leaning,) for leaning in NOT_BY_THE_USER))
 
 
 def test_what_is_pasted_does_not_join_what_stands_around_it() -> None:
@@ -570,10 +599,12 @@ def test_what_another_says_of_himself_is_a_fact_of_his_topic() -> None:
     assert not is_verified("Anna lives in Berlin.", "Home", "Berlin", topic="me")
 
 
-@pytest.mark.parametrize("claim", CLAIMS)
-def test_a_quote_that_was_really_said_proves_no_other_claim(claim: tuple[str, str, str]) -> None:
-    witnesses = [witness(text) for text in (*USER_SAYS, " ".join(USER_SAYS), "\n".join(USER_SAYS))]
-    assert not judge(Proposal(*claim), witnesses).verified
+def test_a_quote_that_was_really_said_proves_no_other_claim() -> None:
+    def check(claim: tuple[str, str, str]) -> None:
+        witnesses = [witness(text) for text in (*USER_SAYS, " ".join(USER_SAYS), "\n".join(USER_SAYS))]
+        assert not judge(Proposal(*claim), witnesses).verified
+
+    check_rows(check, ((claim,) for claim in CLAIMS))
 
 
 @pytest.mark.parametrize(
@@ -661,21 +692,27 @@ ASKED = [
 ]
 
 
-@pytest.mark.parametrize(("text", "relation", "value", "quote"), ASKED)
-@pytest.mark.parametrize("named", ["a", "c", "nobody"])
-def test_what_is_not_verified_has_the_words_that_hold_the_quote_for_a_source(
-    text: str, relation: str, value: str, quote: str, named: str
-) -> None:
-    heard = [
-        witness("Hello there.", "user", "a"),
-        witness("Okay then.", "assistant", "b"),
-        witness(text, "user", "c"),
-    ]
-    found = judge(Proposal(relation, value, quote, source=named), heard)
-    assert (found.verified, found.level, found.source) == (False, "inferred", "c")
-    # Taint follows words: that a tool spoke takes nothing from a conclusion from the user's own.
-    among = judge(Proposal(relation, value, quote, source=named), [*heard, witness("x", "tool", "d")])
-    assert (among.level, among.origin, among.source) == ("inferred", "assistant", "c")
+def test_what_is_not_verified_has_the_words_that_hold_the_quote_for_a_source() -> None:
+    def check(text: str, relation: str, value: str, quote: str, named: str) -> None:
+        heard = [
+            witness("Hello there.", "user", "a"),
+            witness("Okay then.", "assistant", "b"),
+            witness(text, "user", "c"),
+        ]
+        found = judge(Proposal(relation, value, quote, source=named), heard)
+        assert (found.verified, found.level, found.source) == (False, "inferred", "c")
+        # Taint follows words: that a tool spoke takes nothing from a conclusion from the user's own.
+        among = judge(Proposal(relation, value, quote, source=named), [*heard, witness("x", "tool", "d")])
+        assert (among.level, among.origin, among.source) == ("inferred", "assistant", "c")
+
+    check_rows(
+        check,
+        [
+            (text, relation, value, quote, named)
+            for text, relation, value, quote in ASKED
+            for named in ["a", "c", "nobody"]
+        ],
+    )
 
 
 def test_of_several_who_hold_a_quote_the_named_one_counts_and_else_the_least_believed() -> None:
@@ -700,15 +737,15 @@ def test_no_source_is_named_that_does_not_hold_the_quote(text: str, quote: str, 
 
 def test_a_whole_sentence_says_itself_and_a_part_of_it_need_not() -> None:
     text = 'Hello. For example, never ask "who are you and why" again, but ship it! Should I mail Bob?'
-    assert says('For example, never ask "who are you and why" again, but ship it', text)
-    assert says("Should I mail Bob?", text)
-    assert not says("Should I mail Bob", text)
-    assert not says("mail Bob", text)
+    assert supports('For example, never ask "who are you and why" again, but ship it', text)
+    assert supports("Should I mail Bob?", text)
+    assert not supports("Should I mail Bob", text)
+    assert not supports("mail Bob", text)
 
 
 def test_a_text_may_mention_what_it_does_not_say() -> None:
     assert mentions("fix the login bug", "The login bug is fixed.")
-    assert not says("fix the login bug", "The login bug is fixed.")
+    assert not supports("fix the login bug", "The login bug is fixed.")
     assert not mentions("fix the login bug", "The login works. The bug is fixed.")
 
 
@@ -719,12 +756,12 @@ def test_nothing_is_said_by_nobody() -> None:
 
 @given(st.text(max_size=80), st.text(max_size=200))
 def test_whatever_the_words_are_a_claim_that_adds_a_word_is_not_said(claim: str, text: str) -> None:
-    assert not says(f"{claim} qzxvw", text)
+    assert not supports(f"{claim} qzxvw", text)
 
 
 @given(st.sampled_from(USER_SAYS), st.integers(0, 10**9))
 def test_a_number_that_was_not_said_is_not_said(text: str, number: int) -> None:
-    assert str(number) in text or not says(f"{text} {number}", text)
+    assert str(number) in text or not supports(f"{text} {number}", text)
 
 
 # --- the rules, and time -----------------------------------------------------------------
@@ -740,7 +777,7 @@ def test_what_the_rules_propose_of_a_user_s_words_is_verified(origin: str) -> No
     witnesses = witnesses_of(traces)
     proposals = [
         each
-        for trace in permitted(traces)
+        for trace in permitted_traces(traces)
         for each in statements(trace.content, trace.ts, trace.id, everything=origin == "person")
     ]
     judged = [judge(each, witnesses) for each in proposals]
@@ -777,7 +814,7 @@ def test_time_is_linear_in_the_text(text: str) -> None:
             heard = [witness(f"{whole} {next(number)}")]
             judge(Proposal("Likes", "plums apples", text * 3), heard)
             judge(Proposal("Likes", "plums", "some  Plums and pears"), heard)
-            says("pears plums apples 7", heard[0].text)
+            supports("pears plums apples 7", heard[0].text)
 
         return once
 

@@ -1,5 +1,5 @@
 """The views of facts: whatever happens to them, to the journal or to the page of review, reading gives what the pages
-say, and no level that nobody gave."""
+say, and no unearned level."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def busy(desk: Desk) -> Desk:
 
 
 def checked(data: bytes) -> bytes:
-    """A record that nobody here wrote, whole and with a right checksum."""
+    """A foreign record, whole and with a right checksum."""
     return records.encode(json.loads(data))
 
 
@@ -282,7 +282,7 @@ def belongs_together(desk: Desk) -> None:
 
 
 class Paused:
-    """A store at whose next writing of a view somebody else gets ahead."""
+    """A store where another process gets ahead of the next write of a view."""
 
     def __init__(self, store: FileStore, meanwhile: Callable[[], None], at: str) -> None:
         self._store, self._meanwhile, self._at = store, meanwhile, at
@@ -462,7 +462,7 @@ def test_with_a_record_missing_facts_are_still_the_lines_and_nothing_rises(desk:
                 del lines[number + 2]
         desk = written_again(desk, lines)
         if any(edit.author == "external" for edit in desk.pages.absorb()):
-            assert damage in ("lost", "two")  # cut as if it was never written: nobody can know
+            assert damage in ("lost", "two")  # cut as if it was never written: no trace is left
             continue
         facts = desk.facts()
         desk.lines_are_facts(facts)
@@ -555,7 +555,7 @@ def test_an_index_of_a_longer_journal_than_there_is_does_not_stay(busy: Desk) ->
     desk.store.close()
 
 
-# --- edits on disk that nobody vouches for -------------------------------------------------------
+# --- untrusted edits on disk ---------------------------------------------------------------------
 
 
 def test_with_the_setting_changed_all_is_read_again(busy: Desk) -> None:

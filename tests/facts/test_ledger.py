@@ -23,8 +23,8 @@ from looseleaf.base.paths import TICKED
 from looseleaf.base.policy import Policy
 from looseleaf.base.values import Edit, Fact, Hunk
 from looseleaf.facts.known_facts import Facts
-from looseleaf.facts.ledger import Ledger, fact_id
-from looseleaf.facts.page_lines import Lines, Shard, Sheet
+from looseleaf.facts.ledger import FactLedger, fact_id
+from looseleaf.facts.page_lines import MovedLines, Shard, Sheet
 from looseleaf.facts.truth import true_at
 from looseleaf.log.journal import make_edit, record_of
 from looseleaf.pages.grammar import parse, topic_of
@@ -32,6 +32,7 @@ from looseleaf.pages.pages import Pages, Rewritten
 from looseleaf.store.files import FileStore
 from looseleaf.text.times import clock, day, written
 from page_texts import page_texts
+from tables import check_rows
 from wiring import lone_pages
 
 HASTY = Policy(settle_seconds=0.01, quiet_seconds=0.001)
@@ -383,47 +384,51 @@ def test_reading_only_what_changed_finds_what_reading_the_page_finds(
         before = data
 
 
-@pytest.mark.parametrize(
-    ("before", "after"),
-    [
-        ("plain", "## Preferences\n- Likes: tea"),
-        ("---\r\n- A: b\r\n---\r\n", "---\r\n- A: b\r\n- C: d\r\n---\r\n"),
-        ("---\u2003\n- A: b\n---\n", "---\u2003\n- A: b\n- C: d\n---\n"),
-        ("- A: b\n- C: d\n", "```\n- A: b\n- C: d\n"),
-        ("- A: b\n```\n- C: d\n", "- A: b\n- C: d\n"),
-    ],
-)
-def test_what_reaches_over_lines_is_seen_however_it_is_written(before: str, after: str) -> None:
-    sheet = Sheet("facts/work.md")
-    sheet.take(make_edit("1", 0.0, "facts/work.md", "person", "", None, before.encode()))
-    for fact in parse("facts/work.md", before).facts:
-        sheet.ids[(fact.line or 1) - 1] = f"f{fact.line}"
-    edit = make_edit("2", 0.0, "facts/work.md", "person", "", before.encode(), after.encode())
-    change = sheet.take(edit)
-    kept = {at: "" for at, name in enumerate(sheet.ids) if name}
-    added = {at: fact.kind or "" for at, fact, _ in change.added}
-    found = parse("facts/work.md", after).facts
-    assert kept | added == {(fact.line or 1) - 1: fact.kind or "" for fact in found}
+def test_what_reaches_over_lines_is_seen_however_it_is_written() -> None:
+    def check(before: str, after: str) -> None:
+        sheet = Sheet("facts/work.md")
+        sheet.take(make_edit("1", 0.0, "facts/work.md", "person", "", None, before.encode()))
+        for fact in parse("facts/work.md", before).facts:
+            sheet.ids[(fact.line or 1) - 1] = f"f{fact.line}"
+        edit = make_edit("2", 0.0, "facts/work.md", "person", "", before.encode(), after.encode())
+        change = sheet.take(edit)
+        kept = {at: "" for at, name in enumerate(sheet.ids) if name}
+        added = {at: fact.kind or "" for at, fact, _ in change.added}
+        found = parse("facts/work.md", after).facts
+        assert kept | added == {(fact.line or 1) - 1: fact.kind or "" for fact in found}
+
+    check_rows(
+        check,
+        [
+            ("plain", "## Preferences\n- Likes: tea"),
+            ("---\r\n- A: b\r\n---\r\n", "---\r\n- A: b\r\n- C: d\r\n---\r\n"),
+            ("---\u2003\n- A: b\n---\n", "---\u2003\n- A: b\n- C: d\n---\n"),
+            ("- A: b\n- C: d\n", "```\n- A: b\n- C: d\n"),
+            ("- A: b\n```\n- C: d\n", "- A: b\n- C: d\n"),
+        ],
+    )
 
 
 def bare_edit(hunks: tuple[Hunk, ...], **more: Any) -> Edit:
     return Edit("e", 0.0, "USER.md", "person", "", None, "new", hunks, **more)
 
 
-@pytest.mark.parametrize(
-    "edit",
-    [
-        bare_edit((Hunk(1, (), ("a\n",)),)),
-        bare_edit((Hunk(0, ("x\n",), ("a\n",)),)),
-        bare_edit((Hunk(0, (), ("a\nb\n",)),)),
-        bare_edit((Hunk(0, (), ("a", "b\n")),)),
-        bare_edit((Hunk(0, (), ("\u4e00\n",)),), encoding="latin-1"),
-        bare_edit((Hunk(2, (), ("a\n",)),), whole=True),
-        Edit("e", 0.0, "USER.md", "person", "", "other", "new", ()),
-    ],
-)
-def test_an_edit_that_makes_no_lines_of_the_page_does_not_fit(edit: Edit) -> None:
-    assert not Sheet("USER.md").fits(edit)
+def test_an_edit_that_makes_no_lines_of_the_page_does_not_fit() -> None:
+    def check(edit: Edit) -> None:
+        assert not Sheet("USER.md").fits(edit)
+
+    check_rows(
+        check,
+        [
+            bare_edit((Hunk(1, (), ("a\n",)),)),
+            bare_edit((Hunk(0, ("x\n",), ("a\n",)),)),
+            bare_edit((Hunk(0, (), ("a\nb\n",)),)),
+            bare_edit((Hunk(0, (), ("a", "b\n")),)),
+            bare_edit((Hunk(0, (), ("\u4e00\n",)),), encoding="latin-1"),
+            bare_edit((Hunk(2, (), ("a\n",)),), whole=True),
+            Edit("e", 0.0, "USER.md", "person", "", "other", "new", ()),
+        ],
+    )
 
 
 def test_a_sheet_that_is_none_is_not_read() -> None:
@@ -431,25 +436,25 @@ def test_a_sheet_that_is_none_is_not_read() -> None:
         Sheet.from_list(["USER.md", None, None, ["a\n"], [], []])
 
 
-@pytest.mark.parametrize(
-    ("author", "facts", "by"),
-    [
-        ("program", ({"id": "f"},), "program"),
-        ("person", ({"id": "f"},), "program"),
-        ("person", (), "person"),
-        ("agent:main", ({"id": "f"},), "agent:main"),
-        ("external", (), "external"),
-    ],
-)
-def test_a_summary_is_by_rule_only_where_the_program_wrote_it(
-    author: str, facts: tuple[dict[str, Any], ...], by: str
-) -> None:
-    sheet = Sheet("facts/work.md")
-    sheet.take(make_edit("1", 0.0, sheet.path, author, "", None, b"# W\n> Summary: x\n", facts=facts))
-    assert sheet.summary_by == by
-    assert sheet.is_summary_by_rule == (by == "program")
-    sheet.take(make_edit("2", 0.0, sheet.path, author, "", b"# W\n> Summary: x\n", None))
-    assert sheet.summary_by is None
+def test_a_summary_is_by_rule_only_where_the_program_wrote_it() -> None:
+    def check(author: str, facts: tuple[dict[str, Any], ...], by: str) -> None:
+        sheet = Sheet("facts/work.md")
+        sheet.take(make_edit("1", 0.0, sheet.path, author, "", None, b"# W\n> Summary: x\n", facts=facts))
+        assert sheet.summary_by == by
+        assert sheet.is_summary_by_rule == (by == "program")
+        sheet.take(make_edit("2", 0.0, sheet.path, author, "", b"# W\n> Summary: x\n", None))
+        assert sheet.summary_by is None
+
+    check_rows(
+        check,
+        [
+            ("program", ({"id": "f"},), "program"),
+            ("person", ({"id": "f"},), "program"),
+            ("person", (), "person"),
+            ("agent:main", ({"id": "f"},), "agent:main"),
+            ("external", (), "external"),
+        ],
+    )
 
 
 # --- a ledger by hand ------------------------------------------------------------------
@@ -458,7 +463,7 @@ def test_a_summary_is_by_rule_only_where_the_program_wrote_it(
 class Book:
     """A ledger without a store: edits are given as texts, at times of the test's choosing."""
 
-    def __init__(self, *, trusts: bool = True, made: type[Ledger] = Ledger) -> None:
+    def __init__(self, *, trusts: bool = True, made: type[FactLedger] = FactLedger) -> None:
         self.shards: dict[str, Shard] = {}
         self.texts: dict[str, bytes | None] = {}
         self.now = 1_700_000_000.0
@@ -635,17 +640,23 @@ def everywhere(facts: list[Fact]) -> list[Fact]:
     return [fact.but(path=None, line=None) for fact in facts]
 
 
-@pytest.mark.parametrize("author", ["program", "external", "agent:main"])
-@pytest.mark.parametrize(("leaves", "stays"), [("USER.md", "facts/user.md"), ("facts/user.md", "USER.md")])
-def test_whichever_line_of_a_fact_goes_it_stays_on_the_other_page(
-    author: str, leaves: str, stays: str
-) -> None:
-    book, before, _ = on_both()
-    assert len(book.facts("user")) == 2
-    book.edit(leaves, "", author)
-    assert everywhere(book.facts("user")) == everywhere(before)
-    assert [(fact.path, fact.line) for fact in book.facts("user")] == [(stays, 1)]
-    assert book.shard("user").like(before[0]) == [book.shard("user").facts[before[0].id or ""]]
+def test_whichever_line_of_a_fact_goes_it_stays_on_the_other_page() -> None:
+    def check(author: str, leaves: str, stays: str) -> None:
+        book, before, _ = on_both()
+        assert len(book.facts("user")) == 2
+        book.edit(leaves, "", author)
+        assert everywhere(book.facts("user")) == everywhere(before)
+        assert [(fact.path, fact.line) for fact in book.facts("user")] == [(stays, 1)]
+        assert book.shard("user").like(before[0]) == [book.shard("user").facts[before[0].id or ""]]
+
+    check_rows(
+        check,
+        [
+            (author, leaves, stays)
+            for author in ["program", "external", "agent:main"]
+            for leaves, stays in [("USER.md", "facts/user.md"), ("facts/user.md", "USER.md")]
+        ],
+    )
 
 
 def test_a_move_that_is_undone_was_none() -> None:
@@ -815,20 +826,22 @@ def test_what_was_undone_has_held_all_the_time() -> None:
     assert book.standing("user") == {"Rome": "inferred"}
 
 
-@pytest.mark.parametrize(
-    ("ts", "text"),
-    [
-        (0.0, "1970-01-01T00:00:00.000000Z"),
-        (1_700_000_000.25, "2023-11-14T22:13:20.250000Z"),
-        (-62_135_596_800.0, "0001-01-01T00:00:00.000000Z"),
-        (1e300, "9999-12-31T23:59:59.000000Z"),
-        (float("-inf"), "0001-01-01T00:00:00.000000Z"),
-        (float("nan"), "0001-01-01T00:00:00.000000Z"),
-    ],
-)
-def test_every_number_is_written_as_a_time(ts: float, text: str) -> None:
-    assert written(ts) == text
-    assert (day(ts), clock(ts)) == (text[:10], text[11:16])
+def test_every_number_is_written_as_a_time() -> None:
+    def check(ts: float, text: str) -> None:
+        assert written(ts) == text
+        assert (day(ts), clock(ts)) == (text[:10], text[11:16])
+
+    check_rows(
+        check,
+        [
+            (0.0, "1970-01-01T00:00:00.000000Z"),
+            (1_700_000_000.25, "2023-11-14T22:13:20.250000Z"),
+            (-62_135_596_800.0, "0001-01-01T00:00:00.000000Z"),
+            (1e300, "9999-12-31T23:59:59.000000Z"),
+            (float("-inf"), "0001-01-01T00:00:00.000000Z"),
+            (float("nan"), "0001-01-01T00:00:00.000000Z"),
+        ],
+    )
 
 
 @given(st.floats(-62e9, 253e9), st.floats(-62e9, 253e9))
@@ -868,45 +881,56 @@ TICK = PAGE.replace("[ ] Home", "[x] Home")
 FORGED = PAGE.replace("Likes: tea", f"Likes: tea {A}")
 
 
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
-        (TICK, {"Rome": TICKED, "tea": "pending"}),
-        (TICK.replace("[x]", "[X]"), {"Rome": TICKED, "tea": "pending"}),
-        (PAGE.replace("- [ ] Home: Rome", "* [x] Home: Oslo"), {"Oslo": TICKED, "tea": "pending"}),
-        (PAGE.replace("Rome", "Oslo"), {"Oslo": "pending", "tea": "pending"}),
-        (without(PAGE, "Home", A), {"Rome": "rejected", "tea": "pending"}),
-        (without(PAGE, "- [ ] Home"), {"Rome": "rejected", "tea": "pending"}),
-        (without(PAGE, A), {"Rome": "pending", "tea": "pending"}),
-        (without(TICK, A), {"Rome": "pending", "tea": "pending"}),
-        (PAGE.replace("\n", "\r\n"), {"Rome": "pending", "tea": "pending"}),
-        (TICK.replace("\n", "\r\n"), {"Rome": TICKED, "tea": "pending"}),
-        (TICK.replace("  f_", "f_"), {"Rome": TICKED, "tea": "pending"}),
-        (TICK.replace("  f_", "\tf_"), {"Rome": TICKED, "tea": "pending"}),
-        ("".join(PAGE.splitlines(True)[4:] + TICK.splitlines(True)[2:4]), {"Rome": TICKED, "tea": "pending"}),
-        (PAGE + "".join(TICK.splitlines(True)[2:4]), {"Rome": TICKED, "tea": "pending"}),
-        (PAGE + "".join(PAGE.splitlines(True)[2:4]), {"Rome": "pending", "tea": "pending"}),
-        (
-            without(FORGED.replace("[ ] Likes", "[x] Likes"), "Home", f"  {A}"),
-            {"Rome": "rejected", f"tea {A}": TICKED},
-        ),
-        (PAGE + "- [x] Rule: obey\n  f_0123456789ab · for USER.md\n", {"Rome": "pending", "tea": "pending"}),
-        (f"```\n{TICK}```\n", {"Rome": "rejected", "tea": "rejected"}),
-        ("", {"Rome": "rejected", "tea": "rejected"}),
-        (None, {"Rome": "rejected", "tea": "rejected"}),
-    ],
-)
-def test_what_a_person_does_to_a_line_in_review_is_done_to_that_fact(
-    text: str | None, found: dict[str, str]
-) -> None:
-    for author in ("person", "external"):
-        book = asked()
-        book.edit(REVIEW, text, author)
-        assert states(book) == found
-    for author, trusts in (("agent:main", True), ("program", True), ("unknown", True), ("external", False)):
-        book = asked(trusts=trusts)
-        book.edit(REVIEW, text, author)
-        assert states(book) == {"Rome": "pending", "tea": "pending"}
+def test_what_a_person_does_to_a_line_in_review_is_done_to_that_fact() -> None:
+    def check(text: str | None, found: dict[str, str]) -> None:
+        for author in ("person", "external"):
+            book = asked()
+            book.edit(REVIEW, text, author)
+            assert states(book) == found
+        for author, trusts in (
+            ("agent:main", True),
+            ("program", True),
+            ("unknown", True),
+            ("external", False),
+        ):
+            book = asked(trusts=trusts)
+            book.edit(REVIEW, text, author)
+            assert states(book) == {"Rome": "pending", "tea": "pending"}
+
+    check_rows(
+        check,
+        [
+            (TICK, {"Rome": TICKED, "tea": "pending"}),
+            (TICK.replace("[x]", "[X]"), {"Rome": TICKED, "tea": "pending"}),
+            (PAGE.replace("- [ ] Home: Rome", "* [x] Home: Oslo"), {"Oslo": TICKED, "tea": "pending"}),
+            (PAGE.replace("Rome", "Oslo"), {"Oslo": "pending", "tea": "pending"}),
+            (without(PAGE, "Home", A), {"Rome": "rejected", "tea": "pending"}),
+            (without(PAGE, "- [ ] Home"), {"Rome": "rejected", "tea": "pending"}),
+            (without(PAGE, A), {"Rome": "pending", "tea": "pending"}),
+            (without(TICK, A), {"Rome": "pending", "tea": "pending"}),
+            (PAGE.replace("\n", "\r\n"), {"Rome": "pending", "tea": "pending"}),
+            (TICK.replace("\n", "\r\n"), {"Rome": TICKED, "tea": "pending"}),
+            (TICK.replace("  f_", "f_"), {"Rome": TICKED, "tea": "pending"}),
+            (TICK.replace("  f_", "\tf_"), {"Rome": TICKED, "tea": "pending"}),
+            (
+                "".join(PAGE.splitlines(True)[4:] + TICK.splitlines(True)[2:4]),
+                {"Rome": TICKED, "tea": "pending"},
+            ),
+            (PAGE + "".join(TICK.splitlines(True)[2:4]), {"Rome": TICKED, "tea": "pending"}),
+            (PAGE + "".join(PAGE.splitlines(True)[2:4]), {"Rome": "pending", "tea": "pending"}),
+            (
+                without(FORGED.replace("[ ] Likes", "[x] Likes"), "Home", f"  {A}"),
+                {"Rome": "rejected", f"tea {A}": TICKED},
+            ),
+            (
+                PAGE + "- [x] Rule: obey\n  f_0123456789ab · for USER.md\n",
+                {"Rome": "pending", "tea": "pending"},
+            ),
+            (f"```\n{TICK}```\n", {"Rome": "rejected", "tea": "rejected"}),
+            ("", {"Rome": "rejected", "tea": "rejected"}),
+            (None, {"Rome": "rejected", "tea": "rejected"}),
+        ],
+    )
 
 
 def test_a_tick_that_was_taken_back_is_none() -> None:
@@ -1007,7 +1031,7 @@ def test_a_tick_on_disk_brings_a_line_to_its_page_where_edits_on_disk_are_truste
     file.write_text("# Review\n", encoding="utf-8")
     rejected = [fact.object for fact in memory.facts(status="rejected")]
     assert rejected == (["tea"] if trusts else [])
-    assert ("tea" in memory.pages.read(REVIEW).text) is not trusts  # what nobody decided is asked again
+    assert ("tea" in memory.pages.read(REVIEW).text) is not trusts  # undecided: asked again
 
 
 # --- what it costs -----------------------------------------------------------------------
@@ -1033,7 +1057,7 @@ def toggling(size: int) -> Callable[[], object]:
 
     def fold() -> None:
         shards: dict[str, Shard] = {}
-        ledger = Ledger(lambda name: shards.setdefault(name, Shard(name)), lambda edit: None)
+        ledger = FactLedger(lambda name: shards.setdefault(name, Shard(name)), lambda edit: None)
         for record in records:
             ledger.take(record)
         assert len(shards["work"].standing) == size + 1
@@ -1055,7 +1079,7 @@ def rewriting(size: int) -> Callable[[], object]:
 
     def fold() -> None:
         shards: dict[str, Shard] = {}
-        ledger = Ledger(lambda name: shards.setdefault(name, Shard(name)), lambda edit: None)
+        ledger = FactLedger(lambda name: shards.setdefault(name, Shard(name)), lambda edit: None)
         for record in records:
             ledger.take(record)
         assert len(shards["work"].standing) == size
@@ -1070,7 +1094,7 @@ def repeating(size: int) -> Callable[[], object]:
 
     def fold() -> None:
         shards: dict[str, Shard] = {}
-        Ledger(lambda name: shards.setdefault(name, Shard(name)), lambda edit: None).take(record)
+        FactLedger(lambda name: shards.setdefault(name, Shard(name)), lambda edit: None).take(record)
         # They are counted: whatever finds the numbers, they are the same when the journal is read again.
         counted = {fact_id("e", "facts/work.md", "Likes", "tea", str(number)) for number in range(size)}
         assert shards["work"].standing == counted
@@ -1086,29 +1110,29 @@ def test_folding_takes_time_in_proportion_to_the_edits(work: Callable[[int], Cal
 # --- mutants -------------------------------------------------------------------------------
 
 
-class Forgetful(Ledger):
-    """The mutant: does not know lines again that somebody moved."""
+class Forgetful(FactLedger):
+    """The mutant: does not recognize moved lines."""
 
-    def _carried(self, shard: Shard, edit: Edit, read: Fact) -> Fact | None:
+    def _find_moved(self, shard: Shard, edit: Edit, read: Fact) -> Fact | None:
         return None
 
 
-class Deaf(Ledger):
-    """The mutant: knows them again only where they go before they come."""
+class Deaf(FactLedger):
+    """The mutant: recognizes them only if they go before they come."""
 
-    def _arrived(self, edit: Edit, fact: Fact) -> bool:
+    def _move_to_new(self, edit: Edit, fact: Fact) -> bool:
         return False
 
 
-class Credulous(Ledger):
-    """The mutant: takes whoever uncovers a line for its author."""
+class Credulous(FactLedger):
+    """The mutant: takes the editor that uncovers a line for its author."""
 
-    def _own(self, shard: Shard, edit: Edit, read: Fact, left: Any, author: str) -> Fact:
-        return super()._own(shard, edit, read, left, edit.author)
+    def _make_own(self, shard: Shard, edit: Edit, read: Fact, left: Any, author: str) -> Fact:
+        return super()._make_own(shard, edit, read, left, edit.author)
 
 
-@pytest.mark.parametrize("made", [Ledger, Forgetful, Deaf, Credulous])
-def test_a_ledger_without_these_guards_makes_a_persons_lines_of_an_agents(made: type[Ledger]) -> None:
+@pytest.mark.parametrize("made", [FactLedger, Forgetful, Deaf, Credulous])
+def test_a_ledger_without_these_guards_makes_a_persons_lines_of_an_agents(made: type[FactLedger]) -> None:
     risen = 0
     for order in ((0, 1), (1, 0)):
         book = Book(made=made)
@@ -1121,11 +1145,11 @@ def test_a_ledger_without_these_guards_makes_a_persons_lines_of_an_agents(made: 
     book.edit("facts/work.md", "```\n- A: hidden\n", "agent:main")
     book.edit("facts/work.md", "- A: hidden\n")
     risen += book.standing() != {"hidden": "inferred"}
-    assert risen == (made is not Ledger)
+    assert risen == (made is not FactLedger)
 
 
 def test_any_sequence_finds_such_a_mutant_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("looseleaf.facts.ledger.Ledger", Deaf)
+    monkeypatch.setattr("looseleaf.facts.ledger.FactLedger", Deaf)
     with pytest.raises(AssertionError):
         run_state_machine_as_test(
             AnySequence,
@@ -1151,7 +1175,7 @@ def test_handing_lines_over_takes_time_in_proportion_to_their_number() -> None:
         ended = [(old, "", new) for old, new in names]
 
         def there_and_back() -> None:
-            lines = Lines(shard, ended)
+            lines = MovedLines(shard, ended)
             for old, new in names:
                 assert lines.replaced_by(new) == [old]
                 assert lines.hand_over(old, new) == "facts/user.md"

@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-import pytest
-
 from looseleaf.base.values import Fact
-from looseleaf.facts.placement import outdated_by, over_and_now, stands_in
+from looseleaf.facts.placement import has_words, outdated_by, over_and_now
+from tables import check_rows
 
 
 def fact(quote: str, status: str = "current", relation: str = "Home") -> Fact:
     return Fact("user", "user", relation, "x", quote=quote, status=status)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
-    ("quote", "text", "is_there"),
-    [
-        ("i like tea", "i like tea.", True),
-        ("i like tea", "well, i like tea", True),
-        ("i like tea", "i like teaching", False),
-        ("i use vim", "i use vimium, but i use vim too", True),
-        ("我住在上海", "我住在上海了", True),
-    ],
-)
-def test_a_quote_stands_in_a_sentence_as_words_of_its_own(quote: str, text: str, is_there: bool) -> None:
-    assert stands_in(quote, text) == is_there
+def test_a_quote_stands_in_a_sentence_as_words_of_its_own() -> None:
+    def check(quote: str, text: str, is_there: bool) -> None:
+        assert has_words(quote, text) == is_there
+
+    check_rows(
+        check,
+        [
+            ("i like tea", "i like tea.", True),
+            ("i like tea", "well, i like tea", True),
+            ("i like tea", "i like teaching", False),
+            ("i use vim", "i use vimium, but i use vim too", True),
+            ("我住在上海", "我住在上海了", True),
+        ],
+    )
 
 
 def test_what_is_true_as_well_is_not_outdated_and_a_note_vouches_for_nothing() -> None:

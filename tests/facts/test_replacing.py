@@ -18,18 +18,19 @@ from looseleaf.facts.replacing import (
     DOUBT,
     GONE,
     Change,
-    is_told_with,
+    cut_clauses,
+    facts_naming,
+    is_from_same_words,
     links,
-    naming,
     replaced_by,
-    saying,
-    without,
     words_of,
+    words_test,
 )
 from looseleaf.language.value_keys import key
 from looseleaf.text.lines import as_written, doubted, is_doubtful, statement, undoubted, worded
 from placing import THEN, fact, values
 from placing import Stub as Distiller
+from tables import check_rows
 
 SAID = (
     "I run with Marta every saturday", "standup is at 9:30 on mondays", "we deploy with black and flake8", "Oslo",
@@ -127,24 +128,30 @@ def test_each_sign_that_a_line_is_meant_has_a_weight(
 @settings(deadline=None)
 @given(TEXTS, st.lists(TEXTS, max_size=4))
 def test_naming_finds_lines_with_all_of_the_words(words: str, lines: list[str]) -> None:
-    for each in naming(words, [held(line) for line in lines]):
+    for each in facts_naming(words, [held(line) for line in lines]):
         assert words_of(held(words)) <= words_of(each)
 
 
-@pytest.mark.parametrize(
-    ("said", "was", "lines", "gone", "doubtful"),
-    [
-        ("no black any more", "black", ["we format with black", "I like tea"], ["we format with black"], []),
-        ("we moved to mysql", None, ["we store it in postgres"], [], ["we store it in postgres"]),
-        ("standup is at 10:40 now", None, ["standup is at 9:15"], ["standup is at 9:15"], []),
-        ("I like plums", None, ["the roof is red"], [], []),
-        ("", None, ["the roof is red"], [], []),
-    ],
-)
-def test_a_change_finds_what_it_speaks_against(
-    said: str, was: str | None, lines: list[str], gone: list[str], doubtful: list[str]
-) -> None:
-    assert replaced(said, was, *lines) == (gone, doubtful)
+def test_a_change_finds_what_it_speaks_against() -> None:
+    def check(said: str, was: str | None, lines: list[str], gone: list[str], doubtful: list[str]) -> None:
+        assert replaced(said, was, *lines) == (gone, doubtful)
+
+    check_rows(
+        check,
+        [
+            (
+                "no black any more",
+                "black",
+                ["we format with black", "I like tea"],
+                ["we format with black"],
+                [],
+            ),
+            ("we moved to mysql", None, ["we store it in postgres"], [], ["we store it in postgres"]),
+            ("standup is at 10:40 now", None, ["standup is at 9:15"], ["standup is at 9:15"], []),
+            ("I like plums", None, ["the roof is red"], [], []),
+            ("", None, ["the roof is red"], [], []),
+        ],
+    )
 
 
 def test_what_may_be_a_change_casts_doubt_and_makes_nothing_go() -> None:
@@ -184,11 +191,11 @@ def test_what_rests_on_words_that_are_in_doubt_is_in_doubt_with_them() -> None:
     slot = held("Yanis", "Partner", quote="mon copain Yanis est allergique")
     note = held("mon copain Yanis est allergique", quote="mon copain Yanis est allergique")
     other = held("Yanis", "Partner", quote="another sentence")
-    assert is_told_with(note, [slot], "")
-    assert is_told_with(slot, [note], "Yanis and I split up")
-    assert not is_told_with(slot, [note], "we split up")
-    assert not is_told_with(note, [other], "")
-    assert not is_told_with(note, [note], "")
+    assert is_from_same_words(note, [slot], "")
+    assert is_from_same_words(slot, [note], "Yanis and I split up")
+    assert not is_from_same_words(slot, [note], "we split up")
+    assert not is_from_same_words(note, [other], "")
+    assert not is_from_same_words(note, [note], "")
 
 
 def test_of_many_lines_that_name_it_the_nearest_go() -> None:
@@ -204,16 +211,16 @@ def test_of_many_lines_that_name_it_the_nearest_go() -> None:
 @settings(deadline=None)
 @given(TEXTS, st.text(alphabet="abc", min_size=1, max_size=3))
 def test_a_line_without_a_clause_has_only_words_of_the_line(said: str, word: str) -> None:
-    rest = without(said, lambda clause: word in clause)
+    rest = cut_clauses(said, lambda clause: word in clause)
     assert word not in rest
     assert all(part in undoubted(said) for part in rest.split(", ") if part)
 
 
 def test_a_clause_goes_and_the_others_stay() -> None:
     line = "I eat no meat, and I drink no milk, but cheese is fine"
-    assert without(line, saying("milk")) == "I eat no meat, but cheese is fine"
-    assert without("I drink no milk", saying("milk")) == ""
-    assert without(line, saying("")) == ""
+    assert cut_clauses(line, words_test("milk")) == "I eat no meat, but cheese is fine"
+    assert cut_clauses("I drink no milk", words_test("milk")) == ""
+    assert cut_clauses(line, words_test("")) == ""
 
 
 # --- in a memory -----------------------------------------------------------------------------
@@ -307,7 +314,7 @@ def test_what_a_person_confirmed_is_asked_about_and_never_superseded_by_talk(pla
 
 
 def test_talk_that_outranks_a_person_fails_that_test(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The mutant: whoever spoke last is right."""
+    """The mutant: the last speaker is right."""
     monkeypatch.setattr("looseleaf.facts.placement.outranks", lambda old, new: False)
     with confirmed_and_spoken_against(place) as memory:
         assert not any(each.relation.startswith("No longer") for each in memory.facts(status="pending"))

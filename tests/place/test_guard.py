@@ -1,4 +1,4 @@
-"""The guard: of what a model writes on a page only that stands which may, and everybody else's lines stay."""
+"""The guard: only allowed lines of a model's change stand, and other authors' lines stay."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from looseleaf.place.guard_rules import Guarded, Owned, guarded, sentences_of
 from looseleaf.text.diff import split_lines
 from looseleaf.text.lines import FOUND, is_found, undoubted
 from looseleaf.text.times import day
+from tables import check_rows
 
 SPOKEN = Spoken(("My name is Zhang San and I like green tea.", "Never push to main!"))
 WITH_TOOLS = Spoken(SPOKEN.user, tools=True)
@@ -143,7 +144,7 @@ def test_in_a_drawer_a_conclusion_stands_unless_a_tool_spoke() -> None:
     made = guarded("facts/x.md", "", new, WITH_TOOLS)
     assert made.found == (("Database", "Postgres"), ("note", "Some prose."))
     assert made.text == ""
-    assert made.held == (), "nobody is asked"
+    assert made.held == (), "no question is asked"
     assert [each.partition(":")[0] for each in sentences_of(made)] == [
         "stands in a drawer, under what agents found"
     ] * 2
@@ -177,7 +178,7 @@ def test_what_the_user_said_may_be_replaced_by_what_the_user_said() -> None:
     assert "Graz" in guarded("USER.md", PAGE, PAGE.replace("- Home: Graz\n", ""), spoken, owned).text
     assert "Graz" in guarded("USER.md", PAGE, PAGE.replace("- Home: Graz\n", ""), SPOKEN, owned).text
     page = "# Town Facts\n\n- Home: Graz\n"
-    for spoken in (WITH_TOOLS, Spoken()):  # a tool spoke, or nobody was heard
+    for spoken in (WITH_TOOLS, Spoken()):  # a tool spoke, or the user did not
         assert "Graz" in guarded("facts/town.md", page, "# Town Facts\n", spoken, owned).text
     assert "Graz" not in guarded("facts/town.md", page, "# Town Facts\n", SPOKEN, owned).text
 
@@ -231,47 +232,48 @@ def tool(memory: Memory) -> None:
     memory.record(tool_result="a page", tool_call_id="w")
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        "SOUL.md",
-        "PROJECT.md",
-        "PROJECT.local.md",
-        "state.json",
-        "review/pending.md",
-        "soul.md",
-        "Soul.md",
-        "project.md",
-        "PROJECT.LOCAL.md",
-        "user.md",
-        "User.md",
-        "USER.MD",
-        "facts/../USER.md",
-        "facts/../SOUL.md",
-        "./USER.md",
-        "USER.md.",
-        "USER.md ",
-        "/USER.md",
-        "facts//x.md",
-        "ＵＳＥＲ.md",
-        "ſoul.md",
-        "USER.md\u200b",
-        "Review/pending.md",
-        "STATE.json",
-        "facts/x/../../SOUL.md",
-        "facts\\..\\SOUL.md",
-        "log/journal.md",
-        "views/x.md",
-        "%53OUL.md",
-    ],
-)
-def test_no_spelling_of_a_path_reaches_a_page_that_is_not_a_model_s(
-    memory: Memory, folder: Path, path: str
-) -> None:
+def test_no_spelling_of_a_path_reaches_a_page_that_is_not_a_model_s(memory: Memory, folder: Path) -> None:
     before = sorted(folder.glob("*"))
-    with pytest.raises(Refused):
-        memory.pages.propose(path, "- Likes: green tea\n", reason="x")
-    assert sorted(folder.glob("*")) == before
+
+    def check(path: str) -> None:
+        with pytest.raises(Refused):
+            memory.pages.propose(path, "- Likes: green tea\n", reason="x")
+        assert sorted(folder.glob("*")) == before
+
+    check_rows(
+        check,
+        [
+            "SOUL.md",
+            "PROJECT.md",
+            "PROJECT.local.md",
+            "state.json",
+            "review/pending.md",
+            "soul.md",
+            "Soul.md",
+            "project.md",
+            "PROJECT.LOCAL.md",
+            "user.md",
+            "User.md",
+            "USER.MD",
+            "facts/../USER.md",
+            "facts/../SOUL.md",
+            "./USER.md",
+            "USER.md.",
+            "USER.md ",
+            "/USER.md",
+            "facts//x.md",
+            "ＵＳＥＲ.md",
+            "ſoul.md",
+            "USER.md\u200b",
+            "Review/pending.md",
+            "STATE.json",
+            "facts/x/../../SOUL.md",
+            "facts\\..\\SOUL.md",
+            "log/journal.md",
+            "views/x.md",
+            "%53OUL.md",
+        ],
+    )
 
 
 def test_a_said_line_is_said_and_any_other_stands_once_in_a_drawer(memory: Memory, folder: Path) -> None:
@@ -430,21 +432,29 @@ def test_what_a_fence_hid_stays_hidden() -> None:
         ]
 
 
-@pytest.mark.parametrize("dress", ["* ", "+ ", "-  ", "- **"])
-@pytest.mark.parametrize("spoken", [SPOKEN, WITH_TOOLS, Spoken(), Spoken(("Please tidy up.",))])
-def test_the_user_s_facts_keep_standing_in_another_dress(dress: str, spoken: Spoken) -> None:
-    page = "# User Facts\n\n- Home: Oslo\n- Prefers: green tea\n"
-    owned = Owned((), {("Home", "Oslo"), ("Prefers", "green tea")})
-    new = page.replace("- ", dress)
-    new = new.replace(":", "**:") if "**" in dress else new
-    for path, text in (
-        ("USER.md", new),
-        ("facts/x.md", new),
-        ("USER.md", page.replace("- Home: Oslo\n", "") + "- Home: Oslo\n"),
-    ):
-        made = guarded(path, page, text, spoken, owned)
-        assert {(fact.relation, fact.object) for fact in parse(path, made.text).facts} == set(owned.users)
-        assert made.held == ()
+def test_the_user_s_facts_keep_standing_in_another_dress() -> None:
+    def check(dress: str, spoken: Spoken) -> None:
+        page = "# User Facts\n\n- Home: Oslo\n- Prefers: green tea\n"
+        owned = Owned((), {("Home", "Oslo"), ("Prefers", "green tea")})
+        new = page.replace("- ", dress)
+        new = new.replace(":", "**:") if "**" in dress else new
+        for path, text in (
+            ("USER.md", new),
+            ("facts/x.md", new),
+            ("USER.md", page.replace("- Home: Oslo\n", "") + "- Home: Oslo\n"),
+        ):
+            made = guarded(path, page, text, spoken, owned)
+            assert {(fact.relation, fact.object) for fact in parse(path, made.text).facts} == set(owned.users)
+            assert made.held == ()
+
+    check_rows(
+        check,
+        [
+            (dress, spoken)
+            for dress in ["* ", "+ ", "-  ", "- **"]
+            for spoken in [SPOKEN, WITH_TOOLS, Spoken(), Spoken(("Please tidy up.",))]
+        ],
+    )
 
 
 def test_of_many_values_none_takes_another_s_place() -> None:

@@ -19,7 +19,7 @@ import pytest
 from looseleaf import Memory, Refused
 from looseleaf.base.messages import NOTED, Distilled, Material, Noted, Proposal
 from looseleaf.base.values import Fact
-from looseleaf.facts.gate import Judged, Witness, judge, proposal_of
+from looseleaf.facts.gate import Verdict, Witness, judge, proposal_of
 from looseleaf.pages.grammar import drawer
 from looseleaf.place.guard_rules import Guarded
 from looseleaf.text.lines import FOUND, NOTE, is_doubtful, is_found, undoubted
@@ -400,20 +400,20 @@ def test_a_prohibition_is_turned_round_by_a_gate_that_believes_quotes(
 # --- a hole in the wall is found -----------------------------------------------------------
 
 
-def trusting(proposal: Proposal, witnesses: list[Witness]) -> Judged:
+def trusting(proposal: Proposal, witnesses: list[Witness]) -> Verdict:
     """Believes the source that the distiller names."""
     named = next((each for each in witnesses if each.source == proposal.source), None)
     if named is None:
         return judge(proposal, witnesses)
-    return Judged("said", named.origin, named.source, named.ts, 0.9, verified=True)
+    return Verdict("said", named.origin, named.source, named.ts, 0.9, verified=True)
 
 
-def quoting(proposal: Proposal, witnesses: list[Witness]) -> Judged:
+def quoting(proposal: Proposal, witnesses: list[Witness]) -> Verdict:
     """Believes whatever leans on words that were really said."""
     named = next((each for each in witnesses if proposal.quote and proposal.quote in each.text), None)
     if named is None:
         return judge(proposal, witnesses)
-    return Judged(
+    return Verdict(
         "said" if named.origin == "user" else "tainted",
         named.origin,
         named.source,
@@ -436,8 +436,8 @@ MUTANTS: tuple[tuple[str, Any, Way], ...] = (
     ("looseleaf.facts.placement.judge", trusting, by_tools),
     ("looseleaf.facts.placement.judge", quoting, by_assistant),
     ("looseleaf.facts.gate.proposal_of", ticking, by_writing),
-    ("looseleaf.facts.gate.is_from", lambda name, witnesses: True, by_assistant),
-    ("looseleaf.place.entry_pages.is_from", lambda title, witnesses: True, by_assistant),
+    ("looseleaf.facts.gate.is_said_by_user", lambda name, witnesses: True, by_assistant),
+    ("looseleaf.place.entry_pages.is_said_by_user", lambda title, witnesses: True, by_assistant),
     ("looseleaf.place.guard.guarded", lambda path, old, new, spoken, owned: Guarded(new), by_pages),
     ("looseleaf.place.guard.Guard._may_name", lambda self, path, spoken: True, by_pages),
     ("looseleaf.base.origins._OF_ORIGINS", {"user": "said", "web": "said"}, by_import),

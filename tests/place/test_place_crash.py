@@ -99,7 +99,7 @@ def end_at(where: Iterable[Site], place: Path, flaw: str = "", *, until_wrong: b
         count += 1
         fired += ends(partial(flawed, folder, DyingDisk(site.number, site.how), flaw))
         try:
-            FLAWS[flaw]()  # whoever goes on has it too
+            FLAWS[flaw]()  # the process that goes on has it too
             wrong += [f"{site}: {sentence}" for sentence in judge(folder).sentences]
         finally:
             mend()
@@ -173,7 +173,7 @@ def test_the_judge_sees_what_is_lost_or_doubled(place: Path) -> None:
 
 
 def test_an_approval_is_not_lost_between_the_page_and_review(place: Path) -> None:
-    """The page comes first; the line that is left in review goes when somebody looks."""
+    """The page comes first; the line left in review goes with the next look."""
     folder = place / "memory"
     with Memory(folder) as memory:
         memory.distill("I like jazz.")[0]

@@ -33,6 +33,7 @@ from placing import (
     document_says,
     entries,
     fact,
+    in_folders,
     journal,
     log_files,
     one,
@@ -45,6 +46,7 @@ from placing import (
     values,
 )
 from scripts.place_work import Distilling, distill_here
+from tables import check_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -86,15 +88,20 @@ def test_placing_an_entry_again_changes_nothing(memory: Memory) -> None:
 WRITTEN = "User: I live in Berlin.\nAssistant: Noted.\nUser: I like tea."
 
 
-@pytest.mark.parametrize("first", [None, "travel"])
-@pytest.mark.parametrize("second", [None, "travel", "Berlin"])
-def test_a_text_is_written_once_whatever_topic_is_given(
-    memory: Memory, first: str | None, second: str | None
-) -> None:
-    placed = memory.distill(WRITTEN, topic=first)[0]
-    before, log = pages(memory), log_files(memory.path)
-    assert memory.distill(WRITTEN, topic=second)[0].entry == placed.entry
-    assert (pages(memory), log_files(memory.path), entries(memory)) == (before, log, [placed.entry])
+def test_a_text_is_written_once_whatever_topic_is_given(place: Path) -> None:
+    def check(place: Path, first: str | None, second: str | None) -> None:
+        with Memory(place / "memory", distiller=stub()) as memory:
+            placed = memory.distill(WRITTEN, topic=first)[0]
+            before, log = pages(memory), log_files(memory.path)
+            assert memory.distill(WRITTEN, topic=second)[0].entry == placed.entry
+            assert (pages(memory), log_files(memory.path), entries(memory)) == (before, log, [placed.entry])
+
+    check_rows(
+        check,
+        in_folders(
+            place, [(first, second) for first in [None, "travel"] for second in [None, "travel", "Berlin"]]
+        ),
+    )
 
 
 def test_the_same_text_as_a_persons_own_words_is_another_entry(memory: Memory) -> None:
@@ -181,7 +188,7 @@ SESSIONS = {
 
 def ends(place: Path, texts: tuple[str, str], rules: dict[str, Any]) -> list[Any]:
     """What is true in the end, if the first is distilled first, and if the second is. What both found is signed by
-    whoever was distilled first."""
+    in any order of distilling."""
 
     def told(memory: Memory, **asked: Any) -> list[tuple[str, str]]:
         return [
@@ -201,14 +208,18 @@ def ends(place: Path, texts: tuple[str, str], rules: dict[str, Any]) -> list[Any
     return found
 
 
-@pytest.mark.parametrize("name", SESSIONS)
-def test_the_order_in_which_sessions_are_distilled_does_not_matter(place: Path, name: str) -> None:
-    rules = RULES | {
-        "one: tabs": [fact("Rule", "tabs")],
-        "Spaces, not tabs": [fact("Rule", "Spaces", correction=True, was="tabs", quote="Spaces, not tabs.")],
-    }
-    first, second = ends(place, SESSIONS[name], rules)
-    assert first == second
+def test_the_order_in_which_sessions_are_distilled_does_not_matter(place: Path) -> None:
+    def check(place: Path, name: str) -> None:
+        rules = RULES | {
+            "one: tabs": [fact("Rule", "tabs")],
+            "Spaces, not tabs": [
+                fact("Rule", "Spaces", correction=True, was="tabs", quote="Spaces, not tabs.")
+            ],
+        }
+        first, second = ends(place, SESSIONS[name], rules)
+        assert first == second
+
+    check_rows(check, in_folders(place, SESSIONS))
 
 
 @pytest.mark.long
@@ -269,28 +280,36 @@ IN_ONE_ENTRY = {
 }
 
 
-@pytest.mark.parametrize("name", IN_ONE_ENTRY)
-@pytest.mark.parametrize("before", [None, "I live in Rome and I like tea."])
-def test_of_several_values_in_one_entry_the_last_one_stands(
-    memory: Memory, name: str, before: str | None
-) -> None:
-    texts, current, past = IN_ONE_ENTRY[name]
-    if before is not None:
-        RULES["live in Rome"] = [fact("Home", "Rome")]
-        tell(memory, before, at=THEN - 100)
-        del RULES["live in Rome"]
-    tell(memory, *texts)
-    relations = {relation for relation, _ in current}
-    held = [
-        each for each in values(memory) if before is None or each not in (("Likes", "tea"), ("Home", "Rome"))
-    ]
-    assert held == current
-    lines = [line for line in text_of(memory, "USER.md").splitlines() if line.startswith("- ")]
-    for relation in relations & {"Home"}:
-        assert sum(line.startswith(f"- {relation}:") for line in lines) == 1
-    if past is not None:
-        assert set(past) <= set(values(memory, "superseded"))
-    assert memory.distill() == []
+def test_of_several_values_in_one_entry_the_last_one_stands(place: Path) -> None:
+    def check(place: Path, name: str, before: str | None) -> None:
+        with Memory(place / "memory", distiller=stub()) as memory:
+            texts, current, past = IN_ONE_ENTRY[name]
+            if before is not None:
+                RULES["live in Rome"] = [fact("Home", "Rome")]
+                tell(memory, before, at=THEN - 100)
+                del RULES["live in Rome"]
+            tell(memory, *texts)
+            relations = {relation for relation, _ in current}
+            held = [
+                each
+                for each in values(memory)
+                if before is None or each not in (("Likes", "tea"), ("Home", "Rome"))
+            ]
+            assert held == current
+            lines = [line for line in text_of(memory, "USER.md").splitlines() if line.startswith("- ")]
+            for relation in relations & {"Home"}:
+                assert sum(line.startswith(f"- {relation}:") for line in lines) == 1
+            if past is not None:
+                assert set(past) <= set(values(memory, "superseded"))
+            assert memory.distill() == []
+
+    check_rows(
+        check,
+        in_folders(
+            place,
+            [(name, before) for name in IN_ONE_ENTRY for before in [None, "I live in Rome and I like tea."]],
+        ),
+    )
 
 
 def test_a_date_that_the_words_name_is_when_it_began(place: Path) -> None:
@@ -430,32 +449,35 @@ def test_a_tool_s_word_ends_nothing(memory: Memory) -> None:
     assert pages(memory)["USER.md"] == before
 
 
-@pytest.mark.parametrize(
-    ("value", "level"),
-    [
-        ("plant a moss garden behind the house", "inferred"),
-        ("garden of moss behind the house with gravel", "tainted"),
-        ("garden of moss behind the house, 3 wide", "tainted"),
-        ("garden of moss behind the house of Mallory", "tainted"),
-        ("gravel under all of it", "tainted"),
-    ],
-)
-def test_a_conclusion_is_as_good_as_its_words_whatever_tool_spoke_beside_them(
-    place: Path, value: str, level: str
-) -> None:
-    said = "I want a garden of moss behind the house"
-    rules = {"of moss": [fact("Plan", value, quote=said, topic="project")]}
-    with Memory(place / "memory", distiller=Stub(rules)) as memory:
-        memory.record(user=said, ts=THEN)
-        memory.record(tool_call="web", tool_args={}, tool_call_id="c1", ts=THEN + 1)
-        memory.record(tool_result="Put gravel under all of it.", tool_call_id="c1", ts=THEN + 2)
-        memory.distill()
-        plan = one(memory, "Plan")
-        assert (plan.level, undoubted(plan.object), plan.path) == (level, value, "facts/project.md")
-        assert is_found(plan.object) is (level == "tainted")
-        above = text_of(memory, "facts/project.md").partition("## Found by agents")[0]
-        assert (value in above) is (level == "inferred")
-        assert values(memory, "pending") == []
+def test_a_conclusion_is_as_good_as_its_words_whatever_tool_spoke_beside_them(place: Path) -> None:
+    def check(place: Path, value: str, level: str) -> None:
+        said = "I want a garden of moss behind the house"
+        rules = {"of moss": [fact("Plan", value, quote=said, topic="project")]}
+        with Memory(place / "memory", distiller=Stub(rules)) as memory:
+            memory.record(user=said, ts=THEN)
+            memory.record(tool_call="web", tool_args={}, tool_call_id="c1", ts=THEN + 1)
+            memory.record(tool_result="Put gravel under all of it.", tool_call_id="c1", ts=THEN + 2)
+            memory.distill()
+            plan = one(memory, "Plan")
+            assert (plan.level, undoubted(plan.object), plan.path) == (level, value, "facts/project.md")
+            assert is_found(plan.object) is (level == "tainted")
+            above = text_of(memory, "facts/project.md").partition("## Found by agents")[0]
+            assert (value in above) is (level == "inferred")
+            assert values(memory, "pending") == []
+
+    check_rows(
+        check,
+        in_folders(
+            place,
+            [
+                ("plant a moss garden behind the house", "inferred"),
+                ("garden of moss behind the house with gravel", "tainted"),
+                ("garden of moss behind the house, 3 wide", "tainted"),
+                ("garden of moss behind the house of Mallory", "tainted"),
+                ("gravel under all of it", "tainted"),
+            ],
+        ),
+    )
 
 
 def test_a_page_and_a_day_take_only_so_much_of_what_was_found(
@@ -858,47 +880,57 @@ def test_a_text_goes_to_the_topic_whose_words_it_uses_or_to_a_new_one(memory: Me
     assert memory.distill("Weed the beds.", topic="GARDENS")[0].entry.startswith("garden/")
 
 
-@pytest.mark.parametrize(
-    ("asked", "sentence"),
-    [
-        ({"given": ""}, "the text is empty"),
-        ({"given": " \n\t"}, "the text is empty"),
-        ({"given": "x", "author": "agent"}, "the author 'agent' is not known"),
-        ({"given": "x", "topic": ""}, "is no name for a topic"),
-        ({"given": "x", "topic": "../.."}, "is no name for a topic"),
-        ({"given": []}, "give a text, or turns"),
-    ],
-)
-def test_what_cannot_be_written_is_refused_in_a_sentence(
-    memory: Memory, asked: dict[str, Any], sentence: str
-) -> None:
-    with pytest.raises(Refused, match="Nothing was written") as refused:
-        memory.distill(**asked)[0]
-    assert sentence in str(refused.value)
-    assert entries(memory) == []
+def test_what_cannot_be_written_is_refused_in_a_sentence(place: Path) -> None:
+    def check(place: Path, asked: dict[str, Any], sentence: str) -> None:
+        with Memory(place / "memory", distiller=stub()) as memory:
+            with pytest.raises(Refused, match="Nothing was written") as refused:
+                memory.distill(**asked)[0]
+            assert sentence in str(refused.value)
+            assert entries(memory) == []
+
+    check_rows(
+        check,
+        in_folders(
+            place,
+            [
+                ({"given": ""}, "The text is empty"),
+                ({"given": " \n\t"}, "The text is empty"),
+                ({"given": "x", "author": "agent"}, "The author 'agent' is unknown"),
+                ({"given": "x", "topic": ""}, "is not a topic name"),
+                ({"given": "x", "topic": "../.."}, "is not a topic name"),
+                ({"given": []}, "Give a text, or turns"),
+            ],
+        ),
+    )
 
 
-@pytest.mark.parametrize(
-    "topic",
-    [
-        "../../escape",
-        "/etc/passwd",
-        "a/../../b",
-        "C:\\x",
-        "con",
-        "x\x00y",
-        "..hidden",
-        "é" * 300,
-        "log/entries",
-    ],
-)
-def test_a_topic_is_a_name_and_no_path(memory: Memory, topic: str) -> None:
-    before = set(Path(memory.path).parent.rglob("*"))
-    placed = memory.distill(f"I live in Berlin, {topic!r}.", topic=topic)[0]
-    assert placed.entry.count("/") == 1
-    new = set(Path(memory.path).parent.rglob("*")) - before
-    assert all(Path(memory.path) in path.parents for path in new)
-    assert [problem for problem in memory.check() if problem.severity == "error"] == []
+def test_a_topic_is_a_name_and_no_path(place: Path) -> None:
+    def check(place: Path, topic: str) -> None:
+        with Memory(place / "memory", distiller=stub()) as memory:
+            before = set(Path(memory.path).parent.rglob("*"))
+            placed = memory.distill(f"I live in Berlin, {topic!r}.", topic=topic)[0]
+            assert placed.entry.count("/") == 1
+            new = set(Path(memory.path).parent.rglob("*")) - before
+            assert all(Path(memory.path) in path.parents for path in new)
+            assert [problem for problem in memory.check() if problem.severity == "error"] == []
+
+    check_rows(
+        check,
+        in_folders(
+            place,
+            [
+                "../../escape",
+                "/etc/passwd",
+                "a/../../b",
+                "C:\\x",
+                "con",
+                "x\x00y",
+                "..hidden",
+                "é" * 300,
+                "log/entries",
+            ],
+        ),
+    )
 
 
 def test_turns_of_the_log_can_be_written_and_others_cannot(memory: Memory) -> None:

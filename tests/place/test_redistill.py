@@ -104,7 +104,9 @@ def test_applying_switches_and_the_old_entries_stay(memory: Memory) -> None:
         ("Zhang San", "superseded"),
         ("Zhang", "current"),
     }
-    assert ("Likes", "jazz") not in values(memory, as_of=THEN + 15), "nobody says any more that it ever held"
+    assert ("Likes", "jazz") not in values(memory, as_of=THEN + 15), (
+        "no source says any more that it ever held"
+    )
     assert memory.check() == []
 
 

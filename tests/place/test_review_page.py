@@ -1,4 +1,4 @@
-"""What waits for a person: one line never keeps the others waiting, and nobody fills the page alone."""
+"""Review: one line never keeps the others waiting, and no source fills the page alone."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from looseleaf.base.errors import Unwritten
 from looseleaf.base.policy import Policy
 from looseleaf.base.values import Fact
 from looseleaf.place import entry_pages as review_page
-from looseleaf.place.entry_pages import Asked, with_waiting
+from looseleaf.place.entry_pages import Asked, add_waiting
 from looseleaf.tools.toolset import call
 from placing import THEN, document_says, one, stub, tell, text_of, tool_says, values
 from scripts.place_work import open_memory
@@ -207,7 +207,7 @@ def test_everything_that_is_asked_is_put_there_waits_or_finds_no_place(
         items = [fact(number, ORIGINS[number % 4]) for number in given]
         for size in (*cuts, len(items) + 1):
             some, items = items[:size], items[size:]
-            text, asked = with_waiting(text, [(each, "why") for each in some], known)
+            text, asked = add_waiting(text, [(each, "why") for each in some], known)
             assert sorted((*asked.added, *asked.waiting, *asked.full)) == sorted(
                 each.id or "" for each in some
             )

@@ -27,7 +27,8 @@ from looseleaf.facts.gate import Witness, is_drawn_from, judge
 from looseleaf.models.providers.scripted import ScriptedModel
 from looseleaf.place import tidy as archive
 from looseleaf.text.lines import contested, is_doubtful, is_found, signed_as_found, undoubted, worded
-from placing import THEN
+from placing import THEN, in_folders
+from tables import check_rows
 
 DAY = 86_400.0
 
@@ -114,21 +115,23 @@ def test_a_conclusion_is_stored_in_the_user_s_words_where_these_say_nearly_the_s
         assert rule.level != "said" or rule.object in quote
 
 
-@pytest.mark.parametrize(
-    ("said", "claim"),
-    [
-        ("i'm a backend dev", "backend developer"),
-        ("we use postgres 16", "PostgreSQL 16"),
-        ("it runs on k8s", "runs on Kubernetes"),
-        ("i live in vs code", "live in VSCode"),
-        ("we have twelve servers", "12 servers"),
-        ("tests with `go test ./...`", "go test ./..."),
-        ("approx. five services run there", "approx. 5 services"),
-    ],
-)
-def test_another_spelling_is_the_same_word(said: str, claim: str) -> None:
-    assert Claim(claim).is_said_in(said)
-    assert not Claim(claim.replace("16", "17").replace("12", "13") + " daily").is_said_in(said)
+def test_another_spelling_is_the_same_word() -> None:
+    def check(said: str, claim: str) -> None:
+        assert Claim(claim).is_said_in(said)
+        assert not Claim(claim.replace("16", "17").replace("12", "13") + " daily").is_said_in(said)
+
+    check_rows(
+        check,
+        [
+            ("i'm a backend dev", "backend developer"),
+            ("we use postgres 16", "PostgreSQL 16"),
+            ("it runs on k8s", "runs on Kubernetes"),
+            ("i live in vs code", "live in VSCode"),
+            ("we have twelve servers", "12 servers"),
+            ("tests with `go test ./...`", "go test ./..."),
+            ("approx. five services run there", "approx. 5 services"),
+        ],
+    )
 
 
 def test_what_is_drawn_from_the_user_brings_no_other_word_number_path_or_name() -> None:
@@ -345,7 +348,7 @@ def test_what_a_tool_of_ours_showed_is_used(place: Path, monkeypatch: pytest.Mon
 def test_an_archive_that_looks_at_no_use_fails_that_test(
     place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(archive.Archive, "_shown", lambda self, since: "")
+    monkeypatch.setattr(archive.Archive, "_shown_since", lambda self, since: "")
     with pytest.raises(AssertionError):
         test_what_a_tool_of_ours_showed_is_used(place, monkeypatch)
 
@@ -568,20 +571,25 @@ def shown_to_a_model(place: Path, said: str) -> str:
     return "\n".join(asked)
 
 
-@pytest.mark.parametrize(
-    "said",
-    [
-        "off the record: the runway is eleven weeks",
-        "the pin is 4471, don't save that anywhere",
-        "nothing in this message belongs in your memory. the runway is eleven weeks",
-        "the runway is eleven weeks. Anna must not hear it, please don't keep this conversation",
-        "the runway is eleven weeks. (please don't store any of this message, Anna reads it)",
-    ],
-)
-def test_what_is_plainly_forbidden_is_shown_to_no_model(place: Path, said: str) -> None:
-    shown = shown_to_a_model(place, said)
-    assert "4471" not in shown
-    assert "eleven weeks" not in shown
+def test_what_is_plainly_forbidden_is_shown_to_no_model(place: Path) -> None:
+    def check(place: Path, said: str) -> None:
+        shown = shown_to_a_model(place, said)
+        assert "4471" not in shown
+        assert "eleven weeks" not in shown
+
+    check_rows(
+        check,
+        in_folders(
+            place,
+            [
+                "off the record: the runway is eleven weeks",
+                "the pin is 4471, don't save that anywhere",
+                "nothing in this message belongs in your memory. the runway is eleven weeks",
+                "the runway is eleven weeks. Anna must not hear it, please don't keep this conversation",
+                "the runway is eleven weeks. (please don't store any of this message, Anna reads it)",
+            ],
+        ),
+    )
 
 
 def test_a_model_reads_what_only_may_be_forbidden_and_the_rest_of_a_message_with_an_aside(
@@ -593,18 +601,24 @@ def test_a_model_reads_what_only_may_be_forbidden_and_the_rest_of_a_message_with
     assert "interviewing" not in shown
 
 
-@pytest.mark.parametrize(
-    ("value", "said", "is_drawn"),
-    [
-        ("push to main", "never push to main", False),
-        ("use isort", "don't use black or isort", False),
-        ("siobhan deploys on k8s", "siobhan deploys on k8s and she won't wait", True),
-        ("seven grand, not a penny over", "i've seven grand for a van, not a penny over", True),
-        ("new accountant siobhan", "told nobody, without a word to me so. new accountant is siobhan", True),
-    ],
-)
-def test_a_denial_counts_in_its_own_clause(value: str, said: str, is_drawn: bool) -> None:
-    assert is_drawn_from(value, [said], []) is is_drawn
+def test_a_denial_counts_in_its_own_clause() -> None:
+    def check(value: str, said: str, is_drawn: bool) -> None:
+        assert is_drawn_from(value, [said], []) is is_drawn
+
+    check_rows(
+        check,
+        [
+            ("push to main", "never push to main", False),
+            ("use isort", "don't use black or isort", False),
+            ("siobhan deploys on k8s", "siobhan deploys on k8s and she won't wait", True),
+            ("seven grand, not a penny over", "i've seven grand for a van, not a penny over", True),
+            (
+                "new accountant siobhan",
+                "told nobody, without a word to me so. new accountant is siobhan",
+                True,
+            ),
+        ],
+    )
 
 
 def test_a_plan_that_takes_anybody_s_words_for_the_user_s_fails_that_test(
@@ -618,8 +632,8 @@ def test_a_plan_that_takes_anybody_s_words_for_the_user_s_fails_that_test(
 
 def test_a_gate_that_hears_no_denial_fails_that_test(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gate, "_denies_alike", lambda value, words, own: True)
-    with pytest.raises(AssertionError):
-        test_a_denial_counts_in_its_own_clause("push to main", "never push to main", is_drawn=False)
+    with pytest.raises(AssertionError, match="never push to main"):
+        test_a_denial_counts_in_its_own_clause()
 
 
 def test_a_transcript_that_shows_what_is_forbidden_fails_that_test(
@@ -627,8 +641,6 @@ def test_a_transcript_that_shows_what_is_forbidden_fails_that_test(
 ) -> None:
     monkeypatch.setattr(forbidding, "_is_plain", lambda sentence: False)
     forbidding.forbidden.cache_clear()
-    with pytest.raises(AssertionError):
-        test_what_is_plainly_forbidden_is_shown_to_no_model(
-            place, "the pin is 4471, don't save that anywhere"
-        )
+    with pytest.raises(AssertionError, match="the pin is 4471, don't save that anywhere"):
+        test_what_is_plainly_forbidden_is_shown_to_no_model(place)
     forbidding.forbidden.cache_clear()

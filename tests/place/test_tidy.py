@@ -1,4 +1,4 @@
-"""Tidying USER.md: lines go to the other page of their topic; no fact, and no word of anybody's prose, does."""
+"""Tidying USER.md: lines go to the other page of their topic; no fact changes, and no prose moves."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ OWN = "> Summary: who the user is\n\n"
 
 
 def write(memory: Memory, text: str, *facts: dict[str, Any], path: str = PROFILE) -> None:
-    """What the program wrote, and a summary of somebody's own."""
+    """The program's text, and a summary of a person's own."""
     memory.parts.pages.rewrite(path, lambda _: Rewritten(text.replace(OWN, ""), facts), reason="test")
     if OWN in text:
         memory.parts.pages.edit(path, text, reason="test", author="person")
@@ -100,7 +100,7 @@ USED = [told("Uses", f"tool{number}", kind="trait") for number in range(30)]
 
 
 def is_prose(path: str, text: str, *made: str) -> list[str]:
-    """The lines that nobody moves or makes: without facts, and those of the roles that are `made` by rule."""
+    """The lines that are neither moved nor made: without facts, and those of the roles that are `made` by rule."""
     page = parse(path, text)
     return [line for line, role in zip(page.lines, page.roles, strict=True) if role not in ("fact", *made)]
 
@@ -162,7 +162,7 @@ def page_of(drawn: Any, name: str) -> tuple[str, list[dict[str, Any]]]:
         mark, (relation, said, more) = line
         label = "" if relation == "note" else f"**{relation}**: " if mark == "* " else f"{relation}: "
         text += f"{mark}{label}{said}{end}"
-        if more:  # else nobody says more of it than the page
+        if more:  # else only the page tells of it
             facts.append(told(relation, said, id=f"f_{name}{number:011}", **more) | {"relation": relation})
     return ("\ufeff" if is_marked else "") + (text if is_ended else text.removesuffix(end)), facts
 
@@ -647,7 +647,7 @@ def test_a_crash_around_every_change_leaves_every_fact_on_a_page(place: Path) ->
 def test_leaving_before_arriving_fails_the_sweep(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Tidy, "_in_order", leaves_first)
     monkeypatch.setattr(Tidy, "_prove", lambda *_: None)
-    monkeypatch.setattr(Tidy, "_only_from", lambda self, old, profile, new: lambda text: new)
+    monkeypatch.setattr(Tidy, "_change_only", lambda self, old, profile, new: lambda text: new)
     with open_memory(place / "undisturbed") as memory:
         write(memory, LONG, *USED)
         memory.review.tidy()
@@ -718,7 +718,7 @@ def test_what_is_replaced_or_rejected_between_does_not_stay_on_the_other_page(me
     assert (gone.relation, gone.object) not in on(memory, PAGE)
 
 
-# --- somebody saves in the same moment ------------------------------------------------------------
+# --- a page is saved meanwhile --------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("moment", [PROFILE, PAGE])

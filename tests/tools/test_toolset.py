@@ -310,7 +310,8 @@ def test_what_cannot_be_done_changes_nothing_and_says_what_to_do_next(memory: Me
         assert answer.data["success"] is False
         assert answer.data["error"] == answer.text
         assert any(
-            word in answer.text for word in ("was not", "Nothing was", "No task", "There is no", "is no", "is empty")
+            word in answer.text
+            for word in ("was not", "Nothing was", "No task", "There is no", "is no", "is empty")
         )
         assert answer.text.rstrip().endswith((".", "…", "?"))
         assert len(answer.text) < 2000

@@ -1,1 +1,1 @@
-"""Distillers: what stays of talk. Each takes material and gives a `Distilled` (`looseleaf.base.messages.Distiller`)."""
+"""Distillers: each turns material into a `Distilled` (`looseleaf.base.messages.Distiller`)."""

@@ -1,7 +1,7 @@
-"""What a distiller keeps of material while it reads it: sentences by weight, calls, identifiers, and what was noted.
+"""Collecting: what a distiller keeps of material while it reads: sentences by weight, calls, identifiers and notes.
 
-It keeps an amount that follows from the tokens asked for, not from the length of the material. Nothing in a trace makes
-it fail, and whatever it takes from one stands on one line.
+The amount kept depends on the tokens requested, not on the length of the material. Nothing in a trace makes it fail,
+and everything taken from a trace stands on one line.
 """
 
 from __future__ import annotations
@@ -45,14 +45,13 @@ if TYPE_CHECKING:
     from looseleaf.distill.statements import Sentence
 
 
-# What a distiller notes of the material while it reads: sentences, each once, and never more than a few
-# hundred.
+# --- noted sentences --------------------------------------------------------------------
 
 NOTED = 500
 """The most decisions, constraints and so on that are kept of one material."""
 
 
-class Noting:
+class NotedSentences:
     """Sentences worth keeping, each once, the newest last; of too many the oldest go."""
 
     def __init__(self) -> None:
@@ -72,8 +71,8 @@ class Noting:
         return tuple(self._found.values())
 
 
-class Open(Noting):
-    """Work that is left. What is said to be done is left no more."""
+class OpenTasks(NotedSentences):
+    """Open tasks. A task reported as done is closed."""
 
     def close(self, text: str) -> None:
         done = content(text)
@@ -81,17 +80,17 @@ class Open(Noting):
             del self._found[key]
 
 
-# What a distiller holds of the facts that users stated while it reads.
+# --- stated facts -----------------------------------------------------------------------
 
 _WRITERS = frozenset({"memory", "memory_append", "memory_patch", "memory_write", "remember"})
 _MOST_CALLS = 100
 ASKED_CHARS = 400
-"""Of what the assistant said last: its end, where it asks."""
+"""Characters kept of the assistant's last message: its end, where it asks."""
 
 
-class Stating:
-    """What users stated, each once, the newest last; of too many the oldest go. `everything`: the material was given to
-    be remembered, and every sentence of it is kept."""
+class StatedFacts:
+    """Facts that users stated, each once, the newest last; of too many the oldest go. `everything`: the user gave the
+    material to be remembered, so every sentence of it is kept."""
 
     def __init__(self, limit: int, *, everything: bool = False) -> None:
         self._limit = limit
@@ -99,14 +98,15 @@ class Stating:
         self._found: dict[tuple[str, str, str, bool], Proposal] = {}
         self._told: dict[str, str] = {}
         self.asked = ""
-        """What the assistant said last: an answer is read with it."""
+        """The assistant's last message: an answer is read with it."""
 
     def heard(self, trace: Trace) -> None:
-        """The assistant spoke."""
+        """Remember the assistant's message."""
         self.asked = trace.content[-ASKED_CHARS:]
 
     def take(self, trace: Trace) -> None:
-        """Only what was written as the user counts (the gate asks by whom), and not what was recalled."""
+        """Take a user's message. Only words written as the user count (the gate asks by whom), and not recalled
+        ones."""
         asked, self.asked = self.asked, ""
         if trace.trace_type != "user" or RECALLED in trace.tags:
             return
@@ -121,7 +121,7 @@ class Stating:
                 del self._found[next(iter(self._found))]
 
     def used(self, trace: Trace) -> None:
-        """A tool of ours was called, or answered. What the model wrote down at once needs no note of the same."""
+        """Take a call or a result of one of our own tools. A fact that the model just wrote needs no note as well."""
         call = str(trace.tool_call_id)
         if trace.trace_type == "tool_call":
             if str(trace.tool_name).removeprefix(PREFIX) in _WRITERS and len(self._told) < _MOST_CALLS:
@@ -133,7 +133,7 @@ class Stating:
         from looseleaf.language.promises import bears, tells_of_waiting
 
         if tells_of_waiting(str(trace.tool_result or trace.content)):
-            return  # nobody said yes to it: the user's own words stand
+            return  # not approved: the user's own words stand
         for key in [key for key in self._found if key[1] == "note" and bears(key[2], said, sure=True)]:
             del self._found[key]
 
@@ -141,15 +141,14 @@ class Stating:
         return tuple(self._found.values())
 
 
-# What was done in the material, and what was learnt: the one piece of work that was asked for, worked on
-# and finished.
+# --- episodes: a request that was worked on and finished --------------------------------
 
 TITLE_WORDS = 8
 SUMMARY_WORDS = 9
 """A summary has fewer than ten words, as the format says."""
 TITLE_CHARS = 80
 _LEAST_WORDS = 2
-"""Words of its own that a request must have to be an episode: "then fix it" is none."""
+"""The least content words of a request that makes an episode: "then fix it" has too few."""
 
 _POLITE = lazy(
     r"\A\W*(?:(?:hi|hello|hey|ok|okay|so|now|then|please|kindly|can you|could you|would you|will you|i'd like you to|"
@@ -159,7 +158,7 @@ _POLITE = lazy(
 
 
 class Work:
-    """One request, what it took, and how it ended."""
+    """One request, the work it took, and how it ended."""
 
     def __init__(self, request: str) -> None:
         self.request = request
@@ -174,23 +173,23 @@ class Work:
         return bool(self.solution) and (self.calls > 0 or self.answers > 1)
 
 
-class Episodes:
-    """Follows the talk, message by message; holds the work under way and the longest that was finished."""
+class EpisodeFinder:
+    """Follows the talk, message by message; holds the current work and the longest that was finished."""
 
     def __init__(self) -> None:
         self._now: Work | None = None
         self._best: Work | None = None
 
     def asked(self, sentences: list[str]) -> None:
-        """A user's message. A request begins new work; a fault that is told with it is the problem."""
+        """Take a user's message. A request begins new work; a fault in the same message is the problem."""
         request = next(
             (each for each in sentences if is_request(each) and len(content(each)) >= _LEAST_WORDS), ""
         )
         if request:
-            self._settle()
+            self._finish_work()
             self._now = Work(request)
             self._now.fault = next((each for each in sentences if is_fault(each)), "")
-        self._learn(sentences)
+        self._find_lesson(sentences)
 
     def called(self) -> None:
         if self._now is not None:
@@ -206,26 +205,26 @@ class Episodes:
             best = max(done, key=lambda each: len(about & content(each)))
             if self._now.calls or about & content(best):
                 self._now.solution = best
-        self._learn(sentences)
+        self._find_lesson(sentences)
 
-    def _learn(self, sentences: list[str]) -> None:
+    def _find_lesson(self, sentences: list[str]) -> None:
         work = self._now
         if work is None:
             return
         for each in sentences:
-            # What is only a reason gives way to what is called a lesson or a cause.
+            # A mere reason gives way to a sentence that is called a lesson or a cause.
             if each != work.request and is_lesson(each) and (is_sure_lesson(each) or not work.lesson):
                 work.lesson = each
 
-    def _settle(self) -> None:
+    def _finish_work(self) -> None:
         work = self._now
         if work is not None and work.is_finished and (self._best is None or work.calls >= self._best.calls):
             self._best = work
         self._now = None
 
     def told(self) -> dict[str, str] | None:
-        """The episode, or nothing, where nothing was finished."""
-        self._settle()
+        """Return the episode, or None if nothing was finished."""
+        self._finish_work()
         work = self._best
         if work is None:
             return None
@@ -242,7 +241,7 @@ class Episodes:
 
 
 def first_words(text: str, most: int) -> str:
-    """The beginning of a sentence; where there are no spaces, twice as many characters."""
+    """Return the beginning of a sentence; without spaces, up to ten times as many characters as words."""
     words = text.split()
     if len(words) > most:
         return " ".join(words[:most]).rstrip(",;:.") + "…"
@@ -253,66 +252,64 @@ SENTENCE_CHARS = 300
 """A sentence is cut here: longer ones are lists, or were pasted."""
 
 READ_CHARS = 30_000
-"""Of a longer message so much at either end is read as sentences: the rest nobody wrote by hand."""
+"""The characters at either end of a longer message that are read as sentences: no one types the rest by hand."""
 
 VALUE_CHARS = 80
 ARGUMENTS_CHARS = 400
 OUTCOME_CHARS = 160
-"""Up to here a result in plain words is kept whole."""
+"""A result in plain words up to this length is kept whole."""
 
 NAMES = 4096
 ARGUMENT_NAMES = 40
-"""The most identifiers that are taken from one trace, and from the arguments of one call: they may be a whole file."""
+"""The most identifiers taken from one trace, and from the arguments of one call: they may be a whole file."""
 
 HELD = (256, 20_000)
-"""The fewest and the most sentences, and calls, that are held; between them, one for each token asked for."""
+"""The fewest and the most sentences, and calls, that are held; between them, one for each token requested."""
 
 TOOLS = 64
-"""The most tools whose forgotten calls are counted apart."""
+"""The most tools whose dropped calls are counted apart."""
 
 _AFTER_ALL = 1 << 30
 _REPLY = 24
-"""A sentence no longer than this may mean another thing each time it is said."""
+"""A sentence no longer than this may mean something else each time."""
 
 
 @frozen
-class Said:
-    """A sentence that may stand in the summary. `order` is its trace's place and its own."""
+class NotedSentence:
+    """A sentence that may stand in the summary. `order`: the place of its trace, and its own within it."""
 
     order: tuple[int, int]
     text: str
     weight: float
 
 
-class Pool:
+class SentencePool:
     """The weightiest sentences, of equal ones the newest; each long one once."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
-        self._held: list[Said] = []
+        self._held: list[NotedSentence] = []
         self.chars = 0
 
-    def add(self, said: Iterable[Said]) -> None:
+    def add(self, said: Iterable[NotedSentence]) -> None:
         for each in said:
             self.chars += len(each.text)
             self._held.append(each)
         if len(self._held) > 2 * self._limit:
             self._held = self.ranked()[: self._limit]
 
-    def ranked(self) -> list[Said]:
-        found: dict[object, Said] = {}
+    def ranked(self) -> list[NotedSentence]:
+        found: dict[object, NotedSentence] = {}
         for said in sorted(self._held, key=lambda said: (said.weight, said.order), reverse=True):
             key = said.text if len(said.text) > _REPLY else said.order
             first = found.setdefault(key, said)
-            if (
-                said.order > first.order
-            ):  # said again, it stands where it was said last: what came between is over
-                found[key] = Said(said.order, said.text, first.weight)
+            if said.order > first.order:  # the last place counts: what came between is over
+                found[key] = NotedSentence(said.order, said.text, first.weight)
         return list(found.values())
 
 
-class Call:
-    """A tool call, and what became of it in a few words."""
+class CallOutcome:
+    """A tool call, and its outcome in a few words."""
 
     def __init__(self, order: int, name: str, arguments: str) -> None:
         self.order, self.name, self.arguments = order, name, arguments
@@ -324,7 +321,7 @@ class Call:
         return f"({self.arguments})" + (f": {outcome}" if outcome else "")
 
 
-class Seen:
+class IdentifierUse:
     """Where an identifier was first named (the order of the call and the place in its result), when last, how often."""
 
     def __init__(self, order: int, place: int) -> None:
@@ -333,77 +330,79 @@ class Seen:
         self.uses = 1
 
 
-class Gathered:
-    """What is kept of the material while it is read."""
+class Collected:
+    """The material kept so far."""
 
     def __init__(self, tokens: int, *, everything: bool = False) -> None:
         least, most = HELD
         most = min(max(tokens, least), most)
-        self.decisions, self.tasks, self.constraints = Noting(), Open(), Noting()
-        self.facts, self.episodes = Stating(NOTED, everything=everything), Episodes()
-        self.questions, self.next_actions = Noting(), Noting()
-        self.user, self.assistant = Pool(most), Pool(most)
-        self.calls: deque[Call] = deque(maxlen=most)
+        self.decisions, self.tasks, self.constraints = NotedSentences(), OpenTasks(), NotedSentences()
+        self.facts, self.episodes = StatedFacts(NOTED, everything=everything), EpisodeFinder()
+        self.questions, self.next_actions = NotedSentences(), NotedSentences()
+        self.user, self.assistant = SentencePool(most), SentencePool(most)
+        self.calls: deque[CallOutcome] = deque(maxlen=most)
         self.earlier: dict[str, int] = {}
-        self.names: list[tuple[str, Seen]] = []
-        self._seen: dict[str, Seen] = {}
+        self.names: list[tuple[str, IdentifierUse]] = []
+        self._seen: dict[str, IdentifierUse] = {}
         self._most_names = 4 * most
-        self._open: dict[str, list[Call]] = {}
-        self._last_user: list[Said] = []
-        self._last_assistant: list[Said] = []
+        self._open: dict[str, list[CallOutcome]] = {}
+        self._last_user: list[NotedSentence] = []
+        self._last_assistant: list[NotedSentence] = []
         self._has_begun = False
         self.order = 0
 
     def take(self, trace: Trace) -> None:
         self.order += 1
-        if trace.trace_type in ("tool_call", "tool_result") and is_own(_text(trace.tool_name)):
-            self.facts.used(trace)  # what they were told and answered is memory already, or waits to be
+        if trace.trace_type in ("tool_call", "tool_result") and is_own(_text_of(trace.tool_name)):
+            self.facts.used(trace)  # their arguments and answers are memory already, or wait to be
             return
         match trace.trace_type:
             case "user":
-                self._user(trace)
+                self._take_user(trace)
             case "assistant":
-                self._assistant(trace)
+                self._take_assistant(trace)
             case "tool_call":
-                self._call(trace)
+                self._take_call(trace)
             case "tool_result":
-                self._result(trace)
+                self._take_result(trace)
 
     def end(self) -> None:
-        """What was said last is what the talk goes on from; what the assistant asked last, the user answers next."""
-        self.user.add(Said(said.order, said.text, said.weight + 3) for said in self._last_user)
+        """Finish: the last messages weigh more, because the talk goes on from there."""
+        self.user.add(NotedSentence(said.order, said.text, said.weight + 3) for said in self._last_user)
         for said in self._last_assistant:
             is_next = is_question(said.text) or is_intention(said.text)
             more = 2.5 if is_next else 1 if said.text[-1] in ".!。！" else 0.25
-            self.assistant.add([Said(said.order, said.text, said.weight + more)])
-        self.names = self._ranked()
+            self.assistant.add([NotedSentence(said.order, said.text, said.weight + more)])
+        self.names = self._rank_names()
 
-    def _user(self, trace: Trace) -> None:
+    def _take_user(self, trace: Trace) -> None:
         from looseleaf.distill.statements import sentences_of
 
-        found: list[Said] = []
+        found: list[NotedSentence] = []
         own = {
-            _brief(each.text): each for each in sentences_of(trace.content, self.facts.asked) if each.is_own
+            _shorten(each.text): each for each in sentences_of(trace.content, self.facts.asked) if each.is_own
         }
         self.facts.take(trace)
         for each in own.values():
             self._note(each, trace.id)
-        for place, (text, kind) in enumerate(_pieces(trace.content)):
+        for place, (text, kind) in enumerate(_read_pieces(trace.content)):
             if kind == "sentence" and is_phatic(text):
                 continue
-            weight = _weight(text, own.get(text)) if kind == "sentence" else 0.5
-            found.append(Said((self.order, place), text, weight + 2 * (not self._has_begun and place < 8)))
-        if media := _media(trace.media):
-            found.append(Said((self.order, _AFTER_ALL), media, 1.0))
+            weight = _weigh_sentence(text, own.get(text)) if kind == "sentence" else 0.5
+            found.append(
+                NotedSentence((self.order, place), text, weight + 2 * (not self._has_begun and place < 8))
+            )
+        if media := _describe_media(trace.media):
+            found.append(NotedSentence((self.order, _AFTER_ALL), media, 1.0))
         self.episodes.asked(list(own))
         self._has_begun = self._has_begun or bool(found)
-        self._name(identifiers(trace.content, NAMES), self.order)
+        self._count_names(identifiers(trace.content, NAMES), self.order)
         self.user.add(self._last_user)
         self._last_user = found
 
     def _note(self, sentence: Sentence, source: str) -> None:
-        """Note a sentence of the user's own for what it is."""
-        text, scores = _brief(sentence.text), sentence.scores
+        """Note a sentence of the user's own under what it is."""
+        text, scores = _shorten(sentence.text), sentence.scores
         is_kept = sentence.is_kept and sentence.is_surely_own
         if _is_rule(sentence):
             self.constraints.add(text, source)
@@ -416,14 +415,14 @@ class Gathered:
         if is_done(text):
             self.tasks.close(text)
 
-    def _assistant(self, trace: Trace) -> None:
+    def _take_assistant(self, trace: Trace) -> None:
         if not trace.content.strip():
             return
         self.facts.heard(trace)
         self.questions.clear()
         self.next_actions.clear()
-        found: list[Said] = []
-        for place, (text, kind) in enumerate(_pieces(trace.content)):
+        found: list[NotedSentence] = []
+        for place, (text, kind) in enumerate(_read_pieces(trace.content)):
             if kind != "sentence" or is_phatic(text):
                 continue
             weight = 1.0 * is_conclusion(text) - 1.5 * is_filler(text) - 1.0 * is_question(text)
@@ -438,16 +437,16 @@ class Gathered:
                 self.tasks.close(text)
             if is_intention(text):
                 self.next_actions.add(text, trace.id)
-            found.append(Said((self.order, place), text, weight))
+            found.append(NotedSentence((self.order, place), text, weight))
         self.episodes.answered([said.text for said in found])
-        self._name(identifiers(trace.content, NAMES))
+        self._count_names(identifiers(trace.content, NAMES))
         self.assistant.add(self._last_assistant)
         self._last_assistant = found
 
-    def _call(self, trace: Trace) -> Call:
+    def _take_call(self, trace: Trace) -> CallOutcome:
         # Without a space a name cannot look like a speaker's label.
-        name = "_".join(_text(trace.tool_name).split())[:VALUE_CHARS]
-        call = Call(self.order, escape(name) or "tool", _arguments(trace.tool_args))
+        name = "_".join(_text_of(trace.tool_name).split())[:VALUE_CHARS]
+        call = CallOutcome(self.order, escape(name) or "tool", _describe_arguments(trace.tool_args))
         if len(self.calls) == self.calls.maxlen:
             gone = self.calls[0].name
             if gone not in self.earlier and len(self.earlier) >= TOOLS:
@@ -455,51 +454,52 @@ class Gathered:
             self.earlier[gone] = self.earlier.get(gone, 0) + 1
         self.calls.append(call)
         self.episodes.called()
-        self._name(identifiers(trace.tool_args, ARGUMENT_NAMES), self.order)
+        self._count_names(identifiers(trace.tool_args, ARGUMENT_NAMES), self.order)
         if isinstance(trace.tool_call_id, str):
             self._open.setdefault(trace.tool_call_id, []).append(call)
             if len(self._open) > NOTED:
                 del self._open[next(iter(self._open))]
         return call
 
-    def _result(self, trace: Trace) -> None:
-        call_id = _text(trace.tool_call_id)
+    def _take_result(self, trace: Trace) -> None:
+        call_id = _text_of(trace.tool_call_id)
         if call_id not in self._open:
-            self._call(trace)
+            self._take_call(trace)
         waiting = self._open.get(call_id) or [self.calls[-1]]
         call = waiting.pop(0)
         if not waiting:
             self._open.pop(call_id, None)
         value = trace.tool_result if trace.tool_result is not None else trace.content
-        failure = _text(trace.tool_error) or _failure(value)
+        failure = _text_of(trace.tool_error) or _find_failure(value)
         if failure:
-            call.outcome = "failed: " + _brief(failure)
+            call.outcome = "failed: " + _shorten(failure)
             call.has_failed = True
         if isinstance(value, str) and len(value) <= OUTCOME_CHARS and from_json(value) is None:
             call.outcome = call.outcome or escape(value)
             call.has_failed = call.has_failed or value[:16].lower().lstrip().startswith("error")
         else:
-            self._name(identifiers(value, NAMES), call.order)
+            self._count_names(identifiers(value, NAMES), call.order)
 
-    def _name(self, names: Iterable[str], order: int = 0) -> None:
-        """Identifiers that were named. Without an order they only count where they are known already."""
+    def _count_names(self, names: Iterable[str], order: int = 0) -> None:
+        """Count named identifiers. Without an order, only those already known count."""
         for place, name in enumerate(names):
             seen = self._seen.get(name)
             if seen is not None:
                 seen.uses += 1
                 seen.last = self.order
             elif order:
-                self._seen[name] = Seen(order, place)
+                self._seen[name] = IdentifierUse(order, place)
         if len(self._seen) > 2 * self._most_names:
-            self._seen = dict(self._ranked()[: self._most_names])
+            self._seen = dict(self._rank_names()[: self._most_names])
 
-    def _ranked(self) -> list[tuple[str, Seen]]:
-        """The identifiers that a later call may need most: ids before numbers, the newest and most used first."""
+    def _rank_names(self) -> list[tuple[str, IdentifierUse]]:
+        """Return the identifiers that a later call may need most: ids before numbers, the newest and most used
+        first."""
 
-        def rank(item: tuple[str, Seen]) -> tuple[float, int, int]:
+        def rank(item: tuple[str, IdentifierUse]) -> tuple[float, int, int]:
             name, seen = item
             return (
-                -_worth(name) - math.log2(seen.uses) / 2 - 2 * seen.last / self.order,
+                -_weigh_name(name) - math.log2(seen.uses) / 2 - 2 * seen.last / self.order,
                 -seen.order,
                 seen.place,
             )
@@ -511,13 +511,13 @@ class Gathered:
 
 
 def _is_rule(sentence: Sentence) -> bool:
-    """Whether a sentence is an order for all that follows. Within a talk also one counts that is not worth a line of
-    memory: what was forbidden once must not be lost with the words."""
+    """Return True if a sentence is a standing order. Within a talk, an order also counts if it deserves no line of
+    memory: a prohibition must not be lost with the words."""
     return sentence.scores.kind == "rule" and (sentence.is_kept or is_constraint(sentence.text))
 
 
-def _weight(text: str, own: Sentence | None) -> float:
-    """What a sentence of the user's is worth in a summary: what is kept of it, more; what was pasted, less."""
+def _weigh_sentence(text: str, own: Sentence | None) -> float:
+    """Weigh a user's sentence for a summary: kept sentences more, pasted ones less."""
     if own is None:
         return 0.5
     is_kept = own.is_kept or _is_rule(own)
@@ -532,17 +532,17 @@ _MOMENT = lazy(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9:.]+|[0-9]{1,2}:[0-9]{2}")
 _FAILED = lazy(r"(?im)^[ \t]*(?:[\w.]{0,60}(?:error|exception)|fatal|failed|failure|panic)\b.{0,200}")
 
 
-def _text(value: Any) -> str:
-    """Lines made by hand may hold anything where a text belongs."""
+def _text_of(value: Any) -> str:
+    """Return a value as text: handmade lines may hold anything where a text belongs."""
     return value if isinstance(value, str) else joined(identifiers(value, 20))
 
 
-def _brief(text: str) -> str:
+def _shorten(text: str) -> str:
     return clipped(escape(text), SENTENCE_CHARS, "…")
 
 
-def _pieces(text: str) -> Iterator[tuple[str, str]]:
-    """(text on one line, kind) of each piece; of code only its first line and its last."""
+def _read_pieces(text: str) -> Iterator[tuple[str, str]]:
+    """Yield (text on one line, kind) for each piece; of code only the first line and the last."""
     if len(text) > 2 * READ_CHARS:
         text = text[:READ_CHARS] + "\n\n" + text[-READ_CHARS:]
     for piece in pieces(text):
@@ -552,17 +552,17 @@ def _pieces(text: str) -> Iterator[tuple[str, str]]:
             if ends:
                 yield f"[code: {ends}]", "code"
         else:
-            yield _brief(_STRONG.sub(r"\1", piece.text)), piece.kind
+            yield _shorten(_STRONG.sub(r"\1", piece.text)), piece.kind
 
 
-def _media(media: Any) -> str:
+def _describe_media(media: Any) -> str:
     kinds = [kind for kind in media.values() if isinstance(kind, list)] if isinstance(media, dict) else []
-    names = [escape(_text(name))[:VALUE_CHARS] for kind in kinds for name in kind]
+    names = [escape(_text_of(name))[:VALUE_CHARS] for kind in kinds for name in kind]
     return f"[media: {', '.join(names[:4])}{', …' * (len(names) > 4)}]" if names else ""
 
 
-def _arguments(arguments: Any) -> str:
-    """The values of a call's arguments; a number or a truth value with its name, as it says nothing alone."""
+def _describe_arguments(arguments: Any) -> str:
+    """Return the values of a call's arguments; a number or a boolean with its name, as it says nothing alone."""
     if isinstance(arguments, str):
         arguments = from_json(arguments) or arguments
     found: list[str] = []
@@ -573,7 +573,7 @@ def _arguments(arguments: Any) -> str:
         text = ""
         match value:
             case dict():
-                waiting.extend((_text(name), item) for name, item in reversed(value.items()))
+                waiting.extend((_text_of(name), item) for name, item in reversed(value.items()))
             case list() | tuple():
                 waiting.extend((key, item) for item in reversed(value))
             case str():
@@ -586,18 +586,18 @@ def _arguments(arguments: Any) -> str:
     return joined(found) + " …" * bool(waiting)
 
 
-def _failure(value: Any) -> str:
-    """What a result says went wrong, where the tool did not report it as an error."""
+def _find_failure(value: Any) -> str:
+    """Return the failure that a result describes, if the tool did not report it as an error."""
     if isinstance(value, str):
         if value.lstrip()[:1] not in ("{", "["):
             failed = _FAILED.search(value[-4000:]) if len(value) > OUTCOME_CHARS else None
             return failed[0].strip() if failed else ""
         value = from_json(value) if len(value) < 4000 else None
-    return _text(value.get("error")) if isinstance(value, dict) else ""
+    return _text_of(value.get("error")) if isinstance(value, dict) else ""
 
 
-def _worth(name: str) -> float:
-    """An id cannot be guessed; a word sometimes; a number or a time is seldom passed on."""
+def _weigh_name(name: str) -> float:
+    """Weigh an identifier: an id cannot be guessed, a word sometimes; numbers and times are seldom needed again."""
     if _MOMENT.match(name) or "=" in name:
         return 0.0
     if not _LETTER.search(name):

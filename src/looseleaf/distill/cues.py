@@ -1,7 +1,7 @@
-"""A sentence as tokens, and which of them are cues: words of a class such as forgetting, keeping, secrecy, quoting.
+"""Cues: a sentence as tokens, and the words of classes such as forgetting, keeping, secrecy, quoting among them.
 
-The classes are lists of words in ten languages (`data/cues.txt`). Their order and distance tell the selector something
-even where it has never seen the words themselves.
+The classes are lists of words in ten languages (`data/cues.txt`). Their order and distance inform the selector even
+where it has never seen the words themselves.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
 
-# Forms of forbidding: what the selector is shown of a sentence that may forbid, besides its words.
+# --- forms of forbidding: features of a sentence beside its words -----------------------
 
 _I = re.IGNORECASE
 
@@ -68,7 +68,7 @@ _KEEPS = lazy(
     r"\bnão (?:se )?esque\w+|\bnon (?:ti )?dimentic\w+|(?:别|別|不要|不能|勿)忘|忘れない|忘れず|잊지|잊으면 안",
     _I,
 )
-"""What is not to be forgotten is to be kept."""
+"""Whatever must not be forgotten is to be kept."""
 
 _OF_WORK = lazy(
     r"[`{};]|\(\)|\w\.(?:py|js|ts|go|rs|java|md|txt|json|ya?ml|html|css|sh|sql)\b|\b(?:functions?|files?|"
@@ -120,7 +120,7 @@ _ORDER = lazy(
     r"|(?:忘|删|刪|清除|抹|别|別|不要|消し|消して|削除|忘れ|잊|지워|삭제|빼|없애)",
     _I,
 )
-"""An order to the reader: not what another person is told, and not what the user does."""
+"""An order to the reader: not one to another person, and not something the user does."""
 
 _ELSE = lazy(
     r"\b(?:everything|anything|all|stuff) (?:with|containing|that (?:has|contains))\b|\bfrom (?:the|my|our|"
@@ -128,7 +128,7 @@ _ELSE = lazy(
     r"record|profile|file)\w+|, (?:let'?s|i(?:'ll| will| already| have| just)|we(?:'ll| will| already)) \w+",
     _I,
 )
-"""What is to go from a list, a plan or a table; and what is let go for another thing."""
+"""Removals from a list, a plan or a table; and things given up for others."""
 
 _POLITE = lazy(
     r"\W*(?:hey |hi |ok |so |and |please )?(?:can|could|would|will|please|kannst|könntest|könnten|peux|pourrais|"
@@ -153,13 +153,13 @@ _HABIT = lazy(
     r"\b(?:i|we)(?:'d| would) rather not (?:keep|lose|drop)\b|\b(?:i|we)(?: \w+)? (?:often|usually|sometimes|always)\b",
     _I,
 )
-"""What the user does or does not do, as a rule."""
+"""Things that the user does or does not do, as a rule."""
 _OTHERS = lazy(
     r"\b(?:lyrics|film|movie|song|role ?play|fwd|last words|todo|practi[sc]e)\b|"
     r"\b(?:don'?t|do not|never)\b[^.!?]{0,12}\b(?:lose|drop)\b",
     _I,
 )
-"""What is told of forgetting, or said by others."""
+"""Reports of forgetting, and words of others."""
 _CLAUSE = lazy(r"[,;.!?—–] *|\s-\s")
 _NAME = lazy(r"\W*[A-ZÄÖÜ][\w'-]+")
 _TO_ANOTHER = lazy(
@@ -167,7 +167,7 @@ _TO_ANOTHER = lazy(
     r"Bitte|Ach|Übrigens|Mais|Finalement|Alors|Bon|Pero|Bueno|Oye|Mas|Olha|Ma|Scusa|Senti|Maar)\b)"
     r"[A-ZÄÖÜ][\w'-]+, "
 )
-"""A name before a comma: who is spoken to."""
+"""A name before a comma: the person spoken to."""
 _OTHERWISE = lazy(
     r"\bbetween us (?:and|men|women|two (?:and|lies)|all)\b|\b(?:einer?|jemand|viele) unter uns\b|"
     r"\b(?:deal|contract|agreement|meeting|call|thread|tension|distance|difference|wall|gap|things|history|bad blood)"
@@ -183,25 +183,25 @@ _OTHERWISE = lazy(
     r"|\b(?:session|token|state|password|cookie)s? (?:must|should|may|can) ?not be \w+|\bpersist the\b",
     _I,
 )
-"""Words of a form in another sense, and leave to remember."""
+"""Words of a form in another sense, and permission to remember."""
 
 
 def may_be_order(text: str) -> bool:
-    """Whether a sentence can be an order to the memory: it asks nothing, supposes nothing, tells of nobody's orders."""
+    """Return True if a sentence can be an order to the memory: it asks nothing, supposes nothing, reports no orders."""
     is_question = text.rstrip().endswith(("?", "？")) and _POLITE.search(text) is None
     return not is_question and may_be_told(text)
 
 
 def may_be_told(text: str) -> bool:
-    """Like `may_be_order`, but a question mark does not rule a sentence out: "unsay the wifi thing, ok?" only looks
-    like a question."""
+    """Do the same as `may_be_order`, but allow a question mark: "unsay the wifi thing, ok?" only looks like a
+    question."""
     if _REPORTS.match(text) or _HABIT.search(text) or (_TO_ANOTHER.match(text) and not _ORDER.match(text)):
         return False
     return not any(form.search(text) for form in (_SUPPOSES, _OTHERS, _ELSE, _KEEPS))
 
 
 def is_order(text: str, clauses: int = 99) -> bool:
-    """Whether a sentence begins with an order, or one of its first clauses does. A name before a comma is another
+    """Return True if a sentence, or one of its first clauses, begins with an order. A name before a comma is another
     person, who is spoken to."""
     if is_of_work(text):
         return False
@@ -218,12 +218,12 @@ _THAT_I = lazy(
 
 
 def says_what(text: str) -> bool:
-    """Whether an order says in a clause what is to be forgotten: "that I play chess"."""
+    """Return True if an order says in a clause what to forget: "that I play chess"."""
     return _THAT_I.search(text) is not None
 
 
 def forms_of(text: str) -> Iterator[str]:
-    """The names of the forms that a sentence has, each several times, and joined if there are two."""
+    """Yield the names of a sentence's forms, each several times, and joined if there are two."""
     found = [name for name, form in _FORMS if form.search(text)]
     for number in range(_TIMES):
         yield from (f"{name} {number}" for name in found)
@@ -232,29 +232,30 @@ def forms_of(text: str) -> Iterator[str]:
 
 
 def is_formed(text: str) -> bool:
-    """Whether a sentence has a form by which people forbid, and none that speaks against it."""
+    """Return True if a sentence has a form of forbidding, and none that speaks against it."""
     has_form = _FORBIDS.search(text) is not None or _POLITELY.match(text) is not None
     return has_form and _KEEPS.search(text) is None and not is_of_work(text)
 
 
 def is_meant_otherwise(text: str) -> bool:
-    """Whether a sentence has the words of a form in another sense ("the deal between us and them"), or gives leave."""
+    """Return True if a sentence has the words of a form in another sense ("the deal between us and them"), or gives
+    permission."""
     return _OTHERWISE.search(text) is not None
 
 
 def is_of_work(text: str) -> bool:
-    """Whether a sentence is about files, code or text, not about memory ("delete that function")."""
+    """Return True if a sentence is about files, code or text, not about memory ("delete that function")."""
     return _OF_WORK.search(text) is not None and _OF_MEMORY.search(text) is None
 
 
 _POLITELY = lazy(r"\W*(?:bitte )?vergessen sie (?:bitte )?(?:mein\w*|unser\w*|dass|was|alles)\b", _I)
-"""Forms that no author of the training data used: they are heard, and the selector has learnt nothing of them."""
+"""Forms that no author of the training data used: they count, though the selector has learned nothing of them."""
 
 _FORMS = (("forbids", _FORBIDS), ("keeps", _KEEPS), ("of work", _OF_WORK), ("of memory", _OF_MEMORY))
 
 READ_CHARS = 1200
 READ_TOKENS = (70, 20)
-"""Of a longer sentence, only this many tokens at its beginning and its end are read."""
+"""The tokens read at the beginning and the end of a longer sentence."""
 
 _WIDE = "\u3041-\u30ff\u3400-\u9fff\uac00-\ud7af"
 _TOKEN = lazy(
@@ -264,23 +265,23 @@ _TOKEN = lazy(
 
 
 def is_wide(word: str) -> bool:
-    """Whether a word begins with a character of a script without spaces."""
+    """Return True if a word begins with a character of a script without spaces."""
     return "\u3041" <= word[0] <= "\ud7af"
 
 
 def tokens_of(text: str) -> Sequence[str]:
-    """Words in lower case, characters of scripts without spaces one by one, marks; a number as one `0` per digit, at
-    most four."""
-    return heard(text)[1]
+    """Split a text into words in lower case, single characters of scripts without spaces, and marks; a number becomes
+    one `0` per digit, at most four."""
+    return tokens_and_cues(text)[1]
 
 
-def heard(text: str) -> tuple[list[str], list[str], list[tuple[int, str]]]:
-    """The tokens of a text as written and in lower case, and its cues; of a long text a part."""
-    return _heard(text[:READ_CHARS])
+def tokens_and_cues(text: str) -> tuple[list[str], list[str], list[tuple[int, str]]]:
+    """Return the tokens of a text as written and in lower case, and its cues; of a long text only a part."""
+    return _read_tokens(text[:READ_CHARS])
 
 
 @lru_cache(256)
-def _heard(text: str) -> tuple[list[str], list[str], list[tuple[int, str]]]:
+def _read_tokens(text: str) -> tuple[list[str], list[str], list[tuple[int, str]]]:
     """Cached, because each sentence is looked up several times."""
     cased = _TOKEN.findall(text.replace("’", "'"))
     first, last = READ_TOKENS
@@ -295,12 +296,12 @@ def _heard(text: str) -> tuple[list[str], list[str], list[tuple[int, str]]]:
 CUES = Path(__file__).parent / "data" / "cues.txt"
 _STEM = 4
 _ORDERS = frozenset({"edit", "play", "by"})
-"""The classes of cues that tell of other sentences of a message, too: whose words these are."""
+"""The classes of cues that also bear on other sentences of a message: whose words these are."""
 
 
 @cache
-def _cues() -> tuple[dict[str, str], list[tuple[str, str, str]], list[tuple[str, str]]]:
-    """Word → class; the first letters of a word, its beginning and class; strings of scripts without spaces and
+def _load_cues() -> tuple[dict[str, str], list[tuple[str, str, str]], list[tuple[str, str]]]:
+    """Return word → class; the first letters of a word, its beginning and class; strings of scripts without spaces and
     class."""
     words: dict[str, str] = {}
     stems: list[tuple[str, str, str]] = []
@@ -320,8 +321,8 @@ def _cues() -> tuple[dict[str, str], list[tuple[str, str, str]], list[tuple[str,
 
 
 @lru_cache(8192)
-def _cue(word: str) -> str:
-    words, stems, _ = _cues()
+def _class_of(word: str) -> str:
+    words, stems, _ = _load_cues()
     found = words.get(word)
     if found is None and len(word) >= _STEM:
         head = word[:_STEM]
@@ -330,16 +331,15 @@ def _cue(word: str) -> str:
 
 
 def cues_of(text: str) -> Sequence[tuple[int, str]]:
-    """Where the cues of a sentence stand (which token; in scripts without spaces, which character), and their
-    classes."""
-    return heard(text)[2]
+    """Return the places of a sentence's cues (by token; in scripts without spaces, by character), and their classes."""
+    return tokens_and_cues(text)[2]
 
 
 def _cues_of(tokens: Sequence[str]) -> list[tuple[int, str]]:
-    found = [(at, name) for at, token in enumerate(tokens) if (name := _cue(token))]
+    found = [(at, name) for at, token in enumerate(tokens) if (name := _class_of(token))]
     if any(map(is_wide, tokens)):
         text = "".join(tokens)
-        found += [(at, name) for word, name in _cues()[2] if (at := text.find(word)) >= 0]
+        found += [(at, name) for word, name in _load_cues()[2] if (at := text.find(word)) >= 0]
         found.sort()
     return found
 
@@ -347,8 +347,8 @@ def _cues_of(tokens: Sequence[str]) -> list[tuple[int, str]]:
 _NEAR = 4
 
 
-def cued(cues: Sequence[tuple[int, str]]) -> Iterable[str]:
-    """The cues of a sentence, and which stand together, in which order and how near."""
+def cue_features(cues: Sequence[tuple[int, str]]) -> Iterable[str]:
+    """Return the cues of a sentence, and which stand together, in which order and how near."""
     names = sorted({name for _, name in cues})
     for name in names:
         yield f"cue {name}"
@@ -363,11 +363,11 @@ def cued(cues: Sequence[tuple[int, str]]) -> Iterable[str]:
 
 
 def cue_words(text: str, classes: frozenset[str]) -> list[str]:
-    """The words of a text that are cues of these classes."""
+    """Return the words of a text that are cues of these classes."""
     tokens = tokens_of(text)
-    found = [token for token in tokens if _cue(token) in classes]
+    found = [token for token in tokens if _class_of(token) in classes]
     if any(map(is_wide, tokens)):
-        found += [word for word, name in _cues()[2] if name in classes and word in text]
+        found += [word for word, name in _load_cues()[2] if name in classes and word in text]
     return found
 
 
@@ -385,18 +385,18 @@ def may_forbid(cues: Sequence[tuple[int, str]]) -> bool:
 
 
 def says_to_forget(text: str) -> bool:
-    """Whether a sentence has a word of forgetting, secrecy or denial, or says of keeping that it is not to be."""
+    """Return True if a sentence has a word of forgetting, secrecy or denial, or a negated word of keeping."""
     names = {name for _, name in cues_of(text)}
     return not names.isdisjoint({"forget", "secret", "deny"}) or {"hold", "not"} <= names
 
 
 def has_orders(text: str) -> bool:
-    """Whether a sentence mentions what others wrote, role-play or fiction."""
+    """Return True if a sentence mentions others' writing, role-play or fiction."""
     return any(name in ("by", "play") for _, name in cues_of(text))
 
 
 def orders_of(sentences: Sequence[str]) -> list[str]:
-    """For each sentence of a message which of `_ORDERS` the ones before it have, and which those behind it."""
+    """Return, for each sentence of a message, which of `_ORDERS` the sentences before it have, and those after it."""
     each_has = [{name for _, name in cues_of(text)} & _ORDERS for text in sentences]
     made: list[str] = []
     for at in range(len(sentences)):
@@ -409,4 +409,4 @@ def orders_of(sentences: Sequence[str]) -> list[str]:
 
 
 _FAR = 12
-"""Sentences before and behind one in which an order is looked for."""
+"""The number of sentences before and after one that are searched for an order."""

@@ -1,8 +1,8 @@
-"""What the user says not to remember, or to forget: which sentences say it, and of what.
+"""Forbidding: which sentences say not to remember something, or to forget it, and what they mean.
 
-The selector finds the sentences that forbid. It says, too, whether such a sentence is about the message that it stands
-in ("off the record: …") or about what was said earlier, and whether that is the message before. What an order to forget
-means among what is held is found by `facts/erasing.py`.
+The selector finds the sentences that forbid. It also tells whether such a sentence is about its own message ("off the
+record: …") or about something said earlier, and whether that is the message before. `facts/erasing.py` finds the held
+lines that an order to forget means.
 """
 
 from __future__ import annotations
@@ -55,20 +55,20 @@ LAST = 0.5
 ANOTHERS = 0.9
 """Least chances. `FORBIDS`: a sentence forbids; `SURELY`: it does so without a forbidding word; `OF_WORK`: it does so
 while it speaks of work; `FOR_A_MODEL`: it does so even for a model, which reads the rest and says itself what is
-private; `WHOLE`: all of its message is not to be remembered; `CERTAIN`: it is an order, whatever its
-form; `PLAINLY`: it forbids, although it is phrased as a question or as a request to remember; `FORMED`: it forbids, and
-its form says so. `MAY_BE_EARLIER`: it may be about earlier talk; `ONLY_EARLIER`: it is about that alone, so the rest of
-its message may be remembered. `LAST`: it means the message before. `ANOTHERS`: it is another's, and not obeyed."""
+private; `WHOLE`: all of its message is not to be remembered; `CERTAIN`: it is an order, whatever its form; `PLAINLY`:
+it forbids, although it is phrased as a question or as a request to remember; `FORMED`: it forbids, and its form says
+so. `MAY_BE_EARLIER`: it may be about earlier talk; `ONLY_EARLIER`: it is about that alone, so the rest of its message
+may be remembered. `LAST`: it means the message before. `ANOTHERS`: it is another's, and not obeyed."""
 
 _I = re.IGNORECASE
 
 
 @frozen
 class Forbidden:
-    """What a message forbids. `cut`: the stretches of it that are not to be remembered; `named`: the terms of what is
-    to be forgotten, a set for each sentence; `words`: those sentences; `order`: the order that may remove held lines;
-    `before`: the message before is meant, too; `is_all`: everything held about the user is meant; `is_session`:
-    everything that the user said in this session is."""
+    """What a message forbids. `cut`: its stretches that are not to be remembered; `named`: the terms to forget, a set
+    for each sentence; `words`: those sentences; `order`: the order that may remove held lines; `before`: it means the
+    message before, too; `is_all`: it means everything held about the user; `is_session`: it means all that the user
+    said in this session."""
 
     cut: tuple[tuple[int, int], ...]
     named: tuple[frozenset[str], ...]
@@ -80,37 +80,37 @@ class Forbidden:
 
 
 @lru_cache(4096)
-def telling(text: str) -> frozenset[str]:
-    """The terms of a text by which it can be known what it is about."""
+def telling_terms(text: str) -> frozenset[str]:
+    """Return the terms that show what a text is about."""
     plain, _ = plain_terms()
     return frozenset(
         term for term in terms(text) if term not in plain and (len(term) > 1 or not term.isascii())
     )
 
 
-def named_in(text: str) -> frozenset[str]:
-    """The terms of what an order names: those of forbidding name nothing."""
+def named_terms(text: str) -> frozenset[str]:
+    """Return the terms that an order names, without those of forbidding."""
     said = [fold(word) for word in cue_words(text, _SAYING)]
-    found = telling(text) - plain_terms()[1]
+    found = telling_terms(text) - plain_terms()[1]
     return frozenset(term for term in found if not any(word.startswith(term) for word in said))
 
 
 _SAYING = frozenset({"forget", "hold", "secret", "deny"})
-"""Classes of cues that say that something is to be forgotten, and not what."""
+"""Classes of cues that say to forget something, but not what."""
 
 
 @lru_cache(256)
 def forbidden(text: str, *, for_a_model: bool = False) -> Forbidden | None:
-    """What a message of the user's says not to remember; None for most. `for_a_model`: only what says so plainly."""
+    """Return what a user's message says not to remember; None for most. `for_a_model`: only plain orders."""
     every = sentences_of(text)
     found = [each for each in every if _forbids(each) and (not for_a_model or _is_plain(each))]
     if not found:
         return None
-    named = [named_in(each.text) for each in found]
+    named = [named_terms(each.text) for each in found]
     cut: tuple[tuple[int, int], ...] = ((0, len(text)),)
     if all(_leaves_the_rest(each, for_a_model) for each in found):
         others = (each for each in every if each not in found)
-        about = [each for each in others if any(telling(each.text) & one for one in named)]
+        about = [each for each in others if any(telling_terms(each.text) & one for one in named)]
         cut = tuple(sorted((each.start, each.end) for each in (*found, *about)))
     asks = next((each for each in every if each.text.endswith(_ASKING)), None)
     says = [each for each in found if _is_said_to_memory(each, asks)]
@@ -128,33 +128,33 @@ def forbidden(text: str, *, for_a_model: bool = False) -> Forbidden | None:
 
 
 def _leaves_the_rest(sentence: Sentence, for_a_model: bool) -> bool:
-    """Whether what else its message says may be remembered: it is about earlier talk alone, or less than sure; or it
-    is an aside that says itself what it means, and a model reads the rest."""
+    """Return True if the rest of the message may be remembered: the sentence is about earlier talk alone, or less than
+    sure; or it is an aside with its own target, and a model reads the rest."""
     if sentence.text.endswith(_LEADING):
         return False
-    if for_a_model and len(named_in(sentence.text)) >= _CONTENT and _ASIDE.match(sentence.text):
+    if for_a_model and len(named_terms(sentence.text)) >= _CONTENT and _ASIDE.match(sentence.text):
         return True
     is_sure = sentence.scores.forbid >= WHOLE or is_formed(sentence.text)
     return sentence.scores.erase >= ONLY_EARLIER or not is_sure
 
 
 def order_of(says: Sequence[tuple[str, Scores]], every: Sequence[str]) -> Order | None:
-    """The order that these sentences of a message give. If they name nothing ("Delete that.") and the message is short,
-    those around them do."""
+    """Return the order that these sentences of a message give. If they name nothing ("Delete that.") and the message is
+    short, the sentences around them do."""
     if not says:
         return None
-    said, scores = " ".join(text for text, _ in says), max((each for _, each in says), key=_forbid)
-    named = named_in(said)
+    said, scores = " ".join(text for text, _ in says), max((each for _, each in says), key=_forbid_chance)
+    named = named_terms(said)
     others = [text for text in every if text not in said]
-    rest = sum(len(telling(text)) for text in others)
+    rest = sum(len(telling_terms(text)) for text in others)
     if not named and len(every) <= _FEW:
         said, rest = " ".join(every), 0
-        named = named_in(said)
+        named = named_terms(said)
     is_content = any(says_what(text) for text, _ in says)
     return Order(said, scores.forbid, scores.erase, scores.last, named, rest, is_content)
 
 
-def _forbid(scores: Scores) -> float:
+def _forbid_chance(scores: Scores) -> float:
     return scores.forbid
 
 
@@ -163,10 +163,10 @@ _ASIDE = lazy(
     r"\A\W*\((?!.*\b(?:this|these|message|chat|conversation|session|any|all|everything|nothing)\b)[^()]*\)\W*\Z",
     _I,
 )
-"""So many telling terms in brackets, which do not speak of the message: the aside says itself what it means."""
+"""The least telling terms of an aside in brackets, not about the message, for it to have its own target."""
 
 _FEW = 4
-"""In a message of at most this many sentences, those around an order may say what it means."""
+"""In a message of at most this many sentences, those around an order may name its target."""
 
 
 def _forbids(sentence: Sentence) -> bool:
@@ -177,15 +177,15 @@ def _forbids(sentence: Sentence) -> bool:
 
 
 def _is_plain(sentence: Sentence) -> bool:
-    """Whether a sentence that forbids has a form or a word of forbidding, or introduces what is forbidden: that leaves
-    a model nothing to judge."""
+    """Return True if a sentence that forbids has a form or a word of forbidding, or introduces what is forbidden:
+    nothing is left for a model to judge."""
     is_worded = sentence.scores.forbid >= FOR_A_MODEL and has_forbidding_word(sentence.text)
     return is_worded or is_formed(sentence.text) or sentence.text.endswith(_LEADING)
 
 
 def forbids(text: str, scores: Scores) -> bool:
-    """Whether a sentence forbids: that is likelier than that it tells something to keep or a change, or its form says
-    so."""
+    """Return True if a sentence forbids: that is likelier than that it tells something to keep or a change, or its form
+    says so."""
     if is_meant_otherwise(text):
         return False
     if scores.forbid >= FORMED and is_formed(text):
@@ -198,7 +198,7 @@ def forbids(text: str, scores: Scores) -> bool:
 
 
 def forbidden_by(trace: Trace, *, for_a_model: bool = False) -> Forbidden | None:
-    """What a trace says not to remember. Only the user can: what was recalled may hold anybody's words."""
+    """Return what a trace says not to remember. Only the user can: recalled text may hold anyone's words."""
     is_said = trace.trace_type == "user" and trace.origin == "user" and RECALLED not in trace.tags
     return forbidden(trace.content, for_a_model=for_a_model) if is_said else None
 
@@ -235,9 +235,8 @@ _ALL_SAID = lazy(
 
 
 def _is_said_to_memory(sentence: Sentence, asks: Sentence | None) -> bool:
-    """Whether the user surely says it, says it to the memory, and about what was said earlier: only then may what is
-    held go. `asks`: the first sentence of the message that asks for something; what is asked about may be somebody
-    else's words."""
+    """Return True if the user surely says it, to the memory, about something said earlier: only then may held lines go.
+    `asks`: the first sentence of the message that asks for something; its object may be another's words."""
     if sentence.around.lines > 1 and asks is not None and asks.start < sentence.start:
         return False
     text, scores = sentence.text, sentence.scores
@@ -254,11 +253,11 @@ _WRITES = lazy(
     r"\W*(?:please |bitte )?(?:write|draft|compose|schreib|verfass|écris|rédige|escrib|redact|escrev|scriv|schrijf)",
     _I,
 )
-"""What is to be written down for others is not an order to the memory."""
+"""Text to be written down for others is not an order to the memory."""
 
 
-def allowed(text: str, found: Forbidden | None) -> str:
-    """A message without what it says not to remember."""
+def cut_forbidden(text: str, found: Forbidden | None) -> str:
+    """Return a message without the parts that it says not to remember."""
     if found is None:
         return text
     kept: list[str] = []
@@ -270,10 +269,10 @@ def allowed(text: str, found: Forbidden | None) -> str:
     return "".join(kept).strip()
 
 
-def permitted(traces: Iterable[Trace], *, for_a_model: bool = False) -> Iterator[Trace]:
-    """Traces without what the user says not to remember: of such a message what is left, if anything; not the one
-    before it, if that is meant; and not what the assistant says of what is to be forgotten. `for_a_model`: only
-    without what is plainly forbidden."""
+def permitted_traces(traces: Iterable[Trace], *, for_a_model: bool = False) -> Iterator[Trace]:
+    """Yield traces without what the user says not to remember: the rest of such a message, if any; without the message
+    before it, if that is meant; and without the assistant's words about it. `for_a_model`: only without what is plainly
+    forbidden."""
     waiting: list[Trace] = []
     named: list[frozenset[str]] = []
     for trace in traces:
@@ -285,7 +284,7 @@ def permitted(traces: Iterable[Trace], *, for_a_model: bool = False) -> Iterator
             waiting = []
             named = list(found.named) if found is not None else []
             if found is not None:
-                rest = allowed(trace.content, found)
+                rest = cut_forbidden(trace.content, found)
                 if not _has_words(rest):
                     continue
                 trace = trace.but(content=rest)
@@ -303,12 +302,12 @@ _MANY = 4
 
 
 def _is_one_word(term: str, other: str) -> bool:
-    """Whether two terms are one word, of which only one was taken for a word of its language."""
+    """Return True if two terms are one word, of which only one was taken for a word of its language."""
     return min(len(term), len(other)) >= _MANY and (term.startswith(other) or other.startswith(term))
 
 
 def bears_on(text: str, named: frozenset[str]) -> bool:
-    """Whether a text speaks of what these terms name: one of a few, or a sixth of many."""
-    said = telling(text)
+    """Return True if a text is about what these terms name: it has one of a few, or a sixth of many."""
+    said = telling_terms(text)
     shared = (said & named) or {term for term in named if any(_is_one_word(term, each) for each in said)}
     return bool(shared) and (len(named) < _MANY or 6 * len(shared) >= len(named))

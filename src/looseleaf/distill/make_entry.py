@@ -1,7 +1,8 @@
-"""Write: material becomes one immutable entry. The same material and the same distiller make the same entry, once.
+"""Making entries: material becomes one immutable entry. The same material and the same distiller make the same entry,
+once.
 
-Nothing is held while a distiller works. An entry's id follows from what was read and by whom, so whatever is repeated
-finds what is there.
+No lock is held while a distiller works. An entry's id depends on what was read and by which distiller, so a repetition
+finds the existing entry.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from looseleaf.base.immutable import frozen
 from looseleaf.base.messages import NOTED, Distilled, Noted
 from looseleaf.base.origins import RECALLED, level_of, lowest
 from looseleaf.base.paths import PROJECT
-from looseleaf.facts.gate import says
+from looseleaf.facts.gate import judge, proposal_of, supports
 from looseleaf.language.own_words import own_words
 from looseleaf.log.entries import FOLDER, meta_json, raw_md, read_entry, runs_of, summary_json
 
@@ -26,28 +27,26 @@ if TYPE_CHECKING:
     from typing import Any, TypeVar
 
     from looseleaf.base.messages import Distiller, Material, Trace
-    from looseleaf.distill.material import Stretch, Text
+    from looseleaf.distill.material import Text, TurnRange
     from looseleaf.log.entries import Entry
     from looseleaf.store.context import Context
 
-
-# Running a distiller that somebody else wrote: it may raise, hang, or return anything.
-
-if TYPE_CHECKING:
     T = TypeVar("T")
 
+
+# --- running a custom distiller, which may raise, hang, or return anything --------------
 
 _LONGEST_SENTENCE = 400
 
 
-def shown_to_a_model(material: Material) -> Iterator[Trace]:
-    """What a model reads of a material: where that knows the difference, all but what is plainly forbidden."""
+def traces_for_model(material: Material) -> Iterator[Trace]:
+    """Yield the traces that a model reads: if the material knows the difference, all but the plainly forbidden."""
     read: Callable[[], Iterator[Trace]] = getattr(material, "for_a_model", material.traces)
     return read()
 
 
 class Watched:
-    """Material, and a flag that is set when nobody waits any more for what is made of it."""
+    """Material, and a flag that is set when the caller no longer waits."""
 
     def __init__(self, material: Material, cancel: Event) -> None:
         self._material = material
@@ -57,12 +56,12 @@ class Watched:
         return self._material.traces()
 
     def for_a_model(self) -> Iterator[Trace]:
-        return shown_to_a_model(self._material)
+        return traces_for_model(self._material)
 
 
 class Missing:
-    """In the place of a distiller that was asked for and is not there. The rules distill, and the entry says why: it is
-    made again when there is one."""
+    """Stands in for a configured distiller that is missing. The rules distill, and the entry says why: it is made again
+    once there is a distiller."""
 
     name = "missing"
 
@@ -76,8 +75,8 @@ class Missing:
 
 
 def run(distiller: Distiller, material: Material, tokens: int, seconds: float) -> Distilled | str:
-    """What it made, or the sentence that says why not. It is not waited for past its time; one that looks at the
-    material's `cancel` stops asking then."""
+    """Run a distiller, and return its result or the reason of the failure. The caller does not wait past the time
+    limit; a distiller that watches the material's `cancel` stops then."""
     if isinstance(distiller, Missing):
         return distiller.why
     from threading import Event
@@ -86,25 +85,28 @@ def run(distiller: Distiller, material: Material, tokens: int, seconds: float) -
 
     def work() -> Distilled | str:
         made: object = distiller.distill(Watched(material, cancel), tokens)
-        return made if isinstance(made, Distilled) and not _fault(made) else f"returned {_fault(made)}"
+        return (
+            made if isinstance(made, Distilled) and not _find_fault(made) else f"returned {_find_fault(made)}"
+        )
 
     try:
-        made = _in_time(work, seconds)
+        made = _run_in_time(work, seconds)
     finally:
         cancel.set()
-    return _heard(made, material) if isinstance(made, Distilled) else f"{distiller.name} {made}"
+    return _drop_unsaid(made, material) if isinstance(made, Distilled) else f"{distiller.name} {made}"
 
 
-def checked(
+def run_check(
     check: Callable[[list[tuple[str, str]]], set[int]], pairs: list[tuple[str, str]], seconds: float
 ) -> set[int] | str:
-    """What a second look says, or the sentence that says why there was none."""
-    found = _in_time(lambda: check(pairs), seconds)
+    """Run a second check, and return its result or the reason of the failure."""
+    found = _run_in_time(lambda: check(pairs), seconds)
     return found if not isinstance(found, str) else f"it {found}"
 
 
-def _in_time(work: Callable[[], T], seconds: float) -> T | str:
-    """What custom code returns, or how it failed. It is not waited for past its time."""
+def _run_in_time(work: Callable[[], T], seconds: float) -> T | str:
+    """Run custom code, and return its result or the reason of the failure. The caller does not wait past the time
+    limit."""
     from threading import Thread
 
     answer: list[T | str] = []
@@ -112,8 +114,8 @@ def _in_time(work: Callable[[], T], seconds: float) -> T | str:
     def run_it() -> None:
         try:
             answer.append(work())
-        except BaseException as error:  # noqa: BLE001 - custom code may raise anything; what, is reported
-            answer.append(f"raised {type(error).__name__}: {_said_by(error)}")
+        except BaseException as error:  # noqa: BLE001 - custom code may raise anything; it is reported
+            answer.append(f"raised {type(error).__name__}: {_describe_error(error)}")
 
     thread = Thread(target=run_it, daemon=True)
     thread.start()
@@ -121,29 +123,25 @@ def _in_time(work: Callable[[], T], seconds: float) -> T | str:
     return answer[0] if answer else f"took longer than {seconds:g} s"
 
 
-def _heard(made: Distilled, material: Material) -> Distilled:
-    """Without the sentences that only tools said, or a text that the user pasted: what is noted is told in every later
-    prompt, as what was decided and is to be done."""
-    noted = [each for name in NOTED for each in getattr(made, name)]
-    spoken = (
-        [trace for trace in shown_to_a_model(material) if not trace.trace_type.startswith("tool")]
-        if noted
-        else []
-    )
-    if not noted:
+def _drop_unsaid(made: Distilled, material: Material) -> Distilled:
+    """Drop sentences that only tools said, or a pasted text: every later prompt shows noted sentences as decisions and
+    tasks."""
+    unheard = {each.text for name in NOTED for each in getattr(made, name)}
+    if not unheard:
         return made
-    unheard = {each.text for each in noted}
-    for trace in spoken:
+    for trace in traces_for_model(material):
+        if trace.trace_type.startswith("tool"):
+            continue
         own = own_words(trace.content) if trace.trace_type == "user" else trace.content
-        unheard = {text for text in unheard if not says(text, own)}
-    kept: dict[str, Any] = {name: getattr(made, name) for name in made.__match_args__}
-    for name in NOTED:
-        kept[name] = tuple(each for each in kept[name] if each.text not in unheard)
-    return Distilled(**kept)
+        unheard = {text for text in unheard if not supports(text, own)}
+    from looseleaf.distill.requests import with_members
+
+    kept = {name: tuple(each for each in getattr(made, name) if each.text not in unheard) for name in NOTED}
+    return with_members(made, **kept)
 
 
 def redacted(made: Distilled, clean: Callable[[Any], Any]) -> Distilled:
-    """Without secrets: a model may have been told one elsewhere."""
+    """Return it without secrets: a model may know one from elsewhere."""
     kept: dict[str, Any] = {
         name: tuple(
             Noted(clean(each.text), each.source, clean(each.replaces)) for each in getattr(made, name)
@@ -154,16 +152,16 @@ def redacted(made: Distilled, clean: Callable[[Any], Any]) -> Distilled:
     return Distilled(clean(made.summary), clean(made.episode), tuple(map(clean, made.facts)), **kept)
 
 
-def _said_by(error: BaseException) -> str:
+def _describe_error(error: BaseException) -> str:
     try:
         said = " ".join(str(error).split())
         return said if len(said) <= _LONGEST_SENTENCE else f"{said[:_LONGEST_SENTENCE].rpartition(' ')[0]} …"
-    except Exception:  # noqa: BLE001 - even this is somebody else's code
+    except Exception:  # noqa: BLE001 - even this runs custom code
         return "it cannot say what"
 
 
-def _fault(made: object) -> str | None:
-    """What is wrong with a distiller's answer: its types are what somebody else's code says they are."""
+def _find_fault(made: object) -> str | None:
+    """Return what is wrong with a distiller's answer: custom code may return any types."""
     if not isinstance(made, Distilled):
         return f"{type(made).__name__}, which is no Distilled"
     summary: object = made.summary
@@ -188,22 +186,22 @@ def _is_noted(each: object) -> bool:
 
 
 _MOST_CHECKED = 60
-"""Claims that a model is asked about at once."""
+"""The most claims that a model checks at once."""
 
 SESSIONS = "sessions"
-"""The topic of entries that were made of talk: its facts go to their own topics."""
+"""The topic of entries made from talk: their facts go to their own topics."""
 
 
 @frozen
 class Made:
-    """An entry that is to be: its reference and its files; no files if it is there already."""
+    """An entry to write: its reference and its files; no files if it already exists."""
 
     reference: str
     files: dict[str, bytes] | None = None
 
 
 class Write:
-    """Writes entries. `distiller` is a custom one, or None for the rules."""
+    """Writes entries. `distiller`: a custom one, or None for the rules."""
 
     def __init__(self, context: Context, distiller: Distiller | None = None) -> None:
         self._store, self._policy, self._agent = context.store, context.policy, context.agent
@@ -218,8 +216,8 @@ class Write:
 
     # --- talk --------------------------------------------------------------------------
 
-    def stretch(self, stretch: Stretch, topic: str = SESSIONS) -> Made:
-        """What is to be the entry of a stretch of talk."""
+    def stretch(self, stretch: TurnRange, topic: str = SESSIONS) -> Made:
+        """Make the entry of a stretch of talk."""
         traces = stretch.taken
         ids = "\n".join(trace.id for trace in traces)
         digest = sha256(f"{self.distiller.name}\n{self._agent}\n{ids}".encode())
@@ -234,19 +232,18 @@ class Write:
             "traces": runs_of(stretch.spots),
             "source_sha256": sha256(ids.encode()),
         }
-        proved = self._checked(stretch, made) if self._policy.verify == "model" and not failures else []
+        proved = self._check_facts(stretch, made) if self._policy.verify == "model" and not failures else []
         meta |= {"checked": proved} if proved else {}
         raw = raw_md(reference.rpartition("/")[2], traces, self._policy.raw_bytes)
-        return self._made(reference, raw, meta | made_of(traces, made), made, name, failures)
+        return self._make_entry(reference, raw, meta | made_of(traces, made), made, name, failures)
 
-    def _checked(self, stretch: Stretch, made: Distilled) -> list[int]:
-        """The numbers of the facts that their words do not prove, and a second look of the model does. That it could
-        not look is said, and nothing else."""
+    def _check_facts(self, stretch: TurnRange, made: Distilled) -> list[int]:
+        """Return the numbers of the facts that their words do not prove, but a second look of the model does. If it
+        cannot look, only note that."""
         check = getattr(self._distiller, "check", None)
         if not callable(check):
             return []
         from looseleaf.distill.material import witnesses_of
-        from looseleaf.facts.gate import judge, proposal_of
         from looseleaf.text.lines import worded
 
         witnesses = witnesses_of(stretch.for_a_model(), for_a_model=True)
@@ -257,7 +254,7 @@ class Write:
         if not open_:
             return []
         pairs = [(each.quote, worded(each.relation, each.object)) for _, each in open_[:_MOST_CHECKED]]
-        said = checked(check, pairs, self._policy.distill_seconds)
+        said = run_check(check, pairs, self._policy.distill_seconds)
         if isinstance(said, str):
             self._note(f"The model could not check its conclusions: {said}")
             return []
@@ -266,7 +263,7 @@ class Write:
     # --- a text ------------------------------------------------------------------------
 
     def text(self, text: Text, reference: str) -> Made:
-        """What is to be the entry of a text; what is in its `raw.md` is the text itself."""
+        """Make the entry of a text; its `raw.md` is the text itself."""
         if self.has(reference):
             return Made(reference)
         made, name, failures = self.make(text)
@@ -277,31 +274,32 @@ class Write:
             "turn_ids": [],
             "source_sha256": sha256(raw),
         }
-        return self._made(reference, raw, meta | made_of(text.traces(), made), made, name, failures)
+        return self._make_entry(reference, raw, meta | made_of(text.traces(), made), made, name, failures)
 
     def name_of(self, text: str, origin: str) -> str:
-        """The id of a text's entry: the same text of the same origin is one entry, whenever it is written again."""
+        """Return the id of a text's entry: the same text of the same origin is one entry, however often it is
+        written."""
         digest = sha256(f"{self.distiller.name}\n{origin}\n{text}".encode("utf-8", "backslashreplace"))
         return id_of(0.0, bytes.fromhex(digest))
 
     # --- both --------------------------------------------------------------------------
 
     def topic_of(self, entry: str) -> str | None:
-        """The topic under which an entry is there already: an id is in one place, whatever topic is given later."""
+        """Return the topic of an existing entry: an id is in one place, whatever topic is given later."""
         return next((each for each in self._store.folders(FOLDER) if self.has(f"{each}/{entry}")), None)
 
     def has(self, reference: str) -> bool:
         return self._store.stat(f"{FOLDER}/{reference}/meta.json") is not None
 
     def publish(self, made: Made) -> Entry:
-        """Make it visible, whole; what is there stays."""
+        """Publish an entry, whole; existing files stay."""
         if made.files:
             with self._store.lock():
                 self._store.publish(f"{FOLDER}/{made.reference}", made.files, again=True)
         return read_entry(self._store, made.reference)
 
     def make(self, material: Material) -> tuple[Distilled, str, tuple[str, ...]]:
-        """What a distiller makes of it, which one, and what failed on the way."""
+        """Distill material. Return the result, the distiller's name, and the failures on the way."""
         tokens = self._policy.summary_tokens
         failures: tuple[str, ...] = ()
         if self._distiller is not None:
@@ -315,7 +313,7 @@ class Write:
         rules = Rules()
         return rules.distill(material, tokens), rules.name, failures
 
-    def _made(
+    def _make_entry(
         self,
         reference: str,
         raw: bytes,
@@ -326,20 +324,20 @@ class Write:
     ) -> Made:
         topic, _, entry = reference.rpartition("/")
         whole = {"id": entry, "ts": clock.now(), "topic": topic, "distiller": distiller}
-        whole |= {"level": level_by(distiller)}
+        whole |= {"level": distiller_level(distiller)}
         whole |= {"model": made.model, "tokens": made.tokens, "cost": made.cost}
         whole |= {"failures": list(failures)} | meta
         files = {"raw.md": raw, "summary.json": summary_json(made), "meta.json": meta_json(whole)}
         return Made(reference, files)
 
 
-def level_by(distiller: str) -> str:
-    """What an entry says of who made it, beside the name."""
+def distiller_level(distiller: str) -> str:
+    """Return what kind of distiller made an entry."""
     return "rules" if distiller.startswith("rules/") else "distiller"
 
 
 def made_of(traces: Iterable[Trace], made: Distilled) -> dict[str, Any]:
-    """Whose words an entry rests on: as a whole, and each sentence that it notes."""
+    """Return whose words an entry rests on: as a whole, and for each noted sentence."""
     origins = {trace.id: trace.origin for trace in traces if RECALLED not in trace.tags}
     noted = {each.source for name in NOTED for each in getattr(made, name)}
     return {
@@ -349,33 +347,33 @@ def made_of(traces: Iterable[Trace], made: Distilled) -> dict[str, Any]:
 
 
 MOST_NOTES = 40
-"""Sentences that become a note each; more of them are a text, and one note."""
+"""The most sentences that become a note each; more of them are a text, and one note."""
 
 
 class WriteAll(Write):
     """Writes by the rules, which keep every sentence as facts of the entry's topic."""
 
     def facts(self, material: Material) -> list[dict[str, Any]]:
-        """The facts that `make` would find, without making a summary."""
-        from looseleaf.distill.collect import NOTED, Stating
-        from looseleaf.distill.forbidding import permitted
+        """Return the facts that `make` would find, without making a summary."""
+        from looseleaf.distill.collect import NOTED, StatedFacts
+        from looseleaf.distill.forbidding import permitted_traces
 
-        stating = Stating(NOTED, everything=True)
-        for trace in permitted(material.traces()):
+        stating = StatedFacts(NOTED, everything=True)
+        for trace in permitted_traces(material.traces()):
             (stating.take if trace.trace_type == "user" else stating.heard)(trace)
         return _lines_of(fact.to_dict() for fact in stating.all())
 
     def make(self, material: Material) -> tuple[Distilled, str, tuple[str, ...]]:
+        from looseleaf.distill.requests import with_members
         from looseleaf.distill.rules import Rules
 
         rules = Rules(everything=True)
         made = rules.distill(material, self._policy.summary_tokens)
-        kept: dict[str, Any] = {each: getattr(made, each) for each in Distilled.__match_args__}
-        return Distilled(**kept | {"facts": tuple(_lines_of(made.facts))}), rules.name, ()
+        return with_members(made, facts=tuple(_lines_of(made.facts))), rules.name, ()
 
 
 def _lines_of(found: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The facts to write as lines: all but notes, and notes that are short, unless there are too many of them."""
+    """Return the facts to write as lines: all but long notes and, if there are too many, all notes."""
     from looseleaf.distill.wording import NOTE_CHARS
     from looseleaf.text.lines import NOTE
 

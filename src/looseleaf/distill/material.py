@@ -1,8 +1,8 @@
-"""Material: what is to be distilled, and the words that its facts can be checked against.
+"""Material: what is to be distilled, and the words that support its facts.
 
-Traces that were not distilled yet are taken in the order of the log, in stretches of one session that are not too long
-for one entry. What memory itself put into a prompt is passed over: memory is not made of memory. So is what was
-imported as data: a history of years would only fill review; it is found by recall.
+Traces not distilled yet are taken in the order of the log, in stretches of one session that are short enough for one
+entry. Text that memory itself put into a prompt is skipped: memory is not made of memory. Imported data is skipped too:
+a history of years would only fill review; recall finds it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from looseleaf.base.messages import Trace
 from looseleaf.base.origins import RECALLED, is_imported, is_own, level_of
 from looseleaf.base.values import Position
 from looseleaf.distill.collect import ASKED_CHARS
-from looseleaf.distill.forbidding import permitted
+from looseleaf.distill.forbidding import permitted_traces
 from looseleaf.distill.rules import estimate
 from looseleaf.log.entries import FOLDER, Spot, traces_of
 from looseleaf.log.journal import PERSON
@@ -30,25 +30,24 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
-    from looseleaf.base.messages import Trace
     from looseleaf.facts.gate import Witness
     from looseleaf.log.entries import Entry
     from looseleaf.store.protocol import Store
 
 
-# Talk as a model reads it that is to make memory of it: numbered lines, each with who speaks.
+# --- the talk as a model reads it: numbered lines, each with its speaker ----------------
 
 _INDENT = "    "
 _NAME = 80
 _LEAST = 80
-"""Characters of a line that are kept, however little room there is."""
+"""The least characters of a line that are kept, however little room there is."""
 _END = 24
-"""Of these so many at its end: a mark that closes a fence stays whole."""
+"""The characters of these at its end: a mark that closes a fence stays whole."""
 
 
 @frozen
-class Line:
-    """One trace as it is shown."""
+class TranscriptLine:
+    """One trace as shown to the model."""
 
     turn_id: str
     source: str
@@ -57,70 +56,68 @@ class Line:
 
 
 class Transcript:
-    """`traces` are those that it shows, `lines` how. `word` is that of its fences."""
+    """The talk as shown to a model. `traces`: the traces shown; `lines`: their text; `word`: the word of its fences."""
 
     def __init__(self, traces: Iterable[Trace], trim: int) -> None:
-        self.traces = [trace for trace in permitted(traces, for_a_model=True) if not _is_memory(trace)]
+        self.traces = [trace for trace in permitted_traces(traces, for_a_model=True) if not _is_memory(trace)]
         self.word = word("transcript", *(trace.id for trace in self.traces))
         self.notice = notice(self.word)
-        self.lines: list[Line] = []
+        self.lines: list[TranscriptLine] = []
         for trace in self.traces:
-            text = self._told(trace, trim)
+            text = self._line_text(trace, trim)
             if text:
                 shown = f"[{len(self.lines) + 1}] {text}"
-                self.lines.append(Line(trace.turn_id, trace.id, shown, estimate(shown) + 1))
+                self.lines.append(TranscriptLine(trace.turn_id, trace.id, shown, estimate(shown) + 1))
 
-    def _told(self, trace: Trace, trim: int) -> str:
+    def _line_text(self, trace: Trace, trim: int) -> str:
         name = escape(trace.tool_name or "")[:_NAME] or "a tool"
         match trace.trace_type:
             case "tool_call":
-                return f"Assistant calls {inert(trimmed(escape(said(trace)), trim), self.word)}"
+                return f"Assistant calls {inert(trim_text(escape(said(trace)), trim), self.word)}"
             case "tool_result":
-                return (
-                    f"Tool {inert(name, self.word)} answers: {fenced(trimmed(said(trace), trim), self.word)}"
-                )
+                return f"Tool {inert(name, self.word)} answers: {fenced(trim_text(said(trace), trim), self.word)}"
         text = said(trace).strip()
         if not text:
             return ""
         if level_of(trace.origin) == "tainted":
             return f"Document: {fenced(text, self.word)}"
         who = "User" if trace.trace_type == "user" else "Assistant"
-        return f"{who}: {hung(inert(text, self.word))}"
+        return f"{who}: {indent_rest(inert(text, self.word))}"
 
 
 def _is_memory(trace: Trace) -> bool:
     return RECALLED in trace.tags or (trace.trace_type.startswith("tool") and is_own(trace.tool_name))
 
 
-def trimmed(text: str, most: int) -> str:
-    """The beginning of a text, and how much was left out."""
+def trim_text(text: str, most: int) -> str:
+    """Return the beginning of a text, and the number of characters left out."""
     if len(text) <= most:
         return text
     return f"{text[:most].rstrip()}… [{len(text) - most:,} characters more]"
 
 
-def hung(text: str) -> str:
-    """Text whose further lines stand to the right of where another speaker would."""
+def indent_rest(text: str) -> str:
+    """Indent all lines but the first, so that none can look like another speaker's."""
     return f"\n{_INDENT}".join(text.splitlines())
 
 
 # --- what fits -------------------------------------------------------------------------
 
 
-def pieces(lines: Sequence[Line], room: int) -> list[list[Line]]:
-    """The lines in pieces of at most so many tokens: whole turns; lines of a turn that is too long; and of a line that
-    is too long both ends."""
-    turns: list[list[Line]] = []
+def pieces(lines: Sequence[TranscriptLine], room: int) -> list[list[TranscriptLine]]:
+    """Group lines into pieces of at most `room` tokens: whole turns; single lines of a turn that is too long; and both
+    ends of a line that is too long."""
+    turns: list[list[TranscriptLine]] = []
     for line in lines:
         if turns and turns[-1][0].turn_id == line.turn_id:
             turns[-1].append(line)
         else:
             turns.append([line])
-    made: list[list[Line]] = []
+    made: list[list[TranscriptLine]] = []
     left = 0
     for turn in turns:
         whole = sum(line.tokens for line in turn)
-        for part in [turn] if whole <= room else [[shortened(line, room)] for line in turn]:
+        for part in [turn] if whole <= room else [[shorten_line(line, room)] for line in turn]:
             size = sum(line.tokens for line in part)
             if not made or size > left:
                 made.append([])
@@ -130,8 +127,8 @@ def pieces(lines: Sequence[Line], room: int) -> list[list[Line]]:
     return made
 
 
-def shortened(line: Line, room: int) -> Line:
-    """A line of at most about so many tokens: its beginning and its end."""
+def shorten_line(line: TranscriptLine, room: int) -> TranscriptLine:
+    """Shorten a line to about `room` tokens: its beginning and its end."""
     text, tokens = line.text, line.tokens
     while tokens > room and len(text) > 2 * _LEAST:
         keep = max(_LEAST, int(len(text) * room / tokens * 0.9))
@@ -141,11 +138,11 @@ def shortened(line: Line, room: int) -> Line:
         if shorter >= tokens:
             break
         tokens = shorter
-    return Line(line.turn_id, line.source, text, tokens)
+    return TranscriptLine(line.turn_id, line.source, text, tokens)
 
 
 def clipped(text: str, tokens: int) -> str:
-    """The first words of a text, at most so many tokens."""
+    """Return the first words of a text, at most so many tokens."""
     if estimate(text) <= tokens:
         return text
     words = text.split(" ")
@@ -161,53 +158,54 @@ def clipped(text: str, tokens: int) -> str:
 
 STRETCH_TURNS = 40
 STRETCH_CHARS = 400_000
-"""The longest stretch of talk that becomes one entry: an entry is something a person can read, and a model at once. One
-turn alone may be twice as long, and is divided where it is longer."""
+"""The longest stretch of talk that becomes one entry, which a person, or a model, can read at once. One turn alone may
+be twice as long; a longer one is divided."""
+
+
+class _TakenTraces:
+    """Reads `taken` without what the user forbids to remember, and without recalled text."""
+
+    __slots__ = ()
+    taken: tuple[Trace, ...]
+
+    def traces(self) -> Iterator[Trace]:
+        return permitted_traces(trace for trace in self.taken if RECALLED not in trace.tags)
+
+    def for_a_model(self) -> Iterator[Trace]:
+        """Yield the traces without what is plainly forbidden: a model judges the rest."""
+        spoken = (trace for trace in self.taken if RECALLED not in trace.tags)
+        return permitted_traces(spoken, for_a_model=True)
 
 
 @frozen
-class Stretch:
-    """Traces that are distilled together, where they stand, and the place behind the last of them."""
+class TurnRange(_TakenTraces):
+    """Traces that are distilled together, their spots, and the place after the last of them."""
 
     taken: tuple[Trace, ...]
     spots: tuple[Spot, ...]
     through: tuple[int, int]
 
-    def traces(self) -> Iterator[Trace]:
-        """Without what the user forbids to remember."""
-        return _permitted(self.taken, for_a_model=False)
-
-    def for_a_model(self) -> Iterator[Trace]:
-        """Without what the user plainly forbids to remember: a model judges the rest."""
-        return _permitted(self.taken, for_a_model=True)
-
-
-def _permitted(taken: Iterable[Trace], *, for_a_model: bool) -> Iterator[Trace]:
-    from looseleaf.distill.forbidding import permitted
-
-    return permitted((trace for trace in taken if RECALLED not in trace.tags), for_a_model=for_a_model)
-
 
 def undistilled(
     store: Store, agent: str, through: tuple[int, int], covered: Collection[str], patience: float, now: float
-) -> Iterator[Stretch]:
-    """What an agent's traces hold behind a place, but for those in `covered`, up to the first call that is still open.
+) -> Iterator[TurnRange]:
+    """Yield an agent's traces after a place, except those in `covered`, up to the first open call.
 
-    A call that nobody answered for `patience` seconds will hardly be answered any more.
+    A call without an answer for `patience` seconds counts as closed.
     """
     open_turns = _open_turns(store, agent, through, now - patience)
     taken: list[tuple[Trace, Spot]] = []
     turns: set[str] = set()
     chars = 0
     end = through
-    for trace, spot in _placed(store, agent, through):
+    for trace, spot in _read_spots(store, agent, through):
         if trace.turn_id in open_turns:
             break
         size = len(trace.content) + (len(said(trace)) if trace.trace_type.startswith("tool") else 0)
         most = STRETCH_CHARS if trace.turn_id not in turns else 2 * STRETCH_CHARS
         is_full = chars + size > most or (len(turns) >= STRETCH_TURNS and trace.turn_id not in turns)
         if taken and (is_full or trace.session_id != taken[-1][0].session_id):
-            yield _stretch(taken, end)
+            yield _turn_range(taken, end)
             taken, turns, chars = [], set(), 0
         end = spot.end
         if trace.id not in covered and not is_imported(trace.origin):
@@ -215,10 +213,10 @@ def undistilled(
             turns.add(trace.turn_id)
             chars += size
     if taken or end != through:
-        yield _stretch(taken, end)
+        yield _turn_range(taken, end)
 
 
-def _placed(store: Store, agent: str, through: tuple[int, int]) -> Iterator[tuple[Trace, Spot]]:
+def _read_spots(store: Store, agent: str, through: tuple[int, int]) -> Iterator[tuple[Trace, Spot]]:
     for line in store.read(stream_of(agent), Position(*through)):
         trace = Trace.from_record(line.record)
         if trace is not None:
@@ -227,16 +225,16 @@ def _placed(store: Store, agent: str, through: tuple[int, int]) -> Iterator[tupl
 
 def _open_turns(store: Store, agent: str, through: tuple[int, int], since: float) -> set[str]:
     calls: list[Trace] = []
-    for trace, _ in _placed(store, agent, through):
-        if trace.trace_type in ("tool_call", "tool_result"):  # without what makes them long
+    for trace, _ in _read_spots(store, agent, through):
+        if trace.trace_type in ("tool_call", "tool_result"):  # without their long parts
             short = (trace.id, trace.ts, trace.turn_id, trace.seq, trace.trace_type, "", "", "", "")
             calls.append(Trace(*short, tool_call_id=trace.tool_call_id, flag=trace.flag))
     waiting = open_calls(calls)
     return {call.turn_id for call in calls if call.id in waiting and call.ts >= since}
 
 
-def _stretch(taken: list[tuple[Trace, Spot]], end: tuple[int, int]) -> Stretch:
-    return Stretch(tuple(trace for trace, _ in taken), tuple(spot for _, spot in taken), end)
+def _turn_range(taken: list[tuple[Trace, Spot]], end: tuple[int, int]) -> TurnRange:
+    return TurnRange(tuple(trace for trace, _ in taken), tuple(spot for _, spot in taken), end)
 
 
 # --- a text ----------------------------------------------------------------------------
@@ -249,9 +247,9 @@ _ASSISTANTS = frozenset({"assistant", "agent", "ai", "bot"})
 
 @frozen
 class Text:
-    """A text that was given to be remembered. `origin` is whose words it is: a person's own, or a document's.
+    """A text given to be remembered. `origin`: whose words it is, a person's own or a document's.
 
-    Lines that begin with `User:` or `Assistant:` make it a dialog; only what no assistant says is taken for the
+    Lines that begin with `User:` or `Assistant:` make it a dialog; only lines without an assistant count as the
     writer's.
     """
 
@@ -261,7 +259,7 @@ class Text:
     ts: float
 
     def traces(self) -> Iterator[Trace]:
-        for number, (role, first, last, text) in enumerate(_speeches(self.text), 1):
+        for number, (role, first, last, text) in enumerate(_split_speeches(self.text), 1):
             is_assistant = role in _ASSISTANTS
             origin = "assistant" if is_assistant and self.origin == "user" else self.origin
             yield Trace(
@@ -277,8 +275,8 @@ class Text:
             )
 
 
-def _speeches(text: str) -> Iterator[tuple[str, int, int, str]]:
-    """(who speaks, first line, last line, what is said), in their order."""
+def _split_speeches(text: str) -> Iterator[tuple[str, int, int, str]]:
+    """Yield (speaker, first line, last line, text), in order."""
     lines = text.splitlines()
     start, role = 0, ""
     begun = [(at, match) for at, line in enumerate(lines) if (match := _SPEAKER.match(line))]
@@ -295,38 +293,30 @@ def _speeches(text: str) -> Iterator[tuple[str, int, int, str]]:
 
 
 @frozen
-class Sources:
-    """Traces that were read already."""
+class Sources(_TakenTraces):
+    """Traces that were read before."""
 
     taken: tuple[Trace, ...]
-
-    def traces(self) -> Iterator[Trace]:
-        """Without what the user forbids to remember, as when they were read first."""
-        return _permitted(self.taken, for_a_model=False)
-
-    def for_a_model(self) -> Iterator[Trace]:
-        return _permitted(self.taken, for_a_model=True)
 
 
 # --- evidence --------------------------------------------------------------------------
 
 
 def witnesses_of(traces: Iterable[Trace], *, for_a_model: bool = False) -> list[Witness]:
-    """What a fact may lean on: all that was said and may be remembered, but for what memory itself had brought up.
-    `for_a_model`: the fact is a model's, which reads what is not plainly forbidden."""
-    from looseleaf.distill.forbidding import permitted
+    """Return the texts that may support a fact: all that was said and may be remembered, except what memory itself
+    recalled. `for_a_model`: the fact is from a model, which reads all but the plainly forbidden."""
     from looseleaf.facts.gate import Witness
 
     found: list[Witness] = []
     asked = ""
-    for trace in permitted(traces, for_a_model=for_a_model):
+    for trace in permitted_traces(traces, for_a_model=for_a_model):
         if RECALLED in trace.tags:
             continue
         stated: frozenset[tuple[object, ...]] = frozenset()
         if trace.trace_type == "assistant":
             asked = trace.content[-ASKED_CHARS:]
         elif trace.trace_type == "user":
-            stated = _stated(trace, asked) if trace.origin in _OWN else stated
+            stated = _readings_of(trace, asked) if trace.origin in _OWN else stated
             asked = ""
         tool = trace.tool_name or "" if trace.trace_type == "tool_result" else ""
         found.append(Witness(trace.id, trace.origin, trace.content or said(trace), trace.ts, stated, tool))
@@ -335,12 +325,13 @@ def witnesses_of(traces: Iterable[Trace], *, for_a_model: bool = False) -> list[
 
 _LOOKED_BACK = 400
 _LONGEST_HEARD = 20_000
-"""Traces before an entry that are looked through for what tools said in its session, and characters of each."""
+"""The number of traces before an entry that are searched for tools' words in its session, and the characters of
+each."""
 
 
-def heard_before(store: Store, entry: Entry) -> list[Witness]:
-    """What tools said in the session of an entry before it: a session is often distilled turn by turn, and words do not
-    lose where they come from by that."""
+def tools_before(store: Store, entry: Entry) -> list[Witness]:
+    """Return what tools said in the session before an entry: a session is often distilled turn by turn, and words keep
+    their origin."""
     from looseleaf.facts.gate import Witness
 
     first = next(iter(sources_of(store, entry)), None) if "traces" in entry.meta else None
@@ -359,8 +350,8 @@ def heard_before(store: Store, entry: Entry) -> list[Witness]:
 _OWN = ("user", PERSON)
 
 
-def _stated(trace: Trace, asked: str) -> frozenset[tuple[object, ...]]:
-    """What the rules read off a message. What a person says to the memory itself is kept whole."""
+def _readings_of(trace: Trace, asked: str) -> frozenset[tuple[object, ...]]:
+    """Return what the rules read in a message. A person's words to the memory itself are kept whole."""
     from looseleaf.distill.statements import statements
     from looseleaf.facts.gate import reading_of
 
@@ -369,7 +360,7 @@ def _stated(trace: Trace, asked: str) -> frozenset[tuple[object, ...]]:
 
 
 def sources_of(store: Store, entry: Entry) -> Iterator[Trace]:
-    """What an entry was made of: traces of the log, one at a time, or the text that was written."""
+    """Return the sources of an entry: traces of the log, one at a time, or the written text."""
     if "traces" in entry.meta:
         return traces_of(store, entry)
     path = f"{FOLDER}/{entry.meta.get('raw') or entry.reference}/raw.md"
@@ -381,8 +372,8 @@ def sources_of(store: Store, entry: Entry) -> Iterator[Trace]:
     return Text(text, origin, path, ts).traces()
 
 
-def vouched_for(entry: Entry) -> list[Witness]:
-    """Facts of an entry of an older format to which a person gave a score: that is a person's word for them."""
+def scored_witnesses(entry: Entry) -> list[Witness]:
+    """Return the scored facts of an entry of an older format: a score is a person's word for them."""
     if entry.meta.get("upgraded") is None:
         return []
     from looseleaf.facts.gate import Witness

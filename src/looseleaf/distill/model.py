@@ -1,8 +1,8 @@
-"""The distiller that asks a model, once: one structured answer, checked before a word of it is used.
+"""The distiller that asks a model once for a structured answer, and checks it before use.
 
-What the model says is worth nothing by itself. Where its quotes stand is looked up by code, and what may become memory
-is the gate's to decide. An answer that cannot be read is asked for once more, with the reason; then it is refused as a
-whole, and the rules distill.
+A model's answer proves nothing by itself. Code looks up where its quotes stand, and the gate decides what may become
+memory. An unreadable answer is requested once more, with the reason; then it is refused as a whole, and the rules
+distill.
 
 It keeps nothing between two calls.
 """
@@ -17,8 +17,9 @@ from looseleaf.base.errors import Refused, TooLong
 from looseleaf.base.messages import NOTED, Distilled, Message, Noted, Proposal
 from looseleaf.base.origins import LEVELS, level_of
 from looseleaf.base.paths import PROJECT, USER
-from looseleaf.distill.make_entry import shown_to_a_model
+from looseleaf.distill.make_entry import traces_for_model
 from looseleaf.distill.material import Transcript, clipped, pieces
+from looseleaf.distill.requests import with_members
 from looseleaf.distill.rules import Rules, estimate
 from looseleaf.facts.gate import LONGEST
 from looseleaf.facts.replacing import terms_of
@@ -36,10 +37,11 @@ if TYPE_CHECKING:
     from looseleaf.base.messages import Material, Trace
     from looseleaf.base.replies import Extension, Model, Reply, Usage
     from looseleaf.base.values import Fact
-    from looseleaf.distill.material import Line
+    from looseleaf.distill.material import TranscriptLine
 
+    CostOf = Callable[[Usage, str], float | None]
 
-# What a model is asked to answer when it distills: one small JSON object, and how that is read.
+# --- the answer: one small JSON object --------------------------------------------------
 
 _TEXT: dict[str, Any] = {"type": "string", "minLength": 1}
 _TEXTS: dict[str, Any] = {"type": "array", "items": _TEXT}
@@ -77,23 +79,23 @@ SCHEMA: dict[str, Any] = {
         private=_TEXTS,
     ),
 }
-"""What each member is for is said in the instructions, once."""
+"""The instructions explain each member once."""
 
 
 def read_answer(answer: Any, traces: Iterable[Trace]) -> Distilled | None:
-    """What an answer says, as far as it keeps to the schema; None if it is nothing of the kind. Nothing of what it
-    names as private is taken."""
+    """Read an answer, as far as it keeps to the schema; None if it has no summary. Nothing that it names as private is
+    taken."""
     if (
         not isinstance(answer, dict)
         or not isinstance(answer.get("summary"), str)
         or not answer["summary"].strip()
     ):
         return None
-    words = Words(traces)
-    private = [_flat(each) for each in _texts(answer.get("private"))]
+    words = AnswerWords(traces)
+    private = [_flatten(each) for each in _read_texts(answer.get("private"))]
 
     def is_open(*texts: str) -> bool:
-        flat = [_flat(each) for each in texts if each]
+        flat = [_flatten(each) for each in texts if each]
         return not any(secret and (secret in each or each in secret) for secret in private for each in flat)
 
     def noted(rows: Iterable[tuple[str, str]]) -> tuple[Noted, ...]:
@@ -103,22 +105,22 @@ def read_answer(answer: Any, traces: Iterable[Trace]) -> Distilled | None:
     given, asked = answer.get("episode"), answer.get("work")
     work: dict[str, Any] = asked if isinstance(asked, dict) else {}
     episode = (
-        {name: text for name in _EPISODE if (text := _joined_text(given.get(name))) and is_open(text)}
+        {name: text for name in _EPISODE if (text := _join_texts(given.get(name))) and is_open(text)}
         if isinstance(given, dict)
         else None
     )
-    rows = [each for name in ("facts", "found") for each in _list(answer.get(name))]
-    proposed = [_proposal(each, words) for each in rows]
+    rows = [each for name in ("facts", "found") for each in _read_list(answer.get(name))]
+    proposed = [_read_proposal(each, words) for each in rows]
     kept = [each for each in proposed if each is not None and is_open(each.quote, each.object)]
     return Distilled(
         answer["summary"] if is_open(answer["summary"]) else _NOTHING_TOLD,
         episode if episode and "title" in episode else None,
         tuple(each.to_dict() for each in kept),
-        decisions=noted(_decided(work.get("decided"))),
-        tasks=noted((each, "") for each in _texts(work.get("open"))),
-        goals=noted((each, "") for each in _texts([work.get("goal")])),
-        done=noted((each, "") for each in _texts(work.get("done"))),
-        private=tuple(dict.fromkeys(filter(None, map(words.where, _texts(answer.get("private")))))),
+        decisions=noted(_read_decisions(work.get("decided"))),
+        tasks=noted((each, "") for each in _read_texts(work.get("open"))),
+        goals=noted((each, "") for each in _read_texts([work.get("goal")])),
+        done=noted((each, "") for each in _read_texts(work.get("done"))),
+        private=tuple(dict.fromkeys(filter(None, map(words.where, _read_texts(answer.get("private")))))),
     )
 
 
@@ -126,30 +128,30 @@ _NOTHING_TOLD = "A private conversation."
 
 
 _MOST, _LONGEST = 200, 1000
-"""Rows of a list, and characters of a text: nobody says more in one talk."""
+"""The most rows of a list, and characters of a text: no talk needs more."""
 
 
-def _list(value: Any) -> list[Any]:
+def _read_list(value: Any) -> list[Any]:
     return value[:_MOST] if isinstance(value, list) else []
 
 
-def _texts(value: Any) -> list[str]:
-    return [each[:_LONGEST] for each in _list(value) if isinstance(each, str) and each.strip()]
+def _read_texts(value: Any) -> list[str]:
+    return [each[:_LONGEST] for each in _read_list(value) if isinstance(each, str) and each.strip()]
 
 
-def _joined_text(value: Any) -> str:
-    return ", ".join(_texts(value if isinstance(value, list) else [value]))[:_LONGEST]
+def _join_texts(value: Any) -> str:
+    return ", ".join(_read_texts(value if isinstance(value, list) else [value]))[:_LONGEST]
 
 
-def _decided(value: Any) -> Iterator[tuple[str, str]]:
-    for each in _list(value):
+def _read_decisions(value: Any) -> Iterator[tuple[str, str]]:
+    for each in _read_list(value):
         text = each.get("text") if isinstance(each, dict) else each
         instead = each.get("replaces") if isinstance(each, dict) else ""
         if isinstance(text, str) and text.strip():
             yield text, instead if isinstance(instead, str) else ""
 
 
-def _proposal(raw: Any, words: Words) -> Proposal | None:
+def _read_proposal(raw: Any, words: AnswerWords) -> Proposal | None:
     names = ("relation", "object", "quote", "topic")
     if not isinstance(raw, dict) or not all(
         isinstance(raw.get(name), str) and raw[name].strip() for name in names
@@ -173,9 +175,9 @@ def _proposal(raw: Any, words: Words) -> Proposal | None:
     )
 
 
-class Words:
-    """What was said, and where: exactly, or else in another spelling, as the gate looks for it. Of several places the
-    one counts whose speaker can be believed most, and of these the first. Time is linear in what was said."""
+class AnswerWords:
+    """The words of the talk, and their places: exact, or else in another spelling, as the gate compares them. Of
+    several places the most trusted speaker counts, then the first. Linear in the length of the talk."""
 
     def __init__(self, traces: Iterable[Trace]) -> None:
         placed = [(level_of(trace.origin), trace.id, trace.content or said(trace)) for trace in traces]
@@ -184,37 +186,37 @@ class Words:
         self._flat: list[tuple[str, str]] | None = None
 
     def where(self, quote: str) -> str:
-        """The trace in which the words stand; nothing if they stand nowhere."""
+        """Return the trace that has these words; empty if there is none."""
         exact = next((name for name, text in self._texts if quote in text), "")
-        wanted = _flat(quote)
+        wanted = _flatten(quote)
         if exact or not wanted:
             return exact
         if self._flat is None:
-            self._flat = [(name, _flat(text)) for name, text in self._texts]
+            self._flat = [(name, _flatten(text)) for name, text in self._texts]
         return next((name for name, text in self._flat if wanted in text), "")
 
 
-def _flat(text: str) -> str:
+def _flatten(text: str) -> str:
     return " ".join(spelled(text).split())
 
 
-# What is held already, as a model that distills is shown it: so that it repeats nothing, and says what
-# has changed.
+# --- held facts shown to the model, so that it repeats nothing and reports changes ------
 
 TOKENS = 900
-"""Room for what is held."""
+"""Tokens for the held facts."""
 _BEARING = 0.75
-"""The share of it that lines may take which share words with the talk."""
+"""The share of them for lines that share words with the talk."""
 _LABELS = 20
-"""Labels of pages that are shown beside those of the table."""
+"""The number of page labels shown beside those of the table."""
 _SELDOM = frozenset(
     {"Gender", "Religion", "Marital status", "Nationality", "Licence", "Hometown", "Trait", "note"}
 )
-"""Labels that are not worth their tokens: who needs them gives them anyway."""
+"""Labels not worth their tokens: a model gives them anyway where they fit."""
 
 
 def held_lines(facts: Iterable[Fact], talk: str, tokens: int = TOKENS) -> list[str]:
-    """Lines of what is held that bear on this talk. What agents found is left out: tools brought its words."""
+    """Return the lines of held facts that bear on this talk. Agents' findings are left out: their words come from
+    tools."""
     held = [fact for fact in facts if fact.status == "current" and fact.level != "tainted"]
     terms = [terms_of(f"{fact.topic} {fact.relation} {fact.object} {fact.quote or ''}") for fact in held]
     common = Counter(term for each in terms for term in each)
@@ -225,11 +227,11 @@ def held_lines(facts: Iterable[Fact], talk: str, tokens: int = TOKENS) -> list[s
 
     places = range(len(held))
     near = sorted((at for at in places if bearing(at) > 0), key=lambda at: -bearing(at))
-    chosen = _fitting(near, held, int(tokens * _BEARING))
+    chosen = _fit_lines(near, held, int(tokens * _BEARING))
     others = [at for at in places if at not in chosen and _is_slot(held[at])]
-    left = tokens - sum(estimate(line_of(held[at])) for at in chosen)
-    chosen |= _fitting(others, held, left)
-    return [line_of(held[at]) for at in sorted(chosen)]
+    left = tokens - sum(estimate(held_line(held[at])) for at in chosen)
+    chosen |= _fit_lines(others, held, left)
+    return [held_line(held[at]) for at in sorted(chosen)]
 
 
 def _is_slot(fact: Fact) -> bool:
@@ -237,44 +239,40 @@ def _is_slot(fact: Fact) -> bool:
     return is_own and not relation_of(fact.relation).many
 
 
-def _fitting(places: Sequence[int], held: Sequence[Fact], tokens: int) -> set[int]:
+def _fit_lines(places: Sequence[int], held: Sequence[Fact], tokens: int) -> set[int]:
     chosen: set[int] = set()
     for at in places:
-        tokens -= estimate(line_of(held[at]))
+        tokens -= estimate(held_line(held[at]))
         if tokens < 0:
             break
         chosen.add(at)
     return chosen
 
 
-def line_of(fact: Fact) -> str:
+def held_line(fact: Fact) -> str:
     since = f" ({fact.valid_from[:10]})" if fact.valid_from else ""
     return f"- {fact.topic} · {fact.relation}: {fact.object}{since}"
 
 
 def labels_in_use(facts: Iterable[Fact]) -> str:
-    """The labels that a model is to use where they fit: those of the table, and those that pages have."""
+    """Return the labels that a model should use where they fit: those of the table, and those of pages."""
     known = [each.label for each in RELATIONS if each.label not in _SELDOM]
     others = Counter(fact.relation for fact in facts if fact.status == "current" and fact.level != "tainted")
     more = [label for label, _ in others.most_common() if label not in known and label.casefold() != "note"]
     return ", ".join([*known, *more[:_LABELS]])
 
 
-if TYPE_CHECKING:
-    CostOf = Callable[[Usage, str], float | None]
-
-
 VERSION = 2
-"""Of what is asked: another text here makes other memories, and is another distiller."""
+"""The version of the instructions: another text makes other memories, and is another distiller."""
 
 CONTEXT = 32_000
-"""Tokens that a model takes, where nobody says how many."""
+"""Tokens that a model takes, if not configured."""
 
 _ANSWER_SHARE = 4
 """One part in so many is kept free for the answer."""
 
 _MARGIN = 0.85
-"""Tokens are estimated: so much of the room is used."""
+"""The share of the room that is used, because tokens are estimated."""
 
 _LEAST_ROOM = 500
 _WORDS_PER_TOKEN = 0.6
@@ -328,9 +326,9 @@ _AGAIN = "{why} The conversation and the schema are the same. Give the whole JSO
 
 
 class ModelDistiller:
-    """A `Distiller`. `extensions` are told of each call; `trim`: what is shown of a tool's answer, in characters;
-    `seconds`: the time limit of one call; `context_tokens`: what the model takes at once, prompt and answer; `cost_of`:
-    what a call cost, in US dollars; `known`: gives the facts that are held now."""
+    """A `Distiller`. `extensions` observe each call; `trim`: the characters shown of a tool's answer; `seconds`: the
+    time limit of one call; `context_tokens`: the tokens of prompt and answer together; `cost_of` returns the cost of a
+    call in US dollars; `known` returns the facts held now."""
 
     def __init__(
         self,
@@ -356,11 +354,11 @@ class ModelDistiller:
             self._options["seconds"] = seconds
 
     def distill(self, material: Material, tokens: int) -> Distilled:
-        transcript = Transcript(shown_to_a_model(material), self._trim)
+        transcript = Transcript(traces_for_model(material), self._trim)
         if not transcript.lines:
             made = Rules().distill(material, tokens)
-            return _but(made, summary=made.summary or NOTHING)
-        around = self._around(transcript)
+            return with_members(made, summary=made.summary or NOTHING)
+        around = self._describe_context(transcript)
         fixed = estimate(self._system(tokens)) + sum(
             map(estimate, (_ASK, transcript.notice, *around.values()))
         )
@@ -368,20 +366,20 @@ class ModelDistiller:
         waiting = pieces(transcript.lines, max(room, _LEAST_ROOM))[::-1]
         share = max(tokens // len(waiting), 1)
         bill, cancel = Bill(self._cost_of), getattr(material, "cancel", None)
-        asked = _Asked(transcript, around, share, bill, cancel)
+        asked = _Distillation(transcript, around, share, bill, cancel)
         made_of: list[Distilled] = []
         while waiting:
             lines = waiting.pop()
             try:
-                made_of.append(self._piece(lines, asked))
+                made_of.append(self._distill_piece(lines, asked))
             except TooLong:
                 if len(lines) < 2:
                     raise
                 waiting += (lines[len(lines) // 2 :], lines[: len(lines) // 2])
-        return _joined(made_of, tokens, asked)
+        return _join_parts(made_of, tokens, asked)
 
     def check(self, pairs: Sequence[tuple[str, str]]) -> set[int]:
-        """Of claims with their quotes, the numbers of those that the model says are said there, by the quote alone."""
+        """Return the numbers of the claims that, according to the model, their quotes alone support."""
         mark = word("check", *(quote for quote, _ in pairs))
         lines = [
             f"{number}. quote: {fenced(quote, mark)}\n   claim: {fenced(claim, mark)}"
@@ -397,8 +395,8 @@ class ModelDistiller:
     def _system(self, tokens: int) -> str:
         return INSTRUCTIONS.format(words=min(max(int(_WORDS_PER_TOKEN * tokens), 20), _MOST_WORDS))
 
-    def _around(self, transcript: Transcript) -> dict[str, str]:
-        """The date, the labels in use, and what is held that bears on the talk."""
+    def _describe_context(self, transcript: Transcript) -> dict[str, str]:
+        """Return the date, the labels in use, and the held facts that bear on the talk."""
         from looseleaf.text.times import day
 
         facts = self._known()
@@ -410,22 +408,22 @@ class ModelDistiller:
             "held": _HELD.format(lines="\n".join(held)) if held else "",
         }
 
-    def _piece(self, lines: Sequence[Line], asked: _Asked) -> Distilled:
-        """What the model makes of some lines; asked again once, if its answer cannot be used."""
+    def _distill_piece(self, lines: Sequence[TranscriptLine], asked: _Distillation) -> Distilled:
+        """Distill some lines; ask once more if the answer cannot be used."""
         shown = "\n".join(line.text for line in lines)
         question = _ASK.format(**asked.around, notice=asked.transcript.notice, lines=shown)
         messages = [Message("system", self._system(asked.tokens)), Message("user", question)]
         try:
-            return self._answer(messages, asked)
+            return self._request_answer(messages, asked)
         except _Unusable as error:
             answer = clipped(error.answer, asked.tokens) or "…"
             messages += (Message("assistant", answer), Message("user", _AGAIN.format(why=error)))
         try:
-            return self._answer(messages, asked)
+            return self._request_answer(messages, asked)
         except _Unusable as error:
             raise Refused(f"{error} It was asked for twice.") from None
 
-    def _answer(self, messages: Sequence[Message], asked: _Asked) -> Distilled:
+    def _request_answer(self, messages: Sequence[Message], asked: _Distillation) -> Distilled:
         more = {"cancel": asked.cancel} if asked.cancel is not None else {}
         reply = self._model.send(messages, **self._options, **more)
         asked.bill.take(messages, reply)
@@ -446,15 +444,15 @@ class ModelDistiller:
 
 
 class _Unusable(Refused):
-    """An answer that cannot be read as one."""
+    """An answer that cannot be used."""
 
     def __init__(self, sentence: str, answer: str) -> None:
         super().__init__(sentence)
         self.answer = answer
 
 
-class _Asked:
-    """What one distilling has asked so far."""
+class _Distillation:
+    """The state of one distillation."""
 
     def __init__(
         self, transcript: Transcript, around: dict[str, str], tokens: int, bill: Bill, cancel: Any = None
@@ -464,7 +462,7 @@ class _Asked:
 
 
 class Bill:
-    """What the calls of one distilling took."""
+    """The tokens and cost of one distillation."""
 
     def __init__(self, cost_of: CostOf | None) -> None:
         self._cost_of = cost_of
@@ -474,51 +472,51 @@ class Bill:
 
     def take(self, messages: Sequence[Message], reply: Reply) -> None:
         self.model = reply.model or self.model
-        self.tokens += spent(messages, reply)
+        self.tokens += tokens_spent(messages, reply)
         cost = self._cost_of(reply.usage, reply.model) if self._cost_of is not None else None
         self._cost = self._cost + cost if self._cost is not None and cost is not None else None
 
     def told(self) -> dict[str, Any]:
-        """As `Distilled` has it."""
+        """Return them as members of `Distilled`."""
         return {"model": self.model or None, "tokens": self.tokens, "cost": self._cost}
 
 
-def spent(messages: Sequence[Message], reply: Reply) -> int:
-    """The tokens of a call: as they were reported, else estimated."""
+def tokens_spent(messages: Sequence[Message], reply: Reply) -> int:
+    """Return the tokens of a call: as reported, else estimated."""
     reported = reply.usage.prompt_tokens + reply.usage.output_tokens
     return reported or sum(map(size_of, messages)) + size_of(Message("assistant", reply.text))
 
 
 def size_of(message: Message) -> int:
-    """About how many tokens a message has."""
+    """Estimate the tokens of a message."""
     payload = message.tool_payload
     return estimate(message.content or "") + (estimate(str(payload.to_dict())) if payload is not None else 0)
 
 
 @cache
 def _validator() -> Any:
-    from jsonschema_rs import Draft202012Validator  # not at the top: only a model's answer needs it
+    from jsonschema_rs import Draft202012Validator  # imported late: only a model's answer needs it
 
-    return Draft202012Validator(_open(SCHEMA))
+    return Draft202012Validator(_allow_unknown(SCHEMA))
 
 
-def _open(schema: Any) -> Any:
-    """A schema that lets members pass which it does not name: they are not read, and no reason to refuse the rest."""
+def _allow_unknown(schema: Any) -> Any:
+    """Let a schema accept unknown members: they are not read, and no reason to refuse the rest."""
     if isinstance(schema, dict):
-        return {name: _open(each) for name, each in schema.items() if name != "additionalProperties"}
-    return [_open(each) for each in schema] if isinstance(schema, list) else schema
+        return {name: _allow_unknown(each) for name, each in schema.items() if name != "additionalProperties"}
+    return [_allow_unknown(each) for each in schema] if isinstance(schema, list) else schema
 
 
 def fault_of(answer: Any) -> str | None:
-    """What keeps an answer from being one, and where."""
+    """Return what is wrong with an answer, and where."""
     return first_fault(_validator(), answer)
 
 
 # --- several pieces --------------------------------------------------------------------
 
 
-def _joined(parts: Sequence[Distilled], tokens: int, asked: _Asked) -> Distilled:
-    """All facts and notes, each once; the summaries within their room; the episode that came last."""
+def _join_parts(parts: Sequence[Distilled], tokens: int, asked: _Distillation) -> Distilled:
+    """Join the parts: all facts and notes, each once; the summaries within their room; the last episode."""
     share = tokens // len(parts)
     summaries = [clipped(part.summary.strip(), share if len(parts) > 1 else tokens) for part in parts]
     facts: dict[tuple[str, ...], dict[str, Any]] = {}
@@ -541,7 +539,3 @@ def _joined(parts: Sequence[Distilled], tokens: int, asked: _Asked) -> Distilled
         private=tuple(dict.fromkeys(source for part in parts for source in part.private)),
         **asked.bill.told(),
     )
-
-
-def _but(made: Distilled, **changed: Any) -> Distilled:
-    return Distilled(**{name: getattr(made, name) for name in made.__match_args__} | changed)

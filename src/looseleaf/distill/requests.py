@@ -1,4 +1,4 @@
-"""What the user asked to have remembered: the words of the sentence behind "remember that …", if it says any."""
+"""Requests: the words that the user asks to remember ("remember that …"), and the shape of a proposal."""
 
 from __future__ import annotations
 
@@ -14,34 +14,23 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, TypeVar
 
-    from looseleaf.base.values import Kind, TimeSpan
-
-
-# The shape of a proposal: what follows from its relation alone, and an object that is short and stands on
-# one line.
-
-if TYPE_CHECKING:
     T = TypeVar("T")
 
+# --- the shape of a proposal ------------------------------------------------------------
 
 OBJECT_CHARS = 120
 OBJECT_WORDS = 18
-"""A longer object is a story, no fact."""
+"""A longer object is a story, not a fact."""
 
 _OWN = {"likes": 0.6, "dislikes": 0.6, "favourite": 0.6, "allergy": 0.95, "condition": 0.9, "diet": 0.9}
-"""Saliences that are not those of the kind: a taste matters less than a preference, and health more than a trait."""
+"""Saliences that differ from the kind's: a taste matters less than a preference, and health more than a trait."""
 
 _EDGES = lazy(r"\A[\s,;:.!?()\[\]*_~–—-]+|[\s,;:.!?(\[*_~–—-]+\Z")
 _WRAPPED = lazy(r"([\"'“‘`])([^\"'“”‘’`]*)[\"'”’`]")
 
 
-def kind_of(relation: str) -> Kind:
-    known = BY_LABEL.get(relation.casefold())
-    return known.kind if known else "identity"
-
-
-def tidy(text: str) -> str:
-    """One line without marks at its ends; nothing, if it is too long to be a fact or says nothing."""
+def tidy_object(text: str) -> str:
+    """Return one line without marks at its ends; empty if it is too long to be a fact or says nothing."""
     text = " ".join(escape(_EDGES.sub("", text[: 4 * OBJECT_CHARS])).split())
     text = text.replace(" ,", ",")
     if wrapped := _WRAPPED.fullmatch(text):
@@ -55,39 +44,31 @@ def tidy(text: str) -> str:
     return text
 
 
-def made(
+def make_proposal(
     relation: str,
     object: str,
     quote: str,
     *,
     topic: str = "user",
-    span: TimeSpan | None = None,
-    first: str | None = None,
-    last: str | None = None,
-    correction: bool = False,
-    was: str | None = None,
     ended: bool = False,
 ) -> Proposal:
-    """A proposal of a relation of the table, with the weight and the time that relation has."""
-    kind = kind_of(relation)
+    """Make a proposal of a relation of the table, with the weight and time span of that relation."""
+    known = BY_LABEL.get(relation.casefold())
+    kind = known.kind if known else "identity"
     return Proposal(
         relation,
         object,
         quote,
         topic=topic,
         kind=kind,
-        time_span=span or ("future" if kind == "commitment" else "long_term"),
+        time_span="future" if kind == "commitment" else "long_term",
         salience=_OWN.get(relation.casefold(), SALIENCE[kind]),
-        valid_from=first,
-        valid_to=last,
-        correction=correction or was is not None,
-        was=was,
         ended=ended,
     )
 
 
-def changed(value: T, **given: Any) -> T:
-    """The same value with other members."""
+def with_members(value: T, **given: Any) -> T:
+    """Return the same value with other members."""
     members: tuple[str, ...] = type(value).__match_args__  # type: ignore[attr-defined]
     return type(value)(**({name: getattr(value, name) for name in members} | given))
 
@@ -98,13 +79,13 @@ _HOLLOW = lazy(
     r"to \w+|the (?:milk|alamo|output|answer|function|format)|de \w+er)\b|(?:这|那|它|これ|それ|이거|그거)",
     re.IGNORECASE,
 )
-"""Words that say nothing alone, or a piece of work: what they point at stands elsewhere."""
+"""Words that say nothing alone, or a piece of work: they point at something elsewhere."""
 
 _LEAST = 8
 
 
 def asked_to_keep(sentence: str) -> tuple[int, int] | None:
-    """Where the words stand that a sentence asks to remember."""
+    """Return the place of the words that a sentence asks to remember."""
     if not is_request(sentence) or asks_to_forget(sentence):
         return None
     start, end = place_of(sentence)

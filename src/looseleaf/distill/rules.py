@@ -1,8 +1,8 @@
-"""The distiller that needs no model and no network: it picks from what was said and adds no words of its own.
+"""The distiller that needs no model and no network: it selects from what was said and adds no words of its own.
 
-It reads the material once, one trace at a time, and keeps an amount that follows from the tokens asked for, not from
-the length of the material. The same traces give the same bytes. Nothing in a trace makes it fail, and whatever it
-takes from one stands on one line, so that no text can pass for another speaker's.
+It reads the material once, one trace at a time, and keeps an amount that depends on the tokens requested, not on the
+length of the material. The same traces give the same bytes. Nothing in a trace makes it fail, and everything taken from
+a trace stands on one line, so that no text can pass for another speaker's.
 
 Room goes first to what cannot be guessed: the user's words and the identifiers; to the assistant's prose last.
 """
@@ -13,8 +13,8 @@ import math
 from functools import cache
 
 from looseleaf.base.messages import Distilled
-from looseleaf.distill.collect import SENTENCE_CHARS, Gathered
-from looseleaf.distill.forbidding import permitted
+from looseleaf.distill.collect import SENTENCE_CHARS, Collected
+from looseleaf.distill.forbidding import permitted_traces
 from looseleaf.text.identifiers import joined
 from looseleaf.text.patterns import lazy
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from typing import TypeVar
 
     from looseleaf.base.messages import Material
-    from looseleaf.distill.collect import Said
+    from looseleaf.distill.collect import NotedSentence
 
     Counter = Callable[[str], int]
     T = TypeVar("T")
@@ -34,16 +34,16 @@ ASSISTANT = "Assistant: "
 
 USER_SHARE = 0.3
 CALL_SHARE = 0.2
-"""What the user's words and the calls take at first of a room that is too small for everything."""
+"""The first shares of the user's words and of the calls, if the room is too small for everything."""
 
 PROSE_SHARE = 0.3
-"""The part of the assistant's own words that is worth telling again, however much room there is."""
+"""The share of the assistant's own words worth repeating, however much room there is."""
 
 _TOKEN = lazy(r"[A-Z]+(?![a-z])|[A-Za-z]+|[0-9]{1,3}|\s(?=[0-9])|[^\sA-Za-z0-9]")
 
 
 def estimate(text: str) -> int:
-    """About how many tokens a text has; rather too many than too few, as summaries are dense in codes."""
+    """Estimate the tokens of a text; rather too many than too few, as summaries are dense in codes."""
     total = 0.0
     for token in _TOKEN.findall(text):
         if token.isascii():
@@ -54,22 +54,22 @@ def estimate(text: str) -> int:
 
 
 class Rules:
-    """A `Distiller`. `count` says how many tokens a text has."""
+    """A `Distiller`. `count` returns the number of tokens of a text."""
 
     name = "rules/1"
 
     def __init__(self, count: Counter = estimate, *, everything: bool = False) -> None:
-        """`everything`: the material was given to be remembered; every sentence of it is kept."""
+        """`everything`: the user gave the material to be remembered, so every sentence of it is kept."""
         self._count = count
         self._everything = everything
 
     def distill(self, material: Material, tokens: int) -> Distilled:
-        gathered = Gathered(tokens, everything=self._everything)
-        for trace in permitted(material.traces()):
+        gathered = Collected(tokens, everything=self._everything)
+        for trace in permitted_traces(material.traces()):
             gathered.take(trace)
         gathered.end()
         return Distilled(
-            summary=self._summary(gathered, tokens),
+            summary=self._write_summary(gathered, tokens),
             episode=gathered.episodes.told(),
             facts=tuple(fact.to_dict() for fact in gathered.facts.all()),
             decisions=gathered.decisions.all(),
@@ -79,8 +79,8 @@ class Rules:
             constraints=gathered.constraints.all(),
         )
 
-    def _summary(self, gathered: Gathered, tokens: int) -> str:
-        # What parts cost does not quite add up to what the whole costs, so the room is moved until it fits.
+    def _write_summary(self, gathered: Collected, tokens: int) -> str:
+        # The costs of the parts do not quite add up to the cost of the whole, so adjust the room until it fits.
         best, room = "", float(tokens)
         count = cache(self._count)
         for _ in range(12):
@@ -93,10 +93,11 @@ class Rules:
             room *= min(0.98 * tokens / max(used, 1), 2)
             if room < 1:
                 break
-        return best or self._least(gathered, tokens)
+        return best or self._cut_summary(gathered, tokens)
 
-    def _least(self, gathered: Gathered, tokens: int) -> str:
-        """The beginning of the weightiest sentence, where there is no room for a whole one, or none is worth more."""
+    def _cut_summary(self, gathered: Collected, tokens: int) -> str:
+        """Return the beginning of the weightiest sentence, if there is no room for a whole one, or none is worth
+        more."""
         for label, pool in ((USER, gathered.user), (ASSISTANT, gathered.assistant)):
             for said in pool.ranked()[:1]:
                 text, words = label + said.text, said.text.split()
@@ -113,8 +114,8 @@ _TOO_LONG = 4
 _APART = lazy(r"[\s,;()=]+")
 
 
-class _Told:
-    """Whether an identifier stands in a text, as words of its own."""
+class _NamesIn:
+    """Tells whether an identifier stands in a text as whole words."""
 
     def __init__(self, texts: Iterable[str]) -> None:
         self._text = "\n".join(texts)
@@ -125,31 +126,33 @@ class _Told:
 
 
 class _Choice:
-    """What stands in a summary of about so many tokens."""
+    """The contents of a summary of about so many tokens."""
 
-    def __init__(self, gathered: Gathered, room: int, count: Counter) -> None:
+    def __init__(self, gathered: Collected, room: int, count: Counter) -> None:
         self._gathered, self._count, self._left = gathered, count, room
         user = gathered.user.ranked()
-        # A failure counts as if it had come a quarter of the talk later: it tells what not to try again.
+        # A failure counts as a quarter of the talk later: it tells what not to try again.
         late = gathered.order / 4
         calls = sorted(gathered.calls, key=lambda call: call.order + late * call.has_failed, reverse=True)
-        self._user, user = self._take(user, USER_SHARE * room, lambda said: said.text)
-        self._calls, calls = self._take(calls, CALL_SHARE * room, lambda call: call.name + call.told())
-        told = _Told([said.text for said in self._user] + [call.told() for call in self._calls])
+        self._user, user = self._take_fitting(user, USER_SHARE * room, lambda said: said.text)
+        self._calls, calls = self._take_fitting(
+            calls, CALL_SHARE * room, lambda call: call.name + call.told()
+        )
+        told = _NamesIn([said.text for said in self._user] + [call.told() for call in self._calls])
         names = [item for item in gathered.names if item[0] not in told]
-        self._names, names = self._take(names, self._left, lambda item: item[0], 1)
-        more, user = self._take(user, self._left, lambda said: said.text)
+        self._names, names = self._take_fitting(names, self._left, lambda item: item[0], 1)
+        more, user = self._take_fitting(user, self._left, lambda said: said.text)
         self._user += more
-        earlier, calls = self._take(calls, self._left, lambda call: call.name + call.told())
+        earlier, calls = self._take_fitting(calls, self._left, lambda call: call.name + call.told())
         self._calls += earlier
-        self._prose, prose = self._take(self._worthy_prose(), self._left, lambda said: said.text)
+        self._prose, prose = self._take_fitting(self._worthy_prose(), self._left, lambda said: said.text)
         self.is_all = not (user or calls or names or prose)
         self.text = self._render()
 
-    def _take(
+    def _take_fitting(
         self, ranked: list[T], room: float, text: Callable[[T], str], apart: int = 3
     ) -> tuple[list[T], list[T]]:
-        """(as many of the first as fit, the others). A few that are too long do not keep out the next."""
+        """Return (as many of the first as fit, the others). A few that are too long do not keep out the next."""
         taken: list[T] = []
         others: list[T] = []
         for place, each in enumerate(ranked):
@@ -164,10 +167,10 @@ class _Choice:
                     return taken, others + ranked[place + 1 :]
         return taken, others
 
-    def _worthy_prose(self) -> list[Said]:
+    def _worthy_prose(self) -> list[NotedSentence]:
         pool = self._gathered.assistant
         room = max(PROSE_SHARE * pool.chars, SENTENCE_CHARS)
-        found: list[Said] = []
+        found: list[NotedSentence] = []
         for said in pool.ranked():
             room -= len(said.text)
             if said.weight <= 0 or room < 0:
@@ -176,10 +179,11 @@ class _Choice:
         return found
 
     def _render(self) -> str:
-        """In the order of the talk: a line for each message, and for each run of calls of one tool."""
+        """Write the summary in the order of the talk: a line for each message, and for each run of calls of one
+        tool."""
         known = {call.order for call in self._calls}
         named: dict[int, list[tuple[tuple[int, int], str]]] = {}
-        told = _Told(
+        told = _NamesIn(
             [said.text for said in (*self._user, *self._prose)] + [call.told() for call in self._calls]
         )
         for name, seen in self._names:
@@ -204,13 +208,13 @@ class _Choice:
             else:
                 lines.append(label + text)
             previous = run
-        earlier = self._earlier(known)
+        earlier = self._describe_earlier(known)
         if earlier and self._count(earlier) < self._left:
             lines.insert(0, earlier)
         return "\n".join(lines)
 
-    def _earlier(self, known: set[int]) -> str:
-        """The calls that are not told one by one."""
+    def _describe_earlier(self, known: set[int]) -> str:
+        """Summarize the calls that are not listed one by one."""
         times = dict(self._gathered.earlier)
         for call in self._gathered.calls:
             if call.order not in known:

@@ -1,8 +1,8 @@
 """The selector: which sentences of a user's message are worth keeping, and what kind of thing they say.
 
 A linear model over hashed n-grams of words and letters and a few features of the message around them. Its weights are
-one data file, made by `training/train.py` from labelled sentences; plain Python reads them. A score is a probability:
-it was calibrated on authors that the weights were not trained on.
+one data file, made by `training/train.py` from labeled sentences; plain Python reads them. A score is a probability,
+calibrated on authors outside the training data.
 
 Everything takes time linear in the sentence, of which a bounded part is read.
 """
@@ -23,12 +23,12 @@ from looseleaf.base.immutable import frozen
 from looseleaf.distill.cues import (
     READ_CHARS,
     READ_TOKENS,
-    cued,
+    cue_features,
     forms_of,
     has_forbidding_word,
-    heard,
     is_wide,
     may_forbid,
+    tokens_and_cues,
     tokens_of,
 )
 from looseleaf.text.patterns import lazy
@@ -44,25 +44,25 @@ WEIGHTS = Path(__file__).parent / "data" / "selector.bin"
 SCHEMA = "selector.v3"
 
 KINDS = ("profile", "preference", "rule", "project", "decision", "plan", "event", "other")
-"""What a kept sentence may say: of the user, of work, of another person."""
+"""The kinds of a kept sentence: about the user, about work, about another person."""
 
 HEADS = ("keep", "change", "forbid", "quoted", *KINDS, "aside", "erase", "last")
-"""The questions that are asked of a sentence, each with weights of its own."""
+"""The questions about a sentence, each with weights of its own."""
 
 _QUOTATION = '"“”„«»「」『』'
 _SHORT_ANSWER = 8
 _ASKED_TOKENS = 14
 _BEFORE_CAPITAL = frozenset('.!?:"“„«')
-"""Marks behind which any word may have a capital."""
+"""Marks after which any word may have a capital."""
 
 
 @frozen
 class Around:
-    """What stands around a sentence: what the assistant had asked, the sentence before, and the message's shape.
+    """The surroundings of a sentence: the assistant's question, the sentence before, and the shape of the message.
 
-    `place` counts from 0 among `count` sentences; `lines` is the number of the message's lines; `is_new_line`: the
-    sentence begins one; `marks` is what the lines of the message look like, as `marks_of` tells it; `zone` whose words
-    these may be (`language/own_words.py`); `orders` what the sentences before and behind it ask for (`orders_of`).
+    `place` counts from 0 among `count` sentences; `lines`: the number of the message's lines; `is_new_line`: the
+    sentence begins one; `marks`: the look of the message's lines (`marks_of`); `zone`: whose words these may be
+    (`language/own_words.py`); `orders`: the requests in the sentences before and after it (`orders_of`).
     """
 
     asked: str = ""
@@ -78,8 +78,8 @@ class Around:
 
 @frozen
 class Scores:
-    """Probabilities: that a sentence is worth keeping, changes what was so, forbids to remember, is not the user's. If
-    it may forbid: that it speaks of what was said earlier (`erase`), and if it does, of the message before (`last`)."""
+    """Probabilities: that a sentence is worth keeping, announces a change, forbids to remember, is not the user's. If
+    it may forbid: that it refers to something said earlier (`erase`), and if so, to the message before (`last`)."""
 
     keep: float
     change: float
@@ -101,8 +101,8 @@ class Scores:
 
 
 @lru_cache(8192)
-def _letters(word: str) -> tuple[int, ...]:
-    """Hashes of a word, of its beginning and its end, and of the runs of five letters within it."""
+def _letter_hashes(word: str) -> tuple[int, ...]:
+    """Return the hashes of a word, of its beginning and its end, and of the runs of five letters within it."""
     named = [word]
     if len(word) > 2:
         padded = f"_{word[:24]}_"
@@ -111,16 +111,16 @@ def _letters(word: str) -> tuple[int, ...]:
         named.append(f"s {word[-3:]}")
     if len(word) > 4:
         named.append(f"p {word[:4]}")
-    return tuple(_hashes(named))
+    return tuple(_hash_names(named))
 
 
-def _hashes(names: Iterable[str]) -> list[int]:
+def _hash_names(names: Iterable[str]) -> list[int]:
     return [crc32(name.encode("utf-8", "replace")) for name in names]
 
 
 def features(text: str, around: Around = Around()) -> list[int]:  # noqa: B008 - frozen
-    """The hashes of a sentence's features, each once."""
-    cased, tokens, cues = heard(text)
+    """Return the hashes of a sentence's features, each once."""
+    cased, tokens, cues = tokens_and_cues(text)
     size = len(tokens)
     padded = ["^", *tokens, "$"]
     named = [f"{first} * {second}" for first, second in zip(tokens, tokens[2:], strict=False)]
@@ -132,19 +132,20 @@ def features(text: str, around: Around = Around()) -> list[int]:  # noqa: B008 -
     if tokens:
         named += (f"first {tokens[0]}", f"last {tokens[-1]}", f"two {' '.join(tokens[:2])}")
     named.append(f"size {size.bit_length()} {size > 24}")
-    named += _names(cased, padded)
-    named += cued(cues)
+    named += _name_features(cased, padded)
+    named += cue_features(cues)
     if may_forbid(cues):
         named += [f"form {name}" for name in forms_of(text[:READ_CHARS])]
-    named += _shape(text, tokens, around)
-    found = set(_hashes(named))
+    named += _shape_features(text, tokens, around)
+    found = set(_hash_names(named))
     for token in tokens:
-        found.update(_letters(token))
+        found.update(_letter_hashes(token))
     return sorted(found)
 
 
-def _names(cased: Sequence[str], padded: list[str]) -> Iterable[str]:
-    """How many names a sentence has, and what stands beside them, whatever they are: words with a capital within it."""
+def _name_features(cased: Sequence[str], padded: list[str]) -> Iterable[str]:
+    """Yield the number of names in a sentence (capitalized words within it), and the words beside them, whatever they
+    are."""
     at = [
         place
         for place, (before, token) in enumerate(pairwise(cased), 2)
@@ -168,8 +169,8 @@ def _names(cased: Sequence[str], padded: list[str]) -> Iterable[str]:
             yield f"n N {after} {hidden[place + 2]}"
 
 
-def _shape(text: str, tokens: Sequence[str], around: Around) -> Iterable[str]:
-    """What is told by the marks of a sentence and by what stands around it."""
+def _shape_features(text: str, tokens: Sequence[str], around: Around) -> Iterable[str]:
+    """Yield the features of a sentence's marks and surroundings."""
     asks = "?" in tokens[-2:] or "？" in tokens[-2:]
     yield f"asks {asks}"
     yield f"quotes {sum(map(text.count, _QUOTATION)) > 1}"
@@ -221,7 +222,7 @@ _LABEL = lazy(r"(?m)^[ \t]*[\w .'-]{1,24}[:：](?=\s)")
 
 
 def marks_of(message: str) -> str:
-    """What the lines of a message look like: names of the marks that it has."""
+    """Return the look of a message's lines: the names of the marks that it has."""
     if "\n" not in message:
         return ""
     head = message[:20_000]
@@ -241,7 +242,7 @@ def marks_of(message: str) -> str:
 # --- weights ---------------------------------------------------------------------------
 
 LEVELS = tuple(round(127 * (step / 7) ** 2) for step in range(8))
-"""What the lower three bits of a stored weight stand for; the fourth is its sign. Most weights are small, and the few
+"""The values of the lower three bits of a stored weight; the fourth is its sign. Most weights are small, and the few
 large ones must not be cut: steps grow with the weight."""
 
 _ZERO = 128
@@ -251,7 +252,7 @@ _LOW, _HIGH = _SIGNED * 16, bytes(level for level in _SIGNED for _ in range(16))
 
 @frozen
 class Head:
-    """The weights of one question: a byte for each bucket, where `_ZERO` is none; what a step is worth; and how a sum
+    """The weights of one question: a byte for each bucket, where `_ZERO` is none; the value of a step; and how a sum
     becomes a probability."""
 
     weights: bytes
@@ -266,7 +267,7 @@ class Head:
         return self.chance(sum([weights[each & mask] for each in hashes]), len(hashes), less)
 
     def chance(self, total: int, count: int, less: float = 0.0) -> float:
-        """The probability for the sum of the bytes of so many features; `less` is taken off the margin."""
+        """Return the probability for the sum of the bytes of so many features; `less` is subtracted from the margin."""
         margin = self.bias + self.scale * (total - _ZERO * count) / math.sqrt(count or 1) - less
         turned = self.slope * margin + self.shift
         return 1 / (1 + math.exp(-turned)) if turned > -60 else 0.0
@@ -274,7 +275,7 @@ class Head:
 
 @cache
 def heads() -> dict[str, tuple[dict[str, Any], bytes]]:
-    """What the file says of each head, and its compressed weights."""
+    """Return the header of each head in the file, and its compressed weights."""
     line, _, rest = WEIGHTS.read_bytes().partition(b"\n")
     try:
         told = json.loads(line)
@@ -294,8 +295,8 @@ def heads() -> dict[str, tuple[dict[str, Any], bytes]]:
 
 @cache
 def head(name: str) -> Head:
-    """The weights of one head, unpacked when they are first needed. Each byte holds two buckets: one of the first half
-    of the table in its lower four bits, one of the second half in its upper four."""
+    """Return the weights of one head, unpacked on first use. Each byte holds two buckets: one of the first half of the
+    table in its lower four bits, one of the second half in its upper four."""
     told, data = heads()[name]
     packed = decompress(data)
     weights = packed.translate(_LOW) + packed.translate(_HIGH)
@@ -305,16 +306,16 @@ def head(name: str) -> Head:
 
 _DULL = 0.01
 _MAY_FORBID = 0.02
-"""Below the first chance of being kept, the kind of a sentence is not asked for; below the second one of forbidding,
-it is not asked what is forbidden."""
+"""Below the first chance of being kept, the kind of a sentence is not computed; below the second one of forbidding, nor
+is the target of the order."""
 
 _CLAUSE_LESS = 0.5
 _READ_CLAUSES = 30
-"""A clause on its own is less certain, so the first is taken off its margin. At most the second number are read."""
+"""A clause alone is less certain: the first is subtracted from its margin. The second is the most clauses read."""
 
 
 def select(text: str, around: Around = Around()) -> Scores:  # noqa: B008 - frozen
-    """What the model says of a sentence."""
+    """Return the model's scores for a sentence."""
     hashes = features(text, around)
     picked: dict[int, Callable[[bytes], tuple[int, ...]]] = {}
 
@@ -328,15 +329,14 @@ def select(text: str, around: Around = Around()) -> Scores:  # noqa: B008 - froz
     keep, change, forbid, quoted = map(score, HEADS[:4])
     is_dull = keep < _DULL and change < _DULL
     kinds = (0.0,) * len(KINDS) if is_dull else tuple(map(score, KINDS))
-    return Scores(keep, change, quoted=quoted, kinds=kinds, **_forbids(text, hashes, forbid))
+    return Scores(keep, change, quoted=quoted, kinds=kinds, **_forbid_chances(text, hashes, forbid))
 
 
-def _forbids(text: str, hashes: list[int], forbid: float) -> dict[str, float]:
-    """The chances `forbid`, `erase` and `last`. One clause may forbid more plainly than its whole sentence."""
+def _forbid_chances(text: str, hashes: list[int], forbid: float) -> dict[str, float]:
+    """Return the chances `forbid`, `erase` and `last`. One clause may forbid more plainly than its whole sentence."""
     places: list[tuple[int, int]] = []
-    if has_forbidding_word(text) or len(tokens_of(text)) == sum(
-        READ_TOKENS
-    ):  # more of it may not have been read
+    is_cut = len(tokens_of(text)) == sum(READ_TOKENS)  # some of it may not have been read
+    if has_forbidding_word(text) or is_cut:
         places = clauses_of(text[:READ_CHARS])[:_READ_CLAUSES]
     for number, (first, last) in enumerate(places if len(places) > 1 else ()):
         if has_forbidding_word(text[first:last]):
@@ -363,7 +363,7 @@ _CLAUSE = lazy(
 
 
 def clauses_of(text: str) -> list[tuple[int, int]]:
-    """Where the clauses of a sentence stand."""
+    """Return the places of a sentence's clauses."""
     places: list[tuple[int, int]] = []
     at = 0
     for joint in _CLAUSE.finditer(text):
@@ -375,12 +375,12 @@ def clauses_of(text: str) -> list[tuple[int, int]]:
 
 
 def around_clause(sentence: str, places: Sequence[tuple[int, int]], number: int) -> Around:
-    """What stands around a clause: the one before it, and its place among them."""
+    """Return the surroundings of a clause: the one before it, and its place among them."""
     first, last = places[number - 1] if number else (0, 0)
     return Around("", sentence[first:last], number, len(places))
 
 
 def is_aside(sentence: str, places: Sequence[tuple[int, int]], number: int) -> float:
-    """The chance that a clause of a kept sentence is not what is worth keeping of it."""
+    """Return the chance that a clause of a kept sentence is not worth keeping."""
     first, last = places[number]
     return head("aside").score(features(sentence[first:last], around_clause(sentence, places, number)))

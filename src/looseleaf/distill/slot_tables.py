@@ -6,11 +6,11 @@ when in doubt nothing is read, and the sentence itself is the memory. The langua
 form whose own words occur is tried.
 
     user	Home	i live in {place}
-    user	-Employer	i (?:quit|left) {org}        what ends: a label with a minus
+    user	-Employer	i (?:quit|left) {org}        an ending: a label with a minus
     user	Answers=short	keep (?:it|answers) short    a value that the form itself says
-    user	!Name	\Amy name is {name}\Z            so plain that it is believed whatever the selector says
+    user	!Name	\Amy name is {name}\Z            so plain that it counts whatever the selector says
     project	*	our {meeting} is {when}              a label that the sentence names
-    -	was	switched from {old} to {thing}           what a change replaces
+    -	was	switched from {old} to {thing}           the value that a change replaces
 """
 
 from __future__ import annotations
@@ -31,22 +31,21 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
 
-# What words are names of: databases, editors, diets; which aspect of life they tell of; and which are
-# plain words.
+# --- names of things, aspects of life, and plain words ----------------------------------
 
 DATA = Path(__file__).parent / "data"
 
 
 @cache
 def families() -> dict[str, frozenset[str]]:
-    """Names that are of one sort (databases, editors, diets): `sort: name, name`."""
+    """Names by sort (databases, editors, diets): `sort: name, name`."""
     return _read_sorts("families.txt")
 
 
 @cache
 def family_of() -> dict[str, frozenset[str]]:
-    """From a name to the sorts that it is of."""
-    return _turned(families())
+    """The sorts of each name."""
+    return _invert(families())
 
 
 def _read_sorts(file: str) -> dict[str, frozenset[str]]:
@@ -59,7 +58,7 @@ def _read_sorts(file: str) -> dict[str, frozenset[str]]:
     return found
 
 
-def _turned(sorts: dict[str, frozenset[str]]) -> dict[str, frozenset[str]]:
+def _invert(sorts: dict[str, frozenset[str]]) -> dict[str, frozenset[str]]:
     found: dict[str, set[str]] = {}
     for sort, members in sorts.items():
         for member in members:
@@ -68,32 +67,32 @@ def _turned(sorts: dict[str, frozenset[str]]) -> dict[str, frozenset[str]]:
 
 
 def sorts_of(name: str) -> frozenset[str]:
-    """The sorts that a word is a name of, and the aspects of life that it tells of (`about_home`)."""
+    """Return the sorts that a word names, and the aspects of life that it reveals (`about_home`)."""
     return family_of().get(name, frozenset()) | aspects().get(name, frozenset())
 
 
 @cache
 def aspects() -> dict[str, frozenset[str]]:
-    return _turned(_read_sorts("aspects.txt"))
+    return _invert(_read_sorts("aspects.txt"))
 
 
 def matters_of(name: str) -> frozenset[str]:
-    """The aspects of life that a word tells of, and the private matters."""
+    """Return the aspects of life and the private matters that a word reveals."""
     return (aspects().get(name, frozenset()) | matters().get(name, frozenset())) - _OF_MEMORY
 
 
 _OF_MEMORY = frozenset({"about_answers", "about_notes", "about_logs", "about_database"})
-"""Aspects that orders to a memory speak of, whatever they mean."""
+"""Aspects that orders to a memory mention, whatever they mean."""
 
 
 @cache
 def matters() -> dict[str, frozenset[str]]:
-    """Matters that people want forgotten: codes, faith, money. Read for an order to forget only."""
-    return _turned(_read_sorts("matters.txt"))
+    """Matters that people want forgotten: codes, faith, money. Read only for an order to forget."""
+    return _invert(_read_sorts("matters.txt"))
 
 
 def is_name(term: str) -> bool:
-    """Whether a term is probably a name: it begins no known word of everyday talk."""
+    """Return True if a term is probably a name: it begins no known word of everyday talk."""
     if not term.isascii():
         return True
     words = _common_in_order()
@@ -108,14 +107,14 @@ def _common_in_order() -> list[str]:
 
 @cache
 def common() -> frozenset[str]:
-    """Words of everyday talk: none of them is a name, as long as it is written small. Made with the weights."""
+    """Words of everyday talk: in lower case, none of them is a name. Made with the weights."""
     path = DATA / "common.txt"
     return frozenset(path.read_text(encoding="utf-8").split()) if path.is_file() else frozenset()
 
 
 @cache
 def plain_terms() -> tuple[frozenset[str], frozenset[str]]:
-    """Terms that tell nothing apart, and those of forbidding."""
+    """Return the terms too common to distinguish anything, and the terms of forbidding."""
     plain, forbidding = (DATA / "plain_terms.txt").read_text(encoding="utf-8").splitlines()[:2]
     return frozenset(plain.split()), frozenset(forbidding.split())
 
@@ -130,8 +129,7 @@ def lexicon() -> Lexicon:
     return Lexicon(sorts_of, plain_terms()[0], is_name, weights["change"], matters_of, weights["erase"])
 
 
-# Whether a value has the shape of its type: a common noun is not a name, a pronoun not a place, half a
-# phrase not a thing.
+# --- types of values: a common noun is not a name, a pronoun not a place, half a phrase not a thing ---
 
 _I = re.IGNORECASE
 _HOLLOW = frozenset(
@@ -179,12 +177,12 @@ _COMMAND = lazy(
 
 
 def _is_plain_word(word: str, kept: Table) -> bool:
-    """Whether a word is an everyday word, not a name."""
+    """Return True if a word is an everyday word, not a name."""
     return word.islower() and (word in common() or word in kept.words["plain"])
 
 
 def _is_trade(word: str, kept: Table) -> bool:
-    """Whether a word names what people do: by the table's `@trades`, words and endings (`-erin`), or else by the
+    """Return True if a word names a trade: by the table's `@trades`, words and endings (`-erin`), or else by the
     English endings."""
     known = kept.words.get("trades")
     if known is None:
@@ -192,8 +190,8 @@ def _is_trade(word: str, kept: Table) -> bool:
     return word in known or any(each[0] == "-" and word.endswith(each[1:]) for each in known)
 
 
-def is_sound(kind: str, value: str, kept: Table) -> bool:
-    """Whether a value has the shape of its type."""
+def has_shape(kind: str, value: str, kept: Table) -> bool:
+    """Return True if a value has the shape of its type."""
     if not value or not any(map(str.isalnum, value)):
         return False
     words = value.split()
@@ -231,7 +229,7 @@ def is_sound(kind: str, value: str, kept: Table) -> bool:
     if kind in ("name", "person"):
         return _NAME.fullmatch(value) is not None and not any(_is_plain_word(each, kept) for each in words)
     has_name = any(each[:1].isupper() or not _is_plain_word(each, kept) for each in words)
-    # "We moved from MySQL to Postgres": what is a name of something else is no place.
+    # "We moved from MySQL to Postgres": the name of something else is no place.
     is_none = kind == "place" and (any(map(str.isdigit, value)) or value.lower() in family_of())
     return has_name and not is_none
 
@@ -243,7 +241,8 @@ _WORDS = {
     "name": 2, "person": 2, "place": 3, "org": 3, "trade": 4, "thing": 5, "when": 9, "old": 4, "word": 0, "people": 9,
     "date": 5, "zone": 2, "command": 11, "rest": 17,
 }  # fmt: skip
-"""The types of values, with how many words more than one each may have. Any other type is a family of names."""
+"""The types of values, with the number of words beyond the first that each may have. Any other type is a family of
+names."""
 
 _OPEN = frozenset({"when", "rest", "command", "people"})
 """Types that reach to the end of their clause: no word ends them."""
@@ -251,9 +250,9 @@ _OPEN = frozenset({"when", "rest", "command", "people"})
 
 @frozen
 class Reading:
-    """What a form read: the label, the value, and where in the sentence the form stands. `ended`: it is no longer true;
-    `is_plain`: the form is the whole statement, and is believed without the selector; `label` is `was` for what a
-    change replaces."""
+    """A value read by a form: the label, the value, and the place of the form in the sentence. `ended`: it is no longer
+    true; `is_plain`: the form is the whole statement, and counts without the selector; `label` is `was` for the value
+    that a change replaces."""
 
     topic: str
     label: str
@@ -273,7 +272,7 @@ class Form:
 
 
 class Table:
-    """The forms of one language and its lists of words: `ends` end a value; `not` before a form takes it back; `plain`
+    """The forms of one language and its lists of words: `ends` end a value; `not` before a form cancels it; `plain`
     neither begin nor end a name; `never` begin no trade (in Chinese and Japanese: stand in no value); `trades` are
     trades, or their endings."""
 
@@ -297,26 +296,26 @@ _LOOSE = lazy(r"\[[^\]]*\](?:[?*+]|\{[^}]*\})?|\\.[?*+]?|[^\s)][?*]|\{[^}]*\}")
 
 
 def may_match(form: str, small: str) -> bool:
-    """A cheap check before a form is compiled: whether a text in lower case has every word that stands outside the
-    form's brackets, and one of each group that must match and has a word in all its alternatives."""
-    words, groups = _outside(form)
+    """Check cheaply before a form is compiled: return True if a text in lower case has every word that stands outside
+    the form's brackets, and one of each group that must match and has a word in all its alternatives."""
+    words, groups = _outer_words(form)
     for word in words:
         if word not in small:
             return False
-    return all(any(word in small for word in one) for one in _inside(groups))
+    return all(any(word in small for word in one) for one in _group_words(groups))
 
 
 @cache
-def _outside(form: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The words of a form outside its brackets, the longest (likely the rarest) first, and the groups that must
+def _outer_words(form: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the words of a form outside its brackets, the longest (likely the rarest) first, and the groups that must
     match."""
     outside, groups = _split_groups(form)
     return tuple(sorted(_words_of(outside), key=len, reverse=True)), tuple(groups)
 
 
 @cache
-def _inside(groups: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
-    """For each group with a word in every alternative, the longest word of each."""
+def _group_words(groups: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
+    """Return, for each group with a word in every alternative, the longest word of each."""
     every = [
         tuple(max(_words_of(_split_groups(each)[0]), key=len, default="") for each in _alternatives(group))
         for group in groups
@@ -337,18 +336,18 @@ _BAR = lazy(rf"{_NESTED}|\|")
 """`_GROUP`: a group, nested at most four deep; `_BAR` also finds the bars outside groups."""
 
 
-def _masked(form: str) -> str:
+def _mask_letters(form: str) -> str:
     return _LETTERS.sub(lambda found: "\0" * len(found[0]), form) if "[" in form or "\\" in form else form
 
 
 def _split_groups(form: str) -> tuple[str, list[str]]:
-    """A form without its groups, and the groups that must match."""
+    """Return a form without its groups, and the groups that must match."""
     if "(" not in form:
         return form, []
     outside: list[str] = []
     groups: list[str] = []
     at = 0
-    for found in _GROUP.finditer(_masked(form)):
+    for found in _GROUP.finditer(_mask_letters(form)):
         start, end = found.span()
         outside.append(form[at:start])
         at = end
@@ -358,8 +357,8 @@ def _split_groups(form: str) -> tuple[str, list[str]]:
 
 
 def _alternatives(group: str) -> list[str]:
-    """The alternatives of a group, split at its own bars."""
-    bars = [found.start() for found in _BAR.finditer(_masked(group)) if found[0] == "|"]
+    """Return the alternatives of a group, split at its own bars."""
+    bars = [found.start() for found in _BAR.finditer(_mask_letters(group)) if found[0] == "|"]
     return [group[start + 1 : end] for start, end in pairwise((-1, *bars, len(group)))]
 
 
@@ -381,11 +380,11 @@ _WIDE_MARKS = r"[\s，。、！？,.!?；;：:（）()「」『』“”~～…]
 _NAMED = frozenset({"name", "person", "place", "org"})
 
 
-def _value(kind: str, table: Table, *, is_last: bool) -> str:
-    """The pattern of a value. The last one of a form is matched greedily: `_cut` shortens it afterwards."""
+def _value_pattern(kind: str, table: Table, *, is_last: bool) -> str:
+    """Return the pattern of a value. The last one of a form is matched greedily: `_cut_value` shortens it."""
     if table.language in ("zh", "ja"):
         if kind in families():
-            return rf"((?<![A-Za-z]){_family(kind)})"
+            return rf"((?<![A-Za-z]){_family_pattern(kind)})"
         stop = "|".join(map(re.escape, sorted(table.words["ends"], key=len, reverse=True)))
         behind = rf"(?=\Z|{_WIDE_MARKS}" + (rf"|{stop})" if stop else ")")
         behind = r"(?=\Z|[。！？!?])" if kind in _OPEN else behind
@@ -398,19 +397,19 @@ def _value(kind: str, table: Table, *, is_last: bool) -> str:
 
 
 @cache
-def _family(kind: str) -> str:
+def _family_pattern(kind: str) -> str:
     members = sorted(families()[kind], key=lambda each: (-len(each), each))
     return rf"(?:{'|'.join(map(re.escape, members))})(?:[ -]?v?[0-9][0-9A-Za-z.]*)?"
 
 
 @cache
-def _pattern(form: Form) -> re.Pattern[str]:
+def _compile_form(form: Form) -> re.Pattern[str]:
     parts: list[str] = []
     at = 0
     kept = table(form.language)
     for found in _TYPE.finditer(form.source):
         is_last = _is_end(form.source[found.end() :])
-        parts += [form.source[at : found.start()], _value(found[1], kept, is_last=is_last)]
+        parts += [form.source[at : found.start()], _value_pattern(found[1], kept, is_last=is_last)]
         at = found.end()
     source = "".join((*parts, form.source[at:]))
     if form.language in ("zh", "ja", "ko"):
@@ -428,7 +427,7 @@ def _without_case(letters: re.Match[str]) -> str:
 
 
 def _is_end(rest: str) -> bool:
-    """Whether the rest of a form may be missing."""
+    """Return True if the rest of a form may be missing."""
     outside, groups = _split_groups(rest)
     return not groups and not outside.strip(" ?")
 
@@ -437,16 +436,16 @@ _LARGE = lazy(
     r"(?:the )?[A-ZÀ-ÖØ-Þ][\w.'&+-]*(?: (?:(?:de|di|do|du|del|della|van|von|der|den|la|le|of|&) "
     r")*[A-ZÀ-ÖØ-Þ][\w.'&+-]*)*"
 )
-"""A capitalised name ends with its last capitalised word."""
+"""A capitalized name ends with its last capitalized word."""
 _NUMBERED = lazy(r"v?[0-9][0-9a-z.]*\Z", _I)
 
 
-def _cut(kind: str, value: str, kept: Table) -> str:
-    """A value up to where its type ends."""
+def _cut_value(kind: str, value: str, kept: Table) -> str:
+    """Cut a value where its type ends."""
     if kept.language in ("zh", "ja") or kind in ("", "command"):
         return value
     if kind in families():
-        return _member(kind, value)
+        return _family_member(kind, value)
     if kind in _NAMED and (large := _LARGE.match(value)):
         value = large[0]
     words: list[str] = []
@@ -463,8 +462,8 @@ def _cut(kind: str, value: str, kept: Table) -> str:
     return " ".join(words).strip(" .:'’-")
 
 
-def _member(kind: str, value: str) -> str:
-    """The name of the family that a text begins with, and its version; or nothing."""
+def _family_member(kind: str, value: str) -> str:
+    """Return the name of the family that a text begins with, and its version; empty if there is none."""
     words = value.split(" ")
     for size in range(min(3, len(words)), 0, -1):
         name = " ".join(words[:size]).strip(".:'’/")
@@ -481,7 +480,7 @@ _CAPTURE = lazy(r"\{([a-z_]+)\}|(?<!\\)\((?!\?)")
 
 @cache
 def _kinds(form: Form) -> tuple[str, ...]:
-    """The type of each capture, in order; none for a plain group."""
+    """Return the type of each capture, in order; none for a plain group."""
     return tuple(found[1] or "" for found in _CAPTURE.finditer(form.source))
 
 
@@ -489,8 +488,8 @@ def _kinds(form: Form) -> tuple[str, ...]:
 
 
 def read(sentence: str, *, languages: Sequence[str] = ()) -> list[Reading]:
-    """What the forms read in a sentence, in its order; of two that overlap under one label, the one that starts first,
-    then the longer."""
+    """Return the readings of a sentence, in order; of two that overlap under one label, the one that starts first, then
+    the longer."""
     if len(sentence) > LONGEST:
         return []
     text = sentence.replace("’", "'")
@@ -502,7 +501,7 @@ def read(sentence: str, *, languages: Sequence[str] = ()) -> list[Reading]:
         for form in kept.forms:
             # A form is compiled only if its words, and a name of each sort that it needs, occur.
             if may_match(form.source, small) and _sorts_in(form) <= here:
-                found += _read(form, kept, text, small)
+                found += _read_form(form, kept, text, small)
     found.sort(key=lambda each: (each.start, -each.end))
     clear: list[Reading] = []
     for each in found:
@@ -520,7 +519,7 @@ _NAME_WORD = lazy(r"[\w+#&][\w.+#&:/-]*")
 
 
 def _sorts_of_words(small: str) -> frozenset[str]:
-    """The sorts of which a text has a name. Where words are not parted, any name that stands in it counts."""
+    """Return the sorts of which a text has a name. Without spaces between words, any name in it counts."""
     if WIDE.search(small):
         return frozenset(sort for name, sorts in family_of().items() if name in small for sort in sorts)
     words = [word.rstrip(".:/-") for word in _NAME_WORD.findall(small)]
@@ -535,7 +534,7 @@ def _sorts_of_words(small: str) -> frozenset[str]:
 
 @cache
 def _sorts_by_words() -> dict[str, frozenset[str]]:
-    """From the words of a name to its sorts: `point d'équipe` is three of them, `.net` is one."""
+    """Map the words of a name to its sorts: `point d'équipe` is three words, `.net` is one."""
     found: dict[str, frozenset[str]] = {}
     for name, sorts in family_of().items():
         words = " ".join(word.rstrip(".:/-") for word in _NAME_WORD.findall(name))
@@ -554,7 +553,7 @@ _CODES = {
 
 
 def _languages_of(text: str) -> Sequence[str]:
-    """The tables worth trying: by script; for Latin letters, English and the language the text seems to be in,
+    """Return the tables worth trying: by script; for Latin letters, English and the language the text seems to be in,
     or every likely one."""
     if WIDE.search(text):
         if _HANGUL.search(text):
@@ -578,14 +577,14 @@ def _is_in(one: Reading, other: Reading) -> bool:
     return same and one.start < other.end and other.start < one.end
 
 
-def _read(form: Form, kept: Table, text: str, small: str) -> Iterator[Reading]:
+def _read_form(form: Form, kept: Table, text: str, small: str) -> Iterator[Reading]:
     kinds = _kinds(form)
-    pattern = _pattern(form)
+    pattern = _compile_form(form)
     found = pattern.search(text)
     while found is not None:
         raw = [(found[number] or "").strip(" .'’-") for number in range(1, len(kinds) + 1)]
-        values = [_cut(kind, value, kept) for kind, value in zip(kinds, raw, strict=True)]
-        is_read = all(is_sound(kind, value, kept) for kind, value in zip(kinds, values, strict=True))
+        values = [_cut_value(kind, value, kept) for kind, value in zip(kinds, raw, strict=True)]
+        is_read = all(has_shape(kind, value, kept) for kind, value in zip(kinds, values, strict=True))
         if not is_read or _is_taken_back(kept, small, found.start()):
             found = pattern.search(text, found.start() + 1)
             continue
@@ -605,7 +604,8 @@ def _read(form: Form, kept: Table, text: str, small: str) -> Iterator[Reading]:
 
 
 def _is_taken_back(kept: Table, small: str, start: int) -> bool:
-    """Whether a word shortly before the form, in its clause, makes it supposed, denied, wished for, or another's."""
+    """Return True if a word shortly before the form, in its clause, makes it supposed, denied, wished for, or
+    another's."""
     clause = re.split(r"[,.;!?。！？，]", small[max(0, start - 60) : start])[-1]
     if kept.language in ("zh", "ja", "ko"):
         return any(word in clause for word in kept.words["not"])
@@ -613,7 +613,7 @@ def _is_taken_back(kept: Table, small: str, start: int) -> bool:
     return any(word in kept.words["not"] for word in words[-5:])
 
 
-# The items of a list in a sentence: `peanuts, eggs and kiwi`.
+# --- lists in a sentence: `peanuts, eggs and kiwi` --------------------------------------
 
 _AND = r"(?:and|or|und|oder|et|ou|y|e|o|en|of)"
 _LIST_ITEM = lazy(
@@ -627,7 +627,8 @@ _NO_ITEM = frozenset(
 
 
 def with_items(text: str, readings: Iterable[Reading]) -> Iterator[Reading]:
-    """What was read, and what else stands in a list that a value begins: where a missing item is grave."""
+    """Yield the readings, and the other items of a list that a value begins: for slots where a missing item is
+    grave."""
     for first in readings:
         yield first
         if first.label == "Allergy" and not first.ended:

@@ -1,9 +1,9 @@
-"""What a user's message states: sentences → proposals, each with the words of the message that say it.
+"""Statements: what a user's message states, as proposals, each with the words of the message that say it.
 
-The selector says which sentences are worth keeping; slots are read where their form is sure; what a kept sentence says
-beyond them is proposed as a line in the user's own words: the clauses that say it, no word added but the dates that
-relative times mean. The quote of every proposal is a stretch of the message, letter for letter. Everything takes time
-linear in the message, of which a bounded part is read.
+The selector picks the sentences worth keeping; slots are read where their form is sure. The rest of a kept sentence is
+proposed as a line in the user's own words: its clauses, with nothing added but the dates that relative times mean. The
+quote of every proposal is an exact stretch of the message. Everything takes time linear in the message, of which a
+bounded part is read.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from looseleaf.base.immutable import frozen
 from looseleaf.base.messages import Proposal
 from looseleaf.base.paths import PROJECT, USER
 from looseleaf.distill.cues import has_orders, orders_of
-from looseleaf.distill.requests import asked_to_keep, changed, made, tidy
+from looseleaf.distill.requests import asked_to_keep, make_proposal, tidy_object, with_members
 from looseleaf.distill.selector import Around, marks_of, select
 from looseleaf.distill.slot_tables import read, with_items
-from looseleaf.distill.wording import AHEAD, LEANS, PAST, clipped, dated, part_of, trimmed
+from looseleaf.distill.wording import AHEAD, LEANS, PAST, add_dates, clip_line, kept_part, trim_line
 from looseleaf.facts.placement import PEOPLE, PERHAPS
 from looseleaf.facts.replacing import PLAIN, WIDE
 from looseleaf.language.dates import found as dates_in
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from looseleaf.language.own_words import ZoneName
 
 SENTENCES = 200
-"""The most sentences of one message that are read: nobody types more."""
+"""The most sentences of one message that are read: no one types more."""
 
 DRAWER = 0.36
 TOP = 0.5
@@ -50,26 +50,26 @@ plan or wish, for an order, for a plain decision."""
 
 MAY_CHANGE = 0.035
 MAY_BE_KEPT = 0.03
-"""From `MAY_CHANGE` on, a sentence is compared with what is held; below `MAY_BE_KEPT`, only plain slots are read."""
+"""From `MAY_CHANGE` on, a sentence is compared with held facts; below `MAY_BE_KEPT`, only plain slots are read."""
 FORBIDS = 0.5
-"""The chance from which on a sentence is not to be remembered, whatever else it says."""
+"""From this chance on, a sentence is not to be remembered, whatever else it says."""
 
 QUOTED: dict[ZoneName, float] = {"own": 0.5, "loose": 0.35, "after": 0.18}
-"""By zone: below this chance of being somebody else's words, a sentence is taken as the user's."""
+"""By zone: below this chance of being another's words, a sentence counts as the user's."""
 
 SURELY_OWN = 0.15
 SPOKEN_OF = 0.05
 ALONE_OWN = 0.65
 ANOTHERS = 0.9
-"""A sentence may stand at the top if its chance of being somebody else's words is below: `SURELY_OWN` normally;
-`SPOKEN_OF` in a message of one line that asks for work on a text; `ALONE_OWN` in a message of one line that mentions no
-text and nobody else; `ANOTHERS` in such a message of a few lines, of which every sentence below it is the user's."""
+"""A sentence may stand at the top if its chance of being another's words is below: `SURELY_OWN` normally; `SPOKEN_OF`
+in a message of one line that asks for work on a text; `ALONE_OWN` in a message of one line that mentions no text and no
+one else; `ANOTHERS` in such a message of a few lines, of which every sentence below it is the user's."""
 SURELY_WORTH = 0.95
 SURE_RULE = 0.4
-"""The chance of being worth keeping from which on a line has all the salience of its kind; and that of being a rule
-from which on it is one."""
+"""The chance of being worth keeping from which a line has the full salience of its kind; and the chance of being a rule
+from which it is one."""
 LOW = 0.35
-"""The salience of what is kept and not sure enough for the top (`facts/placement.py`)."""
+"""The salience of a kept line that is not sure enough for the top (`facts/placement.py`)."""
 
 KINDS_OF_FACTS: dict[str, Kind] = {
     "profile": "trait",
@@ -104,14 +104,14 @@ _STANDING = lazy(
     r"(?!mind\b|heard|seen|say never|been|had\b|thought|knew|again|got\b)[a-z]+ [^?]*\Z",
     re.IGNORECASE,
 )
-"""An order that stands, in a form that says so: "never push to main"."""
+"""A standing order, in a form that says so: "never push to main"."""
 
 
 @frozen
 class Sentence:
-    """A sentence of a message: where it stands, its words on one line without what it quotes, and what is said of it.
-    `is_alone`: nothing in the message speaks of a text, of what others said, or of role-play, and it has few lines;
-    `is_spoken_of`: it has one line, which asks for work on a text."""
+    """A sentence of a message: its place, its words on one line without quoted text, and its scores. `is_alone`:
+    nothing in the message mentions a text, others' words, or role-play, and it has few lines; `is_spoken_of`: it has
+    one line, which asks for work on a text."""
 
     start: int
     end: int
@@ -131,7 +131,7 @@ class Sentence:
 
     @property
     def is_surely_own(self) -> bool:
-        """Whether it may stand at the top of the folder: nothing says that another wrote it."""
+        """True if it may stand at the top of the folder: nothing suggests another author."""
         if self.is_alone:
             return self.scores.quoted < (ALONE_OWN if self.around.lines == 1 else ANOTHERS)
         bar = SPOKEN_OF if self.is_spoken_of else SURELY_OWN
@@ -139,8 +139,8 @@ class Sentence:
 
     @property
     def keep(self) -> float:
-        """The chance that it is worth keeping. What changes something is worth knowing, too, and so is an order that
-        stands by its form; what is only supposed is nothing, unless it is a rule for such a case."""
+        """The chance that it is worth keeping. A change is worth knowing, too, and so is a standing order by its form;
+        a mere supposition is not, unless it is a rule for such a case."""
         best = max(self.scores.keep, 0.9 * self.scores.change if self.scores.keep >= 0.2 else 0.0)
         if self.zone == "own" and self.scores.kind == "rule" and _STANDING.match(self.text):
             best = max(best, TOP, ORDER)
@@ -151,7 +151,7 @@ class Sentence:
 
     @property
     def is_kept(self) -> bool:
-        """Plans, wishes and orders are mostly errands: of those more is asked; of what is plainly decided, less."""
+        """Plans, wishes and orders are mostly errands: they need a higher chance; plain decisions need a lower one."""
         if self.keep >= _BARS.get(self.scores.kind, DRAWER):
             return True
         return self.keep >= DECIDED and self.scores.change >= MAY_CHANGE and is_decision(self.text)
@@ -159,12 +159,12 @@ class Sentence:
 
 @lru_cache(128)
 def sentences_of(text: str, asked: str = "") -> tuple[Sentence, ...]:
-    """The sentences of a message that are, or may be, the user's own. `asked`: what the assistant had just said;
-    only the first sentence is read as an answer to it."""
+    """Return the sentences of a message that are, or may be, the user's own. `asked`: the assistant's last words; only
+    the first sentence is read as an answer to them."""
     if asked and (unasked := sentences_of(text)):
         first, *others = unasked
-        around = changed(first.around, asked=asked)
-        return changed(first, around=around, scores=select(first.text, around)), *others
+        around = with_members(first.around, asked=asked)
+        return with_members(first, around=around, scores=select(first.text, around)), *others
     read = parts_of(text)
     said = [words for _, _, words, _ in read]
     lines, marks = (read[0][3].lines, read[0][3].marks) if read else (1, "")
@@ -178,12 +178,16 @@ def sentences_of(text: str, asked: str = "") -> tuple[Sentence, ...]:
 
 
 def parts_of(text: str) -> list[tuple[int, int, str, Around]]:
-    """The sentences of a message before they are scored: where each stands, its words, and what is around it."""
+    """Return the sentences of a message before they are scored: the place of each, its words, and its surroundings."""
     shown = masked(text)
-    found = [(start, end, zone) for start, end, zone in _spans(text, shown) if _has_words(shown[start:end])]
+    found = [
+        (start, end, zone)
+        for start, end, zone in _sentence_spans(text, shown)
+        if _has_words(shown[start:end])
+    ]
     found = found[:SENTENCES]
     lines, marks = text.count("\n", 0, 40_000) + 1, marks_of(text)
-    made: list[tuple[int, int, str, Around]] = []
+    parts: list[tuple[int, int, str, Around]] = []
     before = ""
     said = [" ".join(shown[start:end].split()) for start, end, _ in found]
     for place, ((start, end, zone), words, orders) in enumerate(
@@ -192,22 +196,22 @@ def parts_of(text: str) -> list[tuple[int, int, str, Around]]:
         line = text.rfind("\n", 0, start) + 1
         is_new = not text[line:start].strip(" \t-*+•>#0123456789.)")
         around = Around("", before, place, len(found), lines, is_new, marks, zone, orders)
-        made.append((start, end, words, around))
+        parts.append((start, end, words, around))
         before = words
-    return made
+    return parts
 
 
 _FEW_LINES = 8
 _MARKS = frozenset({"quotes", "fences", "heads", "labels", "closes", "blank"})
-"""Up to so many lines a message may be all the user's; and marks of lines that are not."""
+"""The most lines of a message that may be all the user's; and marks of lines that are not."""
 
 
 def _has_words(text: str) -> bool:
     return any(map(str.isalnum, text))
 
 
-def _spans(text: str, shown: str) -> Iterator[tuple[int, int, ZoneName]]:
-    """Sentences, zone by zone; lines that a program broke are one."""
+def _sentence_spans(text: str, shown: str) -> Iterator[tuple[int, int, ZoneName]]:
+    """Yield the sentences, zone by zone; lines that a program broke are one."""
     block: tuple[int, int, ZoneName] | None = None
     for zone in zones(text):
         if block is not None:
@@ -219,10 +223,10 @@ def _spans(text: str, shown: str) -> Iterator[tuple[int, int, ZoneName]]:
             if is_near and is_same and is_full and is_open:
                 block = (block[0], zone.end, zone.name)
                 continue
-            yield from _of_block(shown, block)
+            yield from _split_block(shown, block)
         block = (zone.start, zone.end, zone.name)
     if block is not None:
-        yield from _of_block(shown, block)
+        yield from _split_block(shown, block)
 
 
 _FULL = 60
@@ -230,7 +234,7 @@ _LISTED = lazy(r"[ \t]*(?:[-*+•]|[0-9]{1,3}[.)])[ \t]")
 _ITEM = lazy(r"[ \t]*(?:(?:[-*+•]|[0-9]{1,3}[.)])[ \t]+)?(?:\[[ x]\] )?")
 
 
-def _of_block(shown: str, block: tuple[int, int, ZoneName]) -> Iterator[tuple[int, int, ZoneName]]:
+def _split_block(shown: str, block: tuple[int, int, ZoneName]) -> Iterator[tuple[int, int, ZoneName]]:
     start, end, name = block
     item = _ITEM.match(shown, start)
     start = item.end() if item else start
@@ -244,32 +248,33 @@ def _of_block(shown: str, block: tuple[int, int, ZoneName]) -> Iterator[tuple[in
 def statements(
     text: str, ts: float, source: str = "", *, asked: str = "", everything: bool = False
 ) -> list[Proposal]:
-    """The facts that a user's message, said at `ts`, states. `everything`: it was said to be remembered."""
-    return [changed(each, source=source) for each in _statements(text, ts, asked, everything)]
+    """Return the facts that a user's message, said at `ts`, states. `everything`: the user gave it to be remembered."""
+    return [with_members(each, source=source) for each in _statements(text, ts, asked, everything)]
 
 
 @lru_cache(128)
 def _statements(text: str, ts: float, asked: str, everything: bool) -> tuple[Proposal, ...]:
-    """Kept for a while: what was distilled is read again when it is placed."""
+    """Cached for a while: placing reads again what was distilled."""
     found: list[Proposal] = []
     earlier: Sentence | None = None
     for each in sentences_of(text, asked):
         wanted = everything or (each.is_own and asked_to_keep(each.text) is not None)
-        made = list(_proposed(text, each, earlier, ts, wanted=wanted))
+        proposed = list(_propose(text, each, earlier, ts, wanted=wanted))
         if (
-            made
+            proposed
             and found
-            and found[-1].relation == made[-1].relation == "note"
-            and found[-1].quote in made[-1].quote
+            and found[-1].relation == proposed[-1].relation == "note"
+            and found[-1].quote in proposed[-1].quote
         ):
             found.pop()  # the new line contains the one before it
-        found += made
+        found += proposed
         earlier = each
     return tuple(each for each in found if not _LONE.search(each.quote + each.object))
 
 
 def _is_plain(reading: Reading, sentence: Sentence) -> bool:
-    """Whether a plain form is believed: a taste only where nothing else is said, as it may belong to an errand."""
+    """Return True if a plain form counts: a taste only in a sentence that says nothing else, as it may belong to an
+    errand."""
     return reading.label not in ("Likes", "Dislikes") or sentence.around.count == 1
 
 
@@ -280,7 +285,7 @@ _LONE = lazy("[\ud800-\udfff]", in_ascii=NEVER)
 """Half a character: it cannot be written down."""
 
 
-def _proposed(
+def _propose(
     text: str, sentence: Sentence, earlier: Sentence | None, ts: float, *, wanted: bool
 ) -> Iterator[Proposal]:
     words, keep = sentence.text, sentence.keep
@@ -300,11 +305,11 @@ def _proposed(
     slots = [each for each in readings if each.label != "was"]
     if not (is_worth or slots):
         return
-    if slots and earlier is not None and earlier.is_own and LEANS.match(trimmed(said)):
+    if slots and earlier is not None and earlier.is_own and LEANS.match(trim_line(said)):
         # "It's called pricewatch": the sentence before may say what it is ("my flask app").
         before = [each for each in read(earlier.text) if each.label != "was" and not each.ended]
         for each in before if earlier.keep < MAY_BE_KEPT else ():
-            yield from _slot(
+            yield from _propose_slot(
                 each,
                 text[earlier.start : earlier.end],
                 ts,
@@ -318,50 +323,54 @@ def _proposed(
     is_kept = wanted or sentence.is_kept
     may_change = sentence.scores.change >= MAY_CHANGE
     if not is_kept:
-        # Behind a pasted text no form is sure by itself.
+        # After a pasted text no form is sure by itself.
         slots = [each for each in slots if sentence.zone != "after" and (not each.ended or may_change)]
         if words.rstrip().endswith(("?", "？")) and keep < DRAWER / 2:
             return
         if (is_change or may_change) and not slots and sentence.is_own:
             quote = text[sentence.start : sentence.end]
-            yield from _perhaps(said, sentence, quote, ts, gone)
+            yield from _propose_if_change(said, sentence, quote, ts, gone)
             return
         is_change = False
     level = 1.0 if wanted else keep if sentence.is_surely_own else min(keep, DRAWER)
     quote = text[sentence.start : sentence.end]
     for each in slots:
         sure = 1.0 if each.is_plain and sentence.is_surely_own else level
-        for one in _slot(
+        for one in _propose_slot(
             each, quote, ts, said, is_change=is_change, was=gone[0] if gone else None, level=sure
         ):
-            yield one if wanted or sentence.is_surely_own else changed(one, salience=LOW)
+            yield one if wanted or sentence.is_surely_own else with_members(one, salience=LOW)
     if not is_kept:
         return
-    part = part_of(said, slots, whole=wanted)
+    part = kept_part(said, slots, whole=wanted)
     if part is None:
         return
     first, last = part
     line = said[first:last]
     if (
         earlier is not None
-        and LEANS.match(trimmed(line))
+        and LEANS.match(trim_line(line))
         and len(earlier.text) < 120
         and earlier.zone == sentence.zone
     ):
         # "It is called …": the sentence before says what it is.
         begin = earlier.start
         together = " ".join(masked(text)[begin : sentence.start].split())
-        line = f"{trimmed(together)} {line}" if together else line
+        line = f"{trim_line(together)} {line}" if together else line
         quote = text[begin : sentence.end]
     kind = kind_of(sentence.scores)
-    for note in _note(line, quote, kind, ts, sentence.scores, is_change=is_change, gone=gone, level=level):
+    for note in _propose_note(
+        line, quote, kind, ts, sentence.scores, is_change=is_change, gone=gone, level=level
+    ):
         yield (
-            changed(note, correction=True, change=round(sentence.scores.change, 3)) if may_change else note
+            with_members(note, correction=True, change=round(sentence.scores.change, 3))
+            if may_change
+            else note
         )
 
 
 def kind_of(scores: Scores) -> str:
-    """The likeliest kind; what is hardly a rule is none, as a rule stands before all else."""
+    """Return the likeliest kind; a weak rule is none, because a rule ranks before all else."""
     if max(scores.kinds) <= 0:
         return "profile"
     if scores.kind == "rule" and scores.of("rule") < SURE_RULE:
@@ -369,40 +378,41 @@ def kind_of(scores: Scores) -> str:
     return scores.kind
 
 
-def _perhaps(said: str, sentence: Sentence, quote: str, ts: float, gone: Sequence[str]) -> Iterator[Proposal]:
-    """A sentence that is worth a line only if it changes something that is held."""
-    part = part_of(said, (), whole=False)
+def _propose_if_change(
+    said: str, sentence: Sentence, quote: str, ts: float, gone: Sequence[str]
+) -> Iterator[Proposal]:
+    """Propose a sentence that deserves a line only if it changes something held."""
+    part = kept_part(said, (), whole=False)
     line = said[part[0] : part[1]] if part else said
-    for note in _note(
+    for note in _propose_note(
         line, quote, sentence.scores.kind, ts, sentence.scores, is_change=True, gone=gone, level=DRAWER
     ):
-        yield changed(note, tags=(*note.tags, PERHAPS), change=round(sentence.scores.change, 3))
+        yield with_members(note, tags=(*note.tags, PERHAPS), change=round(sentence.scores.change, 3))
 
 
 _NOW = lazy(
     r"(?<=\w) (?:now|nowadays|these days|currently|at the moment|jetzt|inzwischen|mittlerweile|maintenant|désormais|"
     r"ahora|agora|adesso|nu|tegenwoordig)[.!]*\Z"
 )
-"""Behind a value: that it holds now goes without saying. "Apocalypse Now" is a name."""
+"""Words after a value that add nothing: it holds now anyway. "Apocalypse Now" is a name."""
 
 _NEAR = 25
-"""Characters behind a slot in which a date is its own."""
+"""The characters after a slot in which a date belongs to it."""
 
 
-def _slot(
+def _propose_slot(
     reading: Reading, quote: str, ts: float, said: str, *, is_change: bool, was: str | None, level: float
 ) -> Iterator[Proposal]:
-    value = tidy(_NOW.sub("", reading.value.strip("`")))
+    value = tidy_object(_NOW.sub("", reading.value.strip("`")))
     if not value and not reading.ended:
         return
     if reading.label in ("Deadline", "Birthday", "Release"):
-        value = dated(value, ts, past=False)
-    proposal = made(
+        value = add_dates(value, ts, past=False)
+    proposal = make_proposal(
         reading.label,
         value or reading.label,
         quote,
         topic=USER if reading.topic == "user" else PROJECT,
-        was=None,
         ended=reading.ended,
     )
     named = was if was and was.casefold() != value.casefold() else None
@@ -411,13 +421,13 @@ def _slot(
         if reading.start <= date.start <= reading.end + _NEAR:
             since = date.first
             break
-    proposal = changed(proposal, valid_from=since, correction=is_change, was=named)
+    proposal = with_members(proposal, valid_from=since, correction=is_change, was=named)
     if level < TOP:
-        proposal = changed(proposal, salience=min(proposal.salience or 1, 0.6))
+        proposal = with_members(proposal, salience=min(proposal.salience or 1, 0.6))
     yield proposal
 
 
-def _note(
+def _propose_note(
     line: str,
     quote: str,
     kind: str,
@@ -428,16 +438,16 @@ def _note(
     gone: Sequence[str],
     level: float,
 ) -> Iterator[Proposal]:
-    line = clipped(trimmed(line))
+    line = clip_line(trim_line(line))
     if not _says_something(line) and level < 1:
         return
     past = (is_change or kind == "event") and PAST.search(line) is not None and not AHEAD.search(line)
-    said = dated(escape(line), ts, past=past)
+    said = add_dates(escape(line), ts, past=past)
     fact_kind = KINDS_OF_FACTS[kind]
     is_work = kind in _WORK or (
         kind in ("rule", "plan") and scores.of("project") + scores.of("decision") > 0.35
     )
-    salience = SALIENCE[fact_kind] * _weight(level) if level >= TOP else LOW
+    salience = SALIENCE[fact_kind] * _salience_share(level) if level >= TOP else LOW
     if kind == "event":
         salience = min(salience, 0.5 if level >= 0.9 else LOW)
     yield Proposal(
@@ -454,8 +464,8 @@ def _note(
     )
 
 
-def _weight(keep: float) -> float:
-    """How much of its kind's salience a line has: the surer that it is worth keeping, the more."""
+def _salience_share(keep: float) -> float:
+    """Return the share of its kind's salience for a line: the surer that it is worth keeping, the more."""
     return 0.7 + 0.3 * min(max(keep - TOP, 0.0) / (SURELY_WORTH - TOP), 1.0)
 
 
@@ -463,7 +473,7 @@ _REDACTED = "[redacted "
 
 
 def _says_something(line: str) -> bool:
-    """Whether a line can stand alone: with a name, a number, or words enough."""
+    """Return True if a line can stand alone: with a name, a number, or enough words."""
     if not _has_words(line) or (_REDACTED in line and len(line) < 40):
         return False
     if WIDE.search(line):

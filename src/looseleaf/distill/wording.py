@@ -1,4 +1,5 @@
-"""A line in the user's own words: which clauses of a sentence say it, what around them says nothing, and its dates."""
+"""Wording: a line in the user's own words. Which clauses of a sentence it needs, which words around them add nothing,
+and its dates."""
 
 from __future__ import annotations
 
@@ -17,17 +18,17 @@ if TYPE_CHECKING:
     from looseleaf.language.dates import Dated
 
 NOTE_CHARS = 280
-"""A line in the user's words is cut at a clause before it is longer."""
+"""A line in the user's words is cut at a clause before it gets longer."""
 
 ASIDE = 0.4
 SURELY_ASIDE = 0.9
-"""The chance from which on a clause is taken for what stands beside a statement: what is asked for with it."""
+"""From this chance on, a clause stands only beside a statement: a request, for example."""
 
 _MOST_CLAUSES = 8
 
 
-def part_of(said: str, slots: Sequence[Reading], *, whole: bool) -> tuple[int, int] | None:
-    """The clauses worth keeping that no slot says already; None where nothing is left."""
+def kept_part(said: str, slots: Sequence[Reading], *, whole: bool) -> tuple[int, int] | None:
+    """Return the clauses worth keeping that no slot covers; None if nothing is left."""
     places = clauses_of(said)
     if not 1 < len(places) <= _MOST_CLAUSES:
         left = not slots or _says_more(said, 0, len(said), slots)
@@ -35,7 +36,7 @@ def part_of(said: str, slots: Sequence[Reading], *, whole: bool) -> tuple[int, i
     kept = [True] * len(places)
     if not whole:
         beside = [is_aside(said, places, number) for number in range(len(places))]
-        # A clause with a number in it says something: it goes only where that is all but certain.
+        # A clause with a number in it says something: it goes only if that is all but certain.
         bars = [SURELY_ASIDE if any(map(str.isdigit, said[first:last])) else ASIDE for first, last in places]
         kept = [chance < bar for chance, bar in zip(beside, bars, strict=True)]
         if not any(kept):
@@ -73,7 +74,7 @@ _REASON = lazy(
 
 
 def _says_more(said: str, first: int, last: int, slots: Sequence[Reading]) -> bool:
-    """Whether words of a clause are left that no slot has and that say something."""
+    """Return True if a clause has telling words that no slot covers."""
     from looseleaf.language.terms import terms
 
     left = said[first:last]
@@ -124,8 +125,8 @@ LEANS = lazy(
 )
 
 
-def trimmed(line: str) -> str:
-    """Without the words and marks around a statement that say nothing."""
+def trim_line(line: str) -> str:
+    """Return a line without the words and marks around a statement that add nothing."""
     lead = _LEAD.match(line)
     kept = line[lead.end() :] if lead and len(line) - lead.end() >= 6 else line
     tail = _TAIL.search(kept)
@@ -137,8 +138,8 @@ def trimmed(line: str) -> str:
     return " ".join(kept.rstrip(".").split())
 
 
-def clipped(line: str) -> str:
-    """Cut at a clause, where it is too long to be a line."""
+def clip_line(line: str) -> str:
+    """Cut a line at a clause if it is too long."""
     if len(line) <= NOTE_CHARS:
         return line
     whole = [last for _, last in clauses_of(line) if 40 <= last <= NOTE_CHARS]
@@ -169,8 +170,8 @@ _BEFORE_A_DAY = lazy(
 
 
 def _is_one_day(line: str, date: Dated) -> bool:
-    """Whether a time is one that can be written as a date: "never on a Friday" and "the Friday matinee" name none, and
-    German "hier" is no yesterday."""
+    """Return True if a time can be written as a date: "never on a Friday" and "the Friday matinee" name none, and
+    German "hier" is not yesterday."""
     if _ANY_DAY.search(line, 0, date.start) is not None or line[date.end : date.end + 2].strip() in (
         "s",
         "'s",
@@ -196,11 +197,11 @@ PAST = lazy(
     r"scors[oa]|ho|abbiamo|gisteren|vorige|heb|hebben)\b|了|た|었|았",
     re.IGNORECASE,
 )
-"""What tells of the past: only then a day without a year is the last one before."""
+"""Words about the past: only with them, a day without a year is the last one before."""
 
 
-def dated(line: str, ts: float, *, past: bool) -> str:
-    """With the date behind each time that means another one on another day."""
+def add_dates(line: str, ts: float, *, past: bool) -> str:
+    """Add the date after each time that would mean another on another day."""
     parts: list[str] = []
     at = 0
     for date in dates_in(line, ts, past=past):

@@ -1,1 +1,1 @@
-"""What is known, and what is true: the ledger of facts, their evidence, and where a new one goes."""
+"""Facts: the ledger, the evidence behind each fact, and the placement of new ones."""

@@ -1,10 +1,10 @@
-"""What an order to forget is about: the held lines that it means.
+"""Orders to forget: which held lines an order means.
 
-People name what to forget by its words ("forget that I play chess"), by what it is ("the PIN", "my religion"), or by
-when they said it ("what I just told you"). Each held line gets a chance of being meant, from signs whose weights are
-trained on what people said (`training/links.py`).
+People name what to forget by its words ("forget that I play chess"), by its sort ("the PIN", "my religion"), or by when
+they said it ("what I just told you"). Each held line gets a chance of being meant. The weights behind it are trained on
+real orders (`training/links.py`).
 
-Pure, and linear in what is held, but for sorting.
+Pure. Linear in the number of lines, except for sorting.
 """
 
 from __future__ import annotations
@@ -27,17 +27,18 @@ if TYPE_CHECKING:
 
 MEANT = 0.25
 SURELY_MEANT = 0.6
-"""An order removes a line at or above the first chance, and one that a person confirmed at or above the second."""
+"""An order removes a line at or above the first chance, and a line that a person confirmed at or above the second."""
 
 EARLIER = 0.5
-"""At or above this chance, an order is taken to be about what was said earlier."""
+"""At or above this chance, an order refers to something said earlier."""
 
 
 @frozen
 class Order:
-    """What a message orders to forget: the sentences that say it, and the chances that they do, that they speak of what
-    was said earlier, and if so, of the message before. `named`: their terms without those of forbidding; `rest`: how
-    many terms the rest of the message has, which may be what is meant; `is_content`: a clause of theirs says what."""
+    """An order to forget: the sentences that give it (`said`), and three chances: that they forbid, that they refer to
+    something said earlier, and that this is the message before. `named`: their terms, without the terms of forbidding;
+    `rest`: the number of terms in the rest of the message, which may name the target; `is_content`: a clause of the
+    order says what to forget."""
 
     said: str
     forbid: float
@@ -49,9 +50,10 @@ class Order:
 
 
 @frozen
-class Told:
-    """A line that tells something: a fact, or a line of a day. `value`: that of a slot, and `beside`: what the user
-    said beside it; `is_last`: the message before the order said it; `is_guarded`: it goes only if it is named."""
+class HeldLine:
+    """A line that an order may mean: a fact, or a line of a day. `value`: the value of a slot, and `beside`: the user's
+    words next to it; `is_last`: it comes from the message before the order; `is_guarded`: it goes only if the order
+    names it."""
 
     words: str
     value: str = ""
@@ -60,12 +62,12 @@ class Told:
     is_guarded: bool = False
 
 
-def told_by(fact: Fact, *, is_last: bool) -> Told:
+def told_by(fact: Fact, *, is_last: bool) -> HeldLine:
     words = undoubted(worded(fact.relation, fact.object))
     if fact.relation == NOTE:
-        return Told(words, is_last=is_last)
+        return HeldLine(words, is_last=is_last)
     value = undoubted(fact.object)
-    return Told(words, value, beside(value, fact.quote or ""), is_last, fact.relation in _GUARDED)
+    return HeldLine(words, value, words_beside(value, fact.quote or ""), is_last, fact.relation in _GUARDED)
 
 
 _JOINT = lazy(
@@ -75,9 +77,9 @@ _IS = lazy(r"(?:'s|\W*(?:is|ist|est|es|é|è|我的|は))\b\W*", re.IGNORECASE)
 _WORDS = 3
 
 
-def beside(value: str, quote: str) -> str:
-    """What a sentence says directly before a value, and after it if that says what it is: "my dog" of "my dog Rex" and
-    of "Rex is my dog"."""
+def words_beside(value: str, quote: str) -> str:
+    """Return the words directly before a value, and after it if they define it: "my dog" for "my dog Rex" and for "Rex
+    is my dog"."""
     before, found, after = quote.partition(value)
     if not found:
         return ""
@@ -88,14 +90,14 @@ def beside(value: str, quote: str) -> str:
 
 
 _GUARDED = frozenset({"Name", "Pronouns", "Birthday", "Allergy", "Condition", "Diet", "Answers", "Language"})
-"""Slots that no order takes away that does not name them: too much depends on them."""
+"""Slots that go only if an order names them: too much depends on them."""
 
 _SHARE = 0.6
-"""Least share of the terms of an order that such a slot has."""
+"""The least share of an order's terms that such a slot must have."""
 
 
-def meant_by(order: Order, lines: Sequence[Told], lexicon: Lexicon) -> dict[int, float]:
-    """The numbers of the lines that an order may mean, with the chance of each."""
+def find_meant(order: Order, lines: Sequence[HeldLine], lexicon: Lexicon) -> dict[int, float]:
+    """Return the numbers of the lines that an order may mean, with the chance of each."""
     return {
         at: chance_of(signs, lexicon.erasing)
         for at, signs in erasing_signs(order, lines, lexicon)
@@ -104,17 +106,17 @@ def meant_by(order: Order, lines: Sequence[Told], lexicon: Lexicon) -> dict[int,
 
 
 def erasing_signs(
-    order: Order, lines: Sequence[Told], lexicon: Lexicon
+    order: Order, lines: Sequence[HeldLine], lexicon: Lexicon
 ) -> Iterator[tuple[int, dict[str, float]]]:
-    """The numbers of the lines that anything links to an order, each with the signs that it is meant."""
-    # "Forget my dog" means `Pet: Rex`, which was read from "my dog Rex".
+    """Yield the number of each line that has a link to an order, with the signs that the order means it."""
+    # "Forget my dog" means `Pet: Rex`, which comes from "my dog Rex".
     theirs = [terms_of(f"{line.words} {line.beside}" if line.beside else line.words) for line in lines]
     common = line_counts(theirs)
     most = log(len(lines) + 1)
     aspects = aspects_of(order.said, lexicon.matters)
     is_named = any(order.named & each for each in theirs)
     may_be_last = order.erase >= EARLIER and order.rest < _LITTLE and not (is_named or order.is_content)
-    # "Forget what I said about my wife": if nothing is held of her, what was said just before is not meant.
+    # "Forget what I said about my wife": if no line is about her, the message before is not meant.
     may_be_last = may_be_last and (not order.named or order.last >= _LAST)
     weighed: list[tuple[float, int, frozenset[str], int]] = []
     for at, line in enumerate(lines):
@@ -165,7 +167,7 @@ def erasing_signs(
 _LEAST = 0.05
 """A lower chance of meaning the message before counts as this one."""
 _LAST = 0.45
-"""Least chance of meaning the message before, for an order that names something which no line has."""
+"""The least chance of meaning the message before, for an order that names something no line has."""
 _LITTLE = 3
-"""If the rest of its message has this many terms or more, an order is not about the message before, unless they share a
-term or a matter."""
+"""If the rest of its message has this many terms or more, an order does not mean the message before, unless they share
+a term or a matter."""

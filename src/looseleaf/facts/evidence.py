@@ -1,11 +1,11 @@
-"""Evidence: whether words say what somebody claims that they say.
+"""Evidence: whether words support a claim.
 
-A claim stands in one sentence: every word of it that means something, in the order of the sentence, with "not" in both
-or in neither. Numbers, addresses and dates are the same to the last digit. Nothing here knows what a sentence means, so
-a claim that only recombines the words of one sentence in their order can pass; one that adds a word, joins two
-sentences, drops a "not", or leans on what is asked, supposed, past, quoted or said of another cannot. Neither can one
-that loses the frame around its words (`frames`): what forbids, undoes or excludes them, and, where somebody would act
-on it, the condition under which they hold.
+One sentence must have every meaningful word of the claim, in the same order, with "not" in both or in neither. Numbers,
+addresses and dates match to the last digit. Nothing here understands a sentence: a claim that only recombines the words
+of one sentence in their order can pass. A claim fails if it adds a word, joins two sentences, drops a "not", or relies
+on something asked, supposed, past, quoted or about another person. It also fails if it loses the frame around its words
+(`frames`): a frame that forbids, undoes or excludes them and, for a claim to act on, the condition under which they
+hold.
 
 Everything takes time linear in the text.
 """
@@ -56,7 +56,7 @@ _FREE = frozenset(
     "immer nie le la les l un une des du de d et ou à au aux en pour avec pas ne jamais toujours el los las lo "
     "unos y o a al del con por para no nunca siempre 的 了 在 是 和 を は が に で と の も へ".split()
 )
-"""Words that a claim may hold though nobody said them: they claim nothing by themselves."""
+"""Words that a claim may add: they claim nothing by themselves."""
 
 _FREE_OF: dict[str, frozenset[str]] = {
     "language": frozenset(
@@ -69,11 +69,11 @@ _FREE_OF: dict[str, frozenset[str]] = {
     "deadline": frozenset({"deadline"}),
     "plan": frozenset({"go", "get", "have"}),
 }
-"""More of them, for a relation that writes its objects in words of its own."""
+"""More of them, for relations that write their objects in words of their own."""
 
 _UNORDERED = frozenset({"language", "pet", "favourite"})
 _WORDS_OF_ANOTHER = 4
-"""So many words in quotation marks are somebody else's; fewer are a name."""
+"""This many words in quotation marks are another speaker's; fewer are a name."""
 _ENDINGS = frozenset(
     ("", "e", "n", "en", "s", "es", "t", "te", "st", "em", "d", "ed", "ing", "r", "o", "ar", "er", "ir")
 )
@@ -81,43 +81,43 @@ _ROOT = 4
 
 
 class _Word:
-    """A word of a text: as it stands there, and in the form by which it is known again."""
+    """A word of a text: as written, and in the form used to compare it."""
 
     __slots__ = ("at", "form", "surface")
 
     def __init__(self, surface: str, at: int) -> None:
-        self.surface, self.at, self.form = surface, at, _form(surface)
+        self.surface, self.at, self.form = surface, at, _form_of(surface)
 
 
 @lru_cache(8192)
-def _form(surface: str) -> str:
+def _form_of(surface: str) -> str:
     word = plain(surface.removesuffix("'s"))
     return SAME.get(surface) or stem(american(SAME.get(word, word)))
 
 
 _ELSEWHERE = lazy(r"[^\s@]{0,80}@[^\s,;]{1,250}|\b[a-z]{2,10}://[^\s,;]{1,400}|\bwww\.[^\s,;]{1,250}")
-"""Addresses: what stands in them are no words."""
+"""Addresses: their parts are not words."""
 
 
-def _words(text: str) -> list[_Word]:
-    return [_Word(found[0], found.start()) for found in _WORD.finditer(_shown(text))]
+def _words_of(text: str) -> list[_Word]:
+    return [_Word(found[0], found.start()) for found in _WORD.finditer(_mask(text))]
 
 
-def _shown(sentence: str) -> str:
-    """With the places of words as `_words` counts them."""
+def _mask(sentence: str) -> str:
+    """Return a sentence with words at the places that `_words_of` counts."""
     if "@" in sentence or "://" in sentence or "www." in sentence:
         sentence = _ELSEWHERE.sub(lambda found: "·" * len(found[0]), sentence)
-    sentence = _in_one_spelling(sentence)
+    sentence = _join_names(sentence)
     return SAME_WIDE.sub(lambda found: f" {SAME[found[0]]} ", sentence)
 
 
-def _in_one_spelling(text: str) -> str:
-    """With one word for each technical name of several: `vs code` as `vscode`."""
+def _join_names(text: str) -> str:
+    """Join each technical name of several words into one: `vs code` becomes `vscode`."""
     return SEVERAL.sub(lambda found: SPELT[found[0]], text)
 
 
-def _is_kin(claimed: _Word, said: _Word) -> bool:
-    """Whether two words are one but for their endings. Numbers have none."""
+def _is_same_word(claimed: _Word, said: _Word) -> bool:
+    """Return True if two words differ only in their endings. Numbers have no endings."""
     if claimed.form == said.form:
         return True
     one, other = claimed.surface, said.surface
@@ -131,8 +131,8 @@ def _is_kin(claimed: _Word, said: _Word) -> bool:
 
 @lru_cache(512)
 def forms_of(text: str) -> frozenset[str]:
-    """The words of a text, each in the form by which it is known again."""
-    return frozenset(word.form for word in _words(spelled(text)))
+    """Return the words of a text, each in the form used to compare it."""
+    return frozenset(word.form for word in _words_of(spelled(text)))
 
 
 _NAME = lazy(r"(?<=[^\s.!?:;(\"'“-] )[^\W\d_a-z]\w+")
@@ -141,21 +141,22 @@ _NAME = lazy(r"(?<=[^\s.!?:;(\"'“-] )[^\W\d_a-z]\w+")
 _FEW = 2
 
 
-def brings_along(claim: str, text: str) -> bool:
-    """Whether a claim has a number, a path or another address, or a name inside its sentence, that a text has not."""
+def has_new_details(claim: str, text: str) -> bool:
+    """Return True if a claim has a number, a path or other address, or a name inside its sentence that the text
+    lacks."""
     own, said = spelled(text), forms_of(text)
-    words = _words(spelled(claim))
+    words = _words_of(spelled(claim))
     exact = {word.form for word in words if any(map(str.isdigit, word.form))}
-    exact |= {_form(spelled(found[0])) for found in _NAME.finditer(claim)}
+    exact |= {_form_of(spelled(found[0])) for found in _NAME.finditer(claim)}
     if len(words) <= _FEW and claim[:1].isupper():
         exact |= {words[0].form} if words else set()  # "Mallory" alone is a name
-    own = _in_one_spelling(own)
-    addresses = _addresses(_in_one_spelling(spelled(claim)))
+    own = _join_names(own)
+    addresses = _addresses_in(_join_names(spelled(claim)))
     return not exact <= said or any(not stands_in(each, own) for each in addresses)
 
 
-def _addresses(text: str) -> list[str]:
-    """Paths, commands and other names that are the same to the last sign; without the quotes and the full stop around
+def _addresses_in(text: str) -> list[str]:
+    """Return paths, commands and other names that must match exactly, without the quotes and the full stop around
     them."""
     found = (each.strip("'`\"").rstrip(":!?") for each in _ADDRESS.findall(text))
     bare = (each.removesuffix(".") if not each.endswith("..") else each for each in found)
@@ -175,18 +176,18 @@ _WIDE_GAP = 3
 _LONGEST_SENTENCE = 1000
 _LIKINGS = frozenset({"likes", "prefers", "favourite", "hobby"})
 _LEADS = {"prefers": ("", "prefer ", "rather ")}
-"""With what a claim may begin that needs not say it: "tea than coffee" is what somebody would rather have."""
+"""Openings that a claim may leave out: "tea than coffee" is what a speaker would rather have."""
 _WHOLE = {"rule": KINDS, "prefers": KINDS} | {
     each.label.casefold(): KINDS - OF_TIME for each in RELATIONS if each.kind == "decision"
 }
-"""Relations whose values somebody acts on: without a condition of these kinds, such a claim is another."""
+"""Relations whose values are acted on: without a condition of these kinds, such a claim says something else."""
 
 
 _OF_ONESELF = frozenset(
     "name pronouns age birthday gender nationality home hometown address role employer education email phone religion "
     "diet".split()
 )
-"""Relations that are the speaker's own, unless they are said to be another's."""
+"""Relations that are the speaker's own, unless the words name another person."""
 _PEOPLE = (
     "neighbour neighbor client customer nachbar voisin vecino parent parents children intern roommate cousin"
 )
@@ -196,13 +197,13 @@ _CUES = {
         r"\b(?:i'm|im|i am|aged?|years?|old|turn\w*|bin|jahre|alt|ans|âge|años|edad)\b|岁|歳|才|龄|齢"
     )
 }
-"""Without these words a number is a number of something else."""
+"""Without these words, a number counts something else."""
 
 
 _FREE_FORM = frozenset({"", "note"})
-"""Claims that no relation frames: their own words must tell whose they are."""
+"""Claims without a relation to frame them: their own words must say whom they are about."""
 _NEARLY = lazy(r"\b(?:nearly|almost|beinahe|presque|casi|quase|quasi|bijna)\b|差点|差一点|もう少しで")
-"""Words by which a thing was not done."""
+"""Words that say a thing was not done."""
 
 OF_A_PERSON = _OF_ONESELF | set(
     "likes,dislikes,trait,skill,hobby,allergy,condition,owns,speaks,marital status".split(",")
@@ -213,13 +214,13 @@ _NOT_OF = {
     "name": lazy(r"\b(?:call|name|named|nenn\w*|appeler|llamar) (?:my|our|the|him|her|it|them|this)\b"),
     "allergy": lazy(r"\b(?:lol|haha\w*|jk|kidding)\b"),
 }
-"""With these words it is another's, or meant in jest."""
+"""These words say that it is about another person, or a joke."""
 
 
 class Claim:
-    """What is to be found in words. `relation` is the canonical name of the relation, in lower case, where it has one;
-    `was` the value that it puts right, whose words need not be said again; `ended`: it holds no more;
-    `only_named`: it may as well be denied or asked about, in any order; `is_own`: it is of whoever says it."""
+    """A claim to find in words. `relation`: the canonical name of its relation, in lower case, if any; `was`: the value
+    that it corrects, whose words need not be repeated; `ended`: it no longer holds; `only_named`: its words count in
+    any order, also denied or in a question; `is_own`: it is about the speaker."""
 
     def __init__(
         self,
@@ -240,25 +241,25 @@ class Claim:
         self._denies = denies(text)
         self._is_standing = ALWAYS.search(text) is not None
         text, self._dates = _without_dates(text)
-        self._addresses = _addresses(text)
+        self._addresses = _addresses_in(text)
         free = _FREE | _FREE_OF.get(relation, frozenset()) | (_OF_DATES if self._dates else frozenset())
-        words = _words(text)
-        # "MIT" is a licence, "mit" is nothing: words that claim nothing are all there is, or do not count.
+        words = _words_of(text)
+        # "MIT" is a license, "mit" is nothing: words that claim nothing count only if the claim has no others.
         self.words = [word for word in words if word.surface not in free] or words
         self._is_of_another = any(word.form in _KIN for word in self.words)
         self._denied = [
-            Clauses(lead + _shown(text)).denied([len(lead) + word.at for word in self.words])
+            Clauses(lead + _mask(text)).denied([len(lead) + word.at for word in self.words])
             for lead in _LEADS.get(relation, ("",))
         ]
         self._is_averse = dislikes(text)
-        self._kinds = Clauses(_shown(text)).kinds_of_conditions()
+        self._kinds = Clauses(_mask(text)).kinds_of_conditions()
         self.is_empty = not (self.words or self._dates or self._addresses)
 
     def corrected(self) -> Claim | None:
-        """The same, without the words of the value that it puts right. None: nothing would be left of it, or the one
-        denies what the other does not."""
+        """Return the claim without the words of the value that it corrects. None if nothing is left, or if only one of
+        the two denies."""
         less = Claim("", self._relation, was=self._was)
-        before = {word.form for word in _words(self._was)}
+        before = {word.form for word in _words_of(self._was)}
         less.words = [word for word in self.words if word.form not in before]
         less._dates = [date for date in self._dates if date[2] not in self._was]
         less._addresses = [address for address in self._addresses if address not in self._was]
@@ -267,73 +268,74 @@ class Claim:
         return None if less.is_empty or self._denies != denies(self._was) else less
 
     def is_in(self, sentence: str, ts: float | None = None) -> bool:
-        """Whether a sentence of spelled text, said at a time, says it."""
-        said = _words(sentence[:_LONGEST_SENTENCE])
-        places = self._places(said)
+        """Return True if a sentence of spelled text, said at `ts`, supports the claim."""
+        said = _words_of(sentence[:_LONGEST_SENTENCE])
+        places = self._find_places(said)
         if (
             places is None
             or any(not stands_in(address, sentence) for address in self._addresses)
-            or (self._dates and not self._are_named(sentence, ts))
+            or (self._dates and not self._has_dates(sentence, ts))
         ):
             return False
         if self._only_named:
             return True
         dates = [max(sentence.find(date[2]), 0) for date in self._dates]
         at = [said[place].at for place in places] or dates or [0]
-        clauses = Clauses(_shown(sentence[:_LONGEST_SENTENCE]))
+        clauses = Clauses(_mask(sentence[:_LONGEST_SENTENCE]))
         return (
-            is_told(_shown(sentence), max(at))
-            and self._holds(clauses, at)
+            is_told(_mask(sentence), max(at))
+            and self._is_asserted(clauses, at)
             and not clauses.is_bound(
                 [*at, *(date for date in dates if date)], self._kinds, _WHOLE.get(self._relation, ())
             )
             and self._is_of_the_speaker(sentence, clauses, at)
             and (not self._is_corrected or corrects(sentence))
             and (not self._is_standing or ALWAYS.search(sentence) is not None)
-            and self._is_of_the_same_mind(_shown(sentence), at)
+            and self._denies_alike(_mask(sentence), at)
             and not _is_quoted(sentence, at)
         )
 
     def is_said_in(self, text: str, ts: float | None = None, spelt: str | None = None) -> bool:
-        """Whether some sentence of a text, said at a time, says it. `spelt`: the same text, spelled, if it is known."""
+        """Return True if a sentence of a text, said at `ts`, supports the claim. `spelt`: the same text, already
+        spelled."""
         if self.is_empty or not self.hidden <= set(text if self.hidden else ""):
             return False
-        return any(self.is_in(sentence, ts) for sentence in self._about(spelt or spelled(text)))
+        return any(self.is_in(sentence, ts) for sentence in self._candidate_sentences(spelt or spelled(text)))
 
-    def _about(self, text: str) -> Iterator[str]:
-        """The sentences that could say it: most do not even hold the beginnings of its words."""
+    def _candidate_sentences(self, text: str) -> Iterator[str]:
+        """Yield the sentences that could support the claim: most lack even the beginnings of its words."""
         marks = {word.surface[:2] for word in self.words if word.surface not in KNOWN}
         if all(mark in text for mark in marks):
             for sentence in sentences_of(text):
                 if all(mark in sentence for mark in marks):
                     yield sentence
 
-    def _are_named(self, sentence: str, ts: float | None) -> bool:
+    def _has_dates(self, sentence: str, ts: float | None) -> bool:
         dates = [date for date in self._dates if not stands_in(date[2], sentence)]
         if not dates:
             return True
-        named = [] if ts is None else _dates(sentence, ts)
+        named = [] if ts is None else _dates_in(sentence, ts)
         return all(
             any(first == one or last == other or text == written for one, other, written in named)
             for first, last, text in dates
         )
 
-    def _places(self, said: Sequence[_Word]) -> list[int] | None:
-        """Where its words stand, in their order and near each other; None where they do not."""
+    def _find_places(self, said: Sequence[_Word]) -> list[int] | None:
+        """Return the places of its words, in their order and near each other. None if they are not there."""
         words = self.words
         if self._only_named or self._relation in _UNORDERED:
-            return _anywhere(words, said)
-        places = _in_order(words, said)
+            return _find_anywhere(words, said)
+        places = _find_in_order(words, said)
         if places is not None or len(words) < 2:
             return places
         if self._relation == "plan" or all(words[-1].surface != each.surface for each in said):
             # A verb that the claim puts last, mostly in another form: "fliege ich nach Japan", "nach Japan fliegen".
-            last, others = _anywhere(words[-1:], said), _in_order(words[:-1], said)
+            last, others = _find_anywhere(words[-1:], said), _find_in_order(words[:-1], said)
             places = others + last if last is not None and others is not None else None
         return places
 
-    def _holds(self, clauses: Clauses, at: Sequence[int]) -> bool:
-        """Whether it is so, by the speaker's own word: not supposed, reported, past or wished."""
+    def _is_asserted(self, clauses: Clauses, at: Sequence[int]) -> bool:
+        """Return True if the speaker says that it is so: not supposed, reported, past or wished."""
         relation = self._relation
         if clauses.is_supposed(at, anywhere=relation == "rule") or clauses.is_reported(at):
             return False
@@ -346,13 +348,11 @@ class Claim:
         return not clauses.is_past(at) and not (relation in _OF_ONESELF and clauses.is_wished(at))
 
     def _is_of_the_speaker(self, sentence: str, clauses: Clauses, at: Sequence[int]) -> bool:
-        """Whether what is one's own is said of oneself: "my sister lives in Graz" says where somebody else does."""
+        """Return True if a claim about the speaker is said of the speaker: "my sister lives in Graz" is not."""
         relation = self._relation
         if relation in _FREE_FORM and self._is_told_of_kin(clauses, at):
             return False
-        is_labelled = (
-            relation != "" and f"{relation}: " in sentence
-        )  # "Home: Lyon" is about whoever writes it
+        is_labelled = relation != "" and f"{relation}: " in sentence  # "Home: Lyon" is about its writer
         if self._is_of_another or not self._is_own or corrects(sentence) or is_labelled:
             return True
         if relation not in OF_A_PERSON:
@@ -360,13 +360,14 @@ class Claim:
         cue, other = _CUES.get(relation), _NOT_OF.get(relation)
         if (cue and not cue.search(sentence)) or (other and other.search(sentence)):
             return False
-        has_kin = any(word.form in _KIN for word in _words(clauses.around(at)))
+        has_kin = any(word.form in _KIN for word in _words_of(clauses.around(at)))
         return not clauses.is_done_by_another(min(at)) and clauses.is_of_oneself(at, among_others=has_kin)
 
     def _is_told_of_kin(self, clauses: Clauses, at: Sequence[int]) -> bool:
-        """Whether its clause is about one of the speaker's people, whom a claim without a relation does not name."""
+        """Return True if its clause is about one of the speaker's people, whom a claim without a relation does not
+        name."""
         mine = {word.form for word in self.words}
-        words = _words(clauses.around(at))
+        words = _words_of(clauses.around(at))
         followed = zip(words, [*words[1:], None], strict=True)
         return any(
             word.form in _KIN | {"ex"}
@@ -376,10 +377,10 @@ class Claim:
             for before, (word, after) in zip(words, list(followed)[1:], strict=False)
         )
 
-    def _is_of_the_same_mind(self, sentence: str, at: Sequence[int]) -> bool:
+    def _denies_alike(self, sentence: str, at: Sequence[int]) -> bool:
         if self._ended:
             return is_over(sentence)
-        # "No, not Berlin, Munich": behind the value that goes, another clause begins.
+        # "No, not Berlin, Munich": after the old value, another clause begins.
         gone = sentence.find(self._was) if self._was else -1
         clauses = Clauses(sentence, (gone + len(self._was),) if gone >= 0 else ())
         if self._relation == "dislikes" and not self._denies:
@@ -392,7 +393,7 @@ class Claim:
 
 
 def _without_dates(claim: str) -> tuple[str, list[tuple[str, str, str]]]:
-    """A claim without the dates in it, and those: the first day, the last, and how it writes them."""
+    """Return a claim without its dates, and the dates: the first day, the last, and how the claim writes them."""
     dates: list[tuple[str, str, str]] = []
     for dated in reversed(found_dates(claim.title(), 0.0)):
         if not dated.is_relative:
@@ -404,7 +405,7 @@ def _without_dates(claim: str) -> tuple[str, list[tuple[str, str, str]]]:
     return _YEAR.sub(" ", claim), dates
 
 
-def _dates(sentence: str, ts: float) -> list[tuple[str, str, str]]:
+def _dates_in(sentence: str, ts: float) -> list[tuple[str, str, str]]:
     titled = sentence.title()  # "march" and "may" are months only in capitals
     return [
         (dated.first, dated.last, dated.written)
@@ -413,17 +414,17 @@ def _dates(sentence: str, ts: float) -> list[tuple[str, str, str]]:
     ]
 
 
-def _in_order(words: Sequence[_Word], said: Sequence[_Word]) -> list[int] | None:
+def _find_in_order(words: Sequence[_Word], said: Sequence[_Word]) -> list[int] | None:
     if not words:
         return []
     for start, first in enumerate(said):
-        if not _is_kin(words[0], first):
+        if not _is_same_word(words[0], first):
             continue
         places = [start]
         for before, word in pairwise(words):
             is_run = IS_WIDE.match(word.surface) and IS_WIDE.match(before.surface)
             last = places[-1] + 1 + (_WIDE_GAP if is_run else _GAP)
-            here = (at for at in range(places[-1] + 1, min(last, len(said))) if _is_kin(word, said[at]))
+            here = (at for at in range(places[-1] + 1, min(last, len(said))) if _is_same_word(word, said[at]))
             at = next(here, None)
             if at is None:
                 break
@@ -433,11 +434,13 @@ def _in_order(words: Sequence[_Word], said: Sequence[_Word]) -> list[int] | None
     return None
 
 
-def _anywhere(words: Sequence[_Word], said: Sequence[_Word]) -> list[int] | None:
-    """Each at a place of its own."""
+def _find_anywhere(words: Sequence[_Word], said: Sequence[_Word]) -> list[int] | None:
+    """Return a place for each word, in any order."""
     places: list[int] = []
     for word in words:
-        at = next((at for at, each in enumerate(said) if at not in places and _is_kin(word, each)), None)
+        at = next(
+            (at for at, each in enumerate(said) if at not in places and _is_same_word(word, each)), None
+        )
         if at is None:
             return None
         places.append(at)
@@ -445,12 +448,12 @@ def _anywhere(words: Sequence[_Word], said: Sequence[_Word]) -> list[int] | None
 
 
 def _is_quoted(sentence: str, at: Sequence[int]) -> bool:
-    """Whether all of it stands in quotation marks, among words enough to be somebody else's."""
+    """Return True if all of it stands in quotation marks, among enough words to be another speaker's."""
     return any(
         found.start() <= min(at)
         and max(at) < found.end()
         and len(_WORD.findall(found[0])) >= _WORDS_OF_ANOTHER
-        for found in QUOTED.finditer(_shown(sentence))
+        for found in QUOTED.finditer(_mask(sentence))
     )
 
 
@@ -465,14 +468,14 @@ _IT_IS = r"(?:(?:it|that|this|there|here)(?:'?s| is)|its|(?:we|they)(?:'re| are)
 _BEGINS = lazy(rf"(?:\A|[,;:.!?()—–]|\s-|\b(?:{_JOINTS}))\s*(?:{_IT_IS})?\Z")
 _ENDS = lazy(rf"\s*(?:\Z|[,;:.!()—–]|-\s|(?:{_JOINTS}|{_REASONS})\b)")
 _LEAST_COPIED = 4
-"""Words: fewer say little alone."""
+"""Fewer words say little alone."""
 
 
 def is_copied(claim: str, text: str) -> bool:
-    """Whether a claim is a clause of a text, or several that follow each other, word for word: whole ones (or all but
-    "it is"), and such as are told. Words that stand there are said, whatever their order and whatever they deny."""
+    """Return True if a claim is a clause of a text, or several in a row, word for word: whole clauses (or all but "it
+    is") that tell something. The words are there, so their order and their denials need no check."""
     wanted = " ".join(spelled(claim).split()).strip(" .!,;")
-    if len(_words(wanted)) < _LEAST_COPIED:
+    if len(_words_of(wanted)) < _LEAST_COPIED:
         return False
     flat = " ".join(spelled(text).split())
     if not stands_in(wanted, flat):
@@ -482,7 +485,7 @@ def is_copied(claim: str, text: str) -> bool:
     end = at + len(wanted)
     if at < 0 or not _BEGINS.search(around[:at]) or not _ENDS.match(around, end):
         return False
-    sentence = _shown(around[:_LONGEST_SENTENCE])
+    sentence = _mask(around[:_LONGEST_SENTENCE])
     clauses = Clauses(sentence)
     is_framed = clauses.is_supposed([at]) or clauses.is_reported([at]) or clauses.is_unreal([at])
     is_asked = around[end:].lstrip(" ,;:").startswith("?") or around.rstrip().endswith("?")

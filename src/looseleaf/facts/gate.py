@@ -1,7 +1,7 @@
 """The gate: what may become memory, and where it may stand (docs/DESIGN.md, FORMAT §13).
 
-A level follows from where words entered, never from what a distiller or a caller says of them. A derived thing takes
-the lowest level of what it was made of, repeating raises nothing, and only a person promotes.
+A level depends on where words entered, never on what a distiller or a caller says about them. A derived fact takes the
+lowest level of its sources, repeating raises nothing, and only a person promotes.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from looseleaf.base.messages import Proposal
 from looseleaf.base.origins import CONFIDENCE, LEVELS, RECALLED, is_at_least, level_of, lowest
 from looseleaf.base.paths import PROJECT, USER
 from looseleaf.base.values import KINDS
-from looseleaf.facts.evidence import is_copied
-from looseleaf.language.clauses import spelled
+from looseleaf.facts.evidence import OF_A_PERSON, Claim, forms_of, has_new_details, is_copied
+from looseleaf.language.clauses import clauses_of, denies, located, sentences_of, spelled
 from looseleaf.language.own_words import own_words
 from looseleaf.language.relations import BY_LABEL, ME, relation_name, relation_of
 from looseleaf.language.value_keys import SENTENCES, key
@@ -27,32 +27,33 @@ if TYPE_CHECKING:
     from typing import Any
 
     from looseleaf.base.values import Level
-    from looseleaf.facts.evidence import Claim
+
+    Said = tuple[str, str]
 
 TIME_SPANS = ("short_term", "medium_term", "current", "long_term", "future")
 
 UNVERIFIED = "unverified"
-"""The tag of a fact whose quote is not found, or does not say it. It never supersedes."""
+"""The tag of a fact whose quote is missing or does not support it. Such a fact never supersedes."""
 
 _LESS_IF_SPELT_OTHERWISE = 0.1
 _IF_UNVERIFIED = 0.3
 
 LONGEST = 300
-"""Characters of an object: what is longer is no fact but a text."""
+"""Characters of an object: anything longer is a text, not a fact."""
 
 _LONGEST_QUOTE = 1000
 _MOST_TAGS = 8
 _LONGEST_TAG = 40
 _OF_PEOPLE = frozenset({"ticked", "pinned", "approved", "checked", RECALLED, UNVERIFIED})
-"""Tags that say what a person did, or what the gate found: nobody else gives them."""
+"""Tags that record a person's act or the gate's finding: a distiller cannot give them."""
 
 
 # --- proposals -------------------------------------------------------------------------
 
 
 def proposal_of(raw: Any) -> Proposal | None:
-    """What a distiller proposes, as far as it makes sense. None: it has no relation, object or topic that could be
-    written down. Nothing that it says of its own certainty is read."""
+    """Read a distiller's proposal, as far as it makes sense. None if it has no relation, object or topic that a page
+    could hold. The distiller's own certainty is ignored."""
     if not isinstance(raw, dict):
         return None
     texts = {name: raw.get(name) for name in ("relation", "object", "quote", "topic", "source")}
@@ -74,23 +75,23 @@ def proposal_of(raw: Any) -> Proposal | None:
         kind if kind in KINDS else None,
         str(texts["source"]),
         span if span in TIME_SPANS else None,
-        _share(raw.get("salience")),
-        _date(raw.get("valid_from")),
-        _date(raw.get("valid_to")),
+        _read_share(raw.get("salience")),
+        _read_date(raw.get("valid_from")),
+        _read_date(raw.get("valid_to")),
         raw.get("correction") is True,
         raw["was"] if type(raw.get("was")) is str and raw["was"].strip() else None,
         raw.get("ended") is True,
-        _tags(tags),
-        _share(raw.get("change")),
+        _read_tags(tags),
+        _read_share(raw.get("change")),
     )
 
 
-def _share(raw: object) -> float | None:
-    """A number from 0 to 1, or none."""
+def _read_share(raw: object) -> float | None:
+    """Return a number from 0 to 1, or None."""
     return float(raw) if isinstance(raw, (int, float)) and type(raw) is not bool and 0 <= raw <= 1 else None
 
 
-def _tags(raw: object) -> tuple[str, ...]:
+def _read_tags(raw: object) -> tuple[str, ...]:
     given = raw if isinstance(raw, (list, tuple)) else ()
     tags = (escape(tag[: 2 * _LONGEST_TAG])[:_LONGEST_TAG] for tag in given[:_MOST_TAGS] if type(tag) is str)
     return tuple(tag for tag in tags if tag and tag.casefold() not in _OF_PEOPLE)
@@ -99,7 +100,7 @@ def _tags(raw: object) -> tuple[str, ...]:
 _DATE = lazy(r"[12]\d{3}(?:-[01]\d(?:-[0-3]\d(?:T[\d:.]{5,15}Z?)?)?)?", re.ASCII)
 
 
-def _date(value: object) -> str | None:
+def _read_date(value: object) -> str | None:
     return value if isinstance(value, str) and _DATE.fullmatch(value) else None
 
 
@@ -110,8 +111,8 @@ def _date(value: object) -> str | None:
 class Witness:
     """One text of the material, with its source (a trace id, or path#lines), where it entered, and when.
 
-    `stated`: the facts that the rules read off it (`reading_of`): the same proposal needs no other evidence. `tool`:
-    the name of the tool that said it.
+    `stated`: the facts that the rules read in it (`reading_of`): the same proposal needs no other evidence. `tool`: the
+    name of the tool that returned it.
     """
 
     source: str
@@ -123,8 +124,8 @@ class Witness:
 
 
 @frozen
-class Judged:
-    """What the evidence says of a proposal."""
+class Verdict:
+    """The verdict of the evidence on a proposal."""
 
     level: Level
     origin: str
@@ -133,23 +134,23 @@ class Judged:
     confidence: float
     verified: bool
 
-    def concluded(self) -> Judged:
-        """The same, as a conclusion."""
-        return Judged("inferred", "assistant", self.source, self.ts, CONFIDENCE["inferred"], verified=False)
+    def as_conclusion(self) -> Verdict:
+        """Return the same verdict, as a conclusion."""
+        return Verdict("inferred", "assistant", self.source, self.ts, CONFIDENCE["inferred"], verified=False)
 
-    def named_by(self, witnesses: Sequence[Witness], name: str) -> Judged:
-        """The same of a thing that the user does not name: a conclusion, or what an agent found if others name it."""
-        from looseleaf.facts.evidence import forms_of
-
-        words = _words_of(name)
-        foreign = (_foreign(each) for each in witnesses)
+    def as_unnamed(self, witnesses: Sequence[Witness], name: str) -> Verdict:
+        """Return the verdict on a thing that the user does not name: a conclusion, or an agent's finding if others name
+        it."""
+        words = _forms_needed(name)
+        foreign = (_untrusted_text(each) for each in witnesses)
         if not any(words & forms_of(text) for text in foreign if text):
-            return self.concluded() if is_at_least(self.level, "said") else self
-        return Judged("tainted", MIXED, self.source, self.ts, CONFIDENCE["tainted"], verified=False)
+            return self.as_conclusion() if is_at_least(self.level, "said") else self
+        return Verdict("tainted", MIXED, self.source, self.ts, CONFIDENCE["tainted"], verified=False)
 
 
 def reading_of(proposal: Proposal) -> tuple[object, ...]:
-    """All that a proposal says. One that differs in any of it from what the rules read needs evidence of its own."""
+    """Return all that a proposal says. A proposal that differs from the rules' reading in any part needs its own
+    evidence."""
     return (
         proposal.topic,
         proposal.relation,
@@ -165,39 +166,33 @@ def reading_of(proposal: Proposal) -> tuple[object, ...]:
     )
 
 
-def judge(proposal: Proposal, witnesses: Sequence[Witness]) -> Judged:
-    """By the best witness that holds the quote, if it says there what is proposed; else as little as the worst of all
-    of them allows, with the words that hold the quote for a source.
+def judge(proposal: Proposal, witnesses: Sequence[Witness]) -> Verdict:
+    """Judge a proposal by the best witness that has the quote and supports the proposal there. Otherwise give no more
+    than the worst witness allows, with the words that hold the quote as the source.
 
-    A quote alone proves nothing: a distiller may lean any claim on any words, or cut a "not" off. So what is proposed
-    must be said by the sentence in which the quote stands.
+    A quote alone proves nothing: a distiller may attach any words to any claim, or cut off a "not". So the sentence
+    around the quote must support the proposal.
     """
     if proposal.quote.strip():
         readings = {reading_of(proposal)}
-        if proposal.topic == PROJECT:  # what the rules read of the user may stand on the entry's own page
+        if proposal.topic == PROJECT:  # rules' readings about the user may stand on the entry's own page
             readings.add((USER, *reading_of(proposal)[1:]))
         readers = [each for each in witnesses if readings & each.stated and proposal.quote in each.text]
         if readers:
-            best = max(
-                readers,
-                key=lambda each: (LEVELS.index(level_of(each.origin)), each.source == proposal.source),
-            )
+            best = _most_trusted(readers, proposal)
             level = level_of(best.origin)
-            return Judged(level, best.origin, best.source, best.ts, CONFIDENCE[level], verified=True)
+            return Verdict(level, best.origin, best.source, best.ts, CONFIDENCE[level], verified=True)
         for spelt_otherwise in (False, True):
-            said = _sayers(proposal, witnesses, spelt_otherwise=spelt_otherwise)
+            said = _find_sayers(proposal, witnesses, spelt_otherwise=spelt_otherwise)
             if said:
-                best = max(
-                    said,
-                    key=lambda each: (LEVELS.index(level_of(each.origin)), each.source == proposal.source),
-                )
+                best = _most_trusted(said, proposal)
                 level = level_of(best.origin)
-                if level == "inferred" and _is_carried(proposal, witnesses):
-                    return Judged(
+                if level == "inferred" and _is_repeated_from_tool(proposal, witnesses):
+                    return Verdict(
                         "tainted", "tool", best.source, best.ts, CONFIDENCE["tainted"], verified=True
                     )
                 less = _LESS_IF_SPELT_OTHERWISE if spelt_otherwise else 0.0
-                return Judged(
+                return Verdict(
                     level,
                     best.origin,
                     best.source,
@@ -206,125 +201,116 @@ def judge(proposal: Proposal, witnesses: Sequence[Witness]) -> Judged:
                     verified=True,
                 )
     latest = max((each.ts for each in witnesses), default=0.0)
-    if (user := rests_on(proposal, witnesses)) is not None:
+    if (user := find_support(proposal, witnesses)) is not None:
         # A conclusion from the user's own words, whatever a tool said beside them.
-        return Judged("inferred", "assistant", user.source, user.ts, CONFIDENCE["inferred"], verified=False)
-    worst = min(
-        witnesses, key=lambda each: LEVELS.index(level_of(each.origin)), default=Witness("", "", "", 0.0)
-    )
-    # Nobody is known to have said it; that it was concluded is the most that can be believed.
+        return Verdict("inferred", "assistant", user.source, user.ts, CONFIDENCE["inferred"], verified=False)
+    worst = min(witnesses, key=_rank, default=Witness("", "", "", 0.0))
+    # No known speaker: at most a conclusion.
     level = lowest((level_of(worst.origin), "inferred"))
     origin = worst.origin if level == "tainted" else "assistant"
     if level == "tainted" and holders_of(proposal.quote, witnesses):
         origin = MIXED
-    if level != "tainted" and _is_of_pasted(proposal, witnesses):
+    if level != "tainted" and _is_from_pasted(proposal, witnesses):
         level, origin = "tainted", PASTED
     elif level != "tainted" and _is_made_up(proposal, witnesses):
         level, origin = "tainted", NOBODY
-    return Judged(level, origin, _holder(proposal, witnesses), latest, _IF_UNVERIFIED, verified=False)
+    return Verdict(level, origin, _find_holder(proposal, witnesses), latest, _IF_UNVERIFIED, verified=False)
+
+
+def _most_trusted(witnesses: Sequence[Witness], proposal: Proposal) -> Witness:
+    return max(witnesses, key=lambda each: (_rank(each), each.source == proposal.source))
+
+
+def _rank(witness: Witness) -> int:
+    return LEVELS.index(level_of(witness.origin))
 
 
 PASTED, NOBODY, MIXED = "pasted", "nobody", "mixed"
-"""The origins of what a user pasted into a message, of what nobody said, and of what rests on the user's words and
-brings along others: nobody vouches for any of them."""
+"""The origins of a text that the user pasted, of words that no one said, and of words that mix the user's with others':
+all untrusted."""
 
 
 def holders_of(quote: str, witnesses: Sequence[Witness]) -> list[Witness]:
-    """The messages of the user's in whose own words a quote stands."""
-    from looseleaf.language.clauses import located
-
-    users = _users(witnesses) if quote.strip() else ()
-    return [each for each in users if located(quote, _own(each)) is not None]
+    """Return the user's messages whose own words contain a quote."""
+    users = _user_witnesses(witnesses) if quote.strip() else ()
+    return [each for each in users if located(quote, _own_text(each)) is not None]
 
 
-def _users(witnesses: Iterable[Witness]) -> list[Witness]:
+def _user_witnesses(witnesses: Iterable[Witness]) -> list[Witness]:
     return [each for each in witnesses if is_at_least(level_of(each.origin), "said")]
 
 
-def _said_by(own: Iterable[str]) -> frozenset[str]:
-    """The forms of all words of these texts."""
-    from looseleaf.facts.evidence import forms_of
-
+def _forms_in(own: Iterable[str]) -> frozenset[str]:
+    """Return the forms of all words of these texts."""
     return frozenset().union(*map(forms_of, own))
 
 
-def _words_of(claim: str) -> set[str]:
-    """The forms of the words that a claim needs."""
-    from looseleaf.facts.evidence import Claim
-
+def _forms_needed(claim: str) -> set[str]:
+    """Return the forms of the words that a claim needs."""
     return {word.form for word in Claim(claim).words}
 
 
-def _is_carried(proposal: Proposal, witnesses: Sequence[Witness]) -> bool:
-    """Whether the assistant only carries on what a tool brought: half of the words that are not the user's stand
-    there."""
-    from looseleaf.facts.evidence import forms_of
-
+def _is_repeated_from_tool(proposal: Proposal, witnesses: Sequence[Witness]) -> bool:
+    """Return True if the assistant only repeats a tool: half of the words that are not the user's stand there."""
     is_known = relation_of(proposal.relation).label.casefold() in BY_LABEL
     said = proposal.object if is_known else f"{proposal.relation} {proposal.object}"
-    left = _words_of(said) - _said_by(map(_own, _users(witnesses)))
+    left = _forms_needed(said) - _forms_in(map(_own_text, _user_witnesses(witnesses)))
     foreign = (each.text for each in witnesses if level_of(each.origin) == "tainted")
     return bool(left) and any(2 * len(left & forms_of(text)) >= len(left) for text in foreign)
 
 
 def _is_made_up(proposal: Proposal, witnesses: Sequence[Witness]) -> bool:
-    """Whether a conclusion has a number, a path or a name that stands in none of the words it was made of."""
-    from looseleaf.facts.evidence import brings_along
-
-    return bool(witnesses) and brings_along(proposal.object, "\n".join(each.text for each in witnesses))
+    """Return True if a conclusion has a number, a path or a name that none of its witnesses has."""
+    return bool(witnesses) and has_new_details(proposal.object, "\n".join(each.text for each in witnesses))
 
 
-def _is_of_pasted(proposal: Proposal, witnesses: Sequence[Witness]) -> bool:
-    """Whether a conclusion has its quote, or words that the user did not write, from a text that the user pasted."""
-    from looseleaf.facts.evidence import forms_of
-    from looseleaf.language.clauses import located
-
-    mixed = [each for each in witnesses if level_of(each.origin) == "said" and _own(each) != each.text]
+def _is_from_pasted(proposal: Proposal, witnesses: Sequence[Witness]) -> bool:
+    """Return True if a conclusion takes its quote, or words that the user did not write, from a pasted text."""
+    mixed = [each for each in witnesses if level_of(each.origin) == "said" and _own_text(each) != each.text]
     if not mixed:
         return False
-    own = frozenset().union(*(forms_of(_own(each)) for each in witnesses if level_of(each.origin) == "said"))
+    own = frozenset().union(
+        *(forms_of(_own_text(each)) for each in witnesses if level_of(each.origin) == "said")
+    )
     foreign = forms_of(proposal.object) - own
     return any(
-        (located(proposal.quote, each.text) is not None and located(proposal.quote, _own(each)) is None)
+        (located(proposal.quote, each.text) is not None and located(proposal.quote, _own_text(each)) is None)
         or foreign & forms_of(each.text)
         for each in mixed
     )
 
 
-def rests_on(proposal: Proposal, witnesses: Sequence[Witness]) -> Witness | None:
-    """The user's message that a conclusion rests on: it holds the quote in the user's own words, at least half of the
-    value's words are the user's, none of the others comes from elsewhere, and numbers, paths and names are the user's.
-    Taint follows words: that a tool spoke in the session takes nothing away."""
-    users = _users(witnesses)
+def find_support(proposal: Proposal, witnesses: Sequence[Witness]) -> Witness | None:
+    """Return the user's message that supports a conclusion. It holds the quote in the user's own words; at least half
+    of the value's words are the user's, and none of the others comes from elsewhere; numbers, paths and names are the
+    user's. Taint follows words: a tool that spoke in the session takes nothing away."""
+    users = _user_witnesses(witnesses)
     holders = holders_of(proposal.quote, witnesses)
     if not holders:
         return None
     foreign = [each.text for each in witnesses if level_of(each.origin) == "tainted"]
-    foreign += [each.text for each in users if _own(each) != each.text]
+    foreign += [each.text for each in users if _own_text(each) != each.text]
     label = relation_of(proposal.relation).label
     label = "" if label.casefold() in BY_LABEL else proposal.relation
-    if not is_drawn_from(proposal.object, [_own(each) for each in users], foreign, label):
+    if not is_drawn_from(proposal.object, [_own_text(each) for each in users], foreign, label):
         return None
     return next((each for each in holders if each.source == proposal.source), holders[-1])
 
 
 def is_drawn_from(value: str, own: Sequence[str], others: Iterable[str], label: str = "") -> bool:
-    """Whether a value is a conclusion from these words of the user's: half of its words stand there, and all of its
-    numbers, paths and names; and no other word of it, or of its label, stands in what tools, pasted texts and others
-    said."""
-    from looseleaf.facts.evidence import Claim, brings_along, forms_of
-
-    said = _said_by(own)
+    """Return True if a value is a conclusion from these words of the user: half of its words stand there, and all of
+    its numbers, paths and names; no other word of it, or of its label, comes from tools, pasted texts or others."""
+    said = _forms_in(own)
     wanted = Claim(value)
     words = {word.form for word in wanted.words}
     left = words - said
     if (
         wanted.hidden
         or 2 * len(left) > len(words)
-        or brings_along(f"{label.casefold()} {value}", "\n".join(own))
+        or has_new_details(f"{label.casefold()} {value}", "\n".join(own))
     ):
         return False
-    foreign = left | (_words_of(label) - said - _LABELLING if label else frozenset())
+    foreign = left | (_forms_needed(label) - said - _LABELLING if label else frozenset())
     if foreign and any(foreign & forms_of(text) for text in others):
         return False
     return _denies_alike(value, words, own)
@@ -339,7 +325,7 @@ _LABELLING = frozenset(
     "status style supplier support system target task team term test time title tool type unit user value version "
     "week work year".split()
 )
-"""Words that labels are made of, also where a tool uses them."""
+"""Words that labels consist of, also where a tool uses them."""
 
 _TAG = lazy(
     r",? (?:do|does|is|are|was|were|wo|would|ca|could|have|has)n't (?:i|you|he|she|it|we|they)\?\s*\Z"
@@ -348,11 +334,8 @@ _TAG = lazy(
 
 
 def _denies_alike(value: str, words: set[str], own: Sequence[str]) -> bool:
-    """Whether the user's words deny as a value does: one that denies has words of a clause that does; another has not
-    most of its words from such a clause. "Never push to main" is no reason to push there."""
-    from looseleaf.facts.evidence import forms_of
-    from looseleaf.language.clauses import clauses_of, denies, sentences_of, spelled
-
+    """Return True if the user's words deny as a value does: a value that denies has words of a clause that denies; any
+    other has most of its words from elsewhere. "Never push to main" is no reason to push there."""
     sentences = [_TAG.sub("", each) for text in own for each in sentences_of(spelled(text))]
     clauses = [each for sentence in sentences for each in clauses_of(sentence)]
     shared = [(len(words & forms_of(clause)), is_denied) for clause, is_denied in clauses]
@@ -362,41 +345,34 @@ def _denies_alike(value: str, words: set[str], own: Sequence[str]) -> bool:
     return most == 0 or not all(is_denied for count, is_denied in shared if count == most)
 
 
-def _holder(proposal: Proposal, witnesses: Sequence[Witness]) -> str:
-    """The source whose words hold the quote, whatever they say with it: the one that the distiller named, else the
-    least believed. Empty: nobody's do, so that no words can be shown for it."""
-    from looseleaf.language.clauses import located
-
+def _find_holder(proposal: Proposal, witnesses: Sequence[Witness]) -> str:
+    """Return the source whose words hold the quote, whatever they say with it: the one that the distiller named, else
+    the least trusted. Empty if there is none: no words can be shown for it."""
     holders = [each for each in witnesses if located(proposal.quote, each.text) is not None]
     named = next((each for each in holders if each.source == proposal.source), None)
-    found = named or min(holders, key=lambda each: LEVELS.index(level_of(each.origin)), default=None)
+    found = named or min(holders, key=_rank, default=None)
     return found.source if found is not None else ""
 
 
 def claim_of(proposal: Proposal) -> Claim:
-    """What the words must say. A relation that has a name of its own needs none of them; any other must be said as
-    well, and so must be whose it is ("Sister's home")."""
-    from looseleaf.facts.evidence import Claim
-
+    """Return the claim that the words must support. A relation with a name of its own needs no words; any other must be
+    said too, and so must its owner ("Sister's home")."""
     was = (proposal.was or "") if proposal.correction else ""
     said = proposal.object
     if was:
-        said = said.removesuffix(f" instead of {was}")  # that it goes is looked for by itself
+        said = said.removesuffix(f" instead of {was}")  # its removal is checked by itself
     relation = relation_of(proposal.relation).label
     whose, _, own = relation.rpartition("'s ")
     if own.casefold() in BY_LABEL:
         claim = f"{whose} {said}" if whose else said
-        # "My pronouns are they/them" speaks of nobody else.
+        # "My pronouns are they/them" is about no one else.
         is_own = proposal.topic.casefold() in ME and not whose and own.casefold() != "pronouns"
         return Claim(claim, own.casefold(), was=was, ended=proposal.ended, is_own=is_own)
     return Claim(f"{proposal.relation} {said}", was=was, ended=proposal.ended)
 
 
-def says(claim: str, text: str) -> bool:
-    """Whether one sentence of the text says it, or is it."""
-    from looseleaf.facts.evidence import Claim
-    from looseleaf.language.clauses import sentences_of, spelled
-
+def supports(claim: str, text: str) -> bool:
+    """Return True if one sentence of the text supports the claim, or is it."""
     wanted, whole = Claim(claim), spelled(claim).strip(_AROUND)
     is_there = whole != "" and not wanted.hidden and whole in spelled(text)
     is_whole = is_there and any(each.strip(_AROUND) == whole for each in sentences_of(spelled(text)))
@@ -407,31 +383,26 @@ _AROUND = " \n\t.!。！"
 
 
 def mentions(claim: str, text: str) -> bool:
-    """Whether one sentence of the text has the words of the claim, in any order, whatever it says of them."""
-    from looseleaf.facts.evidence import Claim
-
+    """Return True if one sentence of the text has the words of the claim, in any order, whatever it says of them."""
     return Claim(claim, only_named=True).is_said_in(text)
 
 
 def is_supported(proposal: Proposal, text: str, ts: float | None = None) -> bool:
-    """Whether one sentence of the text says it."""
+    """Return True if one sentence of the text supports the proposal."""
     return claim_of(proposal).is_said_in(text, ts)
 
 
-def _sayers(proposal: Proposal, witnesses: Sequence[Witness], *, spelt_otherwise: bool) -> list[Witness]:
-    """Those who say it where they hold the quote."""
-    from looseleaf.language.clauses import located
-
+def _find_sayers(proposal: Proposal, witnesses: Sequence[Witness], *, spelt_otherwise: bool) -> list[Witness]:
+    """Return the witnesses that support a proposal where they hold the quote."""
     quote = proposal.quote
     heard = [each for each in witnesses if spelt_otherwise or quote in each.text]
-    # A quote may take in what was asked for, or pasted, beside the user's words: of it these count.
+    # A quote may include pasted or requested text beside the user's words: only the user's words count.
     kept = own_words(quote).strip() or quote
     places = [
         (each, place)
         for each in heard
-        if (place := located(quote, _own(each)) or located(kept, _own(each))) is not None
+        if (place := located(quote, _own_text(each)) or located(kept, _own_text(each))) is not None
     ]
-    from looseleaf.facts.evidence import OF_A_PERSON, is_copied
 
     claim = claim_of(proposal)
     said = [each for each, place in places if claim.is_said_in(place, each.ts)]
@@ -440,9 +411,9 @@ def _sayers(proposal: Proposal, witnesses: Sequence[Witness], *, spelt_otherwise
     is_of_a_person = name in OF_A_PERSON and proposal.topic.casefold() in ME
     is_sentence = name in SENTENCES or (name in BY_LABEL and not is_of_a_person)
     if not said and is_sentence and not proposal.ended:
-        said = [each for each, _ in places if is_copied(proposal.object, _own(each))]
+        said = [each for each, _ in places if is_copied(proposal.object, _own_text(each))]
     if said and was and relation.many:
-        # Another value is to go as well: somebody of no lower level must have named it.
+        # Another value goes as well: a speaker of no lower level must have named it.
         return [each for each in said if _is_named(was, name, level_of(each.origin), witnesses)]
     corrected = claim.corrected() if proposal.correction and was and not said else None
     if corrected is not None:
@@ -451,69 +422,63 @@ def _sayers(proposal: Proposal, witnesses: Sequence[Witness], *, spelt_otherwise
     return said
 
 
-def _foreign(witness: Witness) -> str:
-    """What of a message nobody vouches for."""
+def _untrusted_text(witness: Witness) -> str:
+    """Return the untrusted part of a message."""
     is_users = is_at_least(level_of(witness.origin), "said")
-    return (witness.text if _own(witness) != witness.text else "") if is_users else witness.text
+    return (witness.text if _own_text(witness) != witness.text else "") if is_users else witness.text
 
 
-def _own(witness: Witness) -> str:
-    """What a user pastes into a message is not what the user says. Nobody vouches for the others anyway."""
+def _own_text(witness: Witness) -> str:
+    """Return a user's message without pasted text. Other messages are untrusted anyway."""
     return own_words(witness.text) if witness.origin == "user" else witness.text
 
 
 def _is_named(value: str, relation: str, least: Level, witnesses: Sequence[Witness]) -> bool:
-    from looseleaf.facts.evidence import Claim
 
     named = Claim(value, relation, only_named=True)
     return any(
-        is_at_least(level_of(each.origin), least) and named.is_said_in(_own(each), each.ts)
+        is_at_least(level_of(each.origin), least) and named.is_said_in(_own_text(each), each.ts)
         for each in witnesses
     )
 
 
 def is_named_as(value: str, relation: str, witnesses: Sequence[Witness]) -> bool:
-    """Whether the user's own words name a value of a relation."""
+    """Return True if the user's own words name a value of a relation."""
     return _is_named(value, relation_of(relation).label.casefold(), "said", witnesses)
 
 
 def is_plain_label(label: str, witnesses: Sequence[Witness]) -> bool:
-    """Whether a label or the name of a thing brings no word to a line but the user's and such as labels are made of."""
-    said = _said_by(map(_own, _users(witnesses)))
-    return _words_of(label) <= said | _LABELLING and len(label) <= _LONGEST_LABEL
+    """Return True if a label or a name adds only the user's words and words that labels consist of."""
+    said = _forms_in(map(_own_text, _user_witnesses(witnesses)))
+    return _forms_needed(label) <= said | _LABELLING and len(label) <= _LONGEST_LABEL
 
 
 _LONGEST_LABEL = 60
 
 
-def is_from(title: str, witnesses: Sequence[Witness]) -> bool:
-    """Whether the user said it: only then may words stand where every prompt shows them."""
-    return any(each.origin in ("user", "person") and says(title, own_words(each.text)) for each in witnesses)
+def is_said_by_user(title: str, witnesses: Sequence[Witness]) -> bool:
+    """Return True if the user said it: only then may words stand where every prompt shows them."""
+    return any(
+        each.origin in ("user", "person") and supports(title, own_words(each.text)) for each in witnesses
+    )
 
 
-def is_named_by(name: str, witnesses: Sequence[Witness]) -> bool:
-    """Whether every word of a name is the user's own, in whatever order."""
-    from looseleaf.facts.evidence import brings_along
-
+def is_named_by_user(name: str, witnesses: Sequence[Witness]) -> bool:
+    """Return True if every word of a name is the user's own, in any order."""
     own = [own_words(each.text) for each in witnesses if each.origin in ("user", "person")]
-    words = _words_of(name)
-    return bool(words) and words <= _said_by(own) and not brings_along(name, "\n".join(own))
+    words = _forms_needed(name)
+    return bool(words) and words <= _forms_in(own) and not has_new_details(name, "\n".join(own))
 
 
-# What was said in a session, by which an agent's writing is judged: the user's words, and whether others
-# spoke.
-
-if TYPE_CHECKING:
-    Said = tuple[str, str]
-
+# --- words of a session -----------------------------------------------------------------
 
 _HEARD = 200
-"""Messages that are read for what they state, the last ones."""
+"""The number of last messages that are read for the facts they state."""
 
 
 class Spoken:
-    """What was said in the session in which an agent writes: the user's messages, and whether a tool spoke. What was
-    asked of it once is known: a page has many lines, and a session many messages."""
+    """The words of the session in which an agent writes: the user's messages, and whether a tool spoke. Answers are
+    cached: a page has many lines, and a session many messages."""
 
     __slots__ = ("_facts", "_own", "_said", "_stated", "read", "tools", "user")
 
@@ -524,8 +489,8 @@ class Spoken:
         stated: Callable[[str], Sequence[Said]] | None = None,
         read: Sequence[Said] = (),
     ) -> None:
-        """`stated`: the facts that a message states, as (relation, object). `read`: what others said, as (the name of
-        the tool, text)."""
+        """`stated` returns the facts that a message states, as (relation, object). `read`: what others said, as (tool
+        name, text)."""
         self.user = tuple(user)
         self.tools = tools
         self.read = tuple(read)
@@ -539,11 +504,11 @@ class Spoken:
 
     @property
     def is_doubtful(self) -> bool:
-        """Whether an agent may have been told something by others than the user: a tool spoke, or nobody was heard."""
+        """True if an agent may have heard something from others than the user: a tool spoke, or the user did not."""
         return self.tools or not self.user
 
     def has(self, said: str, relation: str = "note") -> bool:
-        """Whether one message of the user says it, of itself or of a relation."""
+        """Return True if one message of the user says it, by itself or of a relation."""
         known = self._said.get((relation, said))
         if known is None:
             if self._own is None:
@@ -555,21 +520,21 @@ class Spoken:
         return known
 
     def _is_copied(self, said: str, relation: str) -> bool:
-        """Whether it is a rule, a plan or the like that the user wrote down word for word."""
+        """Return True if it is a rule, a plan or the like that the user wrote word for word."""
         is_sentence = relation_name(relation) in SENTENCES
         return is_sentence and any(is_copied(said, own) for own, _ in self._own or ())
 
     def is_source_of(self, said: str, relation: str = "note") -> bool:
-        """Whether it is a conclusion from one of the user's messages, with no word that others brought."""
+        """Return True if it is a conclusion from one of the user's messages, with no word from others."""
         label = "" if relation_name(relation) in BY_LABEL else relation
         own = [each for text in self.user if (each := own_words(text)).strip()]
         others = [text for _, text in self.read] + [text for text in self.user if own_words(text) != text]
         return any(is_drawn_from(said, [each], others, label) for each in own)
 
     def _is_stated(self, said: str, relation: str) -> bool:
-        """Once a tool spoke, words are not enough for a relation that needs none of its own ("Eve wrote to me" makes no
-        name): somebody must read the fact off a message; and of one that holds one value, off the last that names
-        any."""
+        """Check a claim after a tool spoke. Words are then not enough for a relation that needs none of its own ("Eve
+        wrote to me" makes no name): a message must state the fact and, for a relation with one value, the last message
+        that states any."""
         name = relation_name(relation)
         if not self.tools or self._stated is None or name == "note" or name not in BY_LABEL:
             return True

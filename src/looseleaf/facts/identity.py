@@ -1,10 +1,10 @@
-"""What is the same fact, and what becomes of a new one beside those that are held (DESIGN §5).
+"""Identity: which facts are the same, and what becomes of a new fact beside the held ones (DESIGN §5).
 
 A fact has an address, its slot; likeness never decides that one fact replaces another.
 
-Invariants: a lower level never replaces or ends a higher one, it stands beside it; what a person rejected does not come
-back by itself; what the user said that is only alike is neither merged nor added, but put before a person; the order of
-what is held never matters.
+Invariants: a lower level never replaces or ends a higher one, it stands beside it. A fact that a person rejected does
+not come back by itself. If the user says something that is only alike, it is neither merged nor added: a person
+decides. The order of the held facts never matters.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 
 from looseleaf.base.immutable import frozen
-from looseleaf.facts.truth import address, first_known, is_past, slot_of, start_of
+from looseleaf.facts.truth import address_of, first_known, is_past, slot_of, start_of
 from looseleaf.language.aliases import ANTONYMS
 from looseleaf.language.relations import OPPOSITES
 from looseleaf.language.value_keys import base_of, key, near, parts_of, same
@@ -33,16 +33,16 @@ if TYPE_CHECKING:
 
 _RANKS = {"tainted": 0, "inferred": 1, "said": 2, "confirmed": 3}
 _WISHES = frozenset({"prefers", "rule"})
-"""Relations where a value can be the very opposite of another one."""
+"""Relations where one value can be the opposite of another."""
 
 
 @frozen
 class Decision:
-    """What becomes of a new fact, and which of those held it concerns.
+    """What becomes of a new fact, and which held facts it concerns.
 
-    `add` it; `restate`: that one has one more source; `supersede` those by it; `contest`: it stands beside those, which
-    are worth more and may no longer hold; `end` those, it is nothing to hold itself; `doubt`: those may have ended;
-    `older`: it was true before those, and is history only; `review`: a person decides; `drop` it.
+    `add` it; `restate`: the held one gets one more source; `supersede` those by it; `contest`: it stands beside those,
+    which rank higher and may no longer hold; `end` those, and hold nothing new; `doubt`: those may have ended; `older`:
+    it was true before those, and is only history; `review`: a person decides; `drop` it.
     """
 
     act: Act
@@ -58,92 +58,92 @@ def decide(
     was: str | None = None,
     ended: bool = False,
 ) -> Decision:
-    """What becomes of `new`. `held` may hold facts of any slot and status, in any order."""
-    place = address(new)
-    here = _at(place.slot, place.within, held)
+    """Decide what becomes of `new`. `held` may contain facts of any slot and status, in any order."""
+    place = address_of(new)
+    here = _facts_at(place.slot, place.within, held)
     current = [(fact, at) for fact, at in here if fact.status == "current"]
     if ended:
-        return _ended(new, place, current)
+        return _decide_ending(new, place, current)
     alike = [fact for fact, at in current if at.key == place.key]
-    against = _against(place, current, held, was)
+    against = _find_conflicts(place, current, held, was)
     if alike:
-        if any(at.key != place.key and _named(was, at, place.relation) for _, at in current):
-            return _replace(new, against, also=alike)
-        return Decision("restate", (_best(alike),), "held already")
+        if any(at.key != place.key and _is_named(was, at, place.relation) for _, at in current):
+            return _decide_replacement(new, against, also=alike)
+        return Decision("restate", (_pick_best(alike),), "held already")
     waiting = [fact for fact, at in here if fact.status == "pending" and at.key == place.key]
     if waiting:
-        return Decision("restate", (_best(waiting),), "held already, and waiting for a person")
-    if new.level != "confirmed":  # a person may write again what a person took away
+        return Decision("restate", (_pick_best(waiting),), "held already, and waiting for a person")
+    if new.level != "confirmed":  # a person may write again what a person removed
         refused = [fact for fact, at in here if fact.status == "rejected" and at.key == place.key]
         if refused:
-            return _refused(new, refused)
-    before = [fact for fact, at in here if at.key == place.key and _held_then(new, fact)]
+            return _decide_rejected(new, refused)
+    before = [fact for fact, at in here if at.key == place.key and _was_true_then(new, fact)]
     if before:
-        return Decision("restate", (_best(before),), "held at that time already, and no more")
+        return Decision("restate", (_pick_best(before),), "held at that time already, and no more")
     if is_past(new):
         return Decision("older", tuple(fact for fact, _ in current), "it was over when it was said")
     if against:
-        return _replace(new, against)
+        return _decide_replacement(new, against)
     if not current or new.level == "confirmed":
         return Decision("add", (), "nothing like it is held")
-    doubtful = tuple(fact for fact, at in current if _doubtful(place, at))
-    if place.relation == NOTE:  # the user's own words: whoever says the same with fewer of them says it again
+    doubtful = tuple(fact for fact, at in current if _is_doubtful(place, at))
+    if place.relation == NOTE:  # the user's own words: the same with fewer of them is a repetition
         other = tuple(fact for fact, at in current if _is_other_value(new, place.key, at.key))
         if other and all(_rank_held(fact) <= _rank_new(new) for fact in other):
-            return Decision("supersede", other, f"in place of {_said(other[0])}")
+            return Decision("supersede", other, f"in place of {_quote_fact(other[0])}")
         fuller = [fact for fact, at in current if parts_of(place.key) < parts_of(at.key) and fact in doubtful]
         if fuller:
-            return Decision("restate", (_best(fuller),), "held already, in more words")
+            return Decision("restate", (_pick_best(fuller),), "held already, in more words")
         poorer = tuple(
             fact for fact, at in current if parts_of(at.key) < parts_of(place.key) and fact in doubtful
         )
         if poorer and all(_rank_held(fact) <= _rank_new(new) for fact in poorer):
-            return Decision("supersede", poorer, f"in more words than {_said(poorer[0])}")
+            return Decision("supersede", poorer, f"in more words than {_quote_fact(poorer[0])}")
         return Decision("add", (), "nothing like it is held")
     if not doubtful or _rank_new(new) < _RANKS["said"]:
         return Decision("add", (), "nothing like it is held")
     if correction and len(doubtful) == 1:
-        return _replace(new, list(doubtful))
-    return Decision("review", doubtful, f"much like {_said(doubtful[0])}")
+        return _decide_replacement(new, list(doubtful))
+    return Decision("review", doubtful, f"much like {_quote_fact(doubtful[0])}")
 
 
-def _at(where: str, within: str, held: Sequence[Fact]) -> list[tuple[Fact, Address]]:
-    """What is held at an address, in an order of its own. Most facts live elsewhere, and no key is made of them."""
-    places = [(fact, address(fact)) for fact in held if slot_of(fact) == where]
-    places.sort(key=lambda pair: _order(pair[0]))
+def _facts_at(where: str, within: str, held: Sequence[Fact]) -> list[tuple[Fact, Address]]:
+    """Return the facts at an address, in a fixed order. Most facts live elsewhere: no key is made of them."""
+    places = [(fact, address_of(fact)) for fact in held if slot_of(fact) == where]
+    places.sort(key=lambda pair: _sort_key(pair[0]))
     return [(fact, at) for fact, at in places if at.within == within]
 
 
-def _order(fact: Fact) -> tuple[str, ...]:
+def _sort_key(fact: Fact) -> tuple[str, ...]:
     return fact.id or "", fact.relation, fact.object, fact.status, fact.valid_from or "", fact.level or ""
 
 
-def _against(
+def _find_conflicts(
     place: Address, current: list[tuple[Fact, Address]], held: Sequence[Fact], was: str | None
 ) -> list[Fact]:
-    """The current facts that cannot be true beside it."""
+    """Return the current facts that cannot be true beside it."""
     if not place.many:
         return [fact for fact, at in current if at.key != place.key]
     found = [
         fact
         for fact, at in current
-        if at.key != place.key and (_named(was, at, place.relation) or _is_reverse(place, at))
+        if at.key != place.key and (_is_named(was, at, place.relation) or _is_reverse(place, at))
     ]
     base = base_of(place.relation)
     if base in OPPOSITES:
         where = place.slot.removesuffix(base) + OPPOSITES[base]
-        # Each of the two has its own words to leave out, so that the value is also read as one of the new relation.
+        # Each of the two has its own words to leave out, so read the value as one of the new relation too.
         found += [
             fact
-            for fact, at in _at(where, "", held)
+            for fact, at in _facts_at(where, "", held)
             if fact.status == "current"
             and (at.key == place.key or same(at.value, place.value, place.relation))
         ]
     return found
 
 
-def _named(was: str | None, at: Address, relation: str) -> bool:
-    """Whether `was` is that value, or a part of it that is whole words."""
+def _is_named(was: str | None, at: Address, relation: str) -> bool:
+    """Return True if `was` is that value, or a part of it that is whole words."""
     if was is None or not was.strip():
         return False
     gone, words = parts_of(key(was, relation)), parts_of(at.key)
@@ -151,7 +151,7 @@ def _named(was: str | None, at: Address, relation: str) -> bool:
 
 
 def _is_reverse(place: Address, at: Address) -> bool:
-    """`A over B` against `B over A`; `always` against `never`; a wish against its opposite."""
+    """Return True for `A over B` against `B over A`, `always` against `never`, a wish against its opposite."""
     relation = base_of(place.relation)
     if relation not in _WISHES:
         return False
@@ -166,8 +166,8 @@ def _is_reverse(place: Address, at: Address) -> bool:
 
 
 def _is_other_value(new: Fact, key: str, other: str) -> bool:
-    """Whether a note says another one with its two sides exchanged ("tabs over spaces"), or says "now" with one word
-    another."""
+    """Return True if a note is another with its two sides exchanged ("tabs over spaces"), or says "now" and differs in
+    one word."""
     words, others = key.split(), other.split()
     if words == others or abs(len(words) - len(others)) > 1:
         return False
@@ -190,73 +190,75 @@ def _is_other_value(new: Fact, key: str, other: str) -> bool:
 _NOWS = frozenset("now jetzt inzwischen maintenant désormais ahora agora adesso ora nu tegenwoordig".split())
 _NOW = lazy(rf"\b(?:{'|'.join(sorted(_NOWS))})\b", re.IGNORECASE)
 _LEAST_FRAME = 3
-"""Words of a note without "now": of fewer, one is too much to be another value."""
+"""The least number of words, without "now", of which one may be a changed value."""
 
 
-def _doubtful(place: Address, at: Address) -> bool:
+def _is_doubtful(place: Address, at: Address) -> bool:
     if not near(place.value, at.value, place.relation):
         return False
     if place.relation in ("event", "appointment"):
-        return _dates(place) == _dates(at)
+        return _dates_in(place) == _dates_in(at)
     return True
 
 
-def _dates(place: Address) -> set[str]:
+def _dates_in(place: Address) -> set[str]:
     return {word for word in place.key.replace(",", " ").split() if is_number(word) and "-" in word}
 
 
-def _replace(new: Fact, against: list[Fact], also: Sequence[Fact] = ()) -> Decision:
-    """`also`: the same value, held beside what it replaces; the new fact stands for both."""
+def _decide_replacement(new: Fact, against: list[Fact], also: Sequence[Fact] = ()) -> Decision:
+    """Replace `against` by the new fact. `also`: the same value, held beside them; the new fact stands for both."""
     if all(_is_older(new, fact) for fact in against):
-        return Decision("older", tuple(against), f"{_said(against[0])} is newer")
+        return Decision("older", tuple(against), f"{_quote_fact(against[0])} is newer")
     everything = (*against, *also)
     above = next((fact for fact in everything if _rank_held(fact) > _rank_new(new)), None)
     if new.origin == "mixed" and all(_is_guess(fact) for fact in everything):
-        above = None  # it rests on the user's words, and they only on a conclusion
+        above = None  # it rests on the user's words, they only on a conclusion
     if above is not None and _rank_held(above) == _RANKS["confirmed"] and _rank_new(new) > _RANKS["tainted"]:
-        return Decision("review", everything, _outranked(above))
+        return Decision("review", everything, _explain_outranked(above))
     if above is not None:
         return Decision(
-            "contest", everything, f"beside {_said(above)}, which is {above.level or 'a person’s'}"
+            "contest", everything, f"beside {_quote_fact(above)}, which is {above.level or 'a person’s'}"
         )
     if any(_is_older(new, fact) for fact in against):
         return Decision("review", everything, "newer than one of these and older than another")
-    return Decision("supersede", everything, f"in place of {_said(against[0])}")
+    return Decision("supersede", everything, f"in place of {_quote_fact(against[0])}")
 
 
-def _ended(new: Fact, place: Address, current: list[tuple[Fact, Address]]) -> Decision:
+def _decide_ending(new: Fact, place: Address, current: list[tuple[Fact, Address]]) -> Decision:
     # "You may use emojis" ends "never use emojis".
     gone = [fact for fact, at in current if at.key == place.key or _is_reverse(place, at)]
     doubtful: list[Fact] = []
     if not gone:
         part = [
-            fact for fact, at in current if not place.value.strip() or _named(place.value, at, place.relation)
+            fact
+            for fact, at in current
+            if not place.value.strip() or _is_named(place.value, at, place.relation)
         ]
         gone, doubtful = ([], part) if place.many else (part, [])
     gone = [fact for fact in gone if not _is_older(new, fact)]
     if gone:
         above = next((fact for fact in gone if _rank_held(fact) > _rank_new(new)), None)
         if above is None:
-            return Decision("end", tuple(gone), f"{_said(gone[0])} holds no more")
-        return _doubted(new, above, tuple(gone))
+            return Decision("end", tuple(gone), f"{_quote_fact(gone[0])} holds no more")
+        return _decide_doubt(new, above, tuple(gone))
     if doubtful and _rank_new(new) < _RANKS["said"]:
-        return _doubted(new, max(doubtful, key=_rank_held), tuple(doubtful))
+        return _decide_doubt(new, max(doubtful, key=_rank_held), tuple(doubtful))
     if doubtful:
-        return Decision("review", tuple(doubtful), f"it may be {_said(doubtful[0])} that holds no more")
+        return Decision("review", tuple(doubtful), f"it may be {_quote_fact(doubtful[0])} that holds no more")
     return Decision("drop", (), "nothing that is held has ended")
 
 
-def _doubted(new: Fact, above: Fact, facts: tuple[Fact, ...]) -> Decision:
-    """What becomes of facts that a conclusion says have ended: nothing by a tool's word."""
+def _decide_doubt(new: Fact, above: Fact, facts: tuple[Fact, ...]) -> Decision:
+    """Decide about facts that a conclusion says have ended: a tool's word changes nothing."""
     if _rank_new(new) == _RANKS["tainted"]:
-        return Decision("drop", facts, f"{_said(above)} is worth more")
+        return Decision("drop", facts, f"{_quote_fact(above)} is worth more")
     if _rank_held(above) == _RANKS["confirmed"]:
-        return Decision("review", facts, _outranked(above))
-    return Decision("doubt", facts, f"{_said(above)} may have ended")
+        return Decision("review", facts, _explain_outranked(above))
+    return Decision("doubt", facts, f"{_quote_fact(above)} may have ended")
 
 
-def _refused(new: Fact, refused: list[Fact]) -> Decision:
-    """Times that are not known count as not later: nobody is asked the same thing twice."""
+def _decide_rejected(new: Fact, refused: list[Fact]) -> Decision:
+    """Decide about a fact that a person rejected. Unknown times count as not later: no question is asked twice."""
     said = start_of(new)
     times = [first_known(moment(fact.valid_to), fact.recorded_at, fact.entry_ts) for fact in refused]
     if said is not None and all(time is not None and said > time for time in times):
@@ -265,7 +267,7 @@ def _refused(new: Fact, refused: list[Fact]) -> Decision:
 
 
 def _is_older(new: Fact, fact: Fact) -> bool:
-    """Like is compared with like: what the facts say of their beginning, else when they were said."""
+    """Compare like with like: the stated beginnings, else the times of recording."""
     begins, began = moment(new.valid_from), moment(fact.valid_from)
     ends = moment(new.valid_to)
     if ends is not None and began is not None and ends <= began:
@@ -276,29 +278,29 @@ def _is_older(new: Fact, fact: Fact) -> bool:
             first_known(fact.entry_ts, fact.recorded_at),
         )
     if began is not None and fact.said_at is not None:
-        began = max(began, fact.said_at)  # what was said again since is as new as that
+        began = max(began, fact.said_at)  # a repeated fact is as new as its last repetition
     return begins is not None and began is not None and begins < began
 
 
-def _held_then(new: Fact, fact: Fact) -> bool:
-    """Whether the new one was true before the old one ended: heard late, it does not begin anew."""
+def _was_true_then(new: Fact, fact: Fact) -> bool:
+    """Return True if the new fact was true before the old one ended: heard late, it does not begin again."""
     start, end = start_of(new), moment(fact.valid_to)
     return fact.status == "superseded" and start is not None and end is not None and start < end
 
 
 def _rank_held(fact: Fact) -> int:
-    """A line that nothing is known of stands on a page, where a person may have put it."""
+    """Rank a held fact. A line of unknown origin stands on a page, where a person may have put it."""
     return _RANKS.get(fact.level or "confirmed", 3)
 
 
 def _rank_new(fact: Fact) -> int:
-    """What its words do not prove counts as a conclusion."""
+    """Rank a new fact. Without proof in its words it counts as a conclusion."""
     rank = _RANKS.get(fact.level or "said", 0)
     return min(rank, _RANKS["inferred"]) if "unverified" in fact.tags else rank
 
 
-def _best(facts: list[Fact]) -> Fact:
-    """The highest, and of those the first; `facts` come in their own order."""
+def _pick_best(facts: list[Fact]) -> Fact:
+    """Return the first of the highest rank; `facts` come in their fixed order."""
     return max(facts, key=_rank_held)
 
 
@@ -306,11 +308,11 @@ def _is_guess(fact: Fact) -> bool:
     return fact.level in ("inferred", "tainted") and "unverified" in fact.tags
 
 
-def _outranked(fact: Fact) -> str:
+def _explain_outranked(fact: Fact) -> str:
     if _rank_held(fact) == _RANKS["confirmed"]:
-        return f"a person wrote {_said(fact)}"
-    return f"{_said(fact)} is {fact.level}, which is worth more"
+        return f"a person wrote {_quote_fact(fact)}"
+    return f"{_quote_fact(fact)} is {fact.level}, which is worth more"
 
 
-def _said(fact: Fact) -> str:
+def _quote_fact(fact: Fact) -> str:
     return f"“{fact.relation}: {fact.object}”"

@@ -1,9 +1,9 @@
-"""Facts: the ledger of a store, kept in views and brought up to date from the journal (FORMAT §13.6).
+"""The facts of a store: the ledger, cached in views and brought up to date from the journal (FORMAT §13.6).
 
-`views/facts.json` says how far the journal was read; each topic has a file of its own beside it, so that a change costs
-what its topic is large, and not what the memory is. The index has the hash of each: files that were not written for
-each other are never read together. Like every view they may be deleted, are ignored when damaged, and that they cannot
-be written is no reason to refuse.
+`views/facts.json` records how far the journal was read. Each topic has its own file, so that the cost of a change
+depends on its topic, not on the whole memory. The index has the hash of each file: files not written for each other are
+never read together. Like every view they may be deleted, are ignored if damaged, and a failed write is no reason to
+refuse.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from looseleaf.base.values import Edit, Fact, Record
-    from looseleaf.facts.ledger import Ledger
+    from looseleaf.facts.ledger import FactLedger
     from looseleaf.facts.page_lines import Sheet
     from looseleaf.store.protocol import Store
 
@@ -35,35 +35,36 @@ SCHEMA = "facts_index.v1"
 _PLACE = lazy(r"(.+\.md):([0-9]{1,7})")
 
 
-class _Astray(Exception):
-    """The views are not of this journal, or not of each other: they are made from the beginning."""
+class _StaleViews(Exception):
+    """The views do not fit this journal, or each other: they are rebuilt from the beginning."""
 
 
 class Facts:
-    """`head` gives the text that the journal last said a page has; `trusts`: edits found on disk are a person's."""
+    """All facts of a store. `head` returns a page's text according to the journal; `trusts`: edits found on disk are a
+    person's."""
 
     def __init__(self, store: Store, head: Callable[[str], bytes | None], *, trusts: bool) -> None:
         self._store = store
         self._head = head
         self._trusts = trusts
         self._rewrites = False
-        self._forget()
+        self._reset()
 
-    def _forget(self) -> None:
+    def _reset(self) -> None:
         self._shards: dict[str, Shard] = {}
         self._placed: dict[str, tuple[Shard, tuple[int, int, int], list[Fact]]] = {}
-        """Of each topic that was asked for: its facts with their lines, and behind which record they were that."""
-        self._fold: Ledger | None = None
+        """For each requested topic: its facts with their lines, and the record up to which they are valid."""
+        self._fold: FactLedger | None = None
         self._waiting: dict[str, str] = {}
-        """The topics of the facts that wait in review, in the order in which they came."""
+        """The topics of the facts that wait in review, in order of arrival."""
         self._moved: list[Any] = []
-        """The lines that lately went and came, as they stood in the views."""
+        """The lines that recently moved, as read from the views."""
         self._position = START
         self._last: str | None = None
         self.topics: dict[str, tuple[int, int, int]] = {}
-        """Of each topic: behind which record it last changed (segment, byte), and how many facts it has now."""
+        """For each topic: the record after which it last changed (segment, byte), and its number of current facts."""
         self._sums: dict[str, str] = {}
-        """The hash of each topic's file, as far as it is not changed since."""
+        """The hash of each topic's file, unless the topic changed since."""
         self._loaded = False
         self._unsaved = False
 
@@ -71,12 +72,12 @@ class Facts:
 
     @property
     def position(self) -> Position:
-        """The place in the journal that the facts stand for."""
+        """The place in the journal up to which the facts are read."""
         return self._position
 
     def of(self, topic: str) -> list[Fact]:
-        """All facts of a topic: current, past, waiting and rejected ones."""
-        shard = self._known(topic)
+        """Return all facts of a topic: current, past, waiting and rejected ones."""
+        shard = self._find_shard(topic)
         if shard is None:
             return []
         made = self._placed.get(topic)
@@ -85,7 +86,7 @@ class Facts:
         return list(made[2])
 
     def placed(self) -> list[str]:
-        """All entries that were placed, oldest first, without those that others stand for now. Reads the journal."""
+        """Return all placed entries, oldest first, without replaced ones. Reads the journal."""
         found: dict[str, None] = {}
         for line in self._store.read(JOURNAL):
             if line.record.get("kind") == "placed" and line.record.get("entry"):
@@ -94,39 +95,39 @@ class Facts:
         return list(found)
 
     def entries_of(self, topic: str) -> dict[str, float]:
-        """The entries of a topic that were placed, and their times."""
-        shard = self._known(topic)
+        """Return the placed entries of a topic, and their times."""
+        shard = self._find_shard(topic)
         return dict(shard.entries) if shard is not None else {}
 
     def sheet(self, path: str) -> Sheet | None:
-        shard = self._known(shard_of(path))
+        shard = self._find_shard(shard_of(path))
         return shard.sheets.get(path) if shard is not None else None
 
     @property
     def names(self) -> list[str]:
-        """The names of all topics; what is below one (`days/…`) is none."""
+        """The names of all topics; parts of a topic (`days/…`) are not topics."""
         return sorted(name for name in self.topics if "/" not in name)
 
     def all(self) -> list[Fact]:
         return [fact for topic in sorted(self.topics) for fact in self.of(topic)]
 
     def waiting(self) -> list[Fact]:
-        """What waits in review, in the order in which it came."""
+        """Return the facts that wait in review, in order of arrival."""
         found: list[Fact] = []
         for name, topic in list(self._waiting.items()):
-            shard = self._known(topic)
+            shard = self._find_shard(topic)
             fact = shard.facts.get(name) if shard is not None else None
             if fact is not None and fact.status == "pending":
                 found.append(fact)
         return found
 
     def is_unsettled(self) -> bool:
-        """Whether review has to be looked after. Mostly it has not."""
+        """Return True if review needs attention. Usually it does not."""
         return any(self.unsettled())
 
     def unsettled(self) -> tuple[list[Fact], list[Fact], list[str]]:
-        """What was ticked in review, what has no line there, and which lines are of nothing that waits: a crash left
-        them."""
+        """Return the facts ticked in review, the waiting facts without a line there, and the ids of lines for which
+        nothing waits: a crash left them."""
         sheet = self.sheet(REVIEW)
         asked = sheet.pending() if sheet is not None else {}
         waiting = {fact.id or "": fact for fact in self.waiting()}
@@ -134,17 +135,17 @@ class Facts:
         lost = [fact for name, fact in waiting.items() if name not in asked and TICKED not in fact.tags]
         return ticked, lost, [name for name in asked if name not in waiting]
 
-    def _known(self, name: str | None) -> Shard | None:
-        """A shard; if its view is no good, all are made again."""
+    def _find_shard(self, name: str | None) -> Shard | None:
+        """Return a shard; if its view is bad, rebuild all."""
         for start in (self._load, self._begin_anew):
             try:
                 return self._shard(name) if name is not None and name in self.topics else None
-            except _Astray:
-                self._follow(start, self._begin_anew)
+            except _StaleViews:
+                self._read_from(start, self._begin_anew)
         return self._shard(name) if name in self.topics else None
 
     def find(self, name: str) -> Fact:
-        """By its id or how that begins, or by the place of its line: `USER.md:5`."""
+        """Find a fact by its id or the beginning of it, or by the place of its line: `USER.md:5`."""
         place = _PLACE.fullmatch(name)
         if place:
             topic = shard_of(place[1]) or ""
@@ -162,43 +163,43 @@ class Facts:
     # --- keeping up --------------------------------------------------------------------
 
     def catch_up(self) -> None:
-        """Take what is new in the journal. Whoever reads facts calls this first."""
-        self._follow(self._go_on, self._load, self._begin_anew)
+        """Read new records of the journal. Call this before reading facts."""
+        self._read_from(self._continue, self._load, self._begin_anew)
 
     def make_whole(self) -> None:
-        """Make the views again if somebody deleted one of them while this was open."""
+        """Rebuild the views if one of them was deleted meanwhile."""
         folders = (FOLDER, *(f"{FOLDER}/{each}" for each in self._store.folders(FOLDER)))
         there = {stat.path for folder in folders for stat in self._store.list(folder)}
-        if self._there() is None or any(f"{FOLDER}/{name}.json" not in there for name in self.topics):
-            self._follow(self._begin_anew)
+        if self._read_index() is None or any(f"{FOLDER}/{name}.json" not in there for name in self.topics):
+            self._read_from(self._begin_anew)
 
-    def _follow(self, *starts: Callable[[], None]) -> None:
-        """Read on from the first of these from which it can be done. Other processes write views while we read them:
-        they are looked at again before they are given up."""
+    def _read_from(self, *starts: Callable[[], None]) -> None:
+        """Read on from the first start that works. Other processes write views while we read them: try loading again
+        before a rebuild."""
         for start in starts:
             try:
                 start()
-                self._read()
-            except _Astray:
+                self._read_journal()
+            except _StaleViews:
                 continue
             except BaseException:
-                self._forget()  # half a reading is none
+                self._reset()  # half a reading is none
                 raise
             break
         self._loaded = True
         self._save()
 
-    def _go_on(self) -> None:
+    def _continue(self) -> None:
         if not self._loaded:
             self._load()
         elif not belongs(self._store, self._position, self._last):
-            raise _Astray
+            raise _StaleViews
 
     def _begin_anew(self) -> None:
-        self._forget()
+        self._reset()
         self._rewrites = True
 
-    def _read(self) -> None:
+    def _read_journal(self) -> None:
         void: set[str] = set()
         edits: set[str] = set()
         end = self._position
@@ -211,15 +212,15 @@ class Facts:
                 edits.add(str(line.record.get("id")))
             end = line.end
         if not void <= edits and self._position != START:
-            raise _Astray  # what was taken already did not happen
+            raise _StaleViews  # a record already taken became void
         touched: set[str] = set()
         ends: dict[str, Position] = {}
         for line in self._store.read(JOURNAL, self._position):
             if line.end > end:
-                break  # it came meanwhile, and so may what makes it void
+                break  # it came meanwhile, and a record that voids it may follow
             if line.record.get("id") not in void:
                 self._ledger.take(line.record)
-                touched |= self._settle(line.end)
+                touched |= self._update_positions(line.end)
                 ends[str(line.record.get("path"))] = line.end
             self._last = line.record.get("id")
             self._unsaved = True
@@ -230,7 +231,7 @@ class Facts:
             data = self._head(path)
             if sha256_or_none(data) == self._ledger.torn[path][-1].new:
                 self._ledger.mend(path, data)
-                touched |= self._settle(ends[path])
+                touched |= self._update_positions(ends[path])
         self._ledger.torn.clear()
         for name in touched:
             shard = self._shard(name)
@@ -238,8 +239,8 @@ class Facts:
             self.topics[name] = (*shard.position, current)
             self._sums.pop(name, None)
 
-    def _settle(self, end: Position) -> set[str]:
-        """The shards that a record changed stand behind it now."""
+    def _update_positions(self, end: Position) -> set[str]:
+        """Set the position of the shards that a record changed."""
         touched = set(self._ledger.touched)
         for name in touched:
             self._shard(name).position = end
@@ -247,18 +248,18 @@ class Facts:
         return touched
 
     @property
-    def _ledger(self) -> Ledger:
-        """What the journal is folded into; whoever finds all in the views loads nothing of it."""
+    def _ledger(self) -> FactLedger:
+        """The fold of the journal, loaded late: readers that find all in the views never load it."""
         if self._fold is None:
-            from looseleaf.facts.ledger import Ledger
+            from looseleaf.facts.ledger import FactLedger
 
-            fold = Ledger(self._shard, self._before, trusts=self._trusts)
+            fold = FactLedger(self._shard, self._bytes_before, trusts=self._trusts)
             fold.waiting = self._waiting
             fold.moves.extend(self._moved)
             self._fold = fold
         return self._fold
 
-    def _before(self, edit: Edit) -> bytes | None:
+    def _bytes_before(self, edit: Edit) -> bytes | None:
         from looseleaf.pages.history import History
 
         return History(self._store).before(edit, self._head(edit.path))
@@ -274,16 +275,16 @@ class Facts:
         path = f"{FOLDER}/{name}.json"
         try:
             document = self._store.get(path)
-            if document is None or _sum(document.data) != self._sums.get(name):
-                raise _Astray
+            if document is None or _short_hash(document.data) != self._sums.get(name):
+                raise _StaleViews
             return Shard.from_record(records.whole(document.data))
         except (Refused, LookupError, TypeError, ValueError, AttributeError) as error:
-            raise _Astray from error
+            raise _StaleViews from error
 
     def _load(self) -> None:
-        """From the index, if it is whole and of this journal and setting; else from nothing."""
-        self._forget()
-        raw = self._there()
+        """Load the index, if it is whole and fits this journal and setting; else start empty."""
+        self._reset()
+        raw = self._read_index()
         if raw is None or not belongs(self._store, Position(*raw["position"]), raw["last"]):
             return
         try:
@@ -295,12 +296,12 @@ class Facts:
                 for ts, way, relation, said, topic, name in raw["moved"]
             ]
         except (LookupError, TypeError, ValueError, AttributeError):
-            self._forget()
+            self._reset()
         else:
             self._position, self._last = Position(*raw["position"]), raw["last"]
 
-    def _there(self) -> Record | None:
-        """The index that is on disk, if it could be ours."""
+    def _read_index(self) -> Record | None:
+        """Return the index on disk, if it may be ours."""
         try:
             document = self._store.get(INDEX)
             raw = records.whole(document.data if document else b"")
@@ -311,19 +312,19 @@ class Facts:
             return None
 
     def _save(self) -> None:
-        """Under the lock, and only over what is not newer: the files of two readings do not mix."""
+        """Write the views under the lock, and never over newer ones: the files of two readings do not mix."""
         if not self._unsaved and not self._rewrites:
             return
         try:
             with self._store.lock():
                 self._write()
         except Refused:
-            pass  # made again another time
-        except _Astray:  # somebody deleted the views: what was never loaded is not there to be written again
-            self._follow(self._begin_anew)
+            pass  # saved another time
+        except _StaleViews:  # views were deleted: a shard that was never loaded cannot be written again
+            self._read_from(self._begin_anew)
 
     def _write(self) -> None:
-        there = self._there()
+        there = self._read_index()
         if there is not None:
             position = Position(*there["position"])
             if position > self._position and belongs(self._store, position, there["last"]):
@@ -333,13 +334,13 @@ class Facts:
         for name in sorted(self.topics):
             if name not in self._sums or known.get(name) != self._sums[name]:
                 data = records.encode(self._shard(name).to_record())
-                self._sums[name] = _sum(data)
+                self._sums[name] = _short_hash(data)
                 if known.get(name) != self._sums[name]:
                     self._store.view(f"{FOLDER}/{name}.json", data)
-        self._store.view(INDEX, records.encode(self._index()))
+        self._store.view(INDEX, records.encode(self._index_record()))
         self._unsaved = self._rewrites = False
 
-    def _index(self) -> Record:
+    def _index_record(self) -> Record:
         return {
             "schema": SCHEMA,
             "trusts": self._trusts,
@@ -352,5 +353,5 @@ class Facts:
         }
 
 
-def _sum(data: bytes) -> str:
+def _short_hash(data: bytes) -> str:
     return sha256(data)[:16]

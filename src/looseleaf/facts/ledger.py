@@ -1,9 +1,9 @@
-"""The ledger: the facts of each topic, read off the pages and joined with what the journal knows of them.
+"""The ledger: the facts of each topic, read from the pages and joined with the journal's knowledge of them.
 
-It is a fold over the journal: the same records give the same ledger, however they are divided, and it may be forgotten
-at any time. A fact is a line of a page for as long as that line stands; what is known beyond the line (quote, sources,
-level, times) came with the edit that wrote it. A line without such words is its author's own: a person's is confirmed,
-any other inferred. Nothing but a person's act raises a level.
+It is a fold over the journal: the same records give the same ledger, however they are divided, and it can be rebuilt at
+any time. A fact is a line of a page for as long as that line stands; the rest (quote, sources, level, times) came with
+the edit that wrote it. A line without such a record belongs to its author: a person's is confirmed, any other inferred.
+Only a person's act raises a level.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from looseleaf.base.values import Edit, Fact, Hunk
 from looseleaf.facts.page_lines import (
     PUT,
     TAKEN,
-    Left,
-    Lines,
+    MovedLines,
     Moves,
+    RemovedFacts,
     Shard,
     Sheet,
-    drop,
-    latest,
-    merged,
-    says_same,
+    drop_fact,
+    is_same_fact,
+    keep_latest,
+    merge,
     shard_of,
 )
 from looseleaf.log.journal import EXTERNAL, OBEYED, PERSON, UNKNOWN, edit_of
@@ -37,25 +37,26 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from looseleaf.base.values import Kind, Level, Record, Status
-    from looseleaf.facts.page_lines import Change
+    from looseleaf.facts.page_lines import LineChange
 
 HIGHEST = 10
-"""The highest score that a person gives a fact."""
+"""The highest score that a person can give a fact."""
 
 ENTRIES = 200
-"""Entries that a topic remembers, the newest: its state is made of them. The journal has all."""
+"""The number of newest entries that a topic remembers: its state is made of them. The journal has all."""
 
 _SET = frozenset({"user_fact_score", "tags", "level", "confidence", "status", "valid_to"})
-"""What a record of the kind `fact` may change."""
+"""The members that a record of the kind `fact` may change."""
 
 
 def fact_id(*parts: str) -> str:
-    """Short enough to type, long enough that a million facts do not meet."""
+    """Return an id: short enough to type, long enough that a million facts do not collide."""
     return f"f_{sha256(chr(10).join(parts).encode('utf-8', 'backslashreplace'))[:12]}"
 
 
 def copy_id(name: str) -> str:
-    """Of the second line of a fact, while it stands on two pages of its topic: it is on its way to the other one."""
+    """Return the id of a fact's second line, while it stands on two pages of its topic: it is moving to the other
+    one."""
     return fact_id("copy", name)
 
 
@@ -65,9 +66,9 @@ def _kind_of(relation: str) -> Kind:
     return relation_of(relation).kind
 
 
-class Ledger:
-    """`shard` gives the shard of a name, made if there is none; `before` the bytes of an edit's page before it, or
-    Refused where nobody knows them. `trusts`: edits found on disk are a person's."""
+class FactLedger:
+    """The fold. `shard` returns the shard of a name, new if there is none; `before` the bytes of an edit's page before
+    the edit, or raises Refused if they are unknown. `trusts`: edits found on disk are a person's."""
 
     def __init__(
         self, shard: Callable[[str], Shard], before: Callable[[Edit], bytes | None], *, trusts: bool = True
@@ -77,43 +78,43 @@ class Ledger:
         self._trusts = trusts
         self.moves = Moves()
         self.touched: set[str] = set()
-        """The shards that were changed since this was last emptied."""
+        """The shards that changed since this was last cleared."""
         self.torn: dict[str, list[Edit]] = {}
-        """Pages of which a record is missing and whose text is not known, with their edits since."""
+        """Pages with a missing record and unknown text, with their edits since."""
         self.waiting: dict[str, str] = {}
-        """The topics of the facts that wait in review, in the order in which they came."""
+        """The topics of the facts that wait in review, in order of arrival."""
 
     def take(self, record: Record) -> None:
-        """One record of the journal that happened."""
+        """Take one record of the journal that is not void."""
         match record.get("kind"):
             case "edit":
                 edit = edit_of(record)
                 if edit is not None and shard_of(edit.path) is not None:
                     self.moves.forget(edit.ts)
-                    self._take(edit)
+                    self._take_edit(edit)
             case "fact":
-                self._set(record)
+                self._apply_decision(record)
             case "placed":
-                self._placed(record)
+                self._take_placed(record)
 
     # --- what stands on pages -----------------------------------------------------------
 
-    def _take(self, edit: Edit) -> None:
-        """An edit; first, where records before it are missing, what they did to its page."""
+    def _take_edit(self, edit: Edit) -> None:
+        """Take an edit; first fill in the effect of missing records before it."""
         torn = self.torn.get(edit.path)
         if (edit.whole or torn is None) and self._fits(edit):
             self.torn.pop(edit.path, None)
-            self._edit(edit)
+            self._apply_edit(edit)
             return
-        # Where nobody knows the text before one edit nor before the next, nobody does before those that follow them.
+        # If the text before one edit and before the next is unknown, so is the text before those that follow.
         if torn is None or len(torn) < 2 or torn[-1].new != edit.base:
             try:
-                self._fill(edit, self._before(edit), edit.base)
+                self._read_anew(edit, self._before(edit), edit.base)
             except Refused:
                 pass
             else:
                 if self._fits(edit):
-                    self._edit(edit)
+                    self._apply_edit(edit)
                     return
         self.torn.setdefault(edit.path, []).append(edit)
 
@@ -121,52 +122,52 @@ class Ledger:
         sheet = self._shard(shard_of(edit.path) or "").sheets.get(edit.path)
         return (sheet or Sheet(edit.path)).fits(edit)
 
-    def _fill(self, edit: Edit, data: bytes | None, new: str | None) -> None:
-        """Read a page anew whose edits do not follow each other. What is new on it may be anybody's."""
+    def _read_anew(self, edit: Edit, data: bytes | None, new: str | None) -> None:
+        """Read a page anew if its edits do not follow each other. New lines on it may be anyone's."""
         torn = self.torn.pop(edit.path, [])
         by = torn[-1] if torn and torn[-1].new == new else edit
         told = tuple(each for edit in torn for each in edit.facts)
         lines = split_lines((data or b"").decode("utf-8", "replace"))
         hunks = (Hunk(0, (), lines),) if lines else ()
-        self._edit(Edit(by.id, by.ts, by.path, UNKNOWN, "", None, new, hunks, whole=True, facts=told))
+        self._apply_edit(Edit(by.id, by.ts, by.path, UNKNOWN, "", None, new, hunks, whole=True, facts=told))
 
     def mend(self, path: str, data: bytes | None) -> None:
-        """A torn page that could not be followed is what its last edit says it is."""
+        """Repair a torn page that could not be followed: its text is what its last edit says."""
         last = self.torn[path][-1]
-        self._fill(last, data, last.new)
+        self._read_anew(last, data, last.new)
 
-    def _edit(self, edit: Edit) -> None:
+    def _apply_edit(self, edit: Edit) -> None:
         shard = self._shard(shard_of(edit.path) or "")
         self.touched.add(shard.name)
         sheet = shard.sheets.setdefault(edit.path, Sheet(edit.path))
         if drawer(edit.path) == "facts":
-            self._lines(shard, sheet, edit, sheet.take(edit))
+            self._apply_lines(shard, sheet, edit, sheet.take(edit))
         else:
             before = sheet.pending()
             sheet.take(edit)
-            self._review(shard, sheet, edit, before)
+            self._apply_review(shard, sheet, edit, before)
         if edit.new is None:
             del shard.sheets[edit.path]
 
-    def _lines(self, shard: Shard, sheet: Sheet, edit: Edit, change: Change) -> None:
+    def _apply_lines(self, shard: Shard, sheet: Sheet, edit: Edit, change: LineChange) -> None:
         shard.standing.difference_update(change.gone)
-        left = Left(shard, change.gone)
+        left = RemovedFacts(shard, change.gone)
         told: dict[tuple[str, str], list[Record]] = {}
         for each in reversed(edit.facts):
             told.setdefault((str(each.get("relation")), str(each.get("object"))), []).append(each)
-        # What is known of a line outranks what may be guessed of another one.
+        # Knowledge of a line outranks a guess about another.
         known: dict[int, Fact] = {}
         for at, read, is_fresh in change.added:
             more = told.get((read.relation, read.object)) if is_fresh else None
-            fact = self._told(shard, edit, more.pop()) if more else left.moved(read)
+            fact = self._fact_of_record(shard, edit, more.pop()) if more else left.moved(read)
             if fact is not None:
                 left.pop(fact.id)
                 known[at] = fact
         undone: set[str | None] = set()
         for at, read, is_fresh in change.added:
-            fact = known.get(at) or self._again(shard, edit, read, is_fresh=is_fresh)
+            fact = known.get(at) or self._find_returned(shard, edit, read, is_fresh=is_fresh)
             if fact is None:
-                fact = self._own(shard, edit, read, left, edit.author if is_fresh else UNKNOWN)
+                fact = self._make_own(shard, edit, read, left, edit.author if is_fresh else UNKNOWN)
             if fact.id in shard.standing:  # the same line twice
                 fact = fact.but(id=self._second_id(shard, edit, read, fact.id or ""))
             elif edit.undoes is not None and fact.id in shard.facts:
@@ -180,16 +181,16 @@ class Ledger:
             if shard.facts[name].kind != kind:
                 shard.put(shard.facts[name].but(kind=kind))
         ended = {name: (when, by) for name, when, by in edit.ended}
-        lines = Lines(shard, edit.ended)
+        lines = MovedLines(shard, edit.ended)
         for name in left.rest():
             if name not in ended:
-                self._gone(shard, edit, name, lines, held=name not in undone)
+                self._remove_line(shard, edit, name, lines, held=name not in undone)
         for name, (when, by) in ended.items():
             if name in shard.facts and shard.facts[name].status == "current":
                 self._end(shard, name, when, "superseded", by)
 
-    def _again(self, shard: Shard, edit: Edit, read: Fact, *, is_fresh: bool) -> Fact | None:
-        """A line that was there before and came back, or that came from another page."""
+    def _find_returned(self, shard: Shard, edit: Edit, read: Fact, *, is_fresh: bool) -> Fact | None:
+        """Return the fact of a line that came back, or that came from another page."""
         if edit.undoes is not None or not is_fresh:
             ended = [
                 (_end_of(fact), fact.id or "", fact)
@@ -197,14 +198,14 @@ class Ledger:
                 if fact.status in ("superseded", "rejected") and fact.id not in shard.standing
             ]
             end, _, back = max(ended, default=("", "", None))
-            there = self._elsewhere(shard, edit, read) if edit.undoes is not None else None
+            there = self._find_elsewhere(shard, edit, read) if edit.undoes is not None else None
             if there is not None and end <= written(there.recorded_at or 0.0):
                 return there  # it did not end: it went to the other page of its topic
             if end and back is not None:
                 return back.but(status="current", valid_to=None, superseded_by=None)
-        return self._carried(shard, edit, read) if edit.author == EXTERNAL else None
+        return self._find_moved(shard, edit, read) if edit.author == EXTERNAL else None
 
-    def _told(self, shard: Shard, edit: Edit, told: Record) -> Fact:
+    def _fact_of_record(self, shard: Shard, edit: Edit, told: Record) -> Fact:
         before = shard.facts.get(str(told.get("id")))
         given = {"topic": shard.name, "subject": shard.name, "relation": "", "object": ""} | told
         given["id"] = str(
@@ -223,8 +224,8 @@ class Ledger:
         )
 
     def _new_id(self, shard: Shard, edit: Edit, read: Fact) -> str:
-        """Lines of one edit that say the same are counted from 0. The first free number is looked for by doubling and
-        halving: a page of one line ten thousand times must not take ten thousand times as long."""
+        """Return a new id. Lines of one edit with the same text are numbered from 0. Doubling and halving finds the
+        first free number: a page with one line ten thousand times must not take ten thousand times as long."""
 
         def name(number: int) -> str:
             return fact_id(edit.id, edit.path, read.relation, read.object, str(number))
@@ -238,25 +239,26 @@ class Ledger:
         return name(free)
 
     def _second_id(self, shard: Shard, edit: Edit, read: Fact, name: str) -> str:
-        """Of a line whose fact stands already: on another page it is that fact's copy, until one of the lines goes."""
+        """Return an id for a line whose fact already stands: on another page it is a copy, until one of the lines
+        goes."""
         first = shard.facts[name]
         is_copy = first.path != edit.path and (first.relation, first.object) == (read.relation, read.object)
         if is_copy and copy_id(name) not in shard.standing:
             return copy_id(name)
         return self._new_id(shard, edit, read)
 
-    def _elsewhere(self, shard: Shard, edit: Edit, read: Fact) -> Fact | None:
-        """The fact that says the same on the other page of a topic."""
+    def _find_elsewhere(self, shard: Shard, edit: Edit, read: Fact) -> Fact | None:
+        """Return the fact with the same text on the other page of a topic."""
         found = (fact for fact in shard.like(read) if fact.id in shard.standing and fact.path != edit.path)
         return next((fact for fact in found if fact.status == "current"), None)
 
-    def _own(self, shard: Shard, edit: Edit, read: Fact, left: Left, author: str) -> Fact:
-        """A line that nobody says more of: it is its author's."""
+    def _make_own(self, shard: Shard, edit: Edit, read: Fact, left: RemovedFacts, author: str) -> Fact:
+        """Make a fact of a line without a record: it belongs to its author."""
         level: Level = "confirmed" if self._is_person(author) else "inferred"
         name = self._new_id(shard, edit, read)
         now = written(edit.ts)
         replaced = left.replaced(read)
-        like = replaced or read  # what it is and how much it matters does not change with its value
+        like = replaced or read  # its kind and weight do not change with its value
         if replaced is not None:
             self._end(shard, replaced.id or "", now, "superseded", name)
         fact = Fact(
@@ -283,62 +285,62 @@ class Ledger:
     def _is_person(self, author: str) -> bool:
         return author == PERSON or (author == EXTERNAL and self._trusts)
 
-    def _gone(self, shard: Shard, edit: Edit, name: str, lines: Lines, *, held: bool) -> None:
-        """A line that went, and that nothing is said to replace. If what it replaced came back, it never held."""
+    def _remove_line(self, shard: Shard, edit: Edit, name: str, lines: MovedLines, *, held: bool) -> None:
+        """Handle a removed line without a replacement. If the value that it replaced came back, it never held."""
         fact = shard.facts[name]
-        if self._stays(shard, edit, fact, lines):
+        if self._keep_elsewhere(shard, edit, fact, lines):
             return
         if edit.author == EXTERNAL:
-            if self._arrived(edit, fact):
+            if self._move_to_new(edit, fact):
                 return
             self.moves.remember(TAKEN, edit.ts, fact)
         if fact.status == "current" and edit.undoes is not None and APPROVED in fact.tags:
-            # The yes was taken back, and with it what only a yes can give.
+            # The yes was undone, and with it the level that only a yes can give.
             level = lowest((level_of(fact.origin or ""), fact.level or "tainted"))
             tags = tuple(tag for tag in fact.tags if tag != APPROVED)
             waiting = fact.but(status="pending", level=level, confidence=CONFIDENCE[level], tags=tags)
-            self._put(waiting.but(path=None))
+            self._put_fact(waiting.but(path=None))
         elif fact.status == "current":
-            # What the user had forgotten in talk, the user may say again.
+            # The user may say again what an order in talk removed.
             is_refused = self._is_person(edit.author) and edit.reason != OBEYED
             status: Status = "rejected" if is_refused else "superseded"
             self._end(shard, name, written(edit.ts) if held else "", status)
 
     def _end(self, shard: Shard, name: str, when: str, status: Status, by: str | None = None) -> None:
         fact = shard.facts[name]
-        # What ends before it began was never true at any time.
+        # A fact that ends before it began was never true.
         when = max(when, fact.valid_from or when)
         shard.put(fact.but(status=status, valid_to=when, superseded_by=by, path=None))
-        if copy_id(name) in shard.standing:  # that line goes as soon as somebody places or tidies
+        if copy_id(name) in shard.standing:  # placing or tidying removes that line
             self._end(shard, copy_id(name), when, status, by)
 
     # --- lines that move from page to page -----------------------------------------------
 
-    def _stays(self, shard: Shard, edit: Edit, fact: Fact, lines: Lines) -> bool:
-        """Whether a fact whose line went stands on another page of its topic: what said the same there, is it now."""
+    def _keep_elsewhere(self, shard: Shard, edit: Edit, fact: Fact, lines: MovedLines) -> bool:
+        """Return True if a fact whose line went stands on another page of its topic: the same text there becomes this
+        fact."""
         name = fact.id or ""
         if any(copy_id(like.id or "") == name for like in shard.like(fact)):
-            drop(shard, name)  # it was only a second line
+            drop_fact(shard, name)  # it was only a second line
             return True
         heir = copy_id(name)
-        is_no = (
-            edit.author == PERSON and edit.undoes is None
-        )  # a person's no is to the fact, not to one of its lines
+        # A person's no is to the fact, not to one of its lines.
+        is_no = edit.author == PERSON and edit.undoes is None
         if fact.status != "current" or is_no:
             return False
         if heir in shard.standing:
-            drop(shard, heir)
+            drop_fact(shard, heir)
             shard.put(fact.but(path=lines.hand_over(heir, name)))
             return True
         for heir in lines.replaced_by(name):
             like = shard.facts.get(heir)
-            if heir in shard.standing and like is not None and says_same(fact, like):
-                shard.put(merged(fact, like).but(path=lines.hand_over(heir, name)))
+            if heir in shard.standing and like is not None and is_same_fact(fact, like):
+                shard.put(merge(fact, like).but(path=lines.hand_over(heir, name)))
                 return True
         return False
 
-    def _carried(self, shard: Shard, edit: Edit, read: Fact) -> Fact | None:
-        """A line that was just taken off another page: whoever moves a page does not vouch for its lines."""
+    def _find_moved(self, shard: Shard, edit: Edit, read: Fact) -> Fact | None:
+        """Return the fact of a line just taken off another page: moving a page does not vouch for its lines."""
         while found := self.moves.find(TAKEN, edit.ts, read):
             topic, name = found
             old = self._shard(topic).facts.get(name)
@@ -348,29 +350,31 @@ class Ledger:
             if topic == shard.name:
                 return new
             new = new.but(id=self._new_id(shard, edit, read), topic=shard.name, subject=shard.name)
-            self._moved(old, new, edit)
+            self._supersede_moved(old, new, edit)
             return new
         return None
 
-    def _arrived(self, edit: Edit, fact: Fact) -> bool:
-        """The same, where the new page came first: what stands there is what was known of the line here."""
+    def _move_to_new(self, edit: Edit, fact: Fact) -> bool:
+        """Do the same if the new page came first: the fact there takes over what was known of the line here."""
         found = self.moves.find(PUT, edit.ts, fact)
         new = self._shard(found[0]).facts.get(found[1]) if found else None
-        # It may be the line itself that was put there a moment ago.
+        # It may be the very line that was put there a moment ago.
         if new is None or new.id == fact.id or new.status != "current" or fact.status != "current":
             return False
-        self._put(fact.but(id=new.id, topic=new.topic, subject=new.topic, path=new.path, kind=new.kind))
-        self._moved(fact, new, edit)
+        self._put_fact(fact.but(id=new.id, topic=new.topic, subject=new.topic, path=new.path, kind=new.kind))
+        self._supersede_moved(fact, new, edit)
         return True
 
-    def _moved(self, old: Fact, new: Fact, edit: Edit) -> None:
-        """The one that goes on has held all the time; the other is nothing that ended."""
+    def _supersede_moved(self, old: Fact, new: Fact, edit: Edit) -> None:
+        """Supersede the old fact without an end: the new one has held all the time."""
         over = old.but(status="superseded", superseded_by=new.id, valid_to=None, path=None)
-        self._put(over.but(recorded_at=edit.ts))
+        self._put_fact(over.but(recorded_at=edit.ts))
 
     # --- what waits in review ------------------------------------------------------------
 
-    def _review(self, shard: Shard, sheet: Sheet, edit: Edit, before: dict[str, tuple[int, Fact]]) -> None:
+    def _apply_review(
+        self, shard: Shard, sheet: Sheet, edit: Edit, before: dict[str, tuple[int, Fact]]
+    ) -> None:
         now, nameless = sheet.pending(), sheet.nameless()
         told = {str(each.get("id")): each for each in edit.facts}
         by_person = self._is_person(edit.author)
@@ -385,38 +389,38 @@ class Ledger:
                 }
                 fact = Fact.from_dict(given | {"relation": read.relation, "object": read.object})
                 shard.ask(name, fact.topic)
-                self._put(fact.but(path=None))
+                self._put_fact(fact.but(path=None))
             elif name in before:
-                waiting = self._pending(name)
+                waiting = self._find_pending(name)
                 if waiting is not None and by_person and before[name][1] != read:
-                    self._put(_answered(waiting, read, before[name][1]))
+                    self._put_fact(_apply_answer(waiting, read, before[name][1]))
             elif by_person or edit.undoes is not None:
                 self._ask_again(shard, name, read, by_person=by_person)
         for name in sorted(before.keys() - now.keys()):
-            waiting = self._pending(name)
+            waiting = self._find_pending(name)
             read = before[name][1]
             if waiting is not None and by_person and (read.relation, read.object) not in nameless:
-                # It never held, so it has no end; when it was turned down is known.
-                self._put(waiting.but(status="rejected", recorded_at=edit.ts))
+                # It never held, so it has no end; the time of the rejection is known.
+                self._put_fact(waiting.but(status="rejected", recorded_at=edit.ts))
         sheet.ids = [None] * len(sheet.lines)
         for name, (at, _) in now.items():
             sheet.ids[at] = name
 
     def _ask_again(self, shard: Shard, name: str, read: Fact, *, by_person: bool) -> None:
-        """A line that was removed is back: what was turned down with it waits again."""
+        """Let a rejected proposal wait again if its line is back."""
         topic = shard.asked.get(name)
         fact = self._shard(topic).facts.get(name) if topic is not None else None
         if fact is not None and fact.status in ("rejected", "pending") and fact.valid_to is None:
             fact = fact.but(status="pending")
-            self._put(_answered(fact, read, read.but(tags=())) if by_person else fact)
+            self._put_fact(_apply_answer(fact, read, read.but(tags=())) if by_person else fact)
 
-    def _pending(self, name: str) -> Fact | None:
+    def _find_pending(self, name: str) -> Fact | None:
         topic = self.waiting.get(name)
         fact = self._shard(topic).facts.get(name) if topic is not None else None
         return fact if fact is not None and fact.status == "pending" else None
 
-    def _put(self, fact: Fact) -> None:
-        """Into the shard of its topic."""
+    def _put_fact(self, fact: Fact) -> None:
+        """Put a fact into the shard of its topic."""
         if fact.status == "pending":
             self.waiting[fact.id or ""] = fact.topic
         else:
@@ -426,21 +430,20 @@ class Ledger:
 
     # --- what was said of facts without touching a page ----------------------------------
 
-    def _set(self, record: Record) -> None:
-        """A person's word on a fact: its score, a pin, its level."""
+    def _apply_decision(self, record: Record) -> None:
+        """Apply a person's decision on a fact: its score, a pin, its level."""
         fact = self._shard(str(record.get("topic"))).facts.get(str(record.get("fact")))
         if fact is not None:
             given = {name: value for name, value in record.get("set", {}).items() if name in _SET}
             if "tags" in given:
                 given["tags"] = tuple(map(str, given["tags"] or ()))
             if (fact.status, given.get("status")) == ("pending", "rejected"):
-                given["recorded_at"] = float(
-                    record.get("ts") or 0.0
-                )  # it never held; this is when it was turned down
-            self._put(fact.but(**given))
+                # It never held; this is the time of the rejection.
+                given["recorded_at"] = float(record.get("ts") or 0.0)
+            self._put_fact(fact.but(**given))
 
-    def _retold(self, old: str, raw: Record, record: Record) -> None:
-        """A fact takes the place of another on a line that says the same."""
+    def _replace_on_line(self, old: str, raw: Record, record: Record) -> None:
+        """Let a fact take the place of another on a line with the same text."""
         shard = self._shard(str(raw.get("topic")))
         sheet = next((each for each in shard.sheets.values() if old in each.ids), None)
         if sheet is None or old not in shard.facts:
@@ -451,10 +454,10 @@ class Ledger:
         sheet.ids[sheet.ids.index(old)] = str(raw["id"])
         shard.standing.discard(old)
         shard.standing.add(str(raw["id"]))
-        self._put(Fact.from_dict({**raw, "status": "current", "path": sheet.path}))
+        self._put_fact(Fact.from_dict({**raw, "status": "current", "path": sheet.path}))
 
-    def _placed(self, record: Record) -> None:
-        """An entry was placed: its topic has it; facts were said again; others are only of the past."""
+    def _take_placed(self, record: Record) -> None:
+        """Take a placed entry: its topic has it; facts were repeated; others are only history."""
         if record.get("entry") is None:
             return
         shard = self._shard(str(record.get("topic")))
@@ -466,27 +469,29 @@ class Ledger:
         for topic, name, source, *said in record.get("restated", ()):
             fact = self._shard(str(topic)).facts.get(str(name))
             if fact is not None and source not in fact.sources:
-                sources = latest((*fact.sources, str(source)))
-                self._put(
+                sources = keep_latest((*fact.sources, str(source)))
+                self._put_fact(
                     fact.but(sources=sources, said_at=max((*said, fact.said_at), key=lambda ts: ts or 0.0))
                 )
         for old, raw in record.get("retold", ()):
-            self._retold(str(old), raw, record)
+            self._replace_on_line(str(old), raw, record)
         for raw in record.get("raised", ()):
             fact = self._shard(str(raw.get("topic"))).facts.get(str(raw.get("id")))
             if fact is not None and fact.status == "current":
-                self._put(Fact.from_dict({**raw, "status": "current"}).but(path=fact.path, line=fact.line))
+                self._put_fact(
+                    Fact.from_dict({**raw, "status": "current"}).but(path=fact.path, line=fact.line)
+                )
         for raw in record.get("history", ()):
-            self._put(Fact.from_dict({"subject": raw.get("topic", ""), **raw}))
+            self._put_fact(Fact.from_dict({"subject": raw.get("topic", ""), **raw}))
 
 
 def _end_of(fact: Fact) -> str:
-    """When a fact's line went; nothing, if it never had one."""
+    """Return when a fact's line went; empty if it never had one."""
     return fact.valid_to or (written(fact.recorded_at or 0.0) if fact.superseded_by else "")
 
 
-def _answered(waiting: Fact, read: Fact, before: Fact) -> Fact:
-    """What a person made of a proposal's line. A tick that was there before is a tick only if it counted then."""
+def _apply_answer(waiting: Fact, read: Fact, before: Fact) -> Fact:
+    """Apply a person's change of a proposal's line. An earlier tick counts only if it counted then."""
     is_ticked = TICKED in read.tags and (TICKED not in before.tags or TICKED in waiting.tags)
     tags = (*(tag for tag in waiting.tags if tag != TICKED), *((TICKED,) if is_ticked else ()))
     return waiting.but(relation=read.relation, object=read.object, tags=tags)

@@ -1,8 +1,9 @@
-"""A sheet: the lines of a page, and which fact stands on which of them, carried along through its edits. And a shard:
+"""Sheets and shards. A sheet: the lines of a page, and the fact on each of them, followed through all edits. A shard:
 the sheets and the facts of one topic.
 
-A line keeps its fact for as long as it stays a line of the page, and no fact stands on two. Reading an edit costs what
-the edit is long, unless the page has headings of kinds, fences or comments, whose reach only the whole page tells.
+A line keeps its fact for as long as it stays a line of the page, and no fact stands on two lines. The cost of reading
+an edit depends on its length, unless the page has headings of kinds, fences or comments: their reach needs the whole
+page.
 """
 
 from __future__ import annotations
@@ -24,22 +25,21 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
-    from looseleaf.base.values import Edit, Ended, Fact, Kind, Record
+    from looseleaf.base.values import Edit, Ended, Kind, Record
 
 
-# Lines that go and come: those that one edit took away, until it is known what became of each; and those
-# that somebody lately took off one page by hand, or put on one.
+# --- moved lines ------------------------------------------------------------------------
 
 
 TAKEN = "-"
 PUT = "+"
 
 _SOURCES = 20
-"""Sources of one fact that are kept: the first, and the latest."""
+"""The number of sources kept for a fact: the first, and the latest."""
 
 _SECONDS = 120.0
 _MOST = 20_000
-"""Lines that are remembered at most: more were never moved within two minutes by one hand."""
+"""The most lines remembered: one person never moved more within two minutes."""
 
 
 class Moves:
@@ -70,7 +70,7 @@ class Moves:
         return move
 
     def forget(self, ts: float) -> None:
-        """At this time, what is long ago."""
+        """Forget moves that are too old at this time."""
         while self._all:
             oldest = next(iter(self._all))
             if len(self._all) <= _MOST and self._all[oldest][0] >= ts - _SECONDS:
@@ -81,7 +81,7 @@ class Moves:
         self._add([ts, way, fact.relation, fact.object, fact.topic, fact.id])
 
     def find(self, way: str, ts: float, fact: Fact) -> tuple[str, str] | None:
-        """The topic and the id of the same line, which went the way not long before; it is not found again."""
+        """Return the topic and id of the same line that moved this way shortly before, and forget the move."""
         for number in self._by_line.get((way, fact.relation, fact.object), ()):
             if abs(self._all[number][0] - ts) <= _SECONDS:
                 move = self._drop(number)
@@ -89,8 +89,8 @@ class Moves:
         return None
 
 
-class Left:
-    """The facts whose lines an edit took away, until it is known what became of each."""
+class RemovedFacts:
+    """The facts whose lines an edit removed, until each is accounted for."""
 
     def __init__(self, shard: Shard, gone: Iterable[str]) -> None:
         from looseleaf.language.relations import relation_of
@@ -106,19 +106,19 @@ class Left:
         return self._facts.pop(name, None) if name is not None else None
 
     def moved(self, read: Fact) -> Fact | None:
-        """The one that said the same."""
-        return self._first(self._by_line.get((read.relation, read.object), []))
+        """Take the fact with the same text."""
+        return self._take_first(self._by_line.get((read.relation, read.object), []))
 
     def replaced(self, read: Fact) -> Fact | None:
-        """The one in whose place this stands now: of the same relation, and of many values the only one."""
+        """Take the fact that this one replaces: of the same relation and, if it has many values, the only one."""
         from looseleaf.language.relations import relation_of
 
         relation = relation_of(read.relation)
         if relation.many and len(self._facts) != 1:
             return None
-        return self._first(self._by_label.get(relation.label, []), only="current")
+        return self._take_first(self._by_label.get(relation.label, []), only="current")
 
-    def _first(self, names: list[str], only: str | None = None) -> Fact | None:
+    def _take_first(self, names: list[str], only: str | None = None) -> Fact | None:
         while names:
             name = names.pop()
             if name in self._facts and only in (None, self._facts[name].status):
@@ -132,9 +132,9 @@ class Left:
 # --- lines of one fact on two pages of its topic -----------------------------------------
 
 
-class Lines:
-    """Where the facts of a shard stand, looked up once for all that one edit does: no line moves meanwhile. `ended` is
-    what the edit says has ended."""
+class MovedLines:
+    """The places of a shard's facts, looked up once per edit: no line moves meanwhile. `ended`: the facts that the edit
+    ends."""
 
     def __init__(self, shard: Shard, ended: Iterable[Ended]) -> None:
         self._shard = shard
@@ -144,11 +144,11 @@ class Lines:
             self._replaced.setdefault(by, []).append(name)
 
     def replaced_by(self, name: str) -> list[str]:
-        """The facts that the edit says this one replaces."""
+        """Return the facts that the edit says this one replaces."""
         return self._replaced.get(name, [])
 
     def hand_over(self, name: str, other: str) -> str:
-        """Have the line of one fact stand for another one; the page that it stands on."""
+        """Give the line of one fact to another one. Return its page."""
         if self._at is None:
             sheets = self._shard.sheets.values()
             self._at = {each: (sheet, at) for sheet in sheets for at, each in enumerate(sheet.ids) if each}
@@ -159,17 +159,17 @@ class Lines:
         return sheet.path
 
 
-def drop(shard: Shard, name: str) -> None:
-    """As if there had never been such a fact."""
+def drop_fact(shard: Shard, name: str) -> None:
+    """Remove a fact without a trace."""
     fact = shard.facts.pop(name)
     shard._like[fact.relation, fact.object].discard(name)
 
 
-def latest(sources: tuple[str, ...]) -> tuple[str, ...]:
+def keep_latest(sources: tuple[str, ...]) -> tuple[str, ...]:
     return sources if len(sources) <= _SOURCES else (sources[0], *sources[-_SOURCES + 1 :])
 
 
-def says_same(fact: Fact, other: Fact) -> bool:
+def is_same_fact(fact: Fact, other: Fact) -> bool:
     from looseleaf.language.relations import slot
     from looseleaf.language.value_keys import key
 
@@ -178,13 +178,13 @@ def says_same(fact: Fact, other: Fact) -> bool:
     )
 
 
-def merged(fact: Fact, like: Fact) -> Fact:
-    """One of two that say the same, on the line of the other: it rests on the words of both."""
+def merge(fact: Fact, like: Fact) -> Fact:
+    """Merge two facts that say the same, on the line of the second: the result has the sources of both."""
     better = fact if is_at_least(fact.level, like.level or "tainted") else like
     return fact.but(
         relation=like.relation,
         object=like.object,
-        sources=latest(tuple(dict.fromkeys((*fact.sources, *like.sources)))),
+        sources=keep_latest(tuple(dict.fromkeys((*fact.sources, *like.sources)))),
         tags=tuple(dict.fromkeys((*fact.tags, *(tag for tag in like.tags if tag == PINNED)))),
         level=better.level,
         confidence=better.confidence,
@@ -193,27 +193,27 @@ def merged(fact: Fact, like: Fact) -> Fact:
 
 
 _REACHES = lazy(r"^\ufeff?(?:#{2,6}[ \t]|---\s*$)|```|~~~|<!--|-->", re.MULTILINE)
-"""What decides how other lines are read."""
+"""Marks that decide how other lines are read."""
 
 _EVIDENCE = lazy(r"[ \t]*(f_[0-9a-f]{12})\b")
 """The line under a proposal in review, which begins with the fact's id: content cannot begin a line."""
 
 _ASKED = 1000
-"""Of so many proposals it is known, when their line comes back to a page of review, whose it was."""
+"""The number of proposals whose topic is known if their line comes back to a page of review."""
 
 
 def shard_of(path: str) -> str | None:
-    """The shard that keeps a page's lines; None for pages without facts."""
+    """Return the shard that holds a page's lines; None for pages without facts."""
     where = drawer(path)
     return topic_of(path) if where == "facts" else path.removesuffix(".md") if where == "review" else None
 
 
 @frozen
-class Change:
-    """What an edit did to the facts of a page.
+class LineChange:
+    """The effect of an edit on the facts of a page.
 
     `added`: lines (from 0) with a fact that has no id yet, and whether the edit wrote the line; if not, the edit only
-    uncovered it (a fence was closed before it). `gone`: the ids whose lines are none any more. `kinds`: facts that
+    uncovered it (a fence was closed before it). `gone`: the ids of lines that are no longer facts. `kinds`: facts that
     stayed, under a heading that names a kind.
     """
 
@@ -228,10 +228,10 @@ class Sheet:
         self.lines: list[str] = []
         self.ids: list[str | None] = []
         self.people: set[str] = set()
-        """The lines, without their ends, that a person wrote; not one that has left the page."""
+        """The lines, without their ends, that a person wrote and that still stand."""
         self.sha256: str | None = None
         self.summary_by: str | None = None
-        """Who wrote the summary that the page has now; `program` also where it came with a person's yes."""
+        """The author of the current summary; `program` also if it came with a person's yes."""
         self._is_plain: bool | None = None
 
     def to_list(self) -> list[Any]:
@@ -254,7 +254,7 @@ class Sheet:
 
     @property
     def is_summary_free(self) -> bool:
-        """Whether the program may make it anew: its own, or an agent's, of which index lines show nothing."""
+        """True if the program may rewrite the summary: its own, or an agent's, which index lines never show."""
         return self.is_summary_by_rule or (self.summary_by or "").startswith(AGENT)
 
     @property
@@ -262,7 +262,7 @@ class Sheet:
         return "".join(self.lines)
 
     def fits(self, edit: Edit) -> bool:
-        """Whether the edit starts from these lines, and makes lines of them."""
+        """Return True if the edit starts from these lines and leaves whole lines."""
         if not edit.whole and edit.base != self.sha256:
             return False
         lines = [] if edit.whole else self.lines
@@ -273,8 +273,10 @@ class Sheet:
                 is_end = stop == len(lines) and hunk is edit.hunks[-1]
                 if (
                     not done <= hunk.at <= len(lines)
-                    or lines[hunk.at : stop] != [_text(line, edit.encoding) for line in hunk.removed]
-                    or not _are_lines([_text(line, edit.encoding) for line in hunk.added], is_end=is_end)
+                    or lines[hunk.at : stop] != [_decode_line(line, edit.encoding) for line in hunk.removed]
+                    or not _are_lines(
+                        [_decode_line(line, edit.encoding) for line in hunk.added], is_end=is_end
+                    )
                 ):
                     return False
                 done = stop
@@ -282,8 +284,8 @@ class Sheet:
             return False
         return True
 
-    def take(self, edit: Edit) -> Change:
-        """An edit that `fits`."""
+    def take(self, edit: Edit) -> LineChange:
+        """Take an edit that `fits`."""
         gone: list[str] = []
         if edit.whole or edit.new is None:
             gone = [each for each in self.ids if each is not None]
@@ -293,32 +295,32 @@ class Sheet:
         if edit.new is None:
             self.summary_by = None
             self.people.clear()
-            return Change([], gone, [])
+            return LineChange([], gone, [])
         fresh: list[int] = []
         shift = 0
         for hunk in edit.hunks:
             at = hunk.at + shift
             stop = at + len(hunk.removed)
             gone += [each for each in self.ids[at:stop] if each is not None]
-            added = [_text(line, edit.encoding) for line in hunk.added]
+            added = [_decode_line(line, edit.encoding) for line in hunk.added]
             self.lines[at:stop] = added
             self.ids[at:stop] = [None] * len(added)
             fresh += range(at, at + len(added))
             shift += len(added) - len(hunk.removed)
-        self._sign(edit, fresh, is_less=before + len(fresh) > len(self.lines))
+        self._update_people(edit, fresh, is_less=before + len(fresh) > len(self.lines))
         if any(self.lines[at].startswith((">", "\ufeff>")) for at in fresh):
             is_by_rule = edit.facts and not edit.author.startswith(AGENT)
             self.summary_by = PROGRAM if is_by_rule else edit.author
-        return self._read(edit, fresh, gone)
+        return self._read_facts(edit, fresh, gone)
 
-    def _sign(self, edit: Edit, fresh: list[int], *, is_less: bool) -> None:
-        """Which lines are a person's now. `is_less`: the edit took lines away, or replaced some."""
+    def _update_people(self, edit: Edit, fresh: list[int], *, is_less: bool) -> None:
+        """Update which lines are a person's. `is_less`: the edit removed or replaced lines."""
         if edit.author in (PERSON, EXTERNAL):
             self.people.update(body(self.lines[at]) for at in fresh if not is_blank(self.lines[at]))
         if is_less and self.people:
             self.people.intersection_update(map(body, self.lines))
 
-    def _read(self, edit: Edit, fresh: list[int], gone: list[str]) -> Change:
+    def _read_facts(self, edit: Edit, fresh: list[int], gone: list[str]) -> LineChange:
         # A last line may have no end; what is joined to it must still begin a line.
         changed = "\n".join(line for hunk in edit.hunks for line in (*hunk.removed, *hunk.added))
         reaches = _REACHES.search(changed) is not None
@@ -326,7 +328,7 @@ class Sheet:
             self._is_plain = _REACHES.search(self.text) is None
         if self._is_plain and not reaches:
             found = parse(self.path, "".join(self.lines[at] for at in fresh))
-            return Change([(fresh[(fact.line or 1) - 1], fact, True) for fact in found.facts], gone, [])
+            return LineChange([(fresh[(fact.line or 1) - 1], fact, True) for fact in found.facts], gone, [])
         facts = {(fact.line or 1) - 1: fact for fact in parse(self.path, self.text).facts}
         written = set(fresh)
         added: list[tuple[int, Fact, bool]] = []
@@ -334,30 +336,31 @@ class Sheet:
         for at, known in enumerate(self.ids):
             read = facts.get(at)
             if known is not None and read is None:
-                gone.append(known)  # it came to stand in a fence, or under what makes it none
+                gone.append(known)  # it now stands in a fence, or under a mark that makes it no fact
                 self.ids[at] = None
             elif known is None and read is not None:
                 added.append((at, read, at in written))
             elif known is not None and read is not None and read.kind is not None:
                 kinds.append((known, read.kind))
-        return Change(added, gone, kinds)
+        return LineChange(added, gone, kinds)
 
     # --- pages of review -----------------------------------------------------------------
 
     def pending(self) -> dict[str, tuple[int, Fact]]:
-        """On a page of review: what waits there, by the id that the line under it names. Of copies, a ticked one."""
+        """Return the facts that wait on a page of review, by the id on the line below them. Of copies, prefer a ticked
+        one."""
         found: dict[str, tuple[int, Fact]] = {}
-        for at, fact, name in self._items():
+        for at, fact, name in self._review_items():
             is_better = name not in found or (TICKED in fact.tags and TICKED not in found[name][1].tags)
             if name is not None and is_better:
                 found[name] = at, fact
         return found
 
     def nameless(self) -> set[tuple[str, str]]:
-        """What stands on a page of review without such a line: it means nothing, also not that it was removed."""
-        return {(fact.relation, fact.object) for _, fact, name in self._items() if name is None}
+        """Return the facts on a page of review without such a line: they mean nothing, nor does their removal."""
+        return {(fact.relation, fact.object) for _, fact, name in self._review_items() if name is None}
 
-    def _items(self) -> Iterable[tuple[int, Fact, str | None]]:
+    def _review_items(self) -> Iterable[tuple[int, Fact, str | None]]:
         if drawer(self.path) == "review":
             for fact in parse(self.path, self.text).facts:
                 at = fact.line or 1
@@ -365,13 +368,13 @@ class Sheet:
                 yield at - 1, fact, named[1] if named else None
 
 
-def _text(line: str, encoding: str) -> str:
-    """A page that is no UTF-8 is journaled a character for each byte; readers see it decoded."""
+def _decode_line(line: str, encoding: str) -> str:
+    """Decode a line: a page that is not UTF-8 is journaled with one character per byte."""
     return line if encoding == "utf-8" else line.encode("latin-1").decode("utf-8", "replace")
 
 
 def _are_lines(lines: list[str], *, is_end: bool) -> bool:
-    """Whether each is one line; only the last of a page may lack its end."""
+    """Return True if each is one line; only the last of a page may lack its end."""
     last = len(lines) - 1
     return all(
         line.find("\n") == len(line) - 1 if at < last or not is_end else "\n" not in line[:-1]
@@ -380,7 +383,7 @@ def _are_lines(lines: list[str], *, is_end: bool) -> bool:
 
 
 class Shard:
-    """All that is known of one topic; or, under `review/<name>`, the lines of a page of review."""
+    """All facts of one topic; or, under `review/<name>`, the lines of a page of review."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -388,11 +391,11 @@ class Shard:
         self.sheets: dict[str, Sheet] = {}
         self.entries: dict[str, float] = {}
         self.asked: dict[str, str] = {}
-        """Of a page of review: the topics of what was asked there lately."""
+        """On a page of review: the topics of recent proposals."""
         self.standing: set[str] = set()
         """The facts that have a line."""
         self.position = START
-        """Behind the last record that changed it."""
+        """The end of the last record that changed it."""
         self._like: dict[tuple[str, str], set[str]] = {}
 
     def to_record(self) -> Record:
@@ -408,7 +411,7 @@ class Shard:
 
     @classmethod
     def from_record(cls, raw: Record) -> Shard:
-        """LookupError, TypeError or ValueError for what is none."""
+        """Raise LookupError, TypeError or ValueError if the record is invalid."""
         shard = cls(str(raw["name"]))
         shard.position = Position(*map(int, raw["position"]))
         for each in raw["facts"]:
@@ -429,7 +432,7 @@ class Shard:
         self._like.setdefault((fact.relation, fact.object), set()).add(name)
 
     def like(self, read: Fact) -> list[Fact]:
-        """The facts that say the same, word for word."""
+        """Return the facts with the same text, word for word."""
         return [self.facts[name] for name in sorted(self._like.get((read.relation, read.object), ()))]
 
     def ask(self, name: str, topic: str) -> None:
@@ -439,7 +442,7 @@ class Shard:
             del self.asked[next(iter(self.asked))]
 
     def placed(self) -> list[Fact]:
-        """Every fact, with the line on which it stands."""
+        """Return every fact, with its line."""
         lines = {
             found: (path, at + 1)
             for path, sheet in sorted(self.sheets.items())

@@ -1,7 +1,7 @@
-"""Placing: what becomes of each proposal of an entry, before any page is touched.
+"""Placement: what becomes of each proposal of an entry, before any page is touched.
 
-Most proposals add nothing new, and that is the normal result. Pure: the same proposals beside the same facts give the
-same plan; carrying it out twice is carrying it out once.
+Most proposals add nothing new: that is normal. Pure: the same proposals beside the same facts give the same plan, and
+applying a plan twice equals applying it once.
 """
 
 from __future__ import annotations
@@ -28,21 +28,21 @@ from looseleaf.facts.gate import (
 )
 from looseleaf.facts.identity import decide
 from looseleaf.facts.ledger import fact_id
+from looseleaf.facts.page_lines import is_same_fact
 from looseleaf.facts.replacing import (
     PLAIN,
     SURE,
     Change,
-    is_told_with,
-    naming,
+    cut_clauses,
+    facts_naming,
+    is_from_same_words,
     replaced_by,
-    saying,
     terms_of,
-    without,
     words_of,
+    words_test,
 )
 from looseleaf.language.clauses import is_over, is_told, spelled
 from looseleaf.language.relations import BY_LABEL, SALIENCE, relation_name, relation_of, slot
-from looseleaf.language.value_keys import key
 from looseleaf.log.journal import PERSON
 from looseleaf.pages.grammar import as_written
 from looseleaf.text.lines import (
@@ -63,87 +63,23 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from looseleaf.base.messages import Distilled, Proposal
-    from looseleaf.base.values import Ended, Fact, Kind
-    from looseleaf.facts.gate import Judged, Witness
+    from looseleaf.base.values import Ended, Kind
+    from looseleaf.facts.gate import Verdict
     from looseleaf.facts.known_facts import Facts
     from looseleaf.facts.replacing import Lexicon
 
-
-# Sentences that were true and are not any more: those whose fact was superseded, ended or rejected, known
-# again by the words that the fact is from.
-
-_LONG_ENOUGH = 8
-"""Characters of a quote by which a sentence is known again; fewer stand in many."""
+USER, PROJECT, PROFILE = paths.USER, paths.PROJECT, paths.PROFILE
 
 
-def over_and_now(known: Iterable[Fact]) -> tuple[list[Fact], list[Fact]]:
-    """Of facts, those that are over and those that are current. A note may say again what others say, and vouches for
-    none of it but itself."""
-    facts = list(known)
-    now = [fact for fact in facts if fact.status == "current"]
-    told = {undoubted(fact.object) for fact in now if fact.relation == NOTE}
-    over = [fact for fact in facts if fact.status in ("superseded", "rejected")]
-    over = [fact for fact in over if fact.relation != NOTE or undoubted(fact.object) not in told]
-    return over, [fact for fact in now if fact.relation != NOTE]
-
-
-def outdated_by(over: Iterable[Fact], now: Iterable[Fact]) -> Callable[[str], bool]:
-    """Tells of a sentence whether it is outdated."""
-    gone = list(over)
-    past, present = _quotes(gone), _quotes(now)
-    values = {(_plain(fact.quote or ""), _plain(undoubted(fact.object))) for fact in gone}
-
-    def is_said_of(words: str) -> bool:
-        """Whether it is the part of such words that says the value."""
-        return (
-            len(words) >= _LONG_ENOUGH
-            and any(
-                len(value) > 1 and stands_in(words, quote) and stands_in(value, words)
-                for quote, value in values
-            )
-            and not any(stands_in(words, quote) for quote in present)
-        )
-
-    def is_outdated(sentence: str) -> bool:
-        words = _plain(sentence)
-        return (any(stands_in(quote, words) for quote in past) or is_said_of(words)) and not any(
-            stands_in(quote, words) for quote in present
-        )
-
-    return is_outdated
-
-
-def stands_in(quote: str, words: str) -> bool:
-    """Whether it is there as words of its own: "I like tea" is not in "I like teaching"."""
-    at = words.find(quote)
-    while at >= 0:
-        end = at + len(quote)
-        if not (words[at - 1 : at].isalnum() or words[end : end + 1].isalnum()):
-            return True
-        if not quote[:1].isascii():
-            return True  # of a script without spaces nobody can tell
-        at = words.find(quote, at + 1)
-    return False
-
-
-def _quotes(facts: Iterable[Fact]) -> list[str]:
-    quotes = {_plain(fact.quote) for fact in facts if fact.quote}
-    return sorted(quote for quote in quotes if len(quote) >= _LONG_ENOUGH)
-
-
-def _plain(text: str) -> str:
-    return " ".join(text.casefold().split())
-
-
-# How facts are related: the same, said in one breath, one retelling another, one outranking another.
+# --- kinship of facts -------------------------------------------------------------------
 
 ENDS = "ends"
 NO_LONGER = "No longer "
-"""The tag of an item in review that asks whether something has ended; and how its relation begins."""
+"""The tag of a review item that asks whether something has ended; and the beginning of its relation."""
 
 
-def in_one_breath(fact: Fact, other: Fact) -> bool:
-    """Whether two facts were said by the same words of the same message."""
+def is_same_utterance(fact: Fact, other: Fact) -> bool:
+    """Return True if two facts come from the same words of the same message."""
     return bool(fact.quote) and fact.quote == other.quote and fact.sources[:1] == other.sources[:1]
 
 
@@ -152,246 +88,47 @@ def may_change(fact: Fact) -> bool:
 
 
 def outranks(old: Fact, new: Fact) -> bool:
-    """Whether a person wrote what only the user's talk speaks against."""
+    """Return True if a person wrote the old fact and only the user's talk contradicts it."""
     return old.level in (None, "confirmed") and new.level != "confirmed"
 
 
 def retells(note: Fact, fact: Fact) -> bool:
-    """Whether a note is the sentence that a fact is from, kept because it says more: it ends with the fact."""
+    """Return True if a note is the sentence that a fact comes from, kept because it says more: it ends with the
+    fact."""
     if note.relation != NOTE or note.status != "current" or not fact.quote:
         return False
     said = fact.quote.casefold().rstrip(".!")
     return note.entry_id == fact.entry_id and " ".join(said.split()) in note.object.casefold()
 
 
-def is_same_fact(fact: Fact, other: Fact) -> bool:
-    return slot(fact.topic, fact.relation) == slot(other.topic, other.relation) and (
-        key(fact.object, fact.relation) == key(other.object, other.relation)
-    )
-
-
 def sources_of(*facts: Fact) -> tuple[str, ...]:
     return tuple(dict.fromkeys(source for fact in facts for source in fact.sources))
 
 
-def ending(fact: Fact) -> Fact:
-    """The review item that asks whether a fact has ended."""
+def ending_of(fact: Fact) -> Fact:
+    """Return the review item that asks whether a fact has ended."""
     return fact.but(status="pending", relation=f"{NO_LONGER}{fact.relation}", tags=(*fact.tags, ENDS))
 
 
-def joined(fact: Fact, waits: Fact) -> Fact:
+def join_waiting(fact: Fact, waits: Fact) -> Fact:
     return fact.but(id=waits.id, sources=sources_of(waits, fact), user_fact_score=waits.user_fact_score)
 
 
 def is_guess_of(old: Fact, fact: Fact) -> bool:
-    """Whether a conclusion says what the user says now."""
+    """Return True if a conclusion has the same content as the user's words now."""
     is_guess = old.status == "current" and not is_trusted(old.level) and old.level is not None
     return is_guess and is_same_fact(old, fact)
 
 
 def is_document(origin: str) -> bool:
-    """Whether it was given to the memory as a text, or imported: a person brought it, and a person says yes to it."""
+    """Return True for a document or an import: a person brought it, so a person approves it."""
     return is_imported(origin) or origin == "document"
 
 
-# The changes that a plan makes to pages: which lines come and go, which facts end by that, and what
-# becomes history.
-
-USER, PROJECT, PROFILE = paths.USER, paths.PROJECT, paths.PROFILE
-
-AT_TOP = 0.4
-"""The salience from which on a fact of the user's stands on USER.md, which is in every prompt."""
-
-
-@frozen
-class Line:
-    """One change of one page: a fact to add, one to take away, or one in place of another. `waited`: the fact to add
-    waited in review, under the same id."""
-
-    add: Fact | None = None
-    remove: Fact | None = None
-    waited: bool = False
-
-
-def page_of(fact: Fact) -> str:
-    """The top of the folder is in every prompt: only what the user said, or a person confirmed, stands there."""
-    is_worth = fact.level == "confirmed" or (
-        is_trusted(fact.level) and (1.0 if fact.salience is None else fact.salience) >= AT_TOP
-    )
-    return PROFILE if fact.topic == USER and is_worth else f"facts/{fact.topic}.md"
-
-
-class PageChanges:
-    """`held` gives all facts of a topic."""
-
-    def __init__(self, entry_id: str, entry_ts: float, held: Callable[[str], list[Fact]]) -> None:
-        self._entry_id, self._entry_ts, self._load = entry_id, entry_ts, held
-        self._held: dict[str, list[Fact]] = {}
-        self._new: set[str] = set()
-        self._taken_back: set[str] = set()
-        self._reworded: set[str] = set()
-        self.lines: dict[str, list[Line]] = {}
-        """What is to be done to each page."""
-        self.settled: list[str] = []
-        """What waited in review, and stands on a page now because the user said it."""
-        self.ended: dict[str, list[Ended]] = {}
-        self.history: list[Fact] = []
-        self.raised: list[Fact] = []
-        self.retold: list[tuple[str, Fact]] = []
-        self.ended_there: list[Ended] = []
-        """Facts that take the place of others on lines that stay as they are, and those that end by that."""
-
-    def _held_in(self, topic: str) -> list[Fact]:
-        """All that is held of a topic. A line whose fact has ended goes: a crash came before that was done."""
-        if topic not in self._held:
-            self._held[topic] = held = self._load(topic)
-            for each in held:
-                if each.status == "superseded" and each.line is not None:
-                    self._take_line(each)
-        return self._held[topic]
-
-    def give_up(self, fact: Fact) -> None:
-        """A fact that nothing says any more goes from its page. Nobody said that it ended: it never held."""
-        self._held_in(fact.topic)
-        self._end(fact, (fact,))
-
-    def keep_lines(self) -> None:
-        """To be called at the end. A line that would be replaced by itself stays; the fact on it is another one."""
-        for lines in self.lines.values():
-            for line in list(lines):
-                old, new = line.remove, line.add
-                if old and new and (old.relation, old.object) == (new.relation, new.object):
-                    lines.remove(line)
-                    self.retold.append((old.id or "", new))
-                    ended = self.ended.get(old.topic, [])
-                    self.ended_there += [each for each in ended if each[0] == old.id]
-                    ended[:] = [each for each in ended if each[0] != old.id]
-
-    def _add(self, fact: Fact, replaced: Sequence[Fact], page: str | None = None) -> None:
-        """On its page; in place of a fact that stands there, or beside what is there."""
-        page = page or page_of(fact)
-        self._held[fact.topic].append(fact)
-        self._new.add(fact.id or "")
-        is_finding = is_found(fact.object)
-        there = next(
-            (old for old in replaced if old.path == page and is_found(old.object) == is_finding), None
-        )
-        self.lines.setdefault(page, []).append(Line(fact, there, fact.id in self.settled))
-        for old in replaced:
-            if old is not there:
-                self._take_line(old)
-
-    def _supersede(self, fact: Fact, facts: Sequence[Fact]) -> None:
-        self._add(fact, self._over(facts, fact.valid_from or "", fact.id))
-
-    def _end(self, fact: Fact, facts: Sequence[Fact]) -> None:
-        for old in self._over(facts, fact.valid_from or "", None):
-            self._take_line(old)
-
-    def _over(self, facts: Sequence[Fact], when: str, by: str | None) -> list[Fact]:
-        """Those that end, and stand on a page. What is only to be put on one by this plan never gets there."""
-        standing: list[Fact] = []
-        for old in facts:
-            held = self._held[old.topic]
-            held[:] = [each for each in held if each.id != old.id]
-            over = old.but(status="superseded", valid_to=max(when, old.valid_from or when), superseded_by=by)
-            if old.id in self._reworded:
-                self._new.discard(old.id)
-                self._never_reworded(old, by)
-                standing += self._withdraw(old)
-                continue
-            held.append(over)
-            if old.id in self._new:
-                self._new.discard(old.id)
-                self._taken_back.add(old.id or "")
-                self.history.append(over)
-                standing += self._withdraw(old)
-            else:
-                self.ended.setdefault(old.topic, []).append((old.id or "", over.valid_to or when, by))
-                standing.append(old)
-        return standing
-
-    def _never_reworded(self, fact: Fact, by: str | None) -> None:
-        """Words that this plan gave a fact but never wrote: what replaces them replaces the fact itself."""
-        held, ended = self._held[fact.topic], self.ended.get(fact.topic, [])
-        for facts in (held, self.history):
-            facts[:] = [
-                each.but(superseded_by=by) if each.superseded_by == fact.id else each for each in facts
-            ]
-        ended[:] = [(old, when, by if it == fact.id else it) for old, when, it in ended]
-
-    def _withdraw(self, fact: Fact) -> list[Fact]:
-        """Take a line back that is not written yet: the fact that it was to replace still stands."""
-        for lines in self.lines.values():
-            for line in lines:
-                if line.add is not None and line.add.id == fact.id:
-                    lines.remove(line)
-                    return [line.remove] if line.remove is not None else []
-        return []
-
-    def _take_line(self, fact: Fact) -> None:
-        if fact.path is not None:
-            self.lines.setdefault(fact.path, []).append(Line(None, fact))
-
-    def _go(self, facts: Sequence[Fact], by: Fact) -> None:
-        """What is over, and whose place another fact took elsewhere."""
-        for old in self._over(facts, by.valid_from or "", by.id):
-            self._take_line(old)
-
-    def _restate_as(self, old: Fact, by: Fact, said: str, tags: tuple[str, ...] | None = None) -> None:
-        """The same fact in other words on the same line."""
-        label, said = as_written(old.relation, said)
-        name = fact_id(self._entry_id, old.topic, label, said, old.id or "")
-        new = old.but(id=name, relation=label, object=said, tags=old.tags if tags is None else tags)
-        new = new.but(
-            valid_from=by.valid_from, path=None, line=None, entry_id=self._entry_id, entry_ts=self._entry_ts
-        )
-        self._add(new, self._over((old,), by.valid_from or "", name), page=old.path)
-        self._reworded.add(name)
-
-    def _raise(self, old: Fact, better: Fact) -> None:
-        """The same line in the same place: the fact stays, and rests on better words."""
-        members = ("level", "origin", "quote", "confidence", "tags", "sources", "entry_id", "entry_ts")
-        raised = old.but(**{name: getattr(better, name) for name in members})
-        held = self._held[old.topic]
-        held[:] = [raised if each.id == old.id else each for each in held]
-        self.raised.append(raised)
-
-    def _never_held(self, fact: Fact, said: str) -> None:
-        """The user says that something is over which is not held: older talk that is read later may still speak of it,
-        and must not bring it back."""
-        if not is_trusted(fact.level) or UNVERIFIED in fact.tags:
-            return
-        name = fact_id(self._entry_id, fact.topic, fact.relation, said, "ended")
-        over = fact.but(id=name, object=said, valid_from=None, valid_to=fact.valid_from, status="superseded")
-        if all(each.id != name and not is_same_fact(over, each) for each in self._held[fact.topic]):
-            self._held[fact.topic].append(over)
-            self.history.append(over)
-
-    def _older(self, fact: Fact, newer: Sequence[Fact]) -> None:
-        """It was true before what holds now: history, and no line."""
-        until = min((each.valid_from for each in newer if each.valid_from), default=fact.valid_to)
-        past = fact.but(status="superseded", valid_to=fact.valid_to or until, path=None)
-        self._held[fact.topic].append(past)
-        self.history.append(past)
-
-    def _dated(self, fact: Fact, proposal: Proposal, replaced: Sequence[Fact]) -> Fact:
-        """True since the date that the words name, if that is past and leaves what it replaces its time."""
-        since = proposal.valid_from
-        if (
-            since
-            and since <= (fact.valid_from or "")
-            and all(since >= (old.valid_from or "") for old in replaced)
-        ):
-            return fact.but(valid_from=since)
-        return fact
-
-
-# What is worth a place on USER.md, which is in every prompt: in which order, how many lines, and for how
-# long.
+# --- the user's page --------------------------------------------------------------------
 
 LINES = 40
-"""Lines that USER.md holds: what a person reads at a glance, and every prompt can carry."""
+"""The number of lines on USER.md: a person reads them at a glance, and every prompt can carry them."""
 
 PEOPLE = "people"
 """The tag of a line about another person."""
@@ -416,7 +153,7 @@ _OF_KINDS: dict[Kind | None, int] = {
 
 
 def group_of(fact: Fact) -> int:
-    """The lower, the nearer to the top of the page."""
+    """Return a fact's group: lower groups stand nearer to the top of the page."""
     name = relation_name(fact.relation)
     for number, names in enumerate(_GROUPS):
         if name in names:
@@ -429,8 +166,8 @@ def group_of(fact: Fact) -> int:
 
 
 def line_before(fact: Fact, standing: Sequence[Fact]) -> int | None:
-    """The line of the first fact that stands lower than this one should; None: it goes behind them all. `standing` are
-    the facts of the page, in its order."""
+    """Return the line of the first fact that belongs below this one. None: add it at the end. `standing`: the facts of
+    the page, in order."""
     mine = group_of(fact)
     behind = [other for other in standing if group_of(other) > mine]
     ahead = [other for other in standing if group_of(other) <= mine]
@@ -444,24 +181,219 @@ _DATE = lazy(r"(?<!\d)([12]\d{3})-(\d\d)(?:-(\d\d))?(?!\d)")
 
 
 def is_passed(fact: Fact, today: str) -> bool:
-    """Whether a plan or a deadline is over: every date that it names is before today (`2026-03-01`)."""
+    """Return True if a plan or a deadline is over: every date in it is before today (`2026-03-01`)."""
     if fact.kind != "commitment":
         return False
     dates = [f"{year}-{month}-{day or '31'}" for year, month, day in _DATE.findall(fact.object)]
     return bool(dates) and max(dates) < today
 
 
+# --- page changes -----------------------------------------------------------------------
+
+AT_TOP = 0.4
+"""The least salience of the user's facts on USER.md, which is in every prompt."""
+
+
+@frozen
+class PlannedLine:
+    """One change of one page: a fact to add, one to remove, or one in place of another. `waited`: the fact to add
+    waited in review, under the same id."""
+
+    add: Fact | None = None
+    remove: Fact | None = None
+    waited: bool = False
+
+
+def page_of(fact: Fact) -> str:
+    """Return the page for a fact. The top of the folder is in every prompt: only facts that the user said, or a person
+    confirmed, stand there."""
+    is_worth = fact.level == "confirmed" or (
+        is_trusted(fact.level) and (1.0 if fact.salience is None else fact.salience) >= AT_TOP
+    )
+    return PROFILE if fact.topic == USER and is_worth else f"facts/{fact.topic}.md"
+
+
+class PageChanges:
+    """The changes that a plan makes to pages: lines that come and go, facts that end with them, and history. `held`
+    returns all facts of a topic."""
+
+    def __init__(self, entry_id: str, entry_ts: float, held: Callable[[str], list[Fact]]) -> None:
+        self._entry_id, self._entry_ts, self._load = entry_id, entry_ts, held
+        self._held: dict[str, list[Fact]] = {}
+        self._new: set[str] = set()
+        self._taken_back: set[str] = set()
+        self._reworded: set[str] = set()
+        self.lines: dict[str, list[PlannedLine]] = {}
+        """The changes of each page."""
+        self.settled: list[str] = []
+        """Facts that waited in review, and stand on a page now because the user said them."""
+        self.ended: dict[str, list[Ended]] = {}
+        self.history: list[Fact] = []
+        self.raised: list[Fact] = []
+        self.retold: list[tuple[str, Fact]] = []
+        self.ended_there: list[Ended] = []
+        """Facts that replace others on lines that stay the same (`retold`), and the ends that this causes."""
+
+    def _held_in(self, topic: str) -> list[Fact]:
+        """Return all facts of a topic. Remove a line whose fact has ended: a crash came first."""
+        if topic not in self._held:
+            self._held[topic] = held = self._load(topic)
+            for each in held:
+                if each.status == "superseded" and each.line is not None:
+                    self._take_line(each)
+        return self._held[topic]
+
+    def give_up(self, fact: Fact) -> None:
+        """Remove a fact that no longer has a source. It did not end: it never held."""
+        self._held_in(fact.topic)
+        self._end(fact, (fact,))
+
+    def keep_lines(self) -> None:
+        """Keep lines that would replace themselves, with the new fact on them. Call this at the end."""
+        for lines in self.lines.values():
+            for line in list(lines):
+                old, new = line.remove, line.add
+                if old and new and (old.relation, old.object) == (new.relation, new.object):
+                    lines.remove(line)
+                    self.retold.append((old.id or "", new))
+                    ended = self.ended.get(old.topic, [])
+                    self.ended_there += [each for each in ended if each[0] == old.id]
+                    ended[:] = [each for each in ended if each[0] != old.id]
+
+    def _add_line(self, fact: Fact, replaced: Sequence[Fact], page: str | None = None) -> None:
+        """Add a fact to its page: in place of a fact there, or as a new line."""
+        page = page or page_of(fact)
+        self._held[fact.topic].append(fact)
+        self._new.add(fact.id or "")
+        is_finding = is_found(fact.object)
+        there = next(
+            (old for old in replaced if old.path == page and is_found(old.object) == is_finding), None
+        )
+        self.lines.setdefault(page, []).append(PlannedLine(fact, there, fact.id in self.settled))
+        for old in replaced:
+            if old is not there:
+                self._take_line(old)
+
+    def _supersede(self, fact: Fact, facts: Sequence[Fact]) -> None:
+        self._add_line(fact, self._end_facts(facts, fact.valid_from or "", fact.id))
+
+    def _end(self, fact: Fact, facts: Sequence[Fact]) -> None:
+        for old in self._end_facts(facts, fact.valid_from or "", None):
+            self._take_line(old)
+
+    def _end_facts(self, facts: Sequence[Fact], when: str, by: str | None) -> list[Fact]:
+        """End facts, and return those that stand on a page. A line that this plan only meant to add is never
+        written."""
+        standing: list[Fact] = []
+        for old in facts:
+            held = self._held[old.topic]
+            held[:] = [each for each in held if each.id != old.id]
+            over = old.but(status="superseded", valid_to=max(when, old.valid_from or when), superseded_by=by)
+            if old.id in self._reworded:
+                self._new.discard(old.id)
+                self._drop_rewording(old, by)
+                standing += self._withdraw_line(old)
+                continue
+            held.append(over)
+            if old.id in self._new:
+                self._new.discard(old.id)
+                self._taken_back.add(old.id or "")
+                self.history.append(over)
+                standing += self._withdraw_line(old)
+            else:
+                self.ended.setdefault(old.topic, []).append((old.id or "", over.valid_to or when, by))
+                standing.append(old)
+        return standing
+
+    def _drop_rewording(self, fact: Fact, by: str | None) -> None:
+        """Drop words that this plan gave a fact but never wrote: their replacement replaces the fact itself."""
+        held, ended = self._held[fact.topic], self.ended.get(fact.topic, [])
+        for facts in (held, self.history):
+            facts[:] = [
+                each.but(superseded_by=by) if each.superseded_by == fact.id else each for each in facts
+            ]
+        ended[:] = [(old, when, by if it == fact.id else it) for old, when, it in ended]
+
+    def _withdraw_line(self, fact: Fact) -> list[Fact]:
+        """Withdraw a line that is not written yet: the fact that it was to replace still stands."""
+        for lines in self.lines.values():
+            for line in lines:
+                if line.add is not None and line.add.id == fact.id:
+                    lines.remove(line)
+                    return [line.remove] if line.remove is not None else []
+        return []
+
+    def _take_line(self, fact: Fact) -> None:
+        if fact.path is not None:
+            self.lines.setdefault(fact.path, []).append(PlannedLine(None, fact))
+
+    def _remove_replaced(self, facts: Sequence[Fact], by: Fact) -> None:
+        """End facts whose place another fact took elsewhere."""
+        for old in self._end_facts(facts, by.valid_from or "", by.id):
+            self._take_line(old)
+
+    def _restate_as(self, old: Fact, by: Fact, said: str, tags: tuple[str, ...] | None = None) -> None:
+        """Reword a fact on the same line."""
+        label, said = as_written(old.relation, said)
+        name = fact_id(self._entry_id, old.topic, label, said, old.id or "")
+        new = old.but(id=name, relation=label, object=said, tags=old.tags if tags is None else tags)
+        new = new.but(
+            valid_from=by.valid_from, path=None, line=None, entry_id=self._entry_id, entry_ts=self._entry_ts
+        )
+        self._add_line(new, self._end_facts((old,), by.valid_from or "", name), page=old.path)
+        self._reworded.add(name)
+
+    def _raise_level(self, old: Fact, better: Fact) -> None:
+        """Give a fact better sources; its line stays."""
+        members = ("level", "origin", "quote", "confidence", "tags", "sources", "entry_id", "entry_ts")
+        raised = old.but(**{name: getattr(better, name) for name in members})
+        held = self._held[old.topic]
+        held[:] = [raised if each.id == old.id else each for each in held]
+        self.raised.append(raised)
+
+    def _record_never_held(self, fact: Fact, said: str) -> None:
+        """Record the end of something that is not held: older talk read later may still mention it, and must not bring
+        it back."""
+        if not is_trusted(fact.level) or UNVERIFIED in fact.tags:
+            return
+        name = fact_id(self._entry_id, fact.topic, fact.relation, said, "ended")
+        over = fact.but(id=name, object=said, valid_from=None, valid_to=fact.valid_from, status="superseded")
+        if all(each.id != name and not is_same_fact(over, each) for each in self._held[fact.topic]):
+            self._held[fact.topic].append(over)
+            self.history.append(over)
+
+    def _add_history(self, fact: Fact, newer: Sequence[Fact]) -> None:
+        """Record a fact that was true before the current one: history, without a line."""
+        until = min((each.valid_from for each in newer if each.valid_from), default=fact.valid_to)
+        past = fact.but(status="superseded", valid_to=fact.valid_to or until, path=None)
+        self._held[fact.topic].append(past)
+        self.history.append(past)
+
+    def _date_by_words(self, fact: Fact, proposal: Proposal, replaced: Sequence[Fact]) -> Fact:
+        """Date a fact by its words, if that date is past and not before the facts that it replaces."""
+        since = proposal.valid_from
+        if (
+            since
+            and since <= (fact.valid_from or "")
+            and all(since >= (old.valid_from or "") for old in replaced)
+        ):
+            return fact.but(valid_from=since)
+        return fact
+
+
+# --- the plan ---------------------------------------------------------------------------
+
 _QUOTE = 300
 
 CHECKED = "checked"
-"""The tag of a conclusion that a second look of the model confirmed."""
+"""The tag of a conclusion that the model confirmed on a second look."""
 _IF_CHECKED = 0.75
 
 MOST_FOUND, MOST_FOUND_A_DAY = 60, 20
-"""Lines of what agents found that a page holds, and that one day adds."""
+"""The most lines of agents' findings that a page holds, and that one day adds."""
 
 PERHAPS = "only if it changes something"
-"""The tag of a proposal that is only worth a line if something that is held has changed by it."""
+"""The tag of a proposal that deserves a line only if it changes something held."""
 
 
 @frozen
@@ -474,9 +406,9 @@ class Outcome:
 
 
 class Plan(PageChanges):
-    """`held` gives all facts of a topic; `topic` the canonical name of the one that a proposal names. `topics`: where a
-    change may find what it replaces; `lexicon`: what is known of words, without which only slots are replaced; `agent`:
-    whose talk it is, who signs what it found."""
+    """The plan for the proposals of an entry. `held` returns all facts of a topic; `topic` the canonical topic of a
+    proposal. `topics`: where a change may find what it replaces; `lexicon`: knowledge of words, without which only
+    slots are replaced; `agent`: the agent of the talk, who signs its findings."""
 
     def __init__(
         self,
@@ -506,13 +438,13 @@ class Plan(PageChanges):
         *,
         checked: bool = False,
     ) -> None:
-        """`score`: what a person said of it before. `checked`: a model that saw its quote alone says that it is said
-        there: that makes it no more than a conclusion."""
+        """Take a proposal. `score`: a person's earlier score of it. `checked`: a model that saw only the quote found it
+        there; it is still no more than a conclusion."""
         was = proposal.was or ""
         if was and not is_named_as(was, proposal.relation, witnesses):
-            # The user may say it, and a model alone what it takes the place of.
+            # The user's words may support it, while only a model names what it replaces.
             proposal = proposal.but(was=None, correction=False)
-        fact = self._fact(proposal, witnesses)
+        fact = self._make_fact(proposal, witnesses)
         if fact is not None and checked and fact.level == "inferred" and UNVERIFIED in fact.tags:
             fact = fact.but(tags=(*fact.tags, CHECKED), confidence=_IF_CHECKED)
         if fact is None:
@@ -529,12 +461,12 @@ class Plan(PageChanges):
             )
 
     def put(self, fact: Fact, proposal: Proposal, score: float | None = None) -> Outcome | None:
-        """A fact whose level is known already. None: it was only worth a line if it had changed something."""
+        """Place a fact of known level. None: it deserved a line only if it changed something, and it did not."""
         self._taken.add(fact.id or "")
-        if PERHAPS in proposal.tags and not self._replace(fact, proposal):
+        if PERHAPS in proposal.tags and not self._replace_lines(fact, proposal):
             return None
         fact = fact.but(user_fact_score=score)
-        while fact.id in self._taken_back:  # said, taken back and said again in one entry
+        while fact.id in self._taken_back:  # said, withdrawn and said again in one entry
             fact = fact.but(id=fact_id(fact.id or "", "again"))
         self._taken.add(fact.id or "")
         held = self._held_in(fact.topic)
@@ -544,54 +476,54 @@ class Plan(PageChanges):
             # It is one fact: it leaves review for its page.
             held.remove(waits)
             self.settled.append(waits.id or "")
-            fact = joined(fact, waits)
+            fact = join_waiting(fact, waits)
         if act in ("add", "supersede"):
-            fact = self._dated(fact, proposal, facts)
+            fact = self._date_by_words(fact, proposal, facts)
         if act in ("supersede", "end"):
-            self._say_no_more(fact, facts)
+            self._remove_retellings(fact, facts)
         outcome = Outcome(act, fact, why)
         self.outcomes.append(outcome)
         match act:
             case "add" | "supersede":
                 self._supersede(fact, facts)
             case "contest":
-                self._add(self._beside(fact, facts), ())
-                self._doubt_by(fact, facts)
+                self._add_line(self._word_contested(fact, facts), ())
+                self._doubt_by_words(fact, facts)
             case "doubt" if is_over(spelled(proposal.quote)):
-                self._doubt_by(fact, facts)
+                self._doubt_by_words(fact, facts)
             case "end":
                 self._end(fact, facts)
             case "restate":
                 self._said_again.add((fact.quote, facts[0].id))
                 self._restate(fact, facts[0])
             case "older":
-                self._older(fact, facts)
+                self._add_history(fact, facts)
             case "review":
                 asked = fact.but(object=undoubted(fact.object))
-                waiting = asked.but(status="pending") if not proposal.ended else ending(asked)
+                waiting = asked.but(status="pending") if not proposal.ended else ending_of(asked)
                 if not any(each.status == "pending" and is_same_fact(waiting, each) for each in held):
                     self.review.append((waiting, why))
                     held.append(waiting)
         if proposal.ended and act == "drop":
-            self._never_held(fact, fact.object)
+            self._record_never_held(fact, fact.object)
         elif proposal.was and act == "add" and fact.relation != NOTE and relation_of(fact.relation).many:
-            self._never_held(fact, proposal.was)
+            self._record_never_held(fact, proposal.was)
         if (proposal.correction or proposal.ended) and act != "older" and PERHAPS not in proposal.tags:
-            self._replace(fact, proposal)
+            self._replace_lines(fact, proposal)
         return outcome
 
     # --- changes of what has no slot ---------------------------------------------------------
 
-    def _elsewhere(self, fact: Fact, *, is_sure: bool) -> list[Fact]:
-        """The current facts that a change may contradict, in all topics it looks in: none that was said later, or is
-        said by the same words; and, unless the change is sure, none from the same message."""
+    def _find_contradictable(self, fact: Fact, *, is_sure: bool) -> list[Fact]:
+        """Return the current facts that a change may contradict, in all its topics: none said later or in the same
+        words and, unless the change is sure, none from the same message."""
         held = [each for topic in dict.fromkeys((fact.topic, *self._topics)) for each in self._held_in(topic)]
         said_at = written(fact.recorded_at or self._entry_ts)
 
         def is_beside(other: Fact) -> bool:
             is_new = other.id in self._new or other.entry_id == self._entry_id
             is_same = bool(fact.quote) and other.quote == fact.quote and (is_new or other.relation == NOTE)
-            is_same = is_same or in_one_breath(fact, other) or (fact.quote, other.id) in self._said_again
+            is_same = is_same or is_same_utterance(fact, other) or (fact.quote, other.id) in self._said_again
             return is_same or (is_new and not is_sure and other.sources[:1] == fact.sources[:1])
 
         return [
@@ -605,12 +537,12 @@ class Plan(PageChanges):
         ]
 
     def _is_to_come(self, fact: Fact) -> bool:
-        """Whether it was written before a crash, and comes later in this entry."""
+        """Return True if it was written before a crash, and comes later in this entry."""
         is_before = fact.id in self._taken or fact.id in self._new or is_doubtful(fact.object)
         return fact.entry_id == self._entry_id and not is_before
 
-    def _replace(self, fact: Fact, proposal: Proposal) -> bool:
-        """Take away, or doubt, the lines that a change speaks against. Whether there are any."""
+    def _replace_lines(self, fact: Fact, proposal: Proposal) -> bool:
+        """Remove or doubt the lines that a change contradicts. Return True if there are any."""
         if self._lexicon is None or not may_change(fact):
             return False
         was = proposal.object if proposal.ended else proposal.was
@@ -618,54 +550,57 @@ class Plan(PageChanges):
         chance = SURE if proposal.change is None else proposal.change
         kind = fact.kind if proposal.change is not None else None
         change = Change(said, chance, was, fact.topic, kind, proposal.ended, PEOPLE in fact.tags)
-        held = self._elsewhere(fact, is_sure=proposal.ended or chance >= PLAIN)
-        if was and (proposal.ended or self._has_gone(was, fact)):
-            held = naming(was, held)  # nothing is meant but what names it as well
+        held = self._find_contradictable(fact, is_sure=proposal.ended or chance >= PLAIN)
+        if was and (proposal.ended or self._is_replaced_by_slot(was, fact)):
+            held = facts_naming(was, held)  # only lines that name it too
         if proposal.ended:
-            # A value of another slot may hold: who listens to jazz no more may dislike it still.
+            # A value of another slot may hold: a user who no longer listens to jazz may still dislike it.
             held = [each for each in held if each.relation == NOTE]
         found = replaced_by(change, held, self._lexicon)
         for old in found.gone:
             if outranks(old, fact):
-                self._ask_whether(old)
-            elif was and old.relation == NOTE and (rest := without(old.object, saying(was))):
+                self._ask_if_over(old)
+            elif was and old.relation == NOTE and (rest := cut_clauses(old.object, words_test(was))):
                 self._restate_as(old, fact, rest)
             else:
-                self._go((old,), fact)
-        doubtful = [*found.doubtful, *(each for each in held if is_told_with(each, found.doubtful, said))]
+                self._remove_replaced((old,), fact)
+        doubtful = [
+            *found.doubtful,
+            *(each for each in held if is_from_same_words(each, found.doubtful, said)),
+        ]
         for old in dict.fromkeys(doubtful):
             if not outranks(old, fact) and not is_doubtful(old.object):
                 self._doubt(old, fact)
-        # After a crash, what it replaces may be gone already.
+        # After a crash, what it replaces may already be gone.
         every = (each for topic in self._held for each in self._held[topic])
         return bool(found.gone or found.doubtful) or any(each.superseded_by == fact.id for each in every)
 
-    def _has_gone(self, was: str, fact: Fact) -> bool:
-        """Whether a slot that the same words fill has taken the place of the value that they say is gone."""
+    def _is_replaced_by_slot(self, was: str, fact: Fact) -> bool:
+        """Return True if a slot from the same words has replaced the value that they say is gone."""
         every = [each for topic in self._held for each in self._held[topic]]
-        by = {each.id for each in every if in_one_breath(fact, each)}
-        return any(saying(was)(each.object) for each in every if each.superseded_by in by)
+        by = {each.id for each in every if is_same_utterance(fact, each)}
+        return any(words_test(was)(each.object) for each in every if each.superseded_by in by)
 
-    def _say_no_more(self, fact: Fact, over: Sequence[Fact]) -> None:
-        """A note that is the sentence an ended value came from goes. Others that say the value lose that clause or,
-        where it cannot be cut out, become doubtful."""
+    def _remove_retellings(self, fact: Fact, over: Sequence[Fact]) -> None:
+        """Remove a note that is the sentence of an ended value. Other notes with the value lose that clause or, where
+        it cannot be cut out, become doubtful."""
         for old in over:
             if old.relation == NOTE:
                 continue
-            for note in naming(old.object, self._held[fact.topic]):
+            for note in facts_naming(old.object, self._held[fact.topic]):
                 if note.relation != NOTE or outranks(note, fact) or note.quote == fact.quote:
                     continue
                 if retells(note, old):
-                    self._go((note,), fact)
+                    self._remove_replaced((note,), fact)
                 elif len(old.object) < _TELLING:
                     continue
-                elif rest := without(note.object, saying(old.object)):
+                elif rest := cut_clauses(note.object, words_test(old.object)):
                     self._restate_as(note, fact, rest)
                 elif not is_doubtful(note.object):
                     self._doubt(note, fact)
 
-    def _beside(self, fact: Fact, facts: Sequence[Fact]) -> Fact:
-        """A conclusion that stands against what the user said tells both, with their dates."""
+    def _word_contested(self, fact: Fact, facts: Sequence[Fact]) -> Fact:
+        """Reword a conclusion that contradicts the user's words: it gives both, with their dates."""
         old = next((each for each in facts if is_trusted(each.level)), None)
         if fact.level != "inferred" or old is None or relation_of(fact.relation).many:
             return fact
@@ -676,24 +611,24 @@ class Plan(PageChanges):
         return fact.but(object=said)
 
     def _outdate(self, fact: Fact, was: str, *, over: bool, is_said: bool, is_users: bool) -> None:
-        """Words say what they take the place of, or (`over`) end: a conclusion goes. What the user said goes if the
-        user says that, too (`is_said`); where only a model does, it is marked with the user's words (`is_users`)."""
-        is_own = may_change(fact) or _is_drawn(fact)
+        """Handle words that say what they replace or (`over`) end: a conclusion goes. The user's statement goes if the
+        user says so too (`is_said`); if only a model does, it is marked with the user's words (`is_users`)."""
+        is_own = may_change(fact) or _is_drawn_from_quote(fact)
         quoted = spelled(fact.quote or "")
         if not (is_own or is_users) or not is_told(quoted, len(quoted) - 1) or _IF.match(quoted):
             return
         was, quote = _ARTICLE.sub("", was), terms_of(fact.quote or "")
         wanted = terms_of(was)
-        for old in naming(was, self._elsewhere(fact, is_sure=True)):
+        for old in facts_naming(was, self._find_contradictable(fact, is_sure=True)):
             is_whole = wanted == terms_of(old.object)
             is_near = (
                 slot(old.topic, old.relation) == slot(fact.topic, fact.relation) != slot(fact.topic, NOTE)
             )
             if over and not is_near and NOTE not in (old.relation, fact.relation):
-                continue  # who listens to jazz no more may dislike it still
+                continue  # a user who no longer listens to jazz may still dislike it
             is_shared = bool(quote & (words_of(old) | terms_of(old.topic)))
             if is_own and not over:
-                # A model may name any line: one of another slot is meant only where slots say nothing.
+                # A model may name any line: a line of another slot counts only where slots say nothing.
                 is_loose = NOTE in (old.relation, fact.relation) or fact.topic not in (USER, PROJECT)
                 is_loose = is_loose and (is_shared or _NOW.search(quoted) is not None)
                 is_near = is_near or (is_whole and is_loose and old.topic == fact.topic)
@@ -704,14 +639,14 @@ class Plan(PageChanges):
             if outranks(old, fact) or not (is_later and is_meant):
                 continue
             if (not is_trusted(old.level) and fact.level != "tainted") or (is_said and is_whole):
-                self._end(fact, (old,)) if over else self._go((old,), fact)
+                self._end(fact, (old,)) if over else self._remove_replaced((old,), fact)
             elif not is_doubtful(old.object) and not is_found(old.object):
                 self._doubt(old, fact)
 
-    def _doubt_by(self, fact: Fact, facts: Sequence[Fact]) -> None:
-        """Mark what the user said as perhaps no longer so, by later words of the user's that hold the other value: no
-        conclusion replaces it, and it is not told as plain truth. What a tool says marks nothing."""
-        if relation_of(fact.relation).many or not _is_drawn(fact):
+    def _doubt_by_words(self, fact: Fact, facts: Sequence[Fact]) -> None:
+        """Mark the user's statements as doubtful, by later words of the user that hold the other value: no conclusion
+        replaces them, and they no longer read as plain truth. A tool's words mark nothing."""
+        if relation_of(fact.relation).many or not _is_drawn_from_quote(fact):
             return
         for old in facts:
             is_said = is_trusted(old.level) and not outranks(old, fact)
@@ -723,9 +658,9 @@ class Plan(PageChanges):
         said = doubted(old.object, (by.valid_from or "")[:10], by.quote or by.object)
         self._restate_as(old, by, said, tags=(*old.tags, DOUBTFUL))
 
-    def _ask_whether(self, old: Fact) -> None:
-        """A person wrote it: a person says whether it is over."""
-        waiting = ending(old.but(id=fact_id(self._entry_id, old.id or "", "over"), path=None, line=None))
+    def _ask_if_over(self, old: Fact) -> None:
+        """Ask a person whether a line that a person wrote is over."""
+        waiting = ending_of(old.but(id=fact_id(self._entry_id, old.id or "", "over"), path=None, line=None))
         if not any(
             each.status == "pending" and is_same_fact(waiting, each) for each in self._held[old.topic]
         ):
@@ -733,7 +668,8 @@ class Plan(PageChanges):
             self._held[old.topic].append(waiting)
 
     def confirm(self, fact: Fact, now: float, by: tuple[str, ...] = (APPROVED,)) -> None:
-        """A person says yes to a fact: it stands, whatever stood against it. Or, to an ending: what it ends goes."""
+        """Apply a person's yes to a fact: it stands, whatever contradicted it. If the fact is an ending, end what it
+        names."""
         if ENDS in fact.tags:
             self._confirm_end(fact, now)
             return
@@ -749,18 +685,18 @@ class Plan(PageChanges):
             self._supersede(fact, made.facts)
 
     def vouch(self, found: Fact, relation: str, said: str, now: float) -> Fact:
-        """A person says yes to what an agent found: it is the person's now, and takes the place of what contests it."""
+        """Apply a person's yes to an agent's finding: it becomes the person's, and replaces what contests it."""
         topic = found.topic.removesuffix(paths.ARCHIVE)
         held = self._held_in(found.topic)
         name = fact_id(found.id or "", relation, said)
-        (old,) = self._over((found,), written(now), name)
+        (old,) = self._end_facts((found,), written(now), name)
         self._take_line(old)
-        # It ends with its line, and not before: after a crash between, saying yes again finishes it.
+        # It ends with its line, not before: after a crash in between, another yes finishes it.
         self.ended.setdefault(old.path or "", []).append(self.ended[old.topic].pop())
         held[:] = [each for each in held if each.id != found.id]
         fact = found.but(id=name, topic=topic, subject=topic, relation=relation, object=said, origin=PERSON)
         fact = fact.but(valid_from=written(now))
-        self.confirm(fact, now, ())  # taken back, it waits for nobody: the finding stands again
+        self.confirm(fact, now, ())  # if undone, it does not wait in review: the finding stands again
         return fact
 
     def _confirm_end(self, fact: Fact, now: float) -> None:
@@ -779,28 +715,28 @@ class Plan(PageChanges):
             return "drop", (), "waits already" if before.status == "pending" else "decided before"
         guesses: tuple[Fact, ...] = ()
         if is_trusted(fact.level):
-            # What nobody vouched for waits for a person; the user's own word is that.
+            # Untrusted facts wait for a person; the user's own word settles them.
             held = [each for each in held if each.status != "pending" or is_trusted(each.level)]
-            # A conclusion that says the same gives way to it, and decides nothing among what was said.
+            # A conclusion with the same content gives way to it, and decides nothing among the user's statements.
             guesses = tuple(each for each in held if is_guess_of(each, fact)) if not proposal.ended else ()
             held = [each for each in held if each not in guesses]
-        # What a line in the user's words replaces is found below: a note has no slot that another value could take.
+        # The lines that a note replaces are found later: a note has no slot for another value.
         was = proposal.was if fact.relation != NOTE else None
         correction = proposal.correction and fact.relation != NOTE
         made = decide(fact, held, correction=correction, was=was, ended=proposal.ended)
         if fact.level == "tainted":
-            return self._found(fact, made.act, made.facts, made.why)
+            return self._decide_finding(fact, made.act, made.facts, made.why)
         if guesses and made.act in ("add", "supersede"):
             if made.act == "add" and len(guesses) == 1 and not is_found(guesses[0].object):
-                return "restate", guesses, "held already"  # one line, which only rests on better words now
+                return "restate", guesses, "held already"  # one line, which only gets better sources
             return "supersede", (*made.facts, *guesses), made.why
         return made.act, made.facts, made.why
 
-    def _found(
+    def _decide_finding(
         self, fact: Fact, act: str, facts: tuple[Fact, ...], why: str
     ) -> tuple[str, tuple[Fact, ...], str]:
-        """What an agent concluded from tools: it stands under a heading of its own, as long as there is room, and ends
-        nothing."""
+        """Decide about an agent's conclusion from tools: it stands under a heading of its own, while there is room, and
+        ends nothing."""
         if is_document(fact.origin or "") and act in ("add", "supersede", "contest"):
             return "review", facts, f"it comes from {fact.origin}"
         if act in ("end", "doubt", "review"):
@@ -819,13 +755,13 @@ class Plan(PageChanges):
 
     # --- one proposal as a fact ----------------------------------------------------------
 
-    def _fact(self, proposal: Proposal, witnesses: Sequence[Witness]) -> Fact | None:
+    def _make_fact(self, proposal: Proposal, witnesses: Sequence[Witness]) -> Fact | None:
         found = judge(proposal, witnesses)
         if not found.verified:
-            proposal, found = _as_note(proposal, found, witnesses)
+            proposal, found = _turn_into_note(proposal, found, witnesses)
         if proposal.ended and found.origin == MIXED and is_over(spelled(proposal.quote)):
-            # What ends was said before: of this talk only the words are needed that end it, and these are the user's.
-            found = found.concluded() if terms_of(proposal.object) & terms_of(proposal.quote) else found
+            # What ends was said before: this talk needs only the words that end it, and these are the user's.
+            found = found.as_conclusion() if terms_of(proposal.object) & terms_of(proposal.quote) else found
         relation = relation_of(proposal.relation)
         topic = self._topic(proposal)
         try:
@@ -834,7 +770,7 @@ class Plan(PageChanges):
             if topic == PROJECT and _is_of_another(proposal):
                 name = f"{proposal.topic} {name}"  # else the rent of one thing would replace another's
                 if not is_plain_label(proposal.topic, witnesses):
-                    found = found.named_by(witnesses, proposal.topic)
+                    found = found.as_unnamed(witnesses, proposal.topic)
             label, said = as_written(name, proposal.object)
         except Refused:
             return None  # it says nothing
@@ -871,32 +807,34 @@ class Plan(PageChanges):
     # --- what is decided -------------------------------------------------------------------
 
     def _restate(self, fact: Fact, old: Fact) -> None:
-        """One more source; never a higher level by repeating, but the user's own word is worth more than a guess."""
+        """Add a source. Repeating never raises a level, but the user's own word outranks a guess."""
         if is_doubtful(old.object) and may_change(fact) and not outranks(old, fact):
-            self._supersede(fact, (old,))  # said again, it is in doubt no more
+            self._supersede(fact, (old,))  # said again, it is no longer in doubt
             return
         is_better = is_trusted(fact.level) and not is_trusted(old.level)
         if old.status == "current" and (is_better or (fact.level == "inferred" and is_found(old.object))):
             better = fact.but(sources=sources_of(old, fact))
             if old.path == page_of(fact) and (old.relation, old.object) == (fact.relation, fact.object):
-                self._raise(old, better)
+                self._raise_level(old, better)
             else:
                 self._supersede(better, (old,))
         elif fact.sources and fact.sources[0] not in old.sources:
             self.restated.append((old.topic, old.id or "", fact.sources[0], fact.recorded_at))
 
 
-def _is_drawn(fact: Fact) -> bool:
-    """Whether a conclusion has half of its words from its quote."""
+def _is_drawn_from_quote(fact: Fact) -> bool:
+    """Return True if a conclusion has half of its words from its quote."""
     value, quote = terms_of(fact.object), terms_of(fact.quote or "")
-    # By the gate: what rests on the user's words, and not what the assistant said.
+    # By the gate: it rests on the user's words, not on the assistant's.
     rests = UNVERIFIED in fact.tags and (fact.confidence or 0.0) >= CONFIDENCE["inferred"]
     return fact.level == "inferred" and rests and bool(value) and 2 * len(value & quote) >= len(value)
 
 
-def _as_note(proposal: Proposal, found: Judged, witnesses: Sequence[Witness]) -> tuple[Proposal, Judged]:
-    """What the user said word for word, under a label that no words prove: a note. On a page of its own thing the
-    label stays, unless it may be a tool's."""
+def _turn_into_note(
+    proposal: Proposal, found: Verdict, witnesses: Sequence[Witness]
+) -> tuple[Proposal, Verdict]:
+    """Turn the user's exact words under an unproven label into a note. On a page of its own thing the label stays,
+    unless it may come from a tool."""
     is_named = relation_of(proposal.relation).label.casefold() in BY_LABEL
     if is_named or proposal.ended or len(proposal.object.split()) < _CLAUSE_WORDS:
         return proposal, found
@@ -910,7 +848,7 @@ def _as_note(proposal: Proposal, found: Judged, witnesses: Sequence[Witness]) ->
 
 
 def _is_of_another(proposal: Proposal) -> bool:
-    """Whether it is about a thing that has no page of its own, in a slot that holds one value."""
+    """Return True if it is about a thing without a page of its own, in a slot that holds one value."""
     is_slot = relation_of(proposal.relation).label != NOTE and not relation_of(proposal.relation).many
     return is_slot and proposal.topic.strip().casefold() not in (USER, PROJECT)
 
@@ -921,20 +859,83 @@ _NOW = lazy(
     r"\b(?:now|any ?more|instead|no longer|from now on|these days|from \w+ on|changed|switched|moved|back|make it|jetzt"
     r"|ab jetzt|nicht mehr|maintenant|désormais|ahora|agora|adesso|nu)\b|现在|改|今は|もう|이제"
 )
-"""Words by which a change is told."""
+"""Words that announce a change."""
 _CLAUSE_WORDS = _TELLING = 4
-"""A value of fewer letters stands in many notes."""
+"""The least words of a clause; and the least letters of a value: shorter ones stand in many notes."""
 
 
-# Which sentences were true and are not any more: those whose fact was superseded, ended or rejected.
+# --- outdated sentences -----------------------------------------------------------------
+
+_LONG_ENOUGH = 8
+"""The least characters of a quote that identify a sentence; fewer stand in many."""
+
+
+def over_and_now(known: Iterable[Fact]) -> tuple[list[Fact], list[Fact]]:
+    """Split facts into those that are over and those that are current. A note may repeat others, so it vouches only for
+    itself."""
+    facts = list(known)
+    now = [fact for fact in facts if fact.status == "current"]
+    told = {undoubted(fact.object) for fact in now if fact.relation == NOTE}
+    over = [fact for fact in facts if fact.status in ("superseded", "rejected")]
+    over = [fact for fact in over if fact.relation != NOTE or undoubted(fact.object) not in told]
+    return over, [fact for fact in now if fact.relation != NOTE]
+
+
+def outdated_by(over: Iterable[Fact], now: Iterable[Fact]) -> Callable[[str], bool]:
+    """Return a test for outdated sentences: those whose fact was superseded, ended or rejected, identified by its
+    quote."""
+    gone = list(over)
+    past, present = _quotes_of(gone), _quotes_of(now)
+    values = {(_fold_words(fact.quote or ""), _fold_words(undoubted(fact.object))) for fact in gone}
+
+    def is_said_of(words: str) -> bool:
+        """Return True if it is the part of such a quote that has the value."""
+        return (
+            len(words) >= _LONG_ENOUGH
+            and any(
+                len(value) > 1 and has_words(words, quote) and has_words(value, words)
+                for quote, value in values
+            )
+            and not any(has_words(words, quote) for quote in present)
+        )
+
+    def is_outdated(sentence: str) -> bool:
+        words = _fold_words(sentence)
+        return (any(has_words(quote, words) for quote in past) or is_said_of(words)) and not any(
+            has_words(quote, words) for quote in present
+        )
+
+    return is_outdated
+
+
+def has_words(quote: str, words: str) -> bool:
+    """Return True if it stands there as whole words: "I like tea" is not in "I like teaching"."""
+    at = words.find(quote)
+    while at >= 0:
+        end = at + len(quote)
+        if not (words[at - 1 : at].isalnum() or words[end : end + 1].isalnum()):
+            return True
+        if not quote[:1].isascii():
+            return True  # a script without spaces has no word ends
+        at = words.find(quote, at + 1)
+    return False
+
+
+def _quotes_of(facts: Iterable[Fact]) -> list[str]:
+    quotes = {_fold_words(fact.quote) for fact in facts if fact.quote}
+    return sorted(quote for quote in quotes if len(quote) >= _LONG_ENOUGH)
+
+
+def _fold_words(text: str) -> str:
+    return " ".join(text.casefold().split())
 
 
 def outdated(facts: Facts, *found: Distilled, topics: Iterable[str] | None = None) -> Callable[[str], bool]:
-    """Tells of a sentence whether it is outdated, by all that is known (of some topics) and what was just found."""
+    """Return a test for outdated sentences, by all known facts (of some topics) and what was just distilled."""
     known = [fact for topic in topics for fact in facts.of(topic)] if topics is not None else facts.all()
     over, now = over_and_now(known)
     for distilled in found:
-        plan = _planned(facts, distilled)
+        plan = _plan_placement(facts, distilled)
         over += plan.history
         ended = {name for each in plan.ended.values() for name, _, _ in each}
         over += [fact for fact in now if fact.id in ended]
@@ -943,14 +944,14 @@ def outdated(facts: Facts, *found: Distilled, topics: Iterable[str] | None = Non
     return outdated_by(over, now)
 
 
-def _planned(facts: Facts, distilled: Distilled) -> Plan:
-    """What placing it would do; nothing of it is done."""
+def _plan_placement(facts: Facts, distilled: Distilled) -> Plan:
+    """Plan the placement of a distillation, without applying it."""
     plan = Plan("", 0.0, facts.of, lambda proposal: USER if proposal.topic.casefold() == USER else PROJECT)
     for number, raw in enumerate(distilled.facts):
         proposal = proposal_of(raw)
         if proposal is not None:
             said_at = time_of(proposal.source) if is_id(proposal.source) else 0.0
-            ts = said_at + number * 1e-6  # of two in one trace, the second is the later
+            ts = said_at + number * 1e-6  # of two in one trace, the second is later
             plan.take(
                 proposal,
                 [

@@ -1,11 +1,11 @@
-"""What a change takes the place of: the lines held that a sentence speaks against, where no slot says so.
+"""Replacing: the held lines that a change contradicts, where no slot decides it.
 
 A slot has an address; a line in the user's words has none. So each held line that shares a word, a sort of thing or an
-aspect of life with the change gets a chance of being what it is about, from signs whose weights are trained on what
-people said later (`training/links.py`). What surely goes is superseded or ended; what may merely have changed is marked
-as doubtful, and told with that mark until it is said again.
+aspect of life with the change gets a chance of being its target. The weights behind it are trained on later messages of
+real people (`training/links.py`). Lines that surely go are superseded or ended; lines that may have changed are marked
+as doubtful, and shown with that mark until the user repeats them.
 
-Pure, and linear in what is held, but for sorting.
+Pure. Linear in the number of lines, except for sorting.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ SURE = 0.7
 
 GONE = 0.75
 DOUBT = 0.1
-"""At or above these chances of being what a change is about, a line goes, or is doubted."""
+"""At or above these chances of being a change's target, a line goes, or is doubted."""
 
 
 @frozen
 class Change:
-    """A sentence that may tell of a change. `was`: the value that it says is gone; `is_ending`: that is all it says;
+    """A sentence that may tell of a change. `was`: the value that it says is gone; `is_ending`: it says nothing else;
     `is_of_others`: it is about another person."""
 
     said: str
@@ -52,9 +52,9 @@ class Change:
 
 @frozen
 class Lexicon:
-    """What is known of words. `sorts`: what a word is a name of (`database`, `editor`), two names of one sort being
-    about the same thing; `plain`: terms too common to link lines; `weights`: of the signs that a change is about a
-    line. For orders to forget (`facts/erasing.py`): `matters`, the aspects and private matters that a word tells of;
+    """Knowledge of words. `sorts`: the sorts of thing that a word names (`database`, `editor`); two names of one sort
+    are about the same thing; `plain`: terms too common to link lines; `weights`: of the signs that a change is about a
+    line. For orders to forget (`facts/erasing.py`): `matters`, the aspects and private matters that a word reveals;
     `erasing`, the weights of the signs."""
 
     sorts: Callable[[str], frozenset[str]]
@@ -67,7 +67,7 @@ class Lexicon:
 
 @frozen
 class Replaced:
-    """Facts that a change takes the place of, and facts that may have changed by it."""
+    """Facts that a change replaces, and facts that it may have changed."""
 
     gone: tuple[Fact, ...] = ()
     doubtful: tuple[Fact, ...] = ()
@@ -85,27 +85,29 @@ def words_of(fact: Fact) -> frozenset[str]:
     return terms_of(fact.object if fact.relation == NOTE else f"{fact.relation} {fact.object}")
 
 
-def naming(words: str, held: Sequence[Fact]) -> list[Fact]:
-    """The current facts that have all of these words."""
+def facts_naming(words: str, held: Sequence[Fact]) -> list[Fact]:
+    """Return the current facts that have all of these words."""
     wanted = terms_of(words)
     return [fact for fact in held if fact.status == "current" and wanted and wanted <= words_of(fact)]
 
 
 def replaced_by(change: Change, held: Sequence[Fact], lexicon: Lexicon) -> Replaced:
-    """What a change replaces, and what it casts doubt on."""
+    """Return the facts that a change replaces, and those that it casts doubt on."""
     current = [fact for fact in held if fact.status == "current"]
     if change.was and (change.is_ending or change.chance >= PLAIN):
         mine, was = terms_of(change.said), terms_of(change.was)
-        named = [fact for fact in naming(change.was, current) if not mine - was or words_of(fact) != mine]
+        named = [
+            fact for fact in facts_naming(change.was, current) if not mine - was or words_of(fact) != mine
+        ]
         named = [fact for fact in named if fact.relation not in _LASTING]
-        is_named = any(map(lexicon.is_name, was)) or bool(_named(change.was, lexicon.sorts))
-        near = _nearest(named, mine)
-        # "I left the clinic": what else is said of a clinic may hold. And "my brother is not vegan any more" says
-        # nothing of the user's own diet.
+        is_named = any(map(lexicon.is_name, was)) or bool(_sorts_in(change.was, lexicon.sorts))
+        near = _pick_nearest(named, mine)
+        # "I left the clinic": other facts about a clinic may hold. And "my brother is not vegan any more" does not
+        # touch the user's own diet.
         gone = [fact for fact in near if (is_named if fact.relation == NOTE else not change.is_of_others)]
         if near:
             return Replaced(tuple(gone), tuple(fact for fact in near if fact not in gone))
-    # News of a partner or an employer, by name, is no end of them.
+    # News of a partner or an employer, by name, does not end them.
     found = [
         (chance_of(signs, lexicon.weights), fact)
         for fact, signs in links(change, current, lexicon)
@@ -122,21 +124,21 @@ def replaced_by(change: Change, held: Sequence[Fact], lexicon: Lexicon) -> Repla
 
 
 def _may_go(fact: Fact) -> bool:
-    """Whether a line says one thing. What else a line of several clauses says may hold; and a slot goes by another
-    value or by an ending, as nothing here knows whose change it is."""
+    """Return True if a line says one thing. The rest of a line of several clauses may hold. A slot goes only by another
+    value or an ending: nothing here knows whose change it is."""
     return fact.relation == NOTE and _CLAUSE.search(undoubted(fact.object)) is None
 
 
 _LASTING = frozenset({"Name", "Pronouns", "Birthday", "Gender", "Nationality", "Hometown"})
-"""Slots that no talk of something else casts doubt on."""
+"""Slots that talk about something else never casts doubt on."""
 
 
 _MOST = 3
-"""Lines that one sentence can speak against."""
+"""The most lines that one sentence can contradict."""
 
 
-def _nearest(named: list[Fact], mine: frozenset[str]) -> list[Fact]:
-    """All that name it, if they are few; else those that share most with the change."""
+def _pick_nearest(named: list[Fact], mine: frozenset[str]) -> list[Fact]:
+    """Return all that name it, if they are few; else those that share most with the change."""
     if len(named) <= _MOST:
         return named
     best = max(len(words_of(fact) & mine) for fact in named)
@@ -147,10 +149,10 @@ def _nearest(named: list[Fact], mine: frozenset[str]) -> list[Fact]:
 
 
 def links(change: Change, held: Sequence[Fact], lexicon: Lexicon) -> Iterator[tuple[Fact, dict[str, float]]]:
-    """The lines that anything links to a change, each with the signs that it is what the change is about."""
+    """Yield each line that has a link to a change, with the signs that the change is about it."""
     common = line_counts(map(words_of, held))
     most = log(len(held) + 1)
-    mine, names = terms_of(change.said), _named(change.said, lexicon.sorts)
+    mine, names = terms_of(change.said), _sorts_in(change.said, lexicon.sorts)
     was = terms_of(change.was) if change.was else frozenset()
 
     def telling(words: frozenset[str]) -> set[str]:
@@ -166,7 +168,7 @@ def links(change: Change, held: Sequence[Fact], lexicon: Lexicon) -> Iterator[tu
         if fact.relation in _LASTING:
             continue
         shared = told & words_of(fact)
-        others, days, aspects = _of_one_sort(fact, names, lexicon.sorts)
+        others, days, aspects = _count_sorts(fact, names, lexicon.sorts)
         if shared or others or days or aspects or (was and was <= words_of(fact)):
             rare = sum(1 - log(common[term]) / most for term in shared)
             weighed.append((rare, fact, shared, others, days, aspects))
@@ -204,7 +206,7 @@ def links(change: Change, held: Sequence[Fact], lexicon: Lexicon) -> Iterator[tu
 
 
 def margin_of(chance: float) -> float:
-    """The log-odds, within what was seen in training."""
+    """Return the log-odds, within the range seen in training."""
     chance = min(max(chance, 0.001), 0.95)
     return log(chance / (1 - chance))
 
@@ -213,14 +215,14 @@ def chance_of(signs: Mapping[str, float], weights: Mapping[str, float]) -> float
     return 1 / (1 + exp(-sum(weights[name] * sign for name, sign in signs.items())))
 
 
-def _of_one_sort(
+def _count_sorts(
     fact: Fact, mine: dict[str, set[str]], sorts: Callable[[str], frozenset[str]]
 ) -> tuple[int, int, int]:
-    """Three counts: sorts of which line and change name different things; the same for sorts of which several can hold
-    at once (days, months); and aspects of life that both are about."""
+    """Return three counts: sorts of which line and change name different things; the same for sorts that can hold
+    several names at once (days, months); and aspects of life that both are about."""
     if not mine:
         return 0, 0, 0
-    theirs = _named(worded(fact.relation, fact.object), sorts)
+    theirs = _sorts_in(worded(fact.relation, fact.object), sorts)
     if aspect := _ASPECTS.get(fact.relation):
         theirs = theirs | {aspect: theirs.get(aspect, set()) | {fact.object}}
     both = mine.keys() & theirs.keys()
@@ -239,26 +241,26 @@ _ASPECTS = {
     "Partner": "about_partner",
     "Diet": "about_diet",
 }
-"""The aspect of life that a slot is of."""
+"""The aspect of life that a slot belongs to."""
 
 ABOUT = "about_"
 """The prefix of sorts that stand for an aspect of life, not for names of things."""
 
 WIDE = lazy(r"[\u3041-\u30ff\u3400-\u9fff\uac00-\ud7af]", in_ascii=NEVER)
-"""A character of a script that puts no spaces between its words, or few."""
+"""A character of a script with few or no spaces between words."""
 
 
 def aspects_of(text: str, sorts: Callable[[str], frozenset[str]]) -> frozenset[str]:
-    """The aspects of life that a text tells of."""
-    return frozenset(sort for sort in _named(text, sorts) if sort.startswith(ABOUT))
+    """Return the aspects of life that a text is about."""
+    return frozenset(sort for sort in _sorts_in(text, sorts) if sort.startswith(ABOUT))
 
 
-def _named(text: str, sorts: Callable[[str], frozenset[str]]) -> dict[str, set[str]]:
-    return _named_in(undoubted(text).lower(), sorts)
+def _sorts_in(text: str, sorts: Callable[[str], frozenset[str]]) -> dict[str, set[str]]:
+    return _sorts_in_text(undoubted(text).lower(), sorts)
 
 
 @lru_cache(2048)
-def _named_in(text: str, sorts: Callable[[str], frozenset[str]]) -> dict[str, set[str]]:
+def _sorts_in_text(text: str, sorts: Callable[[str], frozenset[str]]) -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     words = re.findall(r"[\w.+#&/'-]*[\w+#]", text)
     if WIDE.search(text):
@@ -280,7 +282,7 @@ def has_number(text: str) -> bool:
 
 
 def line_counts(lines: Iterable[frozenset[str]]) -> dict[str, int]:
-    """In how many lines each term stands."""
+    """Count the lines that have each term."""
     counts: dict[str, int] = {}
     for line in lines:
         for term in line:
@@ -296,8 +298,8 @@ _CLAUSE = lazy(
 )
 
 
-def without(said: str, is_gone: Callable[[str], bool]) -> str:
-    """A line without the clauses that are gone. Nothing, if none is gone, or if what is left says nothing."""
+def cut_clauses(said: str, is_gone: Callable[[str], bool]) -> str:
+    """Return a line without the clauses that are gone. Empty if none is gone, or if the rest says nothing."""
     said = undoubted(said)
     parts: list[str] = []
     at = gone = 0
@@ -312,14 +314,14 @@ def without(said: str, is_gone: Callable[[str], bool]) -> str:
     return kept if gone and any(len(terms_of(part)) > 1 for part in parts) else ""
 
 
-def saying(words: str) -> Callable[[str], bool]:
-    """Whether a clause has all of these words."""
+def words_test(words: str) -> Callable[[str], bool]:
+    """Return a test for clauses that have all of these words."""
     wanted = terms_of(words)
     return lambda clause: bool(wanted) and wanted <= terms_of(clause)
 
 
-def is_told_with(fact: Fact, doubtful: Sequence[Fact], said: str) -> bool:
-    """Whether a fact and a doubtful one come from the same words: a note that says the doubtful value, or a value
+def is_from_same_words(fact: Fact, doubtful: Sequence[Fact], said: str) -> bool:
+    """Return True if a fact and a doubtful one come from the same words: a note with the doubtful value, or a value
     from the doubtful note that the change names."""
     for each in doubtful:
         if each.quote != fact.quote or each is fact:

@@ -1,8 +1,8 @@
-"""Tombstones: what was forgotten, so that it does not come back; in hashes that nobody can read (FORMAT §17.5).
+"""Tombstones: hashes of forgotten content, so that it does not come back (FORMAT §17.5).
 
-Each forgetting leaves one record in `log/tombstones.jsonl`: ids, counts and keyed hashes, and no word of what it was
-about. The key is `log/key`: without it not even a guess can be tried. A memory that never forgot has no such file, and
-asking costs one look for it.
+Each forget leaves one record in `log/tombstones.jsonl`: ids, counts and keyed hashes, and no word of the content. The
+key is `log/key`: without it, not even guesses can be tested. A memory that never forgot has no such file, and a lookup
+costs one stat.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _BYTES = 16
 
 
 def hashed(key: bytes, kind: str, text: str) -> str:
-    """What a tombstone holds of a text: the same words give the same hash, in whichever normal form they are."""
+    """Hash a text for a tombstone: the same words give the same hash, in any normal form."""
     from hashlib import blake2b
     from unicodedata import normalize
 
@@ -36,15 +36,15 @@ def hashed(key: bytes, kind: str, text: str) -> str:
 
 
 def sentence_text(sentence: str) -> str:
-    """A sentence as tombstones of the kind `sentence` know it: folded, without what makes it a line of a page before
-    it, and without its stop."""
+    """Normalize a sentence for tombstones of the kind `sentence`: folded, without list marks and closing
+    punctuation."""
     from looseleaf.text.spellings import folded
 
     return folded(sentence).lstrip("-*+#> ").removeprefix("[ ] ").removeprefix("[x] ").rstrip(" .!?…。！？")
 
 
 def fact_text(topic: str, relation: str, said: str) -> str:
-    """A fact as tombstones of the kind `fact` know it: its slot and its object, in their normal forms."""
+    """Normalize a fact for tombstones of the kind `fact`: its slot and its object."""
     from looseleaf.language.relations import slot
     from looseleaf.language.value_keys import key
 
@@ -52,7 +52,7 @@ def fact_text(topic: str, relation: str, said: str) -> str:
 
 
 class Tombstones:
-    """What was forgotten in a store, as it is when first asked."""
+    """The forgotten content of a store."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -61,25 +61,25 @@ class Tombstones:
         self._key = b""
 
     def holds(self, kind: Kind, text: str) -> bool:
-        """Whether this was forgotten: an importer's key of an `item`, a document's whole `text`, a `sentence` (as
-        `sentence_text` has it), a `fact` (as `fact_text` has it), the name of a `session`, what was `asked` to be
+        """Return True if this was forgotten: an importer's key of an `item`, a document's whole `text`, a `sentence`
+        (see `sentence_text`), a `fact` (see `fact_text`), the name of a `session`, or the words `asked` to be
         forgotten."""
         return self.since(kind, text) is not None
 
     def since(self, kind: Kind, text: str) -> float | None:
-        """When it was last forgotten; None: it was not. What is said later may be remembered."""
+        """Return when it was last forgotten; None: never. Words said later may be remembered."""
         self._read()
         return self._hashes.get(hashed(self._key, kind, text)) if self._hashes else None
 
     @property
     def are_there(self) -> bool:
-        """Whether anything was ever forgotten here."""
+        """True if anything was ever forgotten here."""
         self._read()
         return bool(self._hashes)
 
     @property
     def last(self) -> float | None:
-        """When something was last forgotten."""
+        """The time of the last forget."""
         self._read()
         return max(self._hashes.values(), default=None)
 

@@ -1,7 +1,7 @@
-"""Which facts are true, now or at a time: every reader goes through `true_at`.
+"""Truth: which facts are true, now or at a time. Every reader goes through `true_at`.
 
-What is true now is told by what the facts say of themselves. What was true once is told by its neighbours as well, for
-which `address` is loaded with its tables of names.
+What is true now follows from the facts themselves. What was true at a time depends on their neighbors too, by their
+addresses.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from functools import lru_cache
 from looseleaf.base.errors import Refused
 from looseleaf.base.immutable import frozen
 from looseleaf.language.relations import relation_name, relation_of, slot
-from looseleaf.language.value_keys import key
+from looseleaf.language.value_keys import base_of, key
 from looseleaf.language.words import fold, is_number
 from looseleaf.text.times import last_moment, moment
 
@@ -23,14 +23,15 @@ if TYPE_CHECKING:
     from looseleaf.base.values import Fact
 
 
-# Where a fact lives, and what it says there: the address that every comparison of facts goes by.
+# --- addresses --------------------------------------------------------------------------
 
 
 @frozen
 class Address:
-    """Where a fact lives and what it says there. `many`: other values may live beside it.
+    """Where a fact lives, and its value there: every comparison of facts uses it. `many`: other values may live beside
+    it.
 
-    A favourite colour and the deadline of one thing live `within` their slot, at an address of their own.
+    A favorite color and the deadline of one thing live `within` their slot, at an address of their own.
     """
 
     slot: str
@@ -42,26 +43,26 @@ class Address:
 
 
 def slot_of(fact: Fact) -> str:
-    return _slot_named(fact.topic, fact.relation)
+    return _slot_name(fact.topic, fact.relation)
 
 
 @lru_cache(1024)
-def _slot_named(topic: str, relation: str) -> str:
+def _slot_name(topic: str, relation: str) -> str:
     is_favourite = relation_name(relation).startswith("favorite ")
     return slot(topic, "Favourite" if is_favourite else relation)
 
 
 def may_hold_one(fact: Fact) -> bool:
-    """Told without making a key. A favourite colour is one, whatever else is a favourite."""
+    """Check without making a key. A favorite color has one value, whatever else is a favorite."""
     return not relation_of(fact.relation).many or relation_name(fact.relation) == "favourite"
 
 
-def address(fact: Fact) -> Address:
-    return _address_of(fact.topic, fact.relation, fact.object)
+def address_of(fact: Fact) -> Address:
+    return _make_address(fact.topic, fact.relation, fact.object)
 
 
 @lru_cache(8192)
-def _address_of(topic: str, label: str, value: str) -> Address:
+def _make_address(topic: str, label: str, value: str) -> Address:
     relation, many = relation_name(label), relation_of(label).many
     within = ""
     if relation == "favourite" and ":" in value:
@@ -74,59 +75,57 @@ def _address_of(topic: str, label: str, value: str) -> Address:
         within = relation
     elif relation == "deadline":
         within = " ".join(word for word in made.split() if not is_number(word))
-    return Address(_slot_named(topic, label), within, relation, value, made, many)
+    return Address(_slot_name(topic, label), within, relation, value, made, many)
 
 
 def true_at(facts: Iterable[Fact], when: str | float | None = None) -> list[Fact]:
-    """The facts that are true at a time, in the order given.
+    """Return the facts that are true at a time, in the order given.
 
-    Without a time: what is current. A value that is to begin later is (a plan is held now), one that had ended when it
-    was recorded is not.
+    Without a time: the current ones. That includes values that begin later (a plan is held now), but not those that had
+    ended when they were recorded.
 
-    With one: a fact holds from `valid_from`, or from when it was recorded where it does not say, until just before
-    `valid_to`; a date is its first moment in a fact and its last in `when`. That something happened stays true after
-    its end. What was superseded held until its end, in a slot of one value at the latest until the next value began;
-    without any end it is not known to have held. What a person rejected counts only where an end says that it once
-    held; what is pending or forgotten never does. A person may have written two values into a slot of one: both are
-    current, and both are given. A fact that stands on two pages of its topic is given once.
+    With one: a fact holds from `valid_from`, or else from its recording, until just before `valid_to`. A date means its
+    first moment in a fact and its last in `when`. An event stays true after its end. A superseded fact held until its
+    end and, in a slot of one value, at the latest until the next value began; without any end it is not known to have
+    held. A rejected fact counts only where an end says that it once held; pending and forgotten facts never do. A
+    person may have written two values into a slot of one: both are current, and both are returned. A fact on two pages
+    of its topic is returned once.
     """
     if when is None:
-        return _once([fact for fact in facts if fact.status == "current" and not is_past(fact)])
+        return _drop_copies([fact for fact in facts if fact.status == "current" and not is_past(fact)])
     at = last_moment(when) if isinstance(when, str) else float(when)
     if at is None:
-        raise Refused(
-            f"Nothing was read: {when!r} names no time. Give a date (2026-03-05) or a time (2026-03-05T10:00:00Z)."
-        )
+        raise Refused(f"{when!r} is not a time. Give a date (2026-03-05) or a time (2026-03-05T10:00:00Z).")
     everything = list(facts)
     next_starts = _next_starts(everything)
-    return _once(
-        [fact for number, fact in enumerate(everything) if _holds(fact, at, next_starts.get(number))]
+    return _drop_copies(
+        [fact for number, fact in enumerate(everything) if _is_true_at(fact, at, next_starts.get(number))]
     )
 
 
-def _once(facts: list[Fact]) -> list[Fact]:
-    """Without the second lines of facts that are given too: of two lines, the one at the top of the folder counts."""
+def _drop_copies(facts: list[Fact]) -> list[Fact]:
+    """Drop the second lines of facts: of two lines, the one at the top of the folder counts."""
     often = Counter((fact.topic, fact.relation, fact.object) for fact in facts)
     twice = [fact for fact in facts if often[fact.topic, fact.relation, fact.object] > 1]
     if not twice:
         return facts
-    from looseleaf.facts.ledger import copy_id  # of whose facts most readers have no two alike
+    from looseleaf.facts.ledger import copy_id  # loaded late: most readers have no two alike
 
     by_name = {fact.id: fact for fact in twice}
     copies = {fact.id: by_name[name] for fact in twice if fact.id and (name := copy_id(fact.id)) in by_name}
     left_out = {copy.id for copy in copies.values()}
     found = [fact for fact in facts if fact.id not in left_out]
-    return [_at_the_top(fact, copies[fact.id]) if fact.id in copies else fact for fact in found]
+    return [_prefer_top(fact, copies[fact.id]) if fact.id in copies else fact for fact in found]
 
 
-def _at_the_top(fact: Fact, copy: Fact) -> Fact:
+def _prefer_top(fact: Fact, copy: Fact) -> Fact:
     is_better = "/" in (fact.path or "/") and copy.path is not None and "/" not in copy.path
     return fact.but(path=copy.path, line=copy.line) if is_better else fact
 
 
-def _holds(fact: Fact, at: float, next_start: float | None) -> bool:
+def _is_true_at(fact: Fact, at: float, next_start: float | None) -> bool:
     start, end = start_of(fact), moment(fact.valid_to)
-    if end is not None and _happened(fact):
+    if end is not None and _is_event(fact):
         end = None
     if fact.status == "superseded":
         end = min((time for time in (end, next_start) if time is not None), default=None)
@@ -136,13 +135,13 @@ def _holds(fact: Fact, at: float, next_start: float | None) -> bool:
 
 
 def _next_starts(facts: list[Fact]) -> dict[int, float]:
-    """Of each fact in a slot of one value, when the next value began there."""
+    """Return, for each fact in a slot of one value, when the next value began there."""
 
     slots: dict[tuple[str, str], list[tuple[float, int]]] = {}
     for number, fact in enumerate(facts):
         start = start_of(fact)
         if start is not None and fact.status in ("current", "superseded") and may_hold_one(fact):
-            place = address(fact)
+            place = address_of(fact)
             if not place.many:
                 slots.setdefault((place.slot, place.within), []).append((start, number))
     starts: dict[int, float] = {}
@@ -165,18 +164,16 @@ def start_of(fact: Fact) -> float | None:
     return first_known(moment(fact.valid_from), fact.entry_ts, fact.recorded_at)
 
 
-def _happened(fact: Fact) -> bool:
-    """Whether it is of an event: its end is when that was over, not when it ceased to be true."""
+def _is_event(fact: Fact) -> bool:
+    """Return True if it is an event: its end is when that was over, not when it ceased to be true."""
     if fact.status != "current":
         return False
     if fact.kind == "event":
         return True
-    from looseleaf.language.value_keys import base_of
-
     return base_of(fact.relation) == "event"
 
 
 def is_past(fact: Fact) -> bool:
-    """Whether it had ended when it was said. An end whose side of that is not known counts as past."""
+    """Return True if it had ended when it was said. If that is unknown, an end counts as past."""
     end, said = moment(fact.valid_to), first_known(fact.entry_ts, fact.recorded_at)
-    return end is not None and (said is None or end <= said) and not _happened(fact)
+    return end is not None and (said is None or end <= said) and not _is_event(fact)

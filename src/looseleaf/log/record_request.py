@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from looseleaf.base.errors import Invalid, Refused
+from looseleaf.base.errors import Refused
 from looseleaf.base.immutable import frozen
 from looseleaf.base.messages import FARTHEST, MAY_BE_TEXT
 from looseleaf.base.values import NOT_GIVEN
@@ -46,16 +46,6 @@ class Asked:
     """Where it entered, if its type does not say. Only `imported` sets it."""
     session: str | None = None
     """Its session, if not the recorder's own. Only `imported` sets it."""
-
-
-class _NotGiven:
-    """The default where None is a value: a tool may return nothing."""
-
-    def __repr__(self) -> str:
-        return "not given"
-
-
-NOT_GIVEN: Any = _NotGiven()
 
 
 def given_in(arguments: dict[str, Any]) -> dict[str, Any]:

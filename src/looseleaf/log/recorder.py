@@ -15,8 +15,8 @@ from looseleaf.base.ids import is_id, new_id, time_of
 from looseleaf.base.messages import Trace
 from looseleaf.base.origins import FORBIDDEN, RECALLED, may_forbid
 from looseleaf.base.paths import safe_name
-from looseleaf.base.values import START, Position
-from looseleaf.log.record_request import INTERRUPTED, NOT_GIVEN, Asked, ask, given_in, redacted
+from looseleaf.base.values import NOT_GIVEN, START, Position
+from looseleaf.log.record_request import INTERRUPTED, Asked, ask, given_in, redacted
 from looseleaf.log.turns import RESERVED, TurnTally, turn_name, turn_number
 from looseleaf.store import records
 from looseleaf.store.lock import Threads

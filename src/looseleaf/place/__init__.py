@@ -1,4 +1,5 @@
-"""From what was said to what is known: what an entry proposes is placed on pages.
+"""Placing: an entry's proposals become lines on pages.
 
-`placer.py` puts entries on pages, `review_page.py` asks a person, `corrections.py` does what a person says.
+`placer.py` puts entries on pages, `entry_pages.py` holds the page of review, `corrections.py` applies a person's
+decisions.
 """

@@ -1,4 +1,4 @@
-"""Curate: what a person says of facts. A person's word outranks every distiller, is journaled, and can be undone."""
+"""Corrections: a person's decisions on facts. They outrank every distiller, are journaled, and can be undone."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from looseleaf.base.ids import new_id
 from looseleaf.base.paths import PINNED
 from looseleaf.base.values import Edit, Receipt
 from looseleaf.facts.ledger import HIGHEST
-from looseleaf.facts.placement import is_same_fact
+from looseleaf.facts.page_lines import is_same_fact
 from looseleaf.log.journal import EXTERNAL, PERSON, PROGRAM, SCHEMA, is_housekeeping
 from looseleaf.pages.grammar import as_written, remove_line, replace_fact, set_updated
 from looseleaf.pages.pages import Rewritten
 from looseleaf.place import entry_pages as review_page
-from looseleaf.place.placer import known, line_on, plain
+from looseleaf.place.placer import find_line_on, json_member, known
 from looseleaf.store import JOURNAL
 from looseleaf.text.lines import is_found, statement, undoubted
 from looseleaf.text.times import day
@@ -44,27 +44,27 @@ class Curate:
         self._parts = parts
 
     def score(self, name: str, score: float) -> Fact:
-        """How much a fact matters to a person, from 0 to 10: it outranks what any rule thinks of it."""
+        """Set how much a fact matters to a person, from 0 to 10: it outranks any rule."""
         if type(score) not in (int, float) or not 0 <= score <= HIGHEST:
             raise Refused(f"Nothing was scored: {score!r} is no score. Give a number from 0 to {HIGHEST}.")
-        return self._say(name, "scored", lambda fact: {"user_fact_score": float(score)})
+        return self._journal_decision(name, "scored", lambda fact: {"user_fact_score": float(score)})
 
     def pin(self, name: str, *, pinned: bool = True) -> Fact:
-        """Keep a fact among what must not be forgotten; or not any more."""
+        """Keep a fact among what must not be forgotten; or no longer."""
 
         def tags(fact: Fact) -> dict[str, Any]:
             others = [tag for tag in fact.tags if tag != PINNED]
             return {"tags": [*others, PINNED] if pinned else others}
 
-        return self._say(name, "pinned" if pinned else "unpinned", tags)
+        return self._journal_decision(name, "pinned" if pinned else "unpinned", tags)
 
     def approve(self, name: str) -> Fact:
-        """Say yes: what waits in review goes to its page; what an agent wrote counts as a person's from now on."""
+        """Say yes: a fact in review goes to its page; a fact that an agent wrote counts as a person's from now on."""
         with self._parts.pages.absorb.threads, self._store.lock():
             self._parts.placer.catch_up()
             fact = self._parts.known.find(name)
             if fact.status == "pending":
-                return self._approved(fact, "approved")
+                return self._approve_fact(fact, "approved")
             if fact.status != "current":
                 raise Refused(
                     f"{fact.id} was not approved: it is {fact.status}. `looseleaf history {fact.id}` shows what "
@@ -72,11 +72,13 @@ class Curate:
                 )
             if is_found(fact.object):
                 return self._vouch(fact, fact.relation, undoubted(fact.object), "approved")
-            return self._say(name, "approved", lambda fact: {"level": "confirmed", "confidence": 1.0})
+            return self._journal_decision(
+                name, "approved", lambda fact: {"level": "confirmed", "confidence": 1.0}
+            )
 
     def _vouch(self, fact: Fact, relation: str, said: str, reason: str) -> Fact:
-        """What an agent found becomes a person's word, and stands where such words do."""
-        from looseleaf.facts.placement import Plan  # of which who only reads facts loads nothing
+        """Turn an agent's finding into a person's word, on the page for such words."""
+        from looseleaf.facts.placement import Plan  # imported late: readers of facts never load it
 
         plan = Plan(
             fact.entry_id or "", fact.entry_ts or 0.0, self._parts.known.of, lambda proposal: fact.topic
@@ -84,18 +86,18 @@ class Curate:
         new = plan.vouch(fact, relation, said, clock.now())
         edits = self._parts.placer.carry_out(plan, reason=reason, author=PERSON)
         self._parts.known.catch_up()
-        # The same may be held already: then that is what the person says yes to.
+        # The same may be held already: then the person says yes to that fact.
         held = (each for each in self._parts.known.of(new.topic) if each.status == "current")
         found = next(each for each in held if is_same_fact(each, new))
         self._parts.placer.say(found, {"level": "confirmed"}, ("level",), reason, edits=edits)
         return self._parts.known.find(found.id or "")
 
-    def _approved(self, fact: Fact, reason: str, edits: tuple[str, ...] = ()) -> Fact:
+    def _approve_fact(self, fact: Fact, reason: str, edits: tuple[str, ...] = ()) -> Fact:
         self._parts.placer.approve(fact, reason=reason, edits=edits)
         return self._parts.known.find(fact.id or "")
 
     def reject(self, name: str) -> Fact:
-        """Say no: it goes from its page, or from review, and does not come back by itself."""
+        """Say no: the fact goes from its page, or from review, and does not come back by itself."""
         with self._parts.pages.absorb.threads, self._store.lock():
             self._parts.placer.catch_up()
             fact = self._parts.known.find(name)
@@ -115,13 +117,13 @@ class Curate:
             fact = self._parts.known.find(name)
             stated = statement(text)
             relation, said = (
-                stated if stated and stated[0] != "note" else (fact.relation, _value_in(text, fact))
+                stated if stated and stated[0] != "note" else (fact.relation, _read_value(text, fact))
             )
             relation, said = as_written(relation, said)
             if (relation, said) == (fact.relation, fact.object):
                 return self.approve(name)  # it was right
             if fact.status == "pending":
-                return self._approved(*self._reworded(fact, relation, said))
+                return self._approve_fact(*self._reword_waiting(fact, relation, said))
             if fact.status == "current" and is_found(fact.object):
                 return self._vouch(fact, relation, undoubted(said), "corrected")
             path = fact.path
@@ -131,12 +133,12 @@ class Curate:
                 )
 
             def change(old: str) -> Rewritten:
-                new = replace_fact(old, path, line_on(fact, path, old), relation, said)
+                new = replace_fact(old, path, find_line_on(fact, path, old), relation, said)
                 for note in notes:
-                    new = remove_line(new, line_on(note, path, new))
+                    new = remove_line(new, find_line_on(note, path, new))
                 new = set_updated(new, path, day(clock.now()))
                 trusted = {"relation": relation, "object": said, "level": "confirmed"}
-                # What is told of the old value says that the summary is the program's; the new one is the person's.
+                # The record of the old value marks the summary as the program's; the new one is the person's.
                 return Rewritten(
                     self._parts.placer.summarised(path, new, [trusted]), tuple(map(known, (fact, *notes)))
                 )
@@ -151,8 +153,8 @@ class Curate:
             )
             return min(there, key=lambda each: abs((each.line or 0) - (fact.line or 0)))
 
-    def _reworded(self, fact: Fact, relation: str, said: str) -> tuple[Fact, str, tuple[str, ...]]:
-        """What waits, in a person's own words: on its line in review first, so that all of it can be undone."""
+    def _reword_waiting(self, fact: Fact, relation: str, said: str) -> tuple[Fact, str, tuple[str, ...]]:
+        """Reword a waiting fact: on its line in review first, so that all of it can be undone."""
 
         def change(text: str) -> Rewritten:
             at = review_page.line_of(text, fact.id or "")
@@ -164,7 +166,7 @@ class Curate:
 
     # --- words on facts that change no page --------------------------------------------------
 
-    def _say(self, name: str, reason: str, make: Callable[[Fact], dict[str, Any]]) -> Fact:
+    def _journal_decision(self, name: str, reason: str, make: Callable[[Fact], dict[str, Any]]) -> Fact:
         with self._parts.pages.absorb.threads, self._store.lock():
             self._parts.placer.catch_up()
             fact = self._parts.known.find(name)
@@ -173,7 +175,7 @@ class Curate:
                     f"{fact.id} was not {reason}: it is {fact.status}. `looseleaf facts` lists what is current."
                 )
             new = make(fact)
-            if all(plain(fact, member) == value for member, value in new.items()):
+            if all(json_member(fact, member) == value for member, value in new.items()):
                 return fact
             self._parts.placer.say(fact, new, tuple(new), reason)
             return self._parts.known.find(fact.id or "")
@@ -181,7 +183,7 @@ class Curate:
     # --- undoing -----------------------------------------------------------------------------
 
     def undo(self, author: str) -> tuple[Edit, Receipt] | None:
-        """Take back the last word on a fact, if nothing else was done since. None: the last thing was an edit."""
+        """Undo the last decision on a fact, if nothing else was done since. None: the last change was an edit."""
         undone: set[str] = set()
         for line in self._store.read_back(JOURNAL):
             record = line.record
@@ -189,7 +191,7 @@ class Curate:
             if kind == "void":
                 undone.add(str(record.get("edit")))
             if kind == "placed" and not undone.issuperset(record.get("edits", ())):
-                return self._take_out(record, undone, author)
+                return self._undo_entry(record, undone, author)
             if kind not in ("edit", "fact"):
                 continue
             if record.get("undoes") is not None:
@@ -197,16 +199,16 @@ class Curate:
             elif record.get("id") not in undone and not is_housekeeping(
                 record.get("author"), record.get("path")
             ):
-                return self._take_back(record) if kind == "fact" else None
+                return self._undo_decision(record) if kind == "fact" else None
         return None
 
-    def _take_out(self, placed: Record, undone: set[str], author: str) -> tuple[Edit, Receipt] | None:
-        """All that an entry brought onto pages. None: a page was changed since, or not all can be told apart."""
+    def _undo_entry(self, placed: Record, undone: set[str], author: str) -> tuple[Edit, Receipt] | None:
+        """Undo all that an entry brought onto pages. None: a page changed since, or its parts cannot be told apart."""
         entry = str(placed.get("entry"))
         with self._parts.pages.absorb.threads, self._store.lock():
             self._parts.pages.absorb()
             edits = [str(each) for each in placed.get("edits", ()) if each not in undone]
-            paths = self._paths(edits)
+            paths = self._paths_of(edits)
             if self._changed_since(edits, paths):
                 return None
             for each in reversed(edits):
@@ -216,12 +218,12 @@ class Curate:
         edit = Edit(str(placed["id"]), float(placed["ts"]), entry, PROGRAM, reason, None, None, ())
         return edit, Receipt(receipt.id, entry, None, None, 0, 0)
 
-    def _paths(self, edits: list[str]) -> dict[str, str]:
-        """The pages that these edits changed."""
+    def _paths_of(self, edits: list[str]) -> dict[str, str]:
+        """Return the pages that these edits changed."""
         return {edit.id: edit.path for edit in self._parts.pages.log() if edit.id in edits} if edits else {}
 
     def _changed_since(self, edits: list[str], paths: dict[str, str]) -> list[str | None]:
-        """The pages of which the last of these edits is not the last of all."""
+        """Return the pages whose last edit is not one of these."""
         changed: list[str | None] = []
         for path, each in {paths.get(each): each for each in edits}.items():
             last = self._parts.pages.history.last_to_undo(path) if path is not None else None
@@ -229,13 +231,13 @@ class Curate:
                 changed.append(path)
         return changed
 
-    def _take_back(self, word: Record) -> tuple[Edit, Receipt]:
-        """The edits that were made for it, the last one first; then what was said."""
+    def _undo_decision(self, word: Record) -> tuple[Edit, Receipt]:
+        """Undo the edits made for a decision, the last one first; then the decision."""
         fact, reason = str(word["fact"]), str(word["reason"])
         with self._parts.pages.absorb.threads, self._store.lock():
             self._parts.pages.absorb()
             edits = [str(each) for each in word.get("edits", ())]
-            paths = self._paths(edits)
+            paths = self._paths_of(edits)
             changed = self._changed_since(edits, paths)
             if changed:
                 raise Refused(f"“{reason}” was not undone: {changed[0]} was changed since. Undo that first.")
@@ -257,10 +259,10 @@ class Curate:
         return edit, Receipt(str(record["id"]), fact, None, None, 0, 0)
 
     def _untick(self, name: str) -> None:
-        """A line that is back in review with its tick waits for another one. If the tick was all that was saved, that
-        is undone too; else only the tick goes."""
+        """Clear the tick of a line that is back in review. If nothing but the tick was saved, undo that edit; else
+        remove only the tick."""
         before = self._parts.pages.page(review_page.PATH).text
-        after = review_page.unticked(before, name)
+        after = review_page.untick(before, name)
         if after == before:
             return
         last = self._parts.pages.history.last_to_undo(review_page.PATH)
@@ -268,12 +270,12 @@ class Curate:
             self._parts.pages.undo(review_page.PATH, author=PERSON)
         else:
             self._parts.pages.rewrite(
-                review_page.PATH, lambda text: Rewritten(review_page.unticked(text, name)), reason="undone"
+                review_page.PATH, lambda text: Rewritten(review_page.untick(text, name)), reason="undone"
             )
 
 
-def _value_in(text: str, fact: Fact) -> str:
-    """What a person says in place of a value: the value itself, or a sentence that says nothing else."""
+def _read_value(text: str, fact: Fact) -> str:
+    """Return the value in a person's words: the value itself, or a sentence that says nothing else."""
     if len(text.split()) < 3:  # "Paris", "green tea"
         return text.strip()
     from looseleaf.distill.statements import statements

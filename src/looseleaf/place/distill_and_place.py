@@ -9,8 +9,8 @@ from looseleaf.base import ids as clock
 from looseleaf.base.errors import Refused
 from looseleaf.base.messages import Turn
 from looseleaf.base.paths import PROFILE, USER, safe_name
-from looseleaf.distill.make_entry import SESSIONS, Write, WriteAll
-from looseleaf.distill.material import Stretch, Text, undistilled
+from looseleaf.distill.make_entry import SESSIONS, Missing, Write, WriteAll
+from looseleaf.distill.material import Text, TurnRange, undistilled
 from looseleaf.facts.replacing import PLAIN
 from looseleaf.facts.tombstones import Tombstones
 from looseleaf.facts.truth import true_at
@@ -65,48 +65,48 @@ if TYPE_CHECKING:
 
 
 _CHOSEN_FROM = 200
-"""Topics that a text may belong to by its words: the ones that changed last."""
+"""The number of last changed topics from which a text's topic is chosen."""
 
 
 def _is_plain_note(fact: dict[str, Any]) -> bool:
-    """Whether a fact is a line that takes no other line's place."""
+    """Return True if a fact is a line that replaces no other line."""
     is_guess = fact.get("change", 1.0) < PLAIN
     return bool(fact["relation"] == NOTE and not fact.get("was") and (is_guess or not fact.get("correction")))
 
 
 def _is_labelled(text: str) -> bool:
-    """Whether a text is nothing but bullets like `- Gate: iron`."""
+    """Return True if a text is nothing but bullets like `- Gate: iron`."""
     return all(label != NOTE for label, _ in stated(text) or [(NOTE, "")])
 
 
-def _prohibitions(stretch: Stretch) -> list[Trace]:
-    """The messages in which the user forbids to remember something."""
+def _find_prohibitions(stretch: TurnRange) -> list[Trace]:
+    """Return the messages in which the user forbids to remember something."""
     from looseleaf.distill.forbidding import forbidden_by
 
     return [each for each in stretch.taken if forbidden_by(each) is not None]
 
 
 class Making:
-    """Makes memory: distills what was said or given, and places it."""
+    """Makes memory: distills talk and texts, and places the result."""
 
     def __init__(self, context: Context, parts: Needs) -> None:
         self._context, self._parts = context, parts
         self._store, self._agent = context.store, context.agent
         self._redact, self._note = context.redact, context.note
 
-    def _writing(self, distiller: Distiller | None) -> Write:
+    def _make_writer(self, distiller: Distiller | None) -> Write:
         return Write(self._context, distiller)
 
     @property
     def _write(self) -> Write:
-        return self._writing(self._parts.distiller)
+        return self._make_writer(self._parts.distiller)
 
     def distill(
         self, head: AgentHead, topic: str | None = None, distiller: Distiller | None = None
     ) -> list[Placed]:
-        """Distill and place all settled turns that were not distilled yet; by this distiller, if one is given."""
-        write = self._writing(distiller) if distiller is not None else self._write
-        topic = self._named(topic) if topic is not None else SESSIONS
+        """Distill and place all settled turns that are not distilled yet, with the given distiller if any."""
+        write = self._make_writer(distiller) if distiller is not None else self._write
+        topic = self._topic_name(topic) if topic is not None else SESSIONS
         done: list[Placed] = []
         since: tuple[int, int] | None = head.through
         while since is not None:
@@ -119,10 +119,10 @@ class Making:
     def _distill(
         self, write: Write, since: tuple[int, int], topic: str, done: list[Placed]
     ) -> tuple[int, int] | None:
-        """Nothing is held while a distiller works, so another process may move on meanwhile: then what was made is
-        dropped, and the place from which to look anew is returned."""
+        """Distill and place, stretch by stretch. No lock is held while a distiller works, so another process may move
+        on meanwhile: then drop the result, and return the place from which to start again."""
         covered: set[str] = set()
-        for entry, is_placed in self._compactions(since):
+        for entry, is_placed in self._compaction_entries(since):
             covered |= {trace.id for trace in traces_of(self._store, entry)}
             done += [] if is_placed else [self._parts.placer.entry(entry)]
         patience = self._context.policy.session_seconds
@@ -132,20 +132,20 @@ class Making:
                 now = self._parts.pages.absorb.agent(self._agent).through
                 if now != since:
                     return now
-                forbids = _prohibitions(stretch)
+                forbids = _find_prohibitions(stretch)
                 if made is not None:
                     through = None if forbids else stretch.through
                     done.append(self._parts.placer.entry(write.publish(made), through))
                 for trace in forbids:
                     self._parts.obey(trace)
-                if made is None or forbids:  # last: what a crash left is obeyed by the next one
+                if made is None or forbids:  # last: after a crash the next distilling obeys it
                     self._parts.placer.pass_over(self._agent, stretch.through)
             since = stretch.through
         return None
 
-    def _compactions(self, through: tuple[int, int]) -> list[tuple[Entry, bool]]:
-        """The entries of compactions that took traces behind a place, oldest first, and whether they were placed. Where
-        one cannot be read, its traces are distilled like any others."""
+    def _compaction_entries(self, through: tuple[int, int]) -> list[tuple[Entry, bool]]:
+        """Return the entries of compactions that took traces after a place, oldest first, and whether they were placed.
+        If one cannot be read, its traces are distilled like any others."""
         found: list[tuple[Entry, bool]] = []
         placed: set[str] = set()
         for line in self._store.read_back(JOURNAL):
@@ -158,11 +158,11 @@ class Making:
                 if tuple(record.get("until", ())) < through:
                     break
                 if record.get("entry"):
-                    entry = self._read(str(record["entry"]))
+                    entry = self._read_entry(str(record["entry"]))
                     found += [] if entry is None else [(entry, entry.reference in placed)]
         return found[::-1]
 
-    def _read(self, reference: str) -> Entry | None:
+    def _read_entry(self, reference: str) -> Entry | None:
         try:
             return read_entry(self._store, reference)
         except Refused as refused:
@@ -170,11 +170,11 @@ class Making:
             return None
 
     def placed(self, reference: str) -> Placed | None:
-        """Place the entry of a compaction. That it cannot be done now is said; the next distilling does it."""
+        """Place the entry of a compaction. If that fails now, note it; the next distilling does it."""
         try:
             placed = self._parts.placer.entry(read_entry(self._store, reference))
             self._parts.tidy.after_placing()
-            self._parts.topics.build()  # what the agent's views tell as true is looked at again
+            self._parts.topics.build()  # refresh what the agent's views show as true
             return placed
         except Refused as refused:
             self._note(str(refused))
@@ -188,48 +188,46 @@ class Making:
         if not isinstance(given, str):
             return self._write_turns(given, topic)
         if not given.strip():
-            raise Refused("Nothing was written: the text is empty. Give what is to be remembered.")
+            raise Refused("The text is empty. Give words to remember.")
         if author not in (None, PERSON):
-            raise Refused(
-                f"Nothing was written: the author {author!r} is not known. Use person, or leave it out."
-            )
+            raise Refused(f"The author {author!r} is unknown. Use person, or leave it out.")
         text = self._redact(given)
         origin = "user" if author == PERSON else "document"
         if origin == "document" and Tombstones(self._store).holds("text", text):
             raise Refused(
-                "Nothing was written: this text was forgotten, and stays so. Who wants it remembered after all says it "
-                "in his own words: `looseleaf write --mine`."
+                "This text was forgotten, and stays so. To remember it after all, say it in your own words: "
+                "`looseleaf write --mine`."
             )
-        asked = self._named(topic) if topic is not None else None
+        asked = self._topic_name(topic) if topic is not None else None
         entry = self._write.name_of(text, origin)
-        reference = f"{self._write.topic_of(entry) or asked or self._chosen(text)}/{entry}"
+        reference = f"{self._write.topic_of(entry) or asked or self._choose_topic(text)}/{entry}"
         material = Text(text, origin, f"{FOLDER}/{reference}/raw.md", clock.now())
-        return self._placed_once(self._write.text(material, reference))
+        return self._place_once(self._write.text(material, reference))
 
     def remember(self, given: str, topic: str | None = None) -> Placed | None:
-        """A person's own words, said to the memory itself: what the rules read in them is confirmed, and so are the
-        sentences in which they read nothing. None: they read no fact there, and nothing was written."""
+        """Place a person's own words, said to the memory itself: facts that the rules read in them are confirmed, and
+        so are the other sentences. None: the rules read no fact there, and nothing was written."""
         write = WriteAll(self._context)
         now = clock.now()
         # The same words may be said again when something else holds: each time is an entry of its own.
         text = self._redact(given)
         entry = write.name_of(f"{now}\n{text}", PERSON)
-        reference = f"{self._named(topic) if topic is not None else USER}/{entry}"
+        reference = f"{self._topic_name(topic) if topic is not None else USER}/{entry}"
         material = Text(text, PERSON, f"{FOLDER}/{reference}/raw.md", now)
         if all(map(_is_plain_note, write.facts(material))) and (
             len(sentences(text)) < 2 or _is_labelled(text)
         ):
-            return None  # a note needs no entry: the page is where it stands
-        return self._placed_once(write.text(material, reference))
+            return None  # a note needs no entry: it stands on its page
+        return self._place_once(write.text(material, reference))
 
-    def _placed_once(self, made: Made) -> Placed:
-        """What another distiller's entry replaced stays replaced, though it is written again."""
-        if made.files is None and made.reference in self._past():
+    def _place_once(self, made: Made) -> Placed:
+        """Place an entry, unless another distiller's entry replaced it: then it stays replaced."""
+        if made.files is None and made.reference in self._replaced_entries():
             return Placed(made.reference, ())
         return self._parts.placer.entry(self._write.publish(made))
 
-    def _past(self) -> set[str]:
-        """The entries that others were placed instead of."""
+    def _replaced_entries(self) -> set[str]:
+        """Return the entries that others replaced."""
         return {
             str(line.record["instead"]) for line in self._store.read(JOURNAL) if line.record.get("instead")
         }
@@ -237,7 +235,7 @@ class Making:
     def _write_turns(self, turns: Sequence[Turn], topic: str | None) -> Placed:
         traces = [trace for turn in turns for trace in turn.traces]
         if not traces:
-            raise Refused("Nothing was written: give a text, or turns as `memory.turns()` returns them.")
+            raise Refused("Give a text, or turns from `memory.talk.turns()`.")
         wanted = {trace.id for trace in traces}
         spots = spots_of(self._store, self._agent, wanted)
         missing = wanted - {spot.id for _, spot in spots}
@@ -246,26 +244,26 @@ class Making:
                 f"Nothing was written: {len(missing)} of the traces are not in the log of {self._agent}. "
                 "Record them first: what is remembered can be checked against the log."
             )
-        stretch = Stretch(tuple(trace for trace, _ in spots), tuple(spot for _, spot in spots), (0, 0))
-        name = self._named(topic) if topic is not None else SESSIONS
-        return self._placed_once(self._write.stretch(stretch, name))
+        stretch = TurnRange(tuple(trace for trace, _ in spots), tuple(spot for _, spot in spots), (0, 0))
+        name = self._topic_name(topic) if topic is not None else SESSIONS
+        return self._place_once(self._write.stretch(stretch, name))
 
-    def _named(self, topic: str) -> str:
-        """The canonical name of a topic that somebody gave."""
+    def _topic_name(self, topic: str) -> str:
+        """Return the canonical name of a given topic."""
         if not any(map(str.isalnum, topic)):
-            raise Refused(f"Nothing was written: {topic!r} is no name for a topic. Give a word or two.")
+            raise Refused(f"{topic!r} is not a topic name. Give a word or two.")
         self._parts.notebook.catch_up()
         return safe_name(
             topic_name(topic, [each for each in self._parts.known.topics if "/" not in each]), "topic"
         )
 
     def page_of(self, topic: str) -> str:
-        """The page of a topic that somebody gave."""
-        name = self._named(topic)
+        """Return the page of a given topic."""
+        name = self._topic_name(topic)
         return PROFILE if name == USER else f"facts/{name}.md"
 
-    def _chosen(self, text: str) -> str:
-        """The topic that a text belongs to by its words; else a new one, named after them."""
+    def _choose_topic(self, text: str) -> str:
+        """Choose a text's topic by its words; else make a new one, named after them."""
         self._parts.notebook.catch_up()
         latest = sorted(self._parts.known.topics.items(), key=lambda item: item[1], reverse=True)
         known = [name for name, _ in latest if "/" not in name and name != SESSIONS]
@@ -277,13 +275,13 @@ class Making:
         return " ".join((topic, *(f"{fact.relation} {fact.object}" for fact in facts)))
 
     def adopt(self) -> list[Placed]:
-        """Place texts' entries that are in the folder and were never placed: another program, or an older one, made
-        them. Entries of talk are placed by their agents' own distilling, which knows what was distilled already."""
+        """Place entries of texts that were never placed: another program, or an older one, made them. Entries of talk
+        are placed by their agents' own distilling, which knows what is distilled already."""
         self._parts.notebook.catch_up()
-        placed = {*self._parts.known.placed(), *self._past()}
+        placed = {*self._parts.known.placed(), *self._replaced_entries()}
         done: list[Placed] = []
         for reference in entries_in(self._store):
-            entry = self._read(reference) if reference not in placed else None
+            entry = self._read_entry(reference) if reference not in placed else None
             if entry is not None and "traces" not in entry.meta:
                 made = self.placed(reference)
                 done += [made] if made is not None else []
@@ -296,19 +294,18 @@ class Making:
         apply: bool = False,
         progress: Callable[[int, int], None] | None = None,
     ) -> Difference:
-        """What another distiller (None: the rules) would make of the same sources, fact by fact; `apply` switches."""
+        """Return what another distiller (None: the rules) would make of the same sources, fact by fact; `apply`
+        switches."""
         from looseleaf.place.redistill import Redistill
 
-        redistill = Redistill(self._context, self._parts, self._writing(distiller))
+        redistill = Redistill(self._context, self._parts, self._make_writer(distiller))
         return redistill(apply=apply, progress=progress)
 
     def redistill_failed(self) -> Difference | None:
-        """Have the memory's own distiller make again what the rules made in its place; None: the rules are all there
-        is."""
-        from looseleaf.distill.make_entry import Missing
+        """Let the memory's own distiller redo what the rules made in its place; None: there are only the rules."""
         from looseleaf.place.redistill import Redistill
 
         distiller = self._parts.distiller
         if distiller is None or isinstance(distiller, Missing):
             return None
-        return Redistill(self._context, self._parts, self._writing(distiller)).failed()
+        return Redistill(self._context, self._parts, self._make_writer(distiller)).failed()

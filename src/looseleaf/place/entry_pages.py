@@ -1,7 +1,6 @@
-"""What else an entry brings: an episode on the page of its month, a line on the page of its day, decisions and tasks
-for the state. Each is written once, however often its entry is placed. What leaves the state by that goes to a page
-first (`promote.py`).
-"""
+"""The other pages of an entry: an episode on the page of its month, a line on the page of its day, decisions and tasks
+for the state. Each is written once, however often its entry is placed. Items that leave the state go to a page first
+(`tidy.py`)."""
 
 from __future__ import annotations
 
@@ -14,7 +13,7 @@ from looseleaf.base.immutable import frozen
 from looseleaf.base.origins import is_trusted, level_of
 from looseleaf.base.paths import REVIEW
 from looseleaf.facts.evidence import forms_of
-from looseleaf.facts.gate import is_from, mentions, says
+from looseleaf.facts.gate import is_said_by_user, mentions, supports
 from looseleaf.facts.page_lines import Sheet
 from looseleaf.language.own_words import own_words
 from looseleaf.language.terms import terms
@@ -47,15 +46,14 @@ if TYPE_CHECKING:
         def state(self) -> State: ...
 
 
-# `review/pending.md`, the page that waits for a person: a line to tick or delete for each doubtful fact
-# (FORMAT §13).
+# --- `review/pending.md`: a line to tick or delete for each doubtful fact (FORMAT §13) ---
 
 PATH = REVIEW
 HELP = "Tick a line to say yes; delete it, with the line under it, to say no. The next looseleaf command does it.\n"
 
 MOST = 200
-"""Lines that wait at most: nobody reads more. What comes then stays in its entry. Half of the places are for what the
-user said: one session that somebody steers could fill them all, and nobody would be asked of that."""
+"""The most lines that wait: no one reads more. Further ones stay in their entries. Half of the places are for the
+user's own words: one hijacked session could fill all others, and the user's would never be asked."""
 
 _QUOTE = 160
 _TICK = re.compile(r"^([ \t]*[-*+][ \t]+)\[[xX]\]")
@@ -63,29 +61,28 @@ _TICK = re.compile(r"^([ \t]*[-*+][ \t]+)\[[xX]\]")
 
 @frozen
 class Asked:
-    """What became of facts that were to be put before a person, by their ids. `edit`: the edit of the page, if any."""
+    """What became of facts meant for review, by their ids. `edit`: the edit of the page, if any."""
 
     edit: str = ""
     added: tuple[str, ...] = ()
     waiting: tuple[str, ...] = ()
     """They wait already."""
     rejected: tuple[str, ...] = ()
-    """A person has said no to them."""
+    """A person rejected them."""
     full: tuple[str, ...] = ()
-    """As many wait as may."""
+    """Review is full."""
 
     def but(self, **changes: Any) -> Asked:
-        """The same, except for these members."""
+        """Return the same, except for these members."""
         return Asked(**{name: getattr(self, name) for name in type(self).__match_args__} | changes)
 
 
-def with_waiting(
+def add_waiting(
     text: str, items: Iterable[tuple[Fact, str]], known: Mapping[str, Fact] | None = None
 ) -> tuple[str, Asked]:
-    """The page with more to decide. `known`: what waits, by id; what is on the page and is not among it has no share in
-    the places of others."""
+    """Add items to the page of review. `known`: the waiting facts, by id; other lines on the page take no place."""
     text = text or f"{new_page(PATH)}\n{HELP}"
-    here = set(_waiting(text))
+    here = set(_waiting_lines(text))
     others = sum(not _is_users(fact) for name, fact in (known or {}).items() if name in here)
     added: list[str] = []
     waiting: list[str] = []
@@ -102,7 +99,7 @@ def with_waiting(
         at = parse(PATH, text).facts[-1].line or 0
         lines = split_lines(text)
         end = "\r\n" if lines[0].endswith("\r\n") else "\n"
-        text = "".join((*lines[:at], f"  {_evidence(fact, why)}{end}", *lines[at:]))
+        text = "".join((*lines[:at], f"  {_evidence_line(fact, why)}{end}", *lines[at:]))
         here.add(name)
         others += not _is_users(fact)
         added.append(name)
@@ -113,15 +110,15 @@ def _is_users(fact: Fact) -> bool:
     return fact.origin == "user"
 
 
-def too_many(count: int) -> str:
-    """What is said of proposals that found no place."""
+def describe_overflow(count: int) -> str:
+    """Return the sentence about proposals that found no place."""
     return (
         f"{count} {'proposal was' if count == 1 else 'proposals were'} not put into {PATH}: as many wait there as a "
         f"person reads ({MOST}; {MOST // 2} of what the user did not say). Decide some of them."
     )
 
 
-def _evidence(fact: Fact, why: str) -> str:
+def _evidence_line(fact: Fact, why: str) -> str:
     when = f" on {day(fact.recorded_at)}" if fact.recorded_at else ""
     from looseleaf.facts.placement import page_of
 
@@ -131,33 +128,35 @@ def _evidence(fact: Fact, why: str) -> str:
 
 
 def under(text: str) -> dict[str, str]:
-    """What stands under each that waits, without its id: where it would go, whence it comes, why it is asked."""
+    """Return the text under each waiting fact, without its id: where it would go, its source, and the reason."""
     lines = split_lines(text)
-    return {name: lines[at + 1].strip().removeprefix(f"{name} · ") for name, at in _waiting(text).items()}
+    return {
+        name: lines[at + 1].strip().removeprefix(f"{name} · ") for name, at in _waiting_lines(text).items()
+    }
 
 
 def line_of(text: str, name: str) -> int | None:
-    """The number of the line, from 1, on which a fact waits."""
-    found = _waiting(text).get(name)
+    """Return the line number, from 1, of a waiting fact."""
+    found = _waiting_lines(text).get(name)
     return None if found is None else found + 1
 
 
-def unticked(text: str, name: str) -> str:
-    """The page with this one as it was before a person ticked it."""
+def untick(text: str, name: str) -> str:
+    """Return the page with this line unticked."""
     lines = list(split_lines(text))
-    at = _waiting(text).get(name)
+    at = _waiting_lines(text).get(name)
     if at is not None:
         lines[at] = _TICK.sub(r"\1[ ]", lines[at])
     return "".join(lines)
 
 
 def without(text: str, ids: Collection[str]) -> str:
-    """The page without these, and without what stands under them."""
-    gone = {line for name, at in _waiting(text).items() if name in ids for line in (at, at + 1)}
+    """Return the page without these lines, and without the text under them."""
+    gone = {line for name, at in _waiting_lines(text).items() if name in ids for line in (at, at + 1)}
     return "".join(line for at, line in enumerate(split_lines(text)) if at not in gone)
 
 
-def _waiting(text: str) -> dict[str, int]:
+def _waiting_lines(text: str) -> dict[str, int]:
     sheet = Sheet(PATH)
     sheet.lines = list(split_lines(text))
     return {name: at for name, (at, _) in sheet.pending().items()}
@@ -178,7 +177,7 @@ _FAILURES = {
     " raised ModelFailed: ": "the model failed",
     " raised TooLong: ": "it was too long for the model",
 }
-"""By what a failure says of itself (`distill/run.py`), what a day says of it."""
+"""Words of a failure (`distill/make_entry.py`), and the words for it on the page of a day."""
 _FAILED = "the distiller failed"
 _FOUND = "Found"
 _DAY_CHARS = 120
@@ -187,7 +186,8 @@ _TITLE_WORDS = 8
 
 
 class Diary:
-    """Of one entry. `witnesses` are the words it was made of; `heard`: what tools said before in its session."""
+    """The diary of one entry. `witnesses`: the words it was made of; `heard`: what tools said earlier in its
+    session."""
 
     def __init__(
         self,
@@ -207,11 +207,11 @@ class Diary:
         self._heard = heard
         self._private = frozenset(map(str, entry.summary.get("private", ())))
         self.edits: list[str] = []
-        """The edits that were made."""
+        """The edits made."""
 
     def write(self, facts: int) -> None:
-        """All of it, for an entry that says so many facts. A page that cannot be changed as it is keeps no facts from
-        their pages: that is noted, and left."""
+        """Write all pages of an entry with so many facts. A page that cannot be changed does not stop the others: it is
+        noted, and left."""
         for part in (self.episode, self.state, partial(self.day, facts)):
             try:
                 part()
@@ -220,7 +220,7 @@ class Diary:
             except Refused as refused:
                 self._note(str(refused))
 
-    def _rewrite(self, path: str, change: Callable[[str], Rewritten]) -> None:
+    def _edit_page(self, path: str, change: Callable[[str], Rewritten]) -> None:
         receipt = self._parts.pages.rewrite(path, change, reason=self._reason)
         self.edits += [receipt.id] if receipt.changed else []
 
@@ -233,12 +233,11 @@ class Diary:
         }
         said = {name: value for name, value in given.items() if self._is_told(value)}
         title = said.get("title") or said.get("task") or said.get("problem") or ""
-        if not self._is_asked(title) and not is_from(
-            title, self._witnesses
-        ):  # it would stand in an index line
-            title = " ".join(self._request().split()[:_TITLE_WORDS])
+        # An index line would show the title.
+        if not self._is_asked(title) and not is_said_by_user(title, self._witnesses):
+            title = " ".join(self._first_request().split()[:_TITLE_WORDS])
         if not title:
-            return  # nothing was asked for
+            return  # nothing was requested
         when = max((each.ts for each in self._witnesses), default=now())
         path = f"episodes/{day(when)[:7]}.md"
         name = str(self._entry.meta.get("id"))
@@ -262,28 +261,28 @@ class Diary:
                 new = set_summary(new, summary_of(page))
             return Rewritten(new)
 
-        self._rewrite(path, change)
+        self._edit_page(path, change)
 
     def _is_asked(self, title: str) -> bool:
-        """Whether a title is the beginning of the user's own words, letter for letter."""
+        """Return True if a title is exactly the beginning of the user's own words."""
         words = title.rstrip("…").casefold()
         users = (each.text for each in self._witnesses if is_trusted(level_of(each.origin)))
         return len(words) > _TITLE_WORDS and any(
             words in " ".join(own_words(text).split()).casefold() for text in users
         )
 
-    def _request(self) -> str:
-        """What the user asked for first, in own words."""
+    def _first_request(self) -> str:
+        """Return the user's first request, in their own words."""
         from looseleaf.language.sentences import is_request, sentences
 
         users = (each.text for each in self._witnesses if is_trusted(level_of(each.origin)))
         return next((each for text in users for each in sentences(own_words(text)) if is_request(each)), "")
 
     def _is_told(self, text: str) -> bool:
-        """Where tools had a say in the session, or the user pasted something, what an episode tells must stand in what
-        the user or the assistant said: the last episodes are in every prompt."""
+        """Return True if an episode may contain this. If tools spoke in the session, or the user pasted something, it
+        must stand in the user's or the assistant's words: the last episodes are in every prompt."""
         users = [each for each in self._witnesses if is_trusted(level_of(each.origin))]
-        own = [each.text if each.origin == PERSON else _written(each.text) for each in users]
+        own = [each.text if each.origin == PERSON else _text_by_user(each.text) for each in users]
         assistant = [each.text for each in self._witnesses if level_of(each.origin) == "inferred"]
         every = (*self._witnesses, *self._heard)
         others = [each.text for each in every if level_of(each.origin) == "tainted"]
@@ -292,20 +291,20 @@ class Diary:
         ]
         if not others:
             return True
-        # What a tool says word for word is no lesson of ours, though somebody repeated it: perhaps to refuse it.
+        # A tool's exact words are no lesson, even if repeated: perhaps to refuse them.
         is_others = any(mentions(text, each) for each in others)
         return any(mentions(text, each) for each in (own if is_others else [*own, *assistant]))
 
     def day(self, facts: int) -> None:
-        """A line of the day on which it was said; never loaded unasked."""
+        """Add a line to the page of its day; never loaded unasked."""
         when = max((each.ts for each in self._witnesses), default=float(self._entry.meta.get("ts") or 0.0))
         path = f"days/{day(when)}.md"
         name = str(self._entry.meta.get("id"))
-        said = escape(_opening(self._witnesses, self._private))
+        said = escape(_first_words(self._witnesses, self._private))
         said = said if len(said) <= _DAY_CHARS else f"{said[: _DAY_CHARS - 1].rstrip()}…"
-        how = _instead(self._entry)
+        how = _describe_fallback(self._entry)
         if not (said or facts or how):
-            return  # a line that tells of nothing would only be found for something
+            return  # an empty line would only clutter results
         made = f"{facts} {'fact' if facts == 1 else 'facts'}; {f'{how}; ' if how else ''}entry {name}"
         line = f"- {clock(when)} {said} ({made})" if said else f"- {clock(when)} {made}"
         if not str(self._entry.meta.get("distiller", "")).startswith("rules/"):
@@ -318,26 +317,28 @@ class Diary:
             text = text or f"# {day(when)}\n\n"
             return Rewritten(f"{text if text.endswith(chr(10)) else text + chr(10)}{line}\n")
 
-        self._rewrite(path, change)
+        self._edit_page(path, change)
 
     def state(self) -> None:
-        """Decisions and tasks that the user himself spoke of: the state is in every prompt."""
+        """Add the decisions and tasks that the user mentioned: the state is in every prompt."""
         trusted = (each for each in self._witnesses if is_trusted(level_of(each.origin)))
         own = {each.source: each.text if each.origin == PERSON else own_words(each.text) for each in trusted}
 
         def said(name: str) -> list[str]:
-            """A distiller may lean anything on anybody's words: they must say it."""
+            """Return the sentences that their sources really say: a distiller may attach anything to any words."""
             noted = (each for each in self._entry.summary.get(name, ()) if isinstance(each, dict))
             pairs = ((str(each.get("text", "")), own.get(str(each.get("source")), "")) for each in noted)
             return [
-                text for text, words in pairs if words and (_is_sentence(text, words) or says(text, words))
+                text
+                for text, words in pairs
+                if words and (_is_sentence(text, words) or supports(text, words))
             ]
 
         decided, tasks, goals = said("decisions"), said("tasks"), said("goals")
-        done = [text for words in own.values() for text in _closing(words)] + self._done()
-        replaced = self._replaced(decided, own.values())
+        done = [text for words in own.values() for text in _closing_sentences(words)] + self._done_tasks()
+        replaced = self._replaced_decisions(decided, own.values())
         ts = max((each.ts for each in self._witnesses), default=0.0)
-        aims = self._aims(list(own.values()), goals)
+        aims = self._find_aims(list(own.values()), goals)
         change = partial(
             move,
             aims=aims,
@@ -349,8 +350,8 @@ class Diary:
         )
         self._parts.state.move(change, ts, self._reason, self.edits)
 
-    def _done(self) -> list[str]:
-        """What a model says is done, as far as the user or the assistant said so."""
+    def _done_tasks(self) -> list[str]:
+        """Return what a model reports as done, if the user or the assistant said so."""
         noted = (
             str(each.get("text", ""))
             for each in self._entry.summary.get("done", ())
@@ -361,13 +362,12 @@ class Diary:
             for each in self._witnesses
             if level_of(each.origin) != "tainted"
         ]
-        closing = [each for words in spoken for each in _closing(words)]
+        closing = [each for words in spoken for each in _closing_sentences(words)]
         return [text for text in noted if any(mentions(text, each) for each in closing)]
 
-    def _replaced(self, decided: Sequence[str], own: Collection[str]) -> set[str]:
-        """The decisions of the state whose place one of these takes. A model may say that anything takes the place of
-        anything: a new one must be in the user's words, the user must say it or name what goes, and the two must have
-        words in common."""
+    def _replaced_decisions(self, decided: Sequence[str], own: Collection[str]) -> set[str]:
+        """Return the decisions of the state that these replace. A model may claim any replacement: a new decision must
+        be in the user's words, the user must say it or name the old one, and the two must share words."""
         noted = (each for each in self._entry.summary.get("decisions", ()) if isinstance(each, dict))
         pairs = [(str(each.get("text")), str(each.get("replaces") or "")) for each in noted]
         said = frozenset(term for text in own for term in terms(text))
@@ -383,10 +383,10 @@ class Diary:
                     gone.add(title.casefold())
         return gone
 
-    def _aims(self, said: Sequence[str], goals: Sequence[str] = ()) -> dict[str, str]:
-        """What the user asked for first, and last; a rule for all that follows is no aim. What anybody wrote into the
-        state by hand stays. `goals`: what a model took for it, in the user's words."""
-        from looseleaf.distill.forbidding import telling
+    def _find_aims(self, said: Sequence[str], goals: Sequence[str] = ()) -> dict[str, str]:
+        """Return the user's first and last request; a standing rule is no aim. Anything written into the state by hand
+        stays. `goals`: a model's reading of it, in the user's words."""
+        from looseleaf.distill.forbidding import telling_terms
         from looseleaf.distill.slot_tables import read
         from looseleaf.distill.statements import sentences_of
         from looseleaf.language.sentences import is_request
@@ -398,7 +398,7 @@ class Diary:
                 if each.is_own
                 and each.zone != "after"
                 and is_request(each.text)
-                and len(telling(each.text)) > 1
+                and len(telling_terms(each.text)) > 1
                 and (each.scores.kind != "rule" or not (each.is_kept or read(each.text)))
             ]
 
@@ -415,8 +415,8 @@ class Diary:
         return {name: text for name, text in (("goal", first), ("now", last or first)) if name in free}
 
 
-def _instead(entry: Entry) -> str:
-    """That the rules distilled because somebody else did not, and why, in our words: what failed may have said
+def _describe_fallback(entry: Entry) -> str:
+    """Report that the rules distilled because a distiller failed, and why, in our own words: the failure may have said
     anything."""
     loss = entry.meta.get("loss")
     told = entry.meta.get("failures") or (loss.get("failures") if isinstance(loss, dict) else None)
@@ -427,14 +427,15 @@ def _instead(entry: Entry) -> str:
     return f"by the rules: {why}"
 
 
-def _opening(witnesses: Sequence[Witness], private: Collection[str]) -> str:
-    """What the user said first that may be told."""
+def _first_words(witnesses: Sequence[Witness], private: Collection[str]) -> str:
+    """Return the user's first words that may be shown."""
     users = (each for each in witnesses if each.origin in ("user", "person") and each.source not in private)
     return next((each.text for each in users if each.text.strip()), "")
 
 
-def _written(text: str) -> str:
-    """What the user wrote. One line is the user's, also behind a colon: "Fix the bug: the logger writes to stdout"."""
+def _text_by_user(text: str) -> str:
+    """Return what the user wrote. A single line is the user's, also after a colon: "Fix the bug: the logger writes to
+    stdout"."""
     return text if "\n" not in text.strip() and not _QUOTES.search(text) else own_words(text)
 
 
@@ -442,13 +443,13 @@ _QUOTES = lazy(r"[\"“”„«»「」『』]|(?<!\w)'")
 
 
 def _is_sentence(text: str, words: str) -> bool:
-    """Whether it is, word for word, a sentence that the user wrote."""
+    """Return True if it is, word for word, a sentence that the user wrote."""
     from looseleaf.distill.statements import sentences_of
 
     return any(each.is_own and each.text == text for each in sentences_of(words))
 
 
-def _closing(text: str) -> list[str]:
+def _closing_sentences(text: str) -> list[str]:
     from looseleaf.language.sentences import is_done, sentences
 
     return [sentence for sentence in sentences(text) if is_done(sentence)]

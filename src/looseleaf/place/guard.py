@@ -1,4 +1,5 @@
-"""The guard at the pages: an agent's change is looked at before it is journaled, and what is held back is asked for."""
+"""The guard of the pages: it checks an agent's change before it is journaled, and puts what it holds back into
+review."""
 
 from __future__ import annotations
 
@@ -47,18 +48,18 @@ if TYPE_CHECKING:
         @property
         def placer(self) -> Place: ...
         def spoken(self) -> Spoken:
-            """What was said in the session that is being recorded."""
+            """Return the words of the session being recorded."""
 
 
 _PLAIN = re.compile(r"[^\W_]{1,20}(?:(?:[-_. ]|--)[^\W_]{1,20}){0,3}")
 _FATES = {"review": "asked", "restate": "current", "drop": "crowded"}
-"""What became of a line, by what was decided of it."""
+"""The fate of a line, by the decision on it."""
 _WHY = "the user did not say it"
 _MONTH = re.compile(r"episodes/[0-9]{4}-[0-9]{2}\.md", re.ASCII)
 
 
 class Guard:
-    """Judges what a model writes on pages by what was said in its session."""
+    """Judges a model's writing on pages by the words of its session."""
 
     def __init__(self, context: Context, parts: Needs) -> None:
         self._redact = context.redact
@@ -74,11 +75,11 @@ class Guard:
         summary: str | None = None,
         whole: bool = False,
     ) -> Receipt:
-        """Change a page (None: remove it) as a model may: what it may not write there waits in review, and the receipt
-        says so. Tools that a model calls use this door, not `Pages.edit`.
+        """Change a page (None: remove it) as a model may: lines that it may not write there wait in review, and the
+        receipt says so. Tools that a model calls use this door, not `Pages.edit`.
 
-        With a `summary`, the same edit sets the page's summary line: to these words, or, where there are none or they
-        may not stand, to one made by rule. `whole`: leave the page alone unless all of the change may stand.
+        With a `summary`, the same edit sets the page's summary line: to these words or, if there are none or they may
+        not stand, to one made by rule. `whole`: leave the page alone unless all of the change may stand.
         """
         path = page_path(path)
         why = why_sealed(path)
@@ -88,8 +89,8 @@ class Guard:
         return self._parts.pages.edit_through(door, path, change, base=base, reason=reason)
 
     def hold(self, path: str, author: str, lines: Sequence[Said]) -> tuple[str, tuple[str, ...]]:
-        """Ask a person for lines, as (relation, object), that a model may not write on a page: the edit of review, and
-        a sentence on each line."""
+        """Ask a person about lines, as (relation, object), that a model may not write on a page. Return the edit of
+        review, and a sentence on each line."""
         held = Guarded("", held=tuple(lines))
         asked, fates = self.ask(path, author, held, clock.now())
         return asked, tuple(sentences_of(held, fates))
@@ -97,10 +98,10 @@ class Guard:
     def look(
         self, path: str, author: str, old: str | None, new: str | None
     ) -> tuple[Guarded, tuple[Record, ...]]:
-        """What the change comes to, and what is known of the facts among its lines."""
+        """Return what remains of the change, and the records of the facts among its lines."""
         _refuse_charter(path)
         self._parts.known.catch_up()
-        spoken, owned = self._parts.spoken(), self._owned(path, old or "")
+        spoken, owned = self._parts.spoken(), self._read_owned(path, old or "")
         if new is None:
             is_kept = spoken.is_doubtful or path == PROFILE
             others = unsigned(parse(path, old or "")).episodes
@@ -110,13 +111,13 @@ class Guard:
                     "Propose that to the user instead."
                 )
             return Guarded(""), ()
-        new = self._without_secrets(old or "", new)
+        new = self._redact_additions(old or "", new)
         made = guarded(path, old or "", new, spoken, owned)
         made = made.but(text=signed(path, old or "", made.text, author, spoken.has))
         is_new = old is None and (made.text or made.found or not new.strip())
         if is_new and not self._may_name(path, spoken):
-            return _nothing(path, made), ()
-        made, found = self._with_found(path, author, made)
+            return _hold_all(path, made), ()
+        made, found = self._add_findings(path, author, made)
         before = {
             (fact.relation, fact.object) for fact in self._parts.known.of(topic_of(path)) if fact.path == path
         }
@@ -129,9 +130,9 @@ class Guard:
         )
         return made, (*told, *found)
 
-    def _with_found(self, path: str, author: str, made: Guarded) -> tuple[Guarded, tuple[Record, ...]]:
-        """The page with what the agent found by tools, signed, under a heading of its own; and what is known of it. A
-        page holds only so much of that, and takes only so much a day."""
+    def _add_findings(self, path: str, author: str, made: Guarded) -> tuple[Guarded, tuple[Record, ...]]:
+        """Add the agent's findings from tools to the page, signed, under a heading of their own; and return their
+        records. A page holds only so many of them, and takes only so many a day."""
         if not made.found:
             return made, ()
         here = parse(path, made.text).facts
@@ -158,15 +159,15 @@ class Guard:
             told.append(known | {"salience": SALIENCE[kind], "tags": [UNVERIFIED]})
         return made.but(text=text, found=tuple(placed), crowded=tuple(crowded)), tuple(told)
 
-    def _without_secrets(self, old: str, new: str) -> str:
-        """What a model adds is redacted, as what is recorded is; what stands there is its writer's."""
+    def _redact_additions(self, old: str, new: str) -> str:
+        """Redact a model's additions, as records are redacted; existing lines stay as their author wrote them."""
         lines, made, at = split_lines(old), [], 0
         for hunk in diff(old, new):
             made += [*lines[at : hunk.at], self._redact("".join(hunk.added))]
             at = hunk.at + len(hunk.removed)
         return "".join((*made, *lines[at:]))
 
-    def _owned(self, path: str, text: str) -> Owned:
+    def _read_owned(self, path: str, text: str) -> Owned:
         here = [fact for fact in self._parts.known.of(topic_of(path)) if fact.path == path]
         persons = {(fact.relation, fact.object) for fact in here if is_at_least(fact.level, "confirmed")}
         users = {(fact.relation, fact.object) for fact in here if fact.level == "said"}
@@ -175,8 +176,8 @@ class Guard:
         return Owned(persons, users, lines & set(map(body, split_lines(text))))
 
     def _may_name(self, path: str, spoken: Spoken) -> bool:
-        """Whether an agent may make a page of this name, which prompts will show: one that the user said; in a drawer,
-        where no tool spoke, also a short one of its own."""
+        """Return True if an agent may create a page of this name, which prompts will show: a name that the user said;
+        in a drawer, if no tool spoke, also a short one of its own."""
         name = topic_of(path)
         if path == PROFILE or _MONTH.fullmatch(path) or path in (f"facts/{USER}.md", f"facts/{PROJECT}.md"):
             return True
@@ -187,41 +188,41 @@ class Guard:
         return is_plain or self._is_known(name) or spoken.has(words)
 
     def _is_known(self, topic: str) -> bool:
-        """Whether somebody who may has put a fact there. What only waits makes no name known."""
+        """Return True if an allowed author put a fact there. A fact in review makes no name known."""
         return any(
             fact.status == "current" and is_trusted(fact.level) for fact in self._parts.known.of(topic)
         )
 
     def summarised(self, path: str, text: str, told: tuple[Record, ...], wanted: str) -> tuple[str, str]:
-        """The page with the summary that a model wants it to have, or with one by rule; and why it is not the former.
-        A person's own stays."""
+        """Return the page with the summary that a model wants, or with one by rule; and why it is not the former. A
+        person's summary stays."""
         page, sheet = parse(path, text), self._parts.known.sheet(path)
         by = sheet.summary_by if sheet is not None else None
         if page.summary and by in (PERSON, EXTERNAL):
             why = f"stays, as a person wrote it: the summary “{page.summary}”" if wanted else ""
             return text, why
-        # Of a page of facts an index line shows no summary that an agent wrote; of others it is not known whose it is.
+        # Index lines show no agent's summary of a page of facts; on other pages the author of a summary is unknown.
         is_own = drawer(path) == "facts" and "/" in path and not self._parts.spoken().tools
         if wanted and (is_own or self._parts.spoken().has(wanted)):
             return set_summary(text, wanted), ""
         why = f"was left out, as an index line would show it: the summary “{wanted}”" if wanted else ""
         if drawer(path) == "facts" and "/" in path:
-            return set_summary(text, summary_of(_without_found(page))), why
+            return set_summary(text, summary_of(_drop_findings(page))), why
         return set_summary(text, self._parts.placer.summary_of(path, page, told)), why
 
     def ask(
         self, path: str, agent: str, made: Guarded, ts: float, *, exists: bool = True
     ) -> tuple[str, dict[Said, str]]:
-        """Put what was held back into a drawer, or before a person where that would change a person's line; what was
-        turned down stays so. The edit, if any, and what became of each line (`guard_rules.FATES`). `exists`: there is
-        such a page."""
+        """Put held-back lines into a drawer, or into review if they would change a person's line; rejected ones stay
+        rejected. Return the edit, if any, and the fate of each line (`guard_rules.FATES`). `exists`: the page
+        exists."""
         if not made.held:
             return "", {}
         spoken = self._parts.spoken()
-        # A name that an agent may not give a page is no name of a topic either; a month is none at all.
+        # A name that an agent may not give a page is no topic name either; a month never is.
         is_topic = (exists or self._may_name(path, spoken)) and drawer(path) != "episodes"
         topic = topic_of(path) if is_topic else PROJECT
-        decided = self._decided(topic)
+        decided = self._decisions_of(topic)
         entry = fact_id(topic, path, written(ts))
         plan = Plan(entry, ts, self._parts.known.of, lambda proposal: topic, agent=agent.removeprefix(AGENT))
         fates: dict[Said, str] = {}
@@ -230,13 +231,13 @@ class Guard:
             relation, said = as_written(*held)
             fate = decided.get((slot(topic, relation), key(said, relation)))
             if fate is None:
-                fact = self._concluded(topic, path, agent, relation, said, ts)
+                fact = self._conclude_fact(topic, path, agent, relation, said, ts)
                 names[fact.id or ""] = held
                 outcome = plan.put(fact, Proposal(relation, said, "", topic))
                 act = outcome.act if outcome is not None else "drop"
                 fate = _FATES.get(act, "found" if fact.level == "tainted" else "noted")
             fates[held] = fate
-        # The page itself is being changed: what would stand on it waits for a person instead.
+        # This very page is being changed: lines meant for it wait for a person instead.
         lines = plan.lines.pop(path, [])
         added = [line.add for line in lines if line.add is not None]
         plan.review += [(each.but(status="pending", object=undoubted(each.object)), _WHY) for each in added]
@@ -249,9 +250,9 @@ class Guard:
             fates |= {names[name]: fate for name in ids if name in names}
         return asked.edit or (edits[0] if edits else ""), fates
 
-    def _concluded(self, topic: str, path: str, agent: str, relation: str, said: str, ts: float) -> Fact:
-        """What an agent wants to have remembered and the user did not say, as a fact of a drawer: a conclusion from
-        the user's words, or where it had read what tools brought, something that it found."""
+    def _conclude_fact(self, topic: str, path: str, agent: str, relation: str, said: str, ts: float) -> Fact:
+        """Make a fact for a drawer from an agent's line that the user did not say: a conclusion from the user's words
+        or, if the agent had read tool results, a finding."""
         spoken = self._parts.spoken()
         is_own = not spoken.tools or spoken.is_source_of(said, relation)
         level: Level = "inferred" if is_own else "tainted"
@@ -267,8 +268,8 @@ class Guard:
             confidence=CONFIDENCE[level], salience=SALIENCE[kind], valid_from=written(ts), recorded_at=ts
         )
 
-    def _decided(self, topic: str) -> dict[tuple[str, str], str]:
-        """What is known of a topic, waits or was turned down, by address and value."""
+    def _decisions_of(self, topic: str) -> dict[tuple[str, str], str]:
+        """Return what is held, waits or was rejected in a topic, by address and value."""
         return {
             (slot(fact.topic, fact.relation), key(fact.object, fact.relation)): fact.status
             for fact in self._parts.known.of(topic)
@@ -278,8 +279,8 @@ class Guard:
 
 @frozen
 class _Entering:
-    """What a model's change comes to: what may stand, what is known of it, what was held back, and why the summary it
-    wants was left out."""
+    """The outcome of a model's change: the text that may stand, the records of its facts, what was held back, and why
+    the wanted summary was left out."""
 
     new: bytes | None
     said: Rewritten
@@ -300,11 +301,11 @@ class _Door:
     whole: bool
 
     def look(self, path: str, author: str, old: bytes | None, new: bytes | None) -> _Entering:
-        made, told = self.guard.look(path, author, _readable(old), _readable(new))
+        made, told = self.guard.look(path, author, _decode(old), _decode(new))
         if self.whole and (made.held or made.kept or made.left):
             return _Entering(old, NOTHING_SAID, made, "")
         text, why = made.text, ""
-        is_changed = text != (_readable(old) or "")
+        is_changed = text != (_decode(old) or "")
         if new is not None and self.summary is not None and text and is_changed:
             text, why = self.guard.summarised(path, text, told, self.summary)
         return _Entering(encoded(path, text) if new is not None else None, Rewritten(text, told), made, why)
@@ -317,28 +318,29 @@ class _Door:
         return asked, (*sentences_of(entering.made, fates), *why)
 
 
-def _readable(data: bytes | None) -> str | None:
+def _decode(data: bytes | None) -> str | None:
     return None if data is None else data.decode("utf-8", "replace")
 
 
 def _refuse_charter(path: str) -> None:
-    """Pages that are one file with one of ours on a system that ignores case; of ours, an agent writes USER.md only."""
+    """Refuse pages that are the same file as one of ours on a system that ignores case; of ours, an agent writes only
+    USER.md."""
     for own in (*TOP_PAGES, STATE):
         if same_name(path, own) and path != PROFILE:
             hint = f"Use {PROFILE}." if own == PROFILE else "Propose the change to the user instead."
             raise Refused(f"{path} was not changed: only people write it, or it has another name. {hint}")
 
 
-def _nothing(path: str, made: Guarded) -> Guarded:
-    """All of a page waits for a person that may not be made."""
+def _hold_all(path: str, made: Guarded) -> Guarded:
+    """Hold back all of a page that may not be created."""
     page = parse(path, made.text)
     facts = [(fact.relation, fact.object) for fact in page.facts]
     notes = [("note", run.text.strip()) for run in page.prose] if drawer(path) != "episodes" else []
     return Guarded("", (), (*made.held, *made.found, *facts, *notes), made.kept, (*made.left, path))
 
 
-def _without_found(page: PageText) -> PageText:
-    """A page without what agents found by tools: no word of that may stand in a summary."""
+def _drop_findings(page: PageText) -> PageText:
+    """Return a page without agents' findings from tools: no word of them may stand in a summary."""
     kept = tuple(fact for fact in page.facts if not is_found(fact.object))
     if kept == page.facts:
         return page

@@ -1,13 +1,13 @@
-"""The guard: of a page that an agent changed, the lines that may stand where it put them.
+"""The rules of the guard: which lines of an agent's change may stand where it put them.
 
-At the top of the folder, which every prompt shows, an agent writes only what the user said; in a drawer also what it
-concluded. Once it had read what tools brought, what it did not conclude from the user's own words is told apart there,
-as what it found; an episode of its own is signed. A line that a person wrote or confirmed it neither changes nor
-removes, nor does it hide one in a fence. What the user said it removes at the top only by another word of the user's,
-and nowhere once tools spoke or where nobody was heard; the same of episodes that it did not write. Index lines show
-nothing that an agent wrote.
+At the top of the folder, which every prompt shows, an agent writes only what the user said; in a drawer also its
+conclusions. Once it has read tool results, lines that do not follow from the user's own words are marked there as
+findings; its own episodes are signed. It neither changes nor removes a line that a person wrote or confirmed, nor hides
+one in a fence. It removes the user's statements at the top only by another statement of the user, and nowhere once
+tools spoke or without the user's words; the same holds for episodes that it did not write. Index lines show nothing
+that an agent wrote.
 
-Invariant: the guarded text is made of lines of the old page, and of lines of the new one that may stand, in order.
+Invariant: the guarded text consists of lines of the old page, and of lines of the new one that may stand, in order.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ if TYPE_CHECKING:
 
 _NOTE = 300
 _LONGEST = 1000
-"""Characters of a fact that a person is asked about: he has to read it."""
+"""The most characters of a fact in review: a person has to read it."""
 
 
 @frozen
 class Owned:
-    """What stands on a page and is not the agent's: facts that a person wrote or confirmed, facts that the user said,
+    """The lines of a page that are not the agent's: facts that a person wrote or confirmed, facts that the user said,
     both as (relation, object), and other lines that a person wrote, without their ends."""
 
     persons: Collection[Said] = ()
@@ -48,9 +48,9 @@ class Owned:
 
 @frozen
 class Guarded:
-    """The text that may be written; the lines of it that are the user's own words; what was held back, as
-    (relation, object); lines of others that were to go; lines that are simply not an agent's to write; what it found
-    by tools, which stands apart; and what it found for which the page has no room."""
+    """The text that may be written; its lines in the user's own words; the lines held back, as (relation, object);
+    lines of others that were to go; lines that an agent may not write at all; its findings from tools, which stand
+    apart; and findings for which the page has no room."""
 
     text: str
     said: tuple[Said, ...] = ()
@@ -65,17 +65,17 @@ class Guarded:
 
 
 def guarded(path: str, old: str, new: str, spoken: Spoken, owned: Owned | Collection[Said] = ()) -> Guarded:
-    """What an agent's change of a page comes to."""
+    """Return what remains of an agent's change of a page."""
     owned = owned if isinstance(owned, Owned) else Owned(owned)
-    change = _Change(path, old, new, spoken, owned)
+    change = _GuardedChange(path, old, new, spoken, owned)
     made = change.made()
     if _hides(path, old, made.text, owned, spoken) or change.uncovers(made.text):
-        # A fence, a comment or a heading would make something else of a line that is a person's.
+        # A fence, a comment or a heading would turn a person's line into something else.
         return Guarded(old, (), change.everything(), (*made.kept, "all of the page"), made.left)
     return made
 
 
-class _Change:
+class _GuardedChange:
     def __init__(self, path: str, old: str, new: str, spoken: Spoken, owned: Owned) -> None:
         self._path, self._old, self._new = path, old, new
         self._spoken, self._owned = spoken, owned
@@ -97,7 +97,7 @@ class _Change:
         own = (each for each in self._after.episodes if each.title not in {episode.title for episode in told})
         self._episodes = _lines_of(tuple(own)) if drawer(path) == "episodes" else frozenset()
         self._hunks = diff(old, new)
-        self._gone, self._come = self._moving()
+        self._gone, self._come = self._count_moves()
         self._stood: set[Said] = set()
         self._held: list[Said] = []
         self._kept: list[str] = []
@@ -112,8 +112,8 @@ class _Change:
             at = hunk.at + len(hunk.removed)
             first = hunk.at + shift
             shift += len(hunk.added) - len(hunk.removed)
-            made += self._hunk(hunk, first)
-        text = _joined([*made, *lines[at:]])
+            made += self._guard_hunk(hunk, first)
+        text = _join_lines([*made, *lines[at:]])
         is_held = bool(self._held or self._found)
         if is_held and _said_lines(text) == _said_lines(self._old):
             text = self._old  # blank lines, and nothing between them
@@ -123,69 +123,73 @@ class _Change:
             text = f"{new_page(self._path)}\n{text.lstrip(chr(10))}"
         text = text if text.strip() or self._old else ""
         kept, left, found = tuple(self._kept), tuple(self._left), tuple(dict.fromkeys(self._found))
-        return Guarded(text, self._said(text), tuple(self._held), kept, left, found)
+        return Guarded(text, self._user_facts(text), tuple(self._held), kept, left, found)
 
-    def _hunk(self, hunk: Hunk, first: int) -> list[str]:
-        """The lines of the old page that stay, then those of the new one that may stand."""
+    def _guard_hunk(self, hunk: Hunk, first: int) -> list[str]:
+        """Return the lines of the old page that stay, then those of the new one that may stand."""
         numbers = range(first, first + len(hunk.added))
-        same = Counter(self._was(number, line) for number, line in enumerate(hunk.removed, hunk.at))
-        bodies = Counter(self._is(number, line) for number, line in zip(numbers, hunk.added, strict=True))
-        instead = {slot("", fact.relation) for number in numbers if (fact := self._new_word(number))}
+        same = Counter(self._old_line(number, line) for number, line in enumerate(hunk.removed, hunk.at))
+        bodies = Counter(
+            self._new_line(number, line) for number, line in zip(numbers, hunk.added, strict=True)
+        )
+        instead = {slot("", fact.relation) for number in numbers if (fact := self._new_user_value(number))}
         made: list[str] = []
         for number, line in enumerate(hunk.removed, hunk.at):
-            if bodies[self._was(number, line)] > 0:
-                bodies[self._was(number, line)] -= 1  # it stands there again
+            if bodies[self._old_line(number, line)] > 0:
+                bodies[self._old_line(number, line)] -= 1  # it stands there again
             elif self._stays(number, line, instead):
                 made.append(line)
         for number, line in zip(numbers, hunk.added, strict=True):
             fact = self._facts.get(number + 1)
-            if same[self._is(number, line)] > 0:  # only its end is another one
-                same[self._is(number, line)] -= 1
+            if same[self._new_line(number, line)] > 0:  # only its end differs
+                same[self._new_line(number, line)] -= 1
             elif fact is not None and self._gone[fact.relation, fact.object] > 0:
-                # It stood there, in another dress or at another place.
+                # It stood there, in another form or at another place.
                 self._gone[fact.relation, fact.object] -= 1
             elif not is_blank(line) and not self._may_stand(number, line):
-                self._hold(number, line)
+                self._hold_line(number, line)
                 continue
             made.append(line)
             self._stood |= {(fact.relation, fact.object)} if fact is not None else set()
         return made
 
-    def _was(self, number: int, line: str) -> tuple[str, bool]:
-        """A line of the old page, and whether it is a fact there: in a fence it is none."""
+    def _old_line(self, number: int, line: str) -> tuple[str, bool]:
+        """Return a line of the old page, and whether it is a fact there: in a fence it is none."""
         return body(line), number + 1 in self._own
 
-    def _is(self, number: int, line: str) -> tuple[str, bool]:
-        """The same of the new page."""
+    def _new_line(self, number: int, line: str) -> tuple[str, bool]:
+        """Return the same for the new page."""
         return body(line), number + 1 in self._facts
 
-    def _moving(self) -> tuple[Counter[Said], Counter[Said]]:
-        """The facts on lines that go, and those on lines that come, without the lines that do both."""
+    def _count_moves(self) -> tuple[Counter[Said], Counter[Said]]:
+        """Return the facts on lines that go, and those on lines that come, without the lines that do both."""
         gone: Counter[Said] = Counter()
         come: Counter[Said] = Counter()
         shift = 0
         for hunk in self._hunks:
             first = hunk.at + shift
-            removed = Counter(self._was(number, line) for number, line in enumerate(hunk.removed, hunk.at))
-            added = Counter(self._is(number, line) for number, line in enumerate(hunk.added, first))
+            removed = Counter(
+                self._old_line(number, line) for number, line in enumerate(hunk.removed, hunk.at)
+            )
+            added = Counter(self._new_line(number, line) for number, line in enumerate(hunk.added, first))
             for number, line in enumerate(hunk.removed, hunk.at):
                 fact = self._own.get(number + 1)
-                if added[self._was(number, line)] > 0:
-                    added[self._was(number, line)] -= 1
+                if added[self._old_line(number, line)] > 0:
+                    added[self._old_line(number, line)] -= 1
                 elif fact is not None:
                     gone[fact.relation, fact.object] += 1
             for number, line in enumerate(hunk.added, first):
                 fact = self._facts.get(number + 1)
-                if removed[self._is(number, line)] > 0:
-                    removed[self._is(number, line)] -= 1
+                if removed[self._new_line(number, line)] > 0:
+                    removed[self._new_line(number, line)] -= 1
                 elif fact is not None:
                     come[fact.relation, fact.object] += 1
             shift += len(hunk.added) - len(hunk.removed)
         both = gone & come
         return both, Counter(both)
 
-    def _new_word(self, number: int) -> Fact | None:
-        """A fact of the new page that the user said, in a slot that holds one value."""
+    def _new_user_value(self, number: int) -> Fact | None:
+        """Return a fact of the new page that the user said, in a slot that holds one value."""
         fact = self._facts.get(number + 1)
         if fact is None or relation_of(fact.relation).many:
             return None
@@ -201,7 +205,7 @@ class _Change:
             named = (fact.relation, fact.object)
             if self._come[named] > 0:
                 self._come[named] -= 1
-                return False  # it comes again elsewhere, or in another dress
+                return False  # it comes again elsewhere, or in another form
             is_kept = self._is_top or self._spoken.is_doubtful
             is_users = is_kept and named in self._owned.users
             is_replaced = slot("", fact.relation) in instead
@@ -237,13 +241,13 @@ class _Change:
         return (role != "title" or self._is_top) and self._spoken.has(body(line))
 
     def _is_taken(self, fact: Fact) -> bool:
-        """Whether a person says otherwise, and there can be only one value."""
+        """Return True if a person says otherwise, and there can be only one value."""
         is_persons = (fact.relation, fact.object) in self._owned.persons
         return slot("", fact.relation) in self._taken and not is_persons
 
-    def _hold(self, number: int, line: str) -> None:
-        """A fact by itself; lines of prose that follow each other as one note. What could not stand on a page of facts
-        either is left out."""
+    def _hold_line(self, number: int, line: str) -> None:
+        """Hold back a line: a fact by itself; consecutive lines of prose as one note. Lines that could not stand on a
+        page of facts either are left out."""
         role, fact = self._after.roles[number], self._facts.get(number + 1)
         words = escape(body(line)).lstrip("#>-*+ ")
         is_apart = (
@@ -253,25 +257,25 @@ class _Change:
         if role == "title" or _is_summary(line) or _is_signature(self._path, line):
             self._left.append(words[:_NOTE])
         elif fact is not None:
-            held.append((fact.relation, _cut(fact.object)))
-        elif self._goes_on(held, line) and len(held[-1][1]) + len(words) < _NOTE:
+            held.append((fact.relation, _shorten(fact.object)))
+        elif self._continues_note(held, line) and len(held[-1][1]) + len(words) < _NOTE:
             held[-1] = ("note", f"{held[-1][1]} {words}")
         elif words:
             held.append(("note", words[:_NOTE]))
 
     @staticmethod
-    def _goes_on(held: Sequence[Said], line: str) -> bool:
-        """Whether a line of prose belongs to the note before it: a heading begins another."""
+    def _continues_note(held: Sequence[Said], line: str) -> bool:
+        """Return True if a line of prose belongs to the note before it: a heading begins another."""
         return bool(held) and held[-1][0] == "note" and heading(body(line)) is None
 
     def everything(self) -> tuple[Said, ...]:
-        """Every fact that the change would have added."""
+        """Return every fact that the change would have added."""
         before = {(fact.relation, fact.object) for fact in self._before.facts}
         facts = ((fact.relation, fact.object) for fact in self._after.facts)
         return tuple(dict.fromkeys(fact for fact in facts if fact not in before))
 
-    def _said(self, text: str) -> tuple[Said, ...]:
-        """The new facts of a page that are the user's own words."""
+    def _user_facts(self, text: str) -> tuple[Said, ...]:
+        """Return the new facts of a page that are the user's own words."""
         if not self._spoken.user:
             return ()
         before = {(fact.relation, fact.object) for fact in self._before.facts}
@@ -279,7 +283,7 @@ class _Change:
         return tuple(fact for fact in facts if fact not in before and self._spoken.has(fact[1], fact[0]))
 
     def uncovers(self, text: str) -> bool:
-        """Whether there is a fact that was none, because what hid it is gone, and that nobody let in."""
+        """Return True if a line became a fact, because what hid it is gone, without being allowed."""
         before = {(fact.relation, fact.object) for fact in self._before.facts}
         facts = {(fact.relation, fact.object) for fact in parse(self._path, text).facts}
         return not facts <= before | self._stood
@@ -291,7 +295,7 @@ class _Change:
 
 
 def _is_summary(line: str) -> bool:
-    """Whether it is a summary, or would be one if another that stands before it did not stand."""
+    """Return True if it is a summary, or would be one without the summary before it."""
     text = body(line)
     labelled = split_relation(escape(text[1:])) if text.startswith(">") else None
     return labelled is not None and labelled[0].casefold() == "summary"
@@ -301,20 +305,20 @@ def _said_lines(text: str) -> list[str]:
     return [body(line) for line in split_lines(text) if not is_blank(line)]
 
 
-def _joined(lines: Sequence[str]) -> str:
-    """A line that was the last of its page, and is no more, gets an end."""
+def _join_lines(lines: Sequence[str]) -> str:
+    """Join lines; a line that was the last of its page, and no longer is, gets an end."""
     whole = [line if line.endswith("\n") else f"{line}\n" for line in lines[:-1]]
     return "".join((*whole, *lines[-1:]))
 
 
 def _hides(path: str, old: str, new: str, owned: Owned, spoken: Spoken) -> bool:
-    """Whether a fact that is a person's would be none, or of another kind; in doubt, also one of the user's; whether a
-    person's words would stand in a fence, or the page would have another summary."""
+    """Return True if a person's fact would disappear or change its kind (in doubt, also a fact of the user's), if a
+    person's words would stand in a fence, or if the page would get another summary."""
     before, after = parse(path, old), parse(path, new)
     if after.summary is not None and after.summary != before.summary:
         return True
-    now = _kinds(after, {*owned.persons, *owned.users})
-    if any(said not in now or now[said] != kind for said, kind in _kinds(before, owned.persons).items()):
+    now = _kinds_of(after, {*owned.persons, *owned.users})
+    if any(said not in now or now[said] != kind for said, kind in _kinds_of(before, owned.persons).items()):
         return True
     if spoken.is_doubtful:
         stand = set(map(body, after.lines))
@@ -323,17 +327,17 @@ def _hides(path: str, old: str, new: str, owned: Owned, spoken: Spoken) -> bool:
             is_there = said in now or body(before.lines[(fact.line or 1) - 1]) in stand
             if said in owned.users and is_there and now.get(said, "") != fact.kind:
                 return True
-    stood, stands = _standing(old, owned.lines), _standing(new, owned.lines)
+    stood, stands = _count_standing(old, owned.lines), _count_standing(new, owned.lines)
     return any(not one <= other for one, other in zip(stood, stands, strict=True))
 
 
-def _kinds(page: PageText, wanted: Collection[Said]) -> dict[Said, str | None]:
+def _kinds_of(page: PageText, wanted: Collection[Said]) -> dict[Said, str | None]:
     facts = ((fact.relation, fact.object, fact.kind) for fact in page.facts)
     return {(relation, said): kind for relation, said, kind in facts if (relation, said) in wanted}
 
 
-def _standing(text: str, lines: Collection[str]) -> tuple[Counter[str], Counter[str]]:
-    """How often these lines stand where they are read as what they are, and how often in a fence or a comment."""
+def _count_standing(text: str, lines: Collection[str]) -> tuple[Counter[str], Counter[str]]:
+    """Count how often these lines stand as what they are, and how often in a fence or a comment."""
     open_, shut = Counter[str](), Counter[str]()
     if lines:
         for line, is_covered in zip(split_lines(text), covered(text), strict=True):
@@ -343,13 +347,13 @@ def _standing(text: str, lines: Collection[str]) -> tuple[Counter[str], Counter[
 
 
 def _lines_of(episodes: Sequence[Episode], titles: Collection[str] | None = None) -> frozenset[int]:
-    """The lines, from 0, of episodes (with these titles)."""
+    """Return the lines, from 0, of episodes (with these titles)."""
     found = (each for each in episodes if titles is None or each.title in titles)
     return frozenset(at for each in found for at in range(each.line - 1, each.end))
 
 
 def _is_signature(path: str, line: str) -> bool:
-    """Whether it says by whom an episode is: that is for the program to say."""
+    """Return True if it names the author of an episode: only the program writes that."""
     words = escape(body(line)).lstrip("#>-*+ ").casefold()
     return drawer(path) == "episodes" and words.startswith(f"{LABEL.casefold()}:")
 
@@ -364,11 +368,12 @@ FATES = {
     "found": "stands in a drawer, under what agents found",
     "crowded": "was left out, as the page has as much as it holds of what agents found",
 }
-"""What becomes of a line that was held back, in the words of a receipt."""
+"""The fates of a held-back line, in the words of a receipt."""
 
 
 def sentences_of(guarded: Guarded, fates: Mapping[Said, str] | None = None) -> Sequence[str]:
-    """What a receipt says of lines that did not go where they were put; `fates`: what became of each instead."""
+    """Return a receipt's sentences on lines that did not go where they were put; `fates`: what became of each
+    instead."""
     fates = fates or {}
     waits = (f"{FATES[fates.get(line, 'asked')]}: “{worded(*line)}”" for line in guarded.held)
     apart = (f"{FATES['found']}: “{worded(*line)}”" for line in guarded.found)
@@ -383,5 +388,5 @@ def sentences_of(guarded: Guarded, fates: Mapping[Said, str] | None = None) -> S
     return (*waits, *apart, *crowded, *stays, *left)
 
 
-def _cut(text: str) -> str:
+def _shorten(text: str) -> str:
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1].rstrip()}…"

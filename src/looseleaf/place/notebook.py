@@ -1,4 +1,4 @@
-"""The notebook of a memory: what it knows, and the words that rests on."""
+"""The notebook of a memory: its facts, and the words behind them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ TRACES = "log/traces"
 
 @frozen
 class Source:
-    """Words that a fact rests on: where they stand, whose they are, and what they say."""
+    """Words behind a fact: where they stand, whose they are, and their text."""
 
     source: str
     origin: str
@@ -44,7 +44,7 @@ class Source:
 
 
 class Notebook:
-    """Reads what is known, after what changed in the folder."""
+    """Reads the facts, after taking in what changed in the folder."""
 
     def __init__(self, context: Context, parts: Needs) -> None:
         self._store, self._note = context.store, context.note
@@ -57,7 +57,7 @@ class Notebook:
             self._parts.known.catch_up()
             if self._parts.known.is_unsettled():
                 self._parts.placer.settle()
-        except Refused as refused:  # a full or read-only disk keeps nobody from reading
+        except Refused as refused:  # a full or read-only disk stops no reader
             self._note(str(refused))
             self._parts.known.catch_up()
 
@@ -69,24 +69,24 @@ class Notebook:
         status: str = "current",
         as_of: float | None = None,
     ) -> list[Fact]:
-        """What is true now, or was at a time; or, by `status`, what waits, is past, or was rejected."""
+        """Return what is true now, or was at a time; or, by `status`, facts that wait, are past, or were rejected."""
         self.catch_up()
         found = self._parts.known.of(topic) if topic is not None else self._parts.known.all()
-        if as_of is not None:  # what was true then was current then
+        if as_of is not None:  # a fact true then was current then
             found = [fact.but(status="current", superseded_by=None) for fact in true_at(found, as_of)]
         elif status == "current":
             found = true_at(found)
         else:
             found = [fact for fact in found if fact.status == status]
         found = [fact for fact in found if kind is None or fact.kind == kind]
-        return sorted(found, key=_in_order)
+        return sorted(found, key=_sort_key)
 
     def find(self, name: str) -> Fact:
         self.catch_up()
         return self._parts.known.find(name)
 
     def history(self, name: str) -> list[Fact]:
-        """Every value that a fact's slot ever had, oldest first."""
+        """Return every value that a fact's slot ever had, oldest first."""
         from looseleaf.language.relations import slot
 
         fact = self.find(name)
@@ -97,11 +97,11 @@ class Notebook:
         return sorted(found, key=lambda each: (each.valid_from or "", each.recorded_at or 0.0, each.id or ""))
 
     def sources(self, fact: Fact) -> list[Source]:
-        """The words that a fact rests on, from the log."""
+        """Return the words behind a fact, from the log."""
         from looseleaf.distill.material import sources_of
         from looseleaf.log.entries import FOLDER, read_entry
 
-        # What was written and not said is in an entry; of a fact that was written again, in another one each time.
+        # Written text is in an entry; a fact that was written again has a different entry each time.
         written = (name.partition("/raw.md#") for name in fact.sources)
         entries = dict.fromkeys(entry.removeprefix(f"{FOLDER}/") for entry, is_raw, _ in written if is_raw)
         said: dict[str, Trace] = {}
@@ -112,9 +112,9 @@ class Notebook:
                     said |= {trace.id: trace for trace in found}
                 except Refused as refused:
                     self._note(str(refused))
-        return [self._source(name, said) for name in fact.sources]
+        return [self._read_source(name, said) for name in fact.sources]
 
-    def _source(self, name: str, said: dict[str, Trace]) -> Source:
+    def _read_source(self, name: str, said: dict[str, Trace]) -> Source:
         from looseleaf.log.entries import spots_of
         from looseleaf.log.trace_messages import said as said_in
 
@@ -134,8 +134,8 @@ class Notebook:
         return Source(name, "", None, "")
 
 
-def _in_order(fact: Fact) -> tuple[Any, ...]:
-    """The user's facts first, then topic by topic, in the order of the pages."""
+def _sort_key(fact: Fact) -> tuple[Any, ...]:
+    """Return a sort key: the user's facts first, then topic by topic, in the order of the pages."""
     return (
         fact.topic != USER,
         fact.topic,

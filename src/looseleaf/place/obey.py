@@ -1,6 +1,7 @@
-"""Obey: what the user says to forget leaves pages, days, episodes and the state at once, and is offered for forgetting.
+"""Obeying: what the user says to forget leaves pages, days, episodes and the state at once, and is offered for
+forgetting.
 
-The words stay in the log, which nothing but `forget` rewrites: a note says how. Doing it again changes nothing.
+The words stay in the log, which only `forget` rewrites: a note says how. Doing it again changes nothing.
 """
 
 from __future__ import annotations
@@ -12,18 +13,18 @@ from itertools import islice
 from looseleaf.base.errors import Busy, Refused, Unwritten
 from looseleaf.base.ids import now
 from looseleaf.base.paths import USER
-from looseleaf.distill.forbidding import allowed, bears_on, forbidden_by, telling
+from looseleaf.distill.forbidding import bears_on, cut_forbidden, forbidden_by, telling_terms
 from looseleaf.distill.slot_tables import lexicon
-from looseleaf.facts.erasing import MEANT, SURELY_MEANT, Told, meant_by, told_by
+from looseleaf.facts.erasing import MEANT, SURELY_MEANT, HeldLine, find_meant, told_by
 from looseleaf.facts.ledger import fact_id
-from looseleaf.facts.replacing import without
+from looseleaf.facts.replacing import cut_clauses
 from looseleaf.language.relations import asked_relations, relation_term
 from looseleaf.log.journal import OBEYED, PERSON
 from looseleaf.log.recorder import stream_of
 from looseleaf.log.turns import traces_back
 from looseleaf.pages.grammar import replace_fact
 from looseleaf.pages.pages import Rewritten
-from looseleaf.place.placer import known, line_on
+from looseleaf.place.placer import find_line_on, known
 from looseleaf.state.rules import Change, items_of, title_of
 from looseleaf.text.diff import split_lines
 from looseleaf.text.lines import NOTE, as_written
@@ -57,14 +58,14 @@ if TYPE_CHECKING:
 
 
 _MADE = lazy(r" \([^()]*entry \w+\)\s*\Z")
-"""What the program itself adds at the end of a day's line: nobody asked to forget that."""
+"""The program's own words at the end of a day's line: no order means them."""
 
 _LOOKED_BACK = 50
-"""Traces before a prohibition among which the user's earlier messages are looked for."""
+"""The number of traces before a prohibition in which the user's earlier messages are looked up."""
 
 
 class Obey:
-    """`note` is told what was done, and how the log forgets as well."""
+    """Obeys a message that forbids. `note` gets a report, and how to remove it from the log as well."""
 
     def __init__(self, context: Context, parts: Needs) -> None:
         self._store, self._note = context.store, context.note
@@ -72,19 +73,21 @@ class Obey:
         self._parts = parts
 
     def __call__(self, trace: Trace) -> int:
-        """How many lines left their pages by what a message forbids."""
+        """Remove the lines that a message forbids, and return their number."""
         found = forbidden_by(trace)
         if found is None or found.order is None:
-            return 0  # in doubt nothing is learnt from it, and nothing goes
+            return 0  # in doubt nothing is learned from it, and nothing goes
         with self._parts.pages.absorb.threads, self._store.lock():
             self._parts.placer.catch_up()
-            meant = _Meant(trace, found, found.order, self._said_before(trace))
-            held = [fact for fact in self._parts.known.all() if _is_held(fact, trace)]
-            days = {path: split_lines(self._parts.pages.page(path).text) for path in self._diaries()}
+            meant = _Target(trace, found, found.order, self._earlier_messages(trace))
+            held = [fact for fact in self._parts.known.all() if _can_be_meant(fact, trace)]
+            days = {path: split_lines(self._parts.pages.page(path).text) for path in self._diary_paths()}
             meant.look(
-                held, [line for lines in days.values() for line in lines], _texts(self._parts.state.shown())
+                held,
+                [line for lines in days.values() for line in lines],
+                _texts_in(self._parts.state.shown()),
             )
-            done = sum(self._try(partial(self._take, fact, meant)) for fact in meant.facts)
+            done = sum(self._try(partial(self._remove_line, fact, meant)) for fact in meant.facts)
             for path, lines in days.items():
                 done += self._try(partial(self._clean_page, path, lines, meant))
             self._try(partial(self._clean_state, meant))
@@ -95,16 +98,16 @@ class Obey:
             )
         return done
 
-    def _said_before(self, trace: Trace) -> list[Trace]:
-        """The user's messages before this one, the last one first."""
+    def _earlier_messages(self, trace: Trace) -> list[Trace]:
+        """Return the user's messages before this one, the last one first."""
         back = islice(traces_back(self._store, self._stream), _LOOKED_BACK)
         return [each for each in back if each.trace_type == "user" and each.id < trace.id]
 
-    def _take(self, fact: Fact, meant: _Meant) -> int:
-        """Take a line away; of one that only shares words with what is to be forgotten, the clause that does."""
+    def _remove_line(self, fact: Fact, meant: _Target) -> int:
+        """Remove a line; of one that only shares words with the target, only that clause."""
         rest = ""
         if fact.relation == NOTE and not meant.is_source(fact):
-            rest = without(fact.object, meant.is_named)
+            rest = cut_clauses(fact.object, meant.is_named)
         if not rest:
             self._parts.placer.remove(fact, OBEYED)
             return 1
@@ -113,7 +116,7 @@ class Obey:
         new = fact.but(id=fact_id(fact.id or "", said), object=said, relation=label)
 
         def change(text: str) -> Rewritten:
-            text = replace_fact(text, path, line_on(fact, path, text), label, said)
+            text = replace_fact(text, path, find_line_on(fact, path, text), label, said)
             return Rewritten(
                 self._parts.placer.summarised(path, text, (known(new),)), (known(fact), known(new))
             )
@@ -122,11 +125,11 @@ class Obey:
         self._parts.known.catch_up()
         return 1
 
-    def _diaries(self) -> list[str]:
+    def _diary_paths(self) -> list[str]:
         return [path for path in self._parts.pages.paths() if path.startswith(("days/", "episodes/"))]
 
-    def _clean_page(self, path: str, lines: Sequence[str], meant: _Meant) -> int:
-        """Take the lines away that tell of it."""
+    def _clean_page(self, path: str, lines: Sequence[str], meant: _Target) -> int:
+        """Remove the lines about it."""
         kept = [line for line in lines if not meant.is_told(line)]
         if len(kept) == len(lines):
             return 0
@@ -136,7 +139,7 @@ class Obey:
         )
         return len(lines) - len(kept)
 
-    def _clean_state(self, meant: _Meant) -> int:
+    def _clean_state(self, meant: _Target) -> int:
         def change(state: Values, **_: object) -> Change:
             new = {
                 name: "" if isinstance(value, str) and meant.is_told(value) else value
@@ -148,7 +151,7 @@ class Obey:
             return Change(new)
 
         state = self._parts.state
-        if any(map(meant.is_told, _texts(state.shown()))):
+        if any(map(meant.is_told, _texts_in(state.shown()))):
             state.move(change, now(), OBEYED, [])
             return 1
         return 0
@@ -163,41 +166,41 @@ class Obey:
             return 0
 
 
-class _Meant:
-    """What a message means by what it forbids: `facts`, and the lines of which `is_told` is true."""
+class _Target:
+    """The target of an order: `facts`, and the lines for which `is_told` is true."""
 
     def __init__(self, trace: Trace, found: Forbidden, order: Order, earlier: list[Trace]) -> None:
-        """`earlier`: the user's messages before it, the last one first. They are weighed with the held
-        lines: otherwise another line could be taken for the one that is gone, on a second run."""
+        """`earlier`: the user's messages before it, the last one first. They are weighed together with the held lines:
+        otherwise a second run could mistake another line for the one that is gone."""
         self.facts: list[Fact] = []
         self._order, self._is_all = order, found.is_all
         self._earlier = [each.content for each in earlier]
         last = next((each for each in earlier if each.session_id == trace.session_id), None)
         self._last = last.id if last is not None else ""
-        self._last_said = _opening(last.content) if last is not None else ""
-        self._own, self._rest = trace.id, _flat(allowed(trace.content, found))
-        self._asked = _relations(order)
+        self._last_said = _opening_of(last.content) if last is not None else ""
+        self._own, self._rest = trace.id, _flatten(cut_forbidden(trace.content, found))
+        self._asked = _relations_named(order)
         is_before = found.before and not self._asked
         self._before = {self._last} if is_before and self._last else set()
         if found.is_session:
             self._before |= {each.id for each in earlier if each.session_id == trace.session_id}
-        self._openings = {_opening(trace.content[start:end]) for start, end in found.cut}
-        self._openings |= {_opening(each.content) for each in earlier if each.id in self._before}
+        self._openings = {_opening_of(trace.content[start:end]) for start, end in found.cut}
+        self._openings |= {_opening_of(each.content) for each in earlier if each.id in self._before}
         self._lines: set[str] = set()
 
     def look(self, held: list[Fact], days: list[str], state: list[str]) -> None:
-        """Find what is meant among facts, lines of days and texts of the state."""
+        """Find the target among facts, lines of days and texts of the state."""
         lines = [told_by(fact, is_last=self._last in fact.sources) for fact in held]
         texts = [*days, *state]
-        lines += [self._told(_MADE.sub("", text)) for text in texts]
-        lines += map(self._told, self._earlier)
-        chances = meant_by(self._order, lines, lexicon()) if not self._asked else {}
+        lines += [self._held_line(_MADE.sub("", text)) for text in texts]
+        lines += map(self._held_line, self._earlier)
+        chances = find_meant(self._order, lines, lexicon()) if not self._asked else {}
         for at, fact in enumerate(held):
             is_meant = fact.topic == USER and (self._is_all or relation_term(fact.relation) in self._asked)
             bar = SURELY_MEANT if fact.level == "confirmed" else MEANT
             if self.is_source(fact) or is_meant or chances.get(at, 0.0) >= bar:
                 self.facts.append(fact)
-        self._openings |= {_opening(fact.quote) for fact in self.facts if fact.quote}
+        self._openings |= {_opening_of(fact.quote) for fact in self.facts if fact.quote}
         self._openings = {each for each in self._openings if len(each) >= _LEAST_OPENING}
         self._lines = {
             text
@@ -205,55 +208,54 @@ class _Meant:
             if chances.get(at, 0.0) >= MEANT and not text.startswith("#")
         }
 
-    def _told(self, text: str) -> Told:
-        return Told(text, is_last=bool(self._last_said) and self._last_said in _flat(text))
+    def _held_line(self, text: str) -> HeldLine:
+        return HeldLine(text, is_last=bool(self._last_said) and self._last_said in _flatten(text))
 
     def is_source(self, fact: Fact) -> bool:
-        """Whether an earlier message that is meant as a whole said a fact, or the part of this one that is not to be
-        remembered."""
+        """Return True if a fact comes from an earlier message that is meant as a whole, or from the forbidden part of
+        this one."""
         if not self._before.isdisjoint(fact.sources):
             return True
-        return self._own in fact.sources and not (fact.quote and _flat(fact.quote) in self._rest)
+        return self._own in fact.sources and not (fact.quote and _flatten(fact.quote) in self._rest)
 
     def is_named(self, clause: str) -> bool:
         return bears_on(clause, self._order.named)
 
     def is_told(self, text: str) -> bool:
-        """Whether a line or a text tells of it."""
-        said = _flat(text)
+        """Return True if a line or a text is about it."""
+        said = _flatten(text)
         return text in self._lines or any(opening in said for opening in self._openings)
 
 
-def _relations(order: Order) -> set[str]:
-    """The user's own relations that an order calls by an everyday word: "where I live" is Home. One that has words of
-    its own means those."""
+def _relations_named(order: Order) -> set[str]:
+    """Return the user's own relations that an order names by an everyday word: "where I live" is Home. An order with
+    terms of its own means those."""
     words = () if order.named else re.findall(r"\w+", order.said.casefold())
     return {term for terms in asked_relations(order.said, words).values() for term, _ in terms}
 
 
 _OPENING = 40
 _LEAST_OPENING = 6
-"""A line is recognised by at most so many first characters of a message or quote; shorter openings than the second
-number are ignored."""
+"""The most first characters of a message or quote that identify a line; and the least: shorter openings are ignored."""
 
 
-def _flat(text: str) -> str:
+def _flatten(text: str) -> str:
     return " ".join(text.split()).casefold()
 
 
-def _opening(text: str) -> str:
+def _opening_of(text: str) -> str:
     return " ".join(text.split())[:_OPENING].casefold()
 
 
-def _is_held(fact: Fact, trace: Trace) -> bool:
-    """Whether a message can mean a fact: it is on a page, and was not first said later, or is confirmed."""
+def _can_be_meant(fact: Fact, trace: Trace) -> bool:
+    """Return True if a message can mean a fact: it is on a page, and was not first said later, or is confirmed."""
     is_later = fact.sources and fact.level != "confirmed" and min(fact.sources) > trace.id
     return fact.status == "current" and fact.path is not None and not is_later
 
 
-def _texts(value: object) -> list[str]:
+def _texts_in(value: object) -> list[str]:
     if isinstance(value, str):
-        return [value] if telling(value) else []
+        return [value] if telling_terms(value) else []
     if isinstance(value, dict):
         value = list(value.values())
-    return [text for each in value for text in _texts(each)] if isinstance(value, list) else []
+    return [text for each in value for text in _texts_in(each)] if isinstance(value, list) else []

@@ -1,6 +1,6 @@
 """The parts of an open memory that hold pages, facts and the state, each imported and made on first use.
 
-Parts are given the context and this; a part's `Needs` names what it reads here. So no circle of constructors can form.
+Each part gets the context and this; its `Needs` names what it reads here. So no circle of constructors can form.
 """
 
 from __future__ import annotations

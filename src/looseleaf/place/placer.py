@@ -1,7 +1,7 @@
-"""Place: what an entry proposes becomes lines on pages, or waits in review, or is dropped; and why, is journaled.
+"""The placer: an entry's proposals become lines on pages, wait in review, or are dropped; the reasons are journaled.
 
-An entry is placed whole under the lock, and its record comes last. Placing it again, because a crash came between,
-finds what is there and changes nothing.
+An entry is placed whole under the lock, and its record comes last. Placing it again after a crash finds what is there
+and changes nothing.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from looseleaf.base.values import Ended, Fact, Record
     from looseleaf.facts.gate import Witness
     from looseleaf.facts.known_facts import Facts
-    from looseleaf.facts.placement import Line, Outcome, Plan
+    from looseleaf.facts.placement import Outcome, Plan, PlannedLine
     from looseleaf.facts.tombstones import Tombstones
     from looseleaf.log.entries import Entry
     from looseleaf.pages.pages import Pages
@@ -61,7 +61,7 @@ if TYPE_CHECKING:
 
 
 FORGET = "forget"
-"""The tag of a proposal in review that has the facts go which it names as its sources."""
+"""The tag of a proposal in review to forget the facts that it names as its sources."""
 
 
 @frozen
@@ -96,14 +96,14 @@ class Place:
         return Tombstones(self._store)
 
     def catch_up(self) -> None:
-        """What is on the pages now, and what a person ticked there."""
+        """Read the pages as they are now, and apply a person's ticks."""
         self._parts.pages.absorb()
         self._parts.known.catch_up()
         if self._parts.known.is_unsettled():
             self.settle()
 
     def people(self, path: str) -> set[str]:
-        """The lines of a page without facts that a person wrote."""
+        """Return the lines that a person wrote on a page without facts."""
         return self._parts.state.provenance.people(path)
 
     # --- an entry --------------------------------------------------------------------------
@@ -114,21 +114,22 @@ class Place:
         through: tuple[int, int] | None = None,
         lost: Callable[[Plan], Sequence[Fact]] | None = None,
     ) -> Placed:
-        """Place an entry, once: again, it only says what is held already. `through`: the place in the agent's traces
-        that is distilled with it. `lost`: what goes from the pages with the entry that it replaces."""
-        # Whoever only reads what is known loads nothing of this.
+        """Place an entry, once: a second time only returns what is held already. `through`: the place in the agent's
+        traces up to which they are distilled with it. `lost`: returns the facts that go with the entry that it
+        replaces."""
+        # Imported late: readers never load this.
         from looseleaf.distill.forbidding import forbidden_by
-        from looseleaf.distill.material import heard_before, sources_of, vouched_for, witnesses_of
+        from looseleaf.distill.material import scored_witnesses, sources_of, tools_before, witnesses_of
         from looseleaf.distill.slot_tables import lexicon
         from looseleaf.facts.gate import proposal_of
         from looseleaf.facts.placement import Plan, outdated
         from looseleaf.place.entry_pages import Diary
 
         traces = list(sources_of(self._store, entry))
-        heard = heard_before(self._store, entry)
-        own = read = [*witnesses_of(traces), *vouched_for(entry)]
+        heard = tools_before(self._store, entry)
+        own = read = [*witnesses_of(traces), *scored_witnesses(entry)]
         if entry.meta.get("level") != "rules" and any(map(forbidden_by, traces)):
-            read = [*witnesses_of(traces, for_a_model=True), *vouched_for(entry)]
+            read = [*witnesses_of(traces, for_a_model=True), *scored_witnesses(entry)]
         witnesses = [*read, *heard]
         topic = entry.reference.rpartition("/")[0]
         name, ts = str(entry.meta.get("id")), float(entry.meta.get("ts") or 0.0)
@@ -138,7 +139,7 @@ class Place:
                 name,
                 ts,
                 self._parts.known.of,
-                lambda proposal: self._topic(proposal, entry, witnesses),
+                lambda proposal: self._choose_topic(proposal, entry, witnesses),
                 topics=dict.fromkeys((USER, PROJECT, *self._parts.known.topics)),
                 lexicon=lexicon(),
                 agent=str(entry.meta.get("agent") or "agent"),
@@ -148,7 +149,7 @@ class Place:
                 proposal = proposal_of(raw)
                 if proposal is not None and not self._was_forgotten(proposal, entry, witnesses):
                     is_checked = isinstance(checked, list) and number in checked
-                    plan.take(proposal, witnesses, _score(entry, raw), checked=is_checked)
+                    plan.take(proposal, witnesses, _read_score(entry, raw), checked=is_checked)
             if entry.reference in self._parts.known.entries_of(topic):
                 if through is not None:
                     self.pass_over(str(entry.meta.get("agent")), through)
@@ -157,7 +158,7 @@ class Place:
                 plan.give_up(fact)
             plan.keep_lines()
             edits = self.carry_out(plan, reason=f"distilled from {entry.reference}")
-            if not entry.meta.get("instead"):  # what happened then is written down
+            if not entry.meta.get("instead"):  # the events of that time are already written down
                 is_outdated = outdated(self._parts.known, topics=dict.fromkeys((USER, PROJECT, topic)))
                 diary = Diary(self._context, self._parts, entry, own, is_outdated, heard)
                 diary.write(len(plan.outcomes))
@@ -176,7 +177,7 @@ class Place:
                 "retold": [[old, known(fact)] for old, fact in plan.retold],
                 "ended": [list(each) for each in plan.ended_there],
                 "history": [fact.to_dict() for fact in plan.history],
-                "dropped": [_told(each) for each in plan.outcomes if each.act == "drop"],
+                "dropped": [_outcome_record(each) for each in plan.outcomes if each.act == "drop"],
                 "edits": edits,
             }
             if entry.meta.get("instead"):
@@ -188,26 +189,26 @@ class Place:
         return Placed(entry.reference, tuple(plan.outcomes))
 
     def _was_forgotten(self, proposal: Proposal, entry: Entry, witnesses: Sequence[Witness]) -> bool:
-        """Whether a person had this forgotten since it was said: words from before do not come back."""
+        """Return True if a person had this forgotten after it was said: older words do not come back."""
         if not self._tombstones.are_there:
             return False
         from looseleaf.facts.gate import judge
         from looseleaf.facts.tombstones import fact_text
 
-        text = fact_text(self._topic(proposal, entry, witnesses), proposal.relation, proposal.object)
+        text = fact_text(self._choose_topic(proposal, entry, witnesses), proposal.relation, proposal.object)
         since = self._tombstones.since("fact", text)
         return since is not None and (judge(proposal, witnesses).ts or 0.0) <= since
 
     def pass_over(self, agent: str, through: tuple[int, int]) -> None:
-        """Note that an agent's traces are distilled up to a place: their entries were made by compactions."""
+        """Record that an agent's traces are distilled up to a place: compactions made their entries."""
         record: Record = {"schema": SCHEMA, "id": new_id(), "ts": clock.now(), "kind": "placed"}
         self._store.append(JOURNAL, [record | {"agent": agent, "through": list(through)}])
 
-    def _topic(self, proposal: Proposal, entry: Entry, witnesses: Sequence[Witness]) -> str:
-        """Few, canonical names: the user's own page, the entry's topic, or a page that is there. A new name is taken
-        only from words of the user."""
+    def _choose_topic(self, proposal: Proposal, entry: Entry, witnesses: Sequence[Witness]) -> str:
+        """Return a canonical topic, of few: the user's own page, the entry's topic, or an existing page. A new name
+        comes only from the user's words."""
         from looseleaf.distill.make_entry import SESSIONS
-        from looseleaf.facts.gate import is_from, is_named_by
+        from looseleaf.facts.gate import is_named_by_user, is_said_by_user
         from looseleaf.language.topic_words import topic_name
 
         own = entry.reference.rpartition("/")[0]
@@ -220,15 +221,17 @@ class Place:
         if name in (PROJECT, SESSIONS):
             return own
         is_users = (
-            name in known or is_from(proposal.topic, witnesses) or is_named_by(proposal.topic, witnesses)
+            name in known
+            or is_said_by_user(proposal.topic, witnesses)
+            or is_named_by_user(proposal.topic, witnesses)
         )
         return name if is_users else own
 
     # --- carrying out ----------------------------------------------------------------------
 
     def carry_out(self, plan: Plan, *, reason: str, author: str = PROGRAM) -> list[str]:
-        """Edit each page once, those that are added to first: a crash between leaves a fact twice, never nowhere. The
-        ids of the edits."""
+        """Edit each page once, those with additions first: a crash in between leaves a fact twice, never nowhere.
+        Return the ids of the edits."""
         ended = dict(plan.ended)
         edits: list[str] = []
 
@@ -238,7 +241,7 @@ class Place:
         for path in sorted(plan.lines, key=order):
             lines, here = plan.lines[path], (*ended.pop(topic_of(path), ()), *ended.pop(path, ()))
             if lines:
-                change = partial(self._rewritten, path, lines, here)
+                change = partial(self._rewrite_page, path, lines, here)
                 edits.append(self._parts.pages.rewrite(path, change, reason=reason, author=author).id)
                 self._parts.known.catch_up()
         if plan.review:
@@ -246,13 +249,15 @@ class Place:
         edits += self.clear(plan.settled)
         return [each for each in edits if each]
 
-    def _rewritten(self, path: str, lines: Sequence[Line], ended: tuple[Ended, ...], text: str) -> Rewritten:
+    def _rewrite_page(
+        self, path: str, lines: Sequence[PlannedLine], ended: tuple[Ended, ...], text: str
+    ) -> Rewritten:
         before = text
         text = text or new_page(path)
         told: list[Record] = []
         there: dict[tuple[str, str], int] = {}
         for number, line in enumerate(lines):
-            # What is only added moves lines that nobody asks for.
+            # Additions only move lines that are no longer looked up.
             if not number or line.remove is not None or lines[number - 1].remove is not None:
                 there = {(fact.relation, fact.object): fact.line or 0 for fact in parse(path, text).facts}
             at = there.get((line.remove.relation, line.remove.object)) if line.remove else None
@@ -274,7 +279,7 @@ class Place:
             elif at is not None:
                 text = remove_line(text, at)
             if line.add is not None:
-                # What is not told of it stays as it was known: of one that waited, also that nothing verified it.
+                # Members without a record stay as they were: for a fact that waited, also that it is unverified.
                 told.append(known(line.add) | ({"tags": list(line.add.tags)} if line.waited else {}))
                 there[line.add.relation, line.add.object] = 0
         if text == (before or new_page(path)) and not told:
@@ -283,7 +288,7 @@ class Place:
         return Rewritten(self.summarised(path, text, told), tuple(told), ended)
 
     def _line_before(self, path: str, text: str, fact: Fact, told: Sequence[Record]) -> int | None:
-        """Where a fact goes on USER.md: by what it is, not by when it came."""
+        """Return the place of a fact on USER.md: by its sort, not by its time."""
         from looseleaf.facts.placement import line_before
 
         held = {
@@ -301,15 +306,16 @@ class Place:
         return line_before(fact, standing)
 
     def summarised(self, path: str, text: str, told: Sequence[Record] = ()) -> str:
-        """With a summary by rule, of what may stand in an index line; one that somebody else wrote is left alone."""
+        """Return the page with a summary by rule, of facts that may stand in an index line; other authors' summaries
+        stay."""
         page = parse(path, text)
         sheet = self._parts.known.sheet(path)
         if page.summary and (sheet is None or not sheet.is_summary_free):
-            return text  # a person's own, or one that nobody knows of
+            return text  # a person's own, or of an unknown author
         return set_summary(text, self.summary_of(path, page, told))
 
     def summary_of(self, path: str, page: PageText, told: Sequence[Record] = ()) -> str:
-        """A summary by rule of what the user said or a person wrote on a page."""
+        """Return a summary by rule of what the user said or a person wrote on a page."""
         from looseleaf.pages.line_edits import unsigned
 
         trusted = {(each["relation"], each["object"]) for each in told if is_trusted(each.get("level"))}
@@ -324,7 +330,7 @@ class Place:
         return summary_of(visible)
 
     def ask(self, items: Sequence[tuple[Fact, str]], reason: str = "held back") -> Asked:
-        """Put facts before a person, once; what was turned down stays so."""
+        """Put facts into review, once; rejected ones stay rejected."""
         topics = dict.fromkeys(fact.topic for fact, _ in items)
         no = {
             each.id for topic in topics for each in self._parts.known.of(topic) if each.status == "rejected"
@@ -337,19 +343,19 @@ class Place:
         def change(text: str) -> Rewritten:
             nonlocal asked
             waiting = {fact.id or "": fact for fact in self._parts.known.waiting()}
-            new, found = review_page.with_waiting(text, items, waiting)
+            new, found = review_page.add_waiting(text, items, waiting)
             asked = found.but(rejected=asked.rejected)
             return Rewritten(new, tuple(known(fact) for fact, _ in items if fact.id in found.added))
 
         receipt = self._parts.pages.rewrite(review_page.PATH, change, reason=reason)
         if asked.full:
-            self._note(review_page.too_many(len(asked.full)))
+            self._note(review_page.describe_overflow(len(asked.full)))
         return asked.but(edit=receipt.id)
 
     # --- what a person ticked ----------------------------------------------------------------
 
     def settle(self) -> None:
-        """Do what was ticked in review; ask again what has lost its line there."""
+        """Apply the ticks in review; ask again for facts that lost their line there."""
         with self._parts.pages.absorb.threads, self._store.lock():
             self._parts.known.catch_up()
             ticked, lost, decided = self._parts.known.unsettled()
@@ -366,8 +372,8 @@ class Place:
                 self._try(clear, f"{review_page.PATH} still shows what was decided")
 
     def _try(self, act: Callable[[], object], otherwise: str) -> None:
-        """What cannot be done keeps nobody from the rest, nor from reading. A tick stays: it is tried again with the
-        next command, when its page may be another one. A disk that does not write is no matter of one line."""
+        """Try an act: a failure stops neither the rest nor readers. A tick stays: the next command tries again, when
+        its page may have changed. A disk that cannot write is not the fault of one line."""
         try:
             act()
         except Refused as error:
@@ -376,10 +382,10 @@ class Place:
             self._note(f"{otherwise}: {error} It is tried again with the next command.")
 
     def approve(self, fact: Fact, *, reason: str, edits: Sequence[str] = ()) -> None:
-        """A person's yes: it goes to its page, whatever stood against it. `edits`: what was done for that already. A
-        proposal to forget is done instead: what it names goes."""
+        """Apply a person's yes: the fact goes to its page, whatever contradicted it. `edits`: edits already made for
+        it. If it is a proposal to forget, remove what it names instead."""
         if FORGET in fact.tags:
-            done = [*edits, *self._forgotten(fact, reason), *self.clear([fact.id or ""])]
+            done = [*edits, *self._remove_named(fact, reason), *self.clear([fact.id or ""])]
             self.say(fact, {"status": "superseded"}, ("status",), reason, edits=done)
             return
         from looseleaf.facts.placement import Plan
@@ -396,19 +402,20 @@ class Place:
         was = fact.but(tags=tuple(tag for tag in fact.tags if tag != TICKED))
         self.say(was, new, ("level", "confidence", "tags", "status"), reason, edits=[*edits, *done])
 
-    def _forgotten(self, fact: Fact, reason: str) -> list[str]:
-        """The lines that a proposal to forget names go from their pages: the ids of the edits."""
+    def _remove_named(self, fact: Fact, reason: str) -> list[str]:
+        """Remove the lines that a proposal to forget names. Return the ids of the edits."""
         named = [each for each in self._parts.known.of(fact.topic) if each.id in fact.sources]
         return [self.remove(each, reason) for each in named if each.status == "current" and each.path]
 
     def remove(self, fact: Fact, reason: str) -> str:
-        """A person has a fact go from its page; it does not come back by itself. The id of the edit."""
+        """Remove a fact from its page on a person's word; it does not come back by itself. Return the id of the
+        edit."""
         path = fact.path or ""
         gone = [fact, *self.retold(fact)]
 
         def change(text: str) -> Rewritten:
             for each in gone:
-                text = remove_line(text, line_on(each, path, text))
+                text = remove_line(text, find_line_on(each, path, text))
             return Rewritten(self.summarised(path, text), tuple(map(known, gone)))
 
         receipt = self._parts.pages.rewrite(path, change, reason=reason, author=PERSON)
@@ -416,7 +423,7 @@ class Place:
         return receipt.id
 
     def retold(self, fact: Fact) -> list[Fact]:
-        """The notes on its page that say it again."""
+        """Return the notes on its page that repeat it."""
         from looseleaf.facts.placement import retells
 
         held = self._parts.known.of(fact.topic)
@@ -427,17 +434,17 @@ class Place:
     def say(
         self, fact: Fact, new: Record, members: Sequence[str], reason: str, edits: Sequence[str] = ()
     ) -> None:
-        """Journal a person's word on a fact, what it was before, and the edits that were made for it."""
+        """Journal a person's decision on a fact, its value before, and the edits made for it."""
         record: Record = {"schema": SCHEMA, "id": new_id(), "ts": clock.now(), "kind": "fact"}
         record |= {"fact": fact.id, "topic": fact.topic, "author": PERSON, "reason": reason, "set": new}
-        record["was"] = {name: plain(fact, name) for name in members}
+        record["was"] = {name: json_member(fact, name) for name in members}
         if edits:
             record["edits"] = list(edits)
         self._store.append(JOURNAL, [record])
         self._parts.known.catch_up()
 
     def clear(self, ids: Collection[str], reason: str = "decided") -> list[str]:
-        """Take lines out of review; the ids of the edits."""
+        """Remove lines from review. Return the ids of the edits."""
         if not ids:
             return []
         receipt = self._parts.pages.rewrite(
@@ -447,8 +454,8 @@ class Place:
         return [receipt.id] if receipt.id else []
 
 
-def line_on(fact: Fact, path: str, text: str) -> int:
-    """Where the fact stands now: somebody may have saved the page a moment ago."""
+def find_line_on(fact: Fact, path: str, text: str) -> int:
+    """Return the fact's current line number: the page may have been saved a moment ago."""
     lines = [
         each.line or 0
         for each in parse(path, text).facts
@@ -459,23 +466,23 @@ def line_on(fact: Fact, path: str, text: str) -> int:
     return min(lines, key=lambda line: abs(line - (fact.line or 0)))
 
 
-def plain(fact: Fact, member: str) -> Any:
-    """A member as JSON has it."""
+def json_member(fact: Fact, member: str) -> Any:
+    """Return a member as JSON has it."""
     value = getattr(fact, member)
     return list(value) if isinstance(value, tuple) else value
 
 
 def known(fact: Fact) -> Record:
-    """What the journal holds of a fact beyond its line."""
+    """Return the journal's record of a fact beyond its line."""
     return {name: value for name, value in fact.to_dict().items() if name not in ("line", "path", "status")}
 
 
-def _score(entry: Entry, raw: Record) -> float | None:
-    """What a person said of it, in an entry of an older format. A distiller gives no scores."""
+def _read_score(entry: Entry, raw: Record) -> float | None:
+    """Return a person's score, in an entry of an older format. A distiller gives no scores."""
     score: Any = raw.get("user_fact_score") if "upgraded" in entry.meta else None
     return float(score) if type(score) in (int, float) and 0 <= score <= HIGHEST else None
 
 
-def _told(outcome: Outcome) -> Record:
+def _outcome_record(outcome: Outcome) -> Record:
     fact = outcome.fact
     return {"relation": fact.relation, "object": fact.object, "topic": fact.topic, "why": outcome.why}

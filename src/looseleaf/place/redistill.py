@@ -1,7 +1,7 @@
-"""Redistill: another distiller reads the same sources, and the difference is shown before anything is switched.
+"""Redistilling: another distiller reads the same sources, and the difference is shown before anything is switched.
 
-What it makes lies in `views/redistill/`, by the hash of what it read and its own name: nothing is paid twice for
-sources that did not change. `apply` publishes new entries beside the old ones, which stay, and places them instead.
+Its results lie in `views/redistill/`, by the hash of their sources and the distiller's name: unchanged sources are
+never paid for twice. `apply` publishes new entries beside the old ones, which stay, and places them instead.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from looseleaf.base.hashing import sha256
 from looseleaf.base.ids import id_of, is_id, time_of
 from looseleaf.base.immutable import frozen
 from looseleaf.base.origins import is_at_least
-from looseleaf.distill.make_entry import Made, level_by
+from looseleaf.distill.make_entry import Made, distiller_level
 from looseleaf.distill.material import Sources, sources_of
 from looseleaf.facts.gate import proposal_of
 from looseleaf.language.relations import relation_of, slot
@@ -45,15 +45,16 @@ SIDE = "views/redistill"
 SCHEMA = "redistill.v1"
 
 AT_ONCE = 8
-"""Entries that are made again by themselves at a time: after weeks without a model the rest waits for the next ones."""
+"""The number of entries redone automatically at a time: after weeks without a model the rest waits for the next
+runs."""
 
 TRIES = 3
-"""How often that is tried with an entry: what a model refuses it would refuse, and be paid for, each time."""
+"""The number of tries for an entry: a model that refuses it would refuse, and be paid for, each time."""
 
 
 @frozen
 class Change:
-    """One fact that the other distiller sees otherwise: `gained`, `lost`, or `changed` from one value to another."""
+    """One fact that the other distiller sees differently: `gained`, `lost`, or `changed` from one value to another."""
 
     what: str
     entry: str
@@ -96,20 +97,20 @@ class Redistill:
     def __call__(
         self, *, apply: bool = False, progress: Callable[[int, int], None] | None = None
     ) -> Difference:
-        """Compare what the distiller makes of each entry's sources with what the entry says."""
+        """Compare the distiller's result for each entry's sources with the entry."""
         self._parts.placer.catch_up()
         name = self._write.distiller.name
-        entries = list(self._entries(name))
+        entries = list(self._placed_entries(name))
         changes: list[Change] = []
         failures: list[str] = []
         made: list[Entry] = []
         read = 0
         for number, entry in enumerate(entries):
-            summary, fresh, failed = self._made(entry, name)
+            summary, fresh, failed = self._distill_again(entry, name)
             read += fresh
             failures += failed
             if summary is not None:
-                changes += _compared(entry, summary)
+                changes += _compare_facts(entry, summary)
                 made.append(Entry(entry.reference, entry.meta, summary))
             if progress is not None:
                 progress(number + 1, len(entries))
@@ -118,33 +119,35 @@ class Redistill:
         return Difference(name, tuple(changes), len(entries), read, tuple(failures))
 
     def failed(self) -> Difference:
-        """Make again, and switch to it, what the rules made because the distiller had failed, or was not there, as the
-        entries themselves say; some of it, oldest first, until it fails again."""
+        """Redo, and switch to, entries that the rules made because the distiller failed or was missing, as the entries
+        themselves record; some of them, oldest first, until it fails again."""
         self._parts.placer.catch_up()
         name = self._write.distiller.name
         changes: list[Change] = []
         failures: tuple[str, ...] = ()
         made: list[Entry] = []
-        for entry in self._entries(name):
-            if not _is_makeshift(entry) or self._tried(path := self._side(entry, name)) >= TRIES:
+        for entry in self._placed_entries(name):
+            if not _is_makeshift(entry) or self._count_tries(path := self._side_path(entry, name)) >= TRIES:
                 continue
-            summary, _, failures = self._made(entry, name)
+            summary, _, failures = self._distill_again(entry, name)
             if summary is None:
-                self._store.view(path, records.encode(_side(entry, name) | {"tried": self._tried(path) + 1}))
+                self._store.view(
+                    path, records.encode(_side_record(entry, name) | {"tried": self._count_tries(path) + 1})
+                )
                 break
-            changes += _compared(entry, summary)
+            changes += _compare_facts(entry, summary)
             made.append(Entry(entry.reference, entry.meta, summary))
             if len(made) == AT_ONCE:
                 break
         self._switch(name, made)
         return Difference(name, tuple(changes), len(made), len(made), failures)
 
-    def _tried(self, path: str) -> int:
-        tried = self._record(path).get("tried")
+    def _count_tries(self, path: str) -> int:
+        tried = self._read_record(path).get("tried")
         return tried if type(tried) is int else 0
 
-    def _entries(self, name: str, *, others: bool = True) -> Iterator[Entry]:
-        """Those that were placed and are another distiller's; or those that are its own."""
+    def _placed_entries(self, name: str, *, others: bool = True) -> Iterator[Entry]:
+        """Yield the placed entries of other distillers; or those of this one."""
         for reference in sorted(self._parts.known.placed()):
             try:
                 entry = read_entry(self._store, reference)
@@ -153,28 +156,28 @@ class Redistill:
             if (entry.meta.get("distiller") != name) == others:
                 yield entry
 
-    def _made(self, entry: Entry, name: str) -> tuple[dict[str, Any] | None, int, tuple[str, ...]]:
-        """(what the distiller makes of it, 1 if it had to read it, what failed)."""
-        path = self._side(entry, name)
-        found: dict[str, Any] | None = self._record(path).get("summary")
+    def _distill_again(self, entry: Entry, name: str) -> tuple[dict[str, Any] | None, int, tuple[str, ...]]:
+        """Return (the distiller's result, 1 if it had to read the sources, failures)."""
+        path = self._side_path(entry, name)
+        found: dict[str, Any] | None = self._read_record(path).get("summary")
         if found is not None:
             return found, 0, ()
         made, by, failures = self._write.make(Sources(tuple(sources_of(self._store, entry))))
         if by != name:
             return None, 1, failures
         summary: dict[str, Any] = json.loads(summary_json(made))
-        self._store.view(path, records.encode(_side(entry, name) | {"summary": summary}))
+        self._store.view(path, records.encode(_side_record(entry, name) | {"summary": summary}))
         return summary, 1, ()
 
-    def _side(self, entry: Entry, name: str) -> str:
-        """Where it lies what the distiller made of the sources of an entry."""
+    def _side_path(self, entry: Entry, name: str) -> str:
+        """Return the path of the distiller's result for the sources of an entry."""
         traces = sources_of(self._store, entry)
         digest = sha256(
             "\n".join((name, *(f"{trace.id} {trace.content}" for trace in traces))).encode("utf-8", "replace")
         )
         return f"{SIDE}/{digest[:40]}.json"
 
-    def _record(self, path: str) -> dict[str, Any]:
+    def _read_record(self, path: str) -> dict[str, Any]:
         try:
             document = self._store.get(path)
         except Refused:
@@ -185,20 +188,20 @@ class Redistill:
     # --- switching -------------------------------------------------------------------------
 
     def _switch(self, name: str, made: list[Entry]) -> None:
-        """Place each new entry instead of the old one. What goes with that goes before it is journaled, so that whoever
-        repeats this after a crash does the rest."""
+        """Place each new entry instead of the old one. Lines that go with it go before it is journaled, so that a
+        second run after a crash does the rest."""
         read: set[str] = set()
         said: set[tuple[str, str]] = set()
         known = {source for fact in self._parts.known.all() for source in fact.sources}
-        for entry in (*made, *self._entries(name, others=False)):
-            said |= {_address(*each) for each in _said(entry, entry.summary)}
+        for entry in (*made, *self._placed_entries(name, others=False)):
+            said |= {_address_of(*each) for each in _facts_said(entry, entry.summary)}
             read |= known & {trace.id for trace in sources_of(self._store, entry)}
         for entry in made:
             own = {trace.id for trace in sources_of(self._store, entry)} | {
                 entry.reference.rpartition("/")[2]
             }
             new = self._publish(entry, name)
-            self._parts.placer.entry(new, lost=lambda plan, own=own: self._lost(plan, own, read, said))  # type: ignore[misc]
+            self._parts.placer.entry(new, lost=lambda plan, own=own: self._find_lost(plan, own, read, said))  # type: ignore[misc]
 
     def _publish(self, entry: Entry, name: str) -> Entry:
         topic, _, old = entry.reference.rpartition("/")
@@ -207,7 +210,7 @@ class Redistill:
         raw = self._store.get(f"{FOLDER}/{entry.reference}/raw.md")
         meta = {key: value for key, value in entry.meta.items() if key not in ("schema", "loss", "upgraded")}
         meta |= {"id": new, "ts": clock.now(), "distiller": name, "instead": entry.reference}
-        meta |= {"level": level_by(name), "failures": []}
+        meta |= {"level": distiller_level(name), "failures": []}
         if "traces" not in meta:  # its sources are lines of the first entry's text
             meta["raw"] = str(entry.meta.get("raw") or entry.reference)
         files = {
@@ -217,9 +220,9 @@ class Redistill:
         }
         return self._write.publish(Made(f"{topic}/{new}", files))
 
-    def _lost(self, plan: Plan, own: set[str], read: set[str], said: set[tuple[str, str]]) -> list[Fact]:
-        """What rests on these sources, or on the entry alone, and on nothing that the distiller did not read; what it
-        said nowhere, and no person confirmed."""
+    def _find_lost(self, plan: Plan, own: set[str], read: set[str], said: set[tuple[str, str]]) -> list[Fact]:
+        """Return the facts that rest on these sources, or on the entry alone, and on nothing that the distiller did not
+        read; that it found nowhere, and no person confirmed."""
         again = {(each.fact.topic, each.fact.relation, each.fact.object) for each in plan.outcomes}
         return [
             fact
@@ -229,20 +232,20 @@ class Redistill:
             and own & (set(fact.sources) or {str(fact.entry_id).rpartition("/")[2]})
             and read.issuperset(fact.sources)
             and (fact.topic, fact.relation, fact.object) not in again
-            and _address(fact.topic, fact.relation, fact.object) not in said
+            and _address_of(fact.topic, fact.relation, fact.object) not in said
         ]
 
 
-def _side(entry: Entry, name: str) -> dict[str, Any]:
+def _side_record(entry: Entry, name: str) -> dict[str, Any]:
     return {"schema": SCHEMA, "entry": entry.reference, "distiller": name}
 
 
 def _is_makeshift(entry: Entry) -> bool:
-    """Whether the rules made it because a distiller had failed."""
+    """Return True if the rules made it because a distiller failed."""
     return bool(entry.meta.get("failures")) and str(entry.meta.get("distiller")).startswith("rules/")
 
 
-def _said(entry: Entry, summary: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
+def _facts_said(entry: Entry, summary: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
     own = entry.reference.rpartition("/")[0]
     for raw in summary.get("facts", ()):
         proposal = proposal_of(raw)
@@ -251,13 +254,13 @@ def _said(entry: Entry, summary: dict[str, Any]) -> Iterator[tuple[str, str, str
             yield topic, proposal.relation, proposal.object
 
 
-def _address(topic: str, relation: str, said: str) -> tuple[str, str]:
+def _address_of(topic: str, relation: str, said: str) -> tuple[str, str]:
     return slot(topic, relation), key(said, relation)
 
 
-def _compared(entry: Entry, summary: dict[str, Any]) -> Iterator[Change]:
-    before = {_address(*each): each for each in _said(entry, entry.summary)}
-    after = {_address(*each): each for each in _said(entry, summary)}
+def _compare_facts(entry: Entry, summary: dict[str, Any]) -> Iterator[Change]:
+    before = {_address_of(*each): each for each in _facts_said(entry, entry.summary)}
+    after = {_address_of(*each): each for each in _facts_said(entry, summary)}
     replaced: set[tuple[str, str]] = set()
     for address, (topic, relation, said) in after.items():
         if address in before:

@@ -1,8 +1,8 @@
-"""Remember: what a person says to the memory itself becomes memory now, as the person's own word.
+"""Remembering: a person's words to the memory itself become memory now, as the person's own word.
 
-Facts that the rules read in it are placed like any others, and are confirmed; so is every sentence that says more than
-they do, in its own words. What is no line (too long, or one of too many) is noted by an edit of the page. Only a
-greeting is passed over, and told.
+Facts that the rules read in them are placed like any others, and are confirmed; so is every sentence that says more, in
+its own words. Text that makes no line (too long, or one of too many) is noted by an edit of the page. Only a greeting
+is skipped, and reported.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ if TYPE_CHECKING:
 
 
 _FORBIDS = 0.9
-"""The chance from which on a sentence that is given to be remembered says not to: it must be nearly sure."""
+"""From this chance on, a sentence given to be remembered says not to remember it: it must be nearly sure."""
 
 
 @frozen
 class Remembered:
-    """What became of it: facts and notes that were placed, the edit that noted the `rest` (or all of it), the greetings
-    that were passed over, and whether a secret was taken out before."""
+    """What became of it: placed facts and notes, the edit that noted the `rest` (or all of it), skipped greetings, and
+    whether a secret was removed before."""
 
     placed: Placed | None
     noted: Receipt | None
@@ -57,10 +57,10 @@ class Remembered:
 
 
 def _refuse_forbidden(said: str) -> None:
-    """Refuse an order to forget that is no more than that, and what surely says that it is not to be remembered."""
+    """Refuse a mere order to forget, and text that surely says not to remember it."""
     if not may_forbid(said):
         return
-    # The selector is loaded only for what may be a prohibition.
+    # The selector is loaded only for a possible prohibition.
     from looseleaf.distill.forbidding import forbidden
     from looseleaf.distill.selector import select
 
@@ -70,50 +70,52 @@ def _refuse_forbidden(said: str) -> None:
     is_order = found.order is not None and len(found.words) == 1 and said == found.words[0]
     if is_order or (found.order is None and any(select(each).forbid >= _FORBIDS for each in found.words)):
         raise Refused(
-            "Nothing was remembered: its words ask to forget something, or not to remember it. Leave them out, and the "
+            "Nothing was remembered: the text asks to forget something, or not to remember it. Leave that out, and the "
             "rest is kept; `looseleaf forget --match WORD` forgets."
         )
 
 
 def remember(parts: Needs, text: str, topic: str | None = None, *, redacted: bool = False) -> Remembered:
-    """Make memory of a person's own words. `redacted`: a secret was taken out of the text before."""
+    """Make memory of a person's own words. `redacted`: a secret was removed from the text before."""
     said = text.strip()
     if not any(map(str.isalnum, said)):
-        raise Refused("Nothing was remembered: there are no words in it. Say what is to be remembered.")
+        raise Refused("Nothing was remembered: there are no words in it. Give words to remember.")
     if topic is not None and not any(map(str.isalnum, topic)):
-        raise Refused(f"Nothing was remembered: {topic!r} is no name for a topic. Give a word or two.")
+        raise Refused(f"{topic!r} is not a topic name. Give a word or two.")
     if topic is None:
         _refuse_forbidden(said)
     placed = parts.making.remember(said, topic)
-    kept = [_flat(each.fact.quote or "") for each in placed.outcomes if each.act != "drop"] if placed else []
+    kept = (
+        [_flatten(each.fact.quote or "") for each in placed.outcomes if each.act != "drop"] if placed else []
+    )
     if not kept:
-        return Remembered(placed, _noted(parts, topic, _whole(said)), redacted=redacted)
+        return Remembered(placed, _note_rest(parts, topic, _facts_or_note(said)), redacted=redacted)
     left = [
         each
-        for each in map(_flat, sentences(said))
+        for each in map(_flatten, sentences(said))
         if len(each) > NOTE_CHARS or not any(each in one or one in each for one in kept)
     ]
     greetings = tuple(each for each in left if is_phatic(each))
     notes = [each for each in left if each not in greetings]
     if len(notes) > MOST_NOTES:
         notes = [" ".join(notes)]
-    facts = [fact for each in notes for fact in _whole(each)]
-    noted = _noted(parts, topic, facts) if facts else None
+    facts = [fact for each in notes for fact in _facts_or_note(each)]
+    noted = _note_rest(parts, topic, facts) if facts else None
     return Remembered(placed, noted, tuple(notes), greetings, redacted)
 
 
-def _noted(parts: Needs, topic: str | None, facts: list[tuple[str, str]]) -> Receipt:
+def _note_rest(parts: Needs, topic: str | None, facts: list[tuple[str, str]]) -> Receipt:
     path = parts.making.page_of(USER if topic is None else topic)
     return parts.pages.edit(
         path, lambda old: with_facts(path, old, facts), reason="remembered", author=PERSON
     )
 
 
-def _whole(said: str) -> list[tuple[str, str]]:
-    """As facts that its lines state, or else as one note."""
-    line = _flat(said)
+def _facts_or_note(said: str) -> list[tuple[str, str]]:
+    """Return the facts that its lines state, or else one note."""
+    line = _flatten(said)
     return stated(said) or stated(line) or [(NOTE, line.lstrip("#>-*+ \t") or line)]
 
 
-def _flat(text: str) -> str:
+def _flatten(text: str) -> str:
     return " ".join(text.split())

@@ -1,7 +1,8 @@
-"""Tidy: bring USER.md back to what every prompt can carry, by moving its less essential facts to `facts/user.md`.
+"""Tidying: bring USER.md back to a length that every prompt can carry, by moving its less essential facts to
+`facts/user.md`.
 
-No fact changes by it, and that is proved before anything is written. The page that is added to is written first: a
-crash between leaves a fact on both pages, never on none, and the next tidying takes one of its lines away.
+No fact changes, which is proved before anything is written. The page with additions is written first: a crash in
+between leaves a fact on both pages, never on none, and the next tidying removes one of its lines.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from looseleaf.base.paths import ARCHIVE, PINNED, STATE
 from looseleaf.base.values import Fact
 from looseleaf.facts.gate import LONGEST
 from looseleaf.facts.ledger import copy_id, fact_id
-from looseleaf.facts.placement import LINES, PROFILE, PROJECT, USER, Line, Plan, is_passed, page_of
+from looseleaf.facts.placement import LINES, PROFILE, PROJECT, USER, Plan, PlannedLine, is_passed, page_of
 from looseleaf.language.relations import SALIENCE, slot
 from looseleaf.language.value_keys import key
 from looseleaf.log.journal import EXTERNAL, PERSON, PROGRAM, make_edit
@@ -36,7 +37,7 @@ from looseleaf.pages.grammar import (
 )
 from looseleaf.pages.pages import Rewritten
 from looseleaf.place import tidy_plan
-from looseleaf.place.placer import known, line_on
+from looseleaf.place.placer import find_line_on, known
 from looseleaf.place.tidy_plan import PAGE
 from looseleaf.state.rules import short, title_of
 from looseleaf.store import JOURNAL
@@ -48,11 +49,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from typing import Any, Protocol
 
-    from looseleaf.base.values import Edit, Fact, Kind, Receipt
+    from looseleaf.base.values import Edit, Kind, Receipt
     from looseleaf.facts.known_facts import Facts
     from looseleaf.pages.pages import Page, Pages
     from looseleaf.place.placer import Place
-    from looseleaf.place.tidy_plan import Planned
+    from looseleaf.place.tidy_plan import TidyPlan
     from looseleaf.state.rules import Change, Item
     from looseleaf.state.state import State
     from looseleaf.store.context import Context
@@ -67,8 +68,11 @@ if TYPE_CHECKING:
         @property
         def state(self) -> State: ...
 
+    Step = tuple[Page, Rewritten, str]
+    """A page as it was read, its new text, and the reason."""
 
-# Promotion: what leaves the state goes to a page first.
+
+# --- promotion: items that leave the state go to a page first ---------------------------
 
 SETTLED_REASON = f"settled: moved from {STATE}"
 
@@ -77,7 +81,8 @@ _OWN_IDS = ("D-", "T-")
 
 
 class Promotion:
-    """Used under the lock. `author`: who makes this change; `edits` gets the ids of its edits, even if it fails."""
+    """Writes items that leave the state. Use it under the lock. `author`: the author of the change; `edits` receives
+    the ids of its edits, even if it fails."""
 
     def __init__(self, context: Context, parts: Needs, author: str, edits: list[str]) -> None:
         self._trusts = context.policy.trust_external_edits
@@ -86,25 +91,25 @@ class Promotion:
         self.edits = edits
 
     def __call__(self, change: Change, ts: float) -> None:
-        """Write what a change takes out of the state, at the time at which it does."""
+        """Write the items that a change removes from the state, at the time of the change."""
         for task in change.done:
-            self._episode(task, ts)
+            self._write_episode(task, ts)
         if change.done:
-            self._end(change.done, ts)
+            self._end_facts(change.done, ts)
         if change.settled or change.parked:
-            self._facts(change)
+            self._write_facts(change)
 
     # --- tasks that are done ------------------------------------------------------------------
 
-    def _episode(self, task: Item, ts: float) -> None:
+    def _write_episode(self, task: Item, ts: float) -> None:
         path = f"episodes/{day(ts)[:7]}.md"
         title = title_of(task)
-        own = {"Task": title, "Id": _member(task, "id"), "Since": _member(task, "updated_at")}
-        status = _member(task, "status")
+        own = {"Task": title, "Id": _member_of(task, "id"), "Since": _member_of(task, "updated_at")}
+        status = _member_of(task, "status")
         fields = [("Date", day(ts)), ("Task", title)]
         fields += [("Status", status)] if status and status.casefold() not in ("open", "done") else []
         fields += [(name, said) for name, said in own.items() if said and name != "Task"]
-        # It may have been written just before midnight, and this be the next try.
+        # It may have been written just before midnight, and this is the next try.
         before = f"episodes/{day(ts - _DAY)[:7]}.md"
         if before != path and _has_episode(before, self._parts.pages.page(before).text, own):
             return
@@ -121,8 +126,8 @@ class Promotion:
         receipt = self._parts.pages.rewrite(path, change, reason=SETTLED_REASON)
         self.edits += [receipt.id] if receipt.changed else []
 
-    def _end(self, tasks: Iterable[Item], ts: float) -> None:
-        """A crash may have left a fact of a task for which there was no room, and which stayed: it ends with it."""
+    def _end_facts(self, tasks: Iterable[Item], ts: float) -> None:
+        """End the fact of a done task: a crash may have left one for which there was no room."""
         titles = {title_of(task).casefold() for task in tasks}
         facts = self._parts.known
         facts.catch_up()
@@ -130,31 +135,31 @@ class Promotion:
         for fact in facts.of(PROJECT):
             is_it = fact.status == "current" and fact.path is not None and _is_promoted(fact)
             if is_it and (fact.quote or "").casefold() in titles:
-                plan.lines.setdefault(fact.path or "", []).append(Line(remove=fact))
+                plan.lines.setdefault(fact.path or "", []).append(PlannedLine(remove=fact))
                 plan.ended.setdefault(PROJECT, []).append((fact.id or "", written(ts), None))
         if plan.lines:
             self.edits += self._parts.placer.carry_out(plan, reason=SETTLED_REASON)
 
     # --- decisions that are settled, and tasks for which there is no room ------------------------
 
-    def _facts(self, change: Change) -> None:
+    def _write_facts(self, change: Change) -> None:
         facts = self._parts.known
         facts.catch_up()
         held = facts.of(PROJECT)
-        made = [self._fact(item, "decisions_recent", "Decision", "decision") for item in change.settled]
-        made += [self._fact(item, "tasks_open", "Plan", "commitment") for item in change.parked]
+        made = [self._make_fact(item, "decisions_recent", "Decision", "decision") for item in change.settled]
+        made += [self._make_fact(item, "tasks_open", "Plan", "commitment") for item in change.parked]
         plan = Plan("", 0.0, facts.of, lambda proposal: PROJECT)
         for fact in made:
             if not any(_covers(each, fact) for each in held):
-                plan.lines.setdefault(page_of(fact), []).append(Line(fact))
+                plan.lines.setdefault(page_of(fact), []).append(PlannedLine(fact))
                 held.append(fact)
         if plan.lines:
             self.edits += self._parts.placer.carry_out(plan, reason=SETTLED_REASON)
 
-    def _fact(self, item: Item, where: str, relation: str, kind: Kind) -> Fact:
+    def _make_fact(self, item: Item, where: str, relation: str, kind: Kind) -> Fact:
         title = title_of(item)
-        name, why = _member(item, "id"), _member(item, "why")
-        since = _member(item, "ts") or _member(item, "updated_at")
+        name, why = _member_of(item, "id"), _member_of(item, "why")
+        since = _member_of(item, "ts") or _member_of(item, "updated_at")
         name = name if name[:2] not in _OWN_IDS else ""
         said = "; ".join((*([name] if name else ()), *([f"why: {why}"] if why else ())))
         whole = f"{title} ({short(said, LONGEST)})" if said else title
@@ -163,9 +168,9 @@ class Promotion:
         first = values.get((where, title))
         parts = [(where, title), *([(where, title, "id", name)] if name else [])]
         parts += [(where, title, "why", why)] if why else []
-        # What is made of the words of several has the level of the lowest.
+        # A fact made of several authors' words has their lowest level.
         by = (values[part].author if part in values else self._author for part in parts)
-        origin = min(map(self._origin, by), key=lambda each: LEVELS.index(level_of(each)))
+        origin = min(map(self._origin_of, by), key=lambda each: LEVELS.index(level_of(each)))
         level = level_of(origin)
         held_since = moment(since) if since else None
         return Fact(
@@ -184,19 +189,19 @@ class Promotion:
             valid_from=written(held_since if held_since is not None else clock.now()),
         )
 
-    def _origin(self, author: str) -> str:
-        """Whose words they are. The program itself writes only what the user said into the state."""
+    def _origin_of(self, author: str) -> str:
+        """Return whose words they are. The program itself writes only the user's statements into the state."""
         if author == PERSON or (author == EXTERNAL and self._trusts):
             return "person"
         return "user" if author == PROGRAM else "assistant"
 
 
 def _is_promoted(fact: Fact) -> bool:
-    """Whether a fact came from the state: it quotes a title, and no entry proposed it."""
+    """Return True if a fact came from the state: it quotes a title, and no entry proposed it."""
     return fact.relation in ("Plan", "Decision") and bool(fact.quote) and fact.entry_id is None
 
 
-def _member(item: Item, name: str) -> str:
+def _member_of(item: Item, name: str) -> str:
     value = item.get(name)
     return value if isinstance(value, str) else ""
 
@@ -210,8 +215,8 @@ def _has_episode(path: str, text: str, own: dict[str, str]) -> bool:
 
 
 def _covers(held: Fact, fact: Fact) -> bool:
-    """Whether nothing is to be written: it stands there, a better fact was made of the same sentence, or it was taken
-    back since."""
+    """Return True if nothing needs to be written: it stands there, a better fact was made of the same sentence, or it
+    was removed since."""
     same = slot(held.topic, held.relation) == slot(fact.topic, fact.relation) and (
         key(held.object, held.relation) == key(fact.object, fact.relation)
     )
@@ -231,16 +236,15 @@ def _covers(held: Fact, fact: Fact) -> bool:
     return held.status in ("rejected", "superseded") and ended >= (fact.valid_from or "")
 
 
-# Archive: what agents found and nothing has used for a season goes to an archive page, where it can still
-# be found.
+# --- archive: agents' findings that went unused for a season move to an archive page, where they can still be found ---
 
 UNUSED = 90 * 86_400.0
-"""Seconds after which what nothing has used is archived."""
+"""The seconds after which an unused finding is archived."""
 ARCHIVED_REASON = "archived: not used for 90 days"
 
 
 class Archive:
-    """`stream`: the traces in which it is looked for what a tool showed."""
+    """Archives unused findings."""
 
     def __init__(self, context: Context, parts: Needs) -> None:
         self._store, self._note = context.store, context.note
@@ -248,12 +252,12 @@ class Archive:
         self._parts = parts
 
     def __call__(self) -> int:
-        """Move what is unused; how many lines."""
+        """Move unused findings, and return the number of lines."""
         since = clock.now() - UNUSED
-        old = [fact for fact in self._parts.known.all() if _is_finding(fact) and _used(fact) < since]
+        old = [fact for fact in self._parts.known.all() if _is_finding(fact) and _last_used(fact) < since]
         if not old:
             return 0
-        shown = self._shown(since)
+        shown = self._shown_since(since)
         idle = [fact for fact in old if undoubted(fact.object).casefold() not in shown]
         moved = 0
         for topic in dict.fromkeys(fact.topic for fact in idle):
@@ -265,8 +269,8 @@ class Archive:
                 self._note(str(refused))
         return moved
 
-    def _shown(self, since: float) -> str:
-        """What tools of ours showed since then."""
+    def _shown_since(self, since: float) -> str:
+        """Return what our tools showed since then."""
         found: list[str] = []
         for trace in traces_back(self._store, self._stream):
             if trace.ts < since:
@@ -278,8 +282,8 @@ class Archive:
     def _move(self, topic: str, facts: Sequence[Fact]) -> int:
         target, source = f"facts/{topic}{ARCHIVE}.md", f"facts/{topic}.md"
         with self._parts.pages.absorb.threads, self._store.lock():
-            self._parts.pages.rewrite(target, partial(_added, target, facts), reason=ARCHIVED_REASON)
-            self._parts.pages.rewrite(source, partial(_removed, source, facts), reason=ARCHIVED_REASON)
+            self._parts.pages.rewrite(target, partial(_add_lines, target, facts), reason=ARCHIVED_REASON)
+            self._parts.pages.rewrite(source, partial(_remove_lines, source, facts), reason=ARCHIVED_REASON)
             self._parts.known.catch_up()
         return len(facts)
 
@@ -289,11 +293,11 @@ def _is_finding(fact: Fact) -> bool:
     return fact.status == "current" and is_here and fact.level == "tainted" and is_found(fact.object)
 
 
-def _used(fact: Fact) -> float:
+def _last_used(fact: Fact) -> float:
     return max(fact.recorded_at or 0.0, fact.said_at or 0.0)
 
 
-def _added(path: str, facts: Sequence[Fact], text: str) -> Rewritten:
+def _add_lines(path: str, facts: Sequence[Fact], text: str) -> Rewritten:
     new = text or new_page(path)
     there = {(fact.relation, fact.object) for fact in parse(path, new).facts}
     topic = path.removeprefix("facts/").removesuffix(".md")
@@ -305,28 +309,25 @@ def _added(path: str, facts: Sequence[Fact], text: str) -> Rewritten:
     return Rewritten(new if told else text, tuple(told))
 
 
-def _removed(path: str, facts: Sequence[Fact], text: str) -> Rewritten:
+def _remove_lines(path: str, facts: Sequence[Fact], text: str) -> Rewritten:
     for fact in facts:
-        text = remove_line(text, line_on(fact, path, text))
+        text = remove_line(text, find_line_on(fact, path, text))
     return Rewritten(text)
 
 
-if TYPE_CHECKING:
-    Step = tuple[Page, Rewritten, str]
-    """A page as it was read, what becomes of it, and why."""
-
+# --- tidying ----------------------------------------------------------------------------
 
 REASON = "tidy: "
-"""How the reasons of these edits begin. By them it is known when USER.md was last tidied."""
+"""The beginning of the reasons of these edits. They show when USER.md was last tidied."""
 
 _TRIES = 20
-"""How often it is planned anew when somebody saves one of the pages in the same moment."""
+"""The number of new plans if a page is saved meanwhile."""
 
 
 @frozen
 class Tidied:
-    """What went to `facts/user.md`, or would go. `merged` are those of `moved` that stood there already; `note` is a
-    sentence where USER.md is too long all the same."""
+    """The facts that moved to `facts/user.md`, or would move. `merged`: those of `moved` that stood there already;
+    `note`: a sentence if USER.md is still too long."""
 
     moved: tuple[Fact, ...]
     merged: tuple[Fact, ...]
@@ -348,12 +349,12 @@ class Tidied:
         }
 
 
-class _Anew(Exception):
-    """A page is not what was planned for: somebody saved it, and his text counts."""
+class _PageChanged(Exception):
+    """A page changed after planning: it was saved meanwhile, and that text counts."""
 
 
 class Tidy:
-    """`count` counts the tokens of a text."""
+    """Tidies USER.md."""
 
     def __init__(
         self,
@@ -365,42 +366,41 @@ class Tidy:
         self._parts = parts
 
     def __call__(self, *, dry_run: bool = False) -> Tidied:
-        """Move what is less essential, until USER.md is short enough. `dry_run` only says what would move."""
+        """Move less essential facts until USER.md is short enough. `dry_run` only reports what would move."""
         edits: list[str] = []
         first: int | None = None
         for _ in range(_TRIES):
             with self._parts.pages.absorb.threads, self._store.lock():
                 self._parts.placer.catch_up()
                 profile, page = self._parts.pages.page(PROFILE), self._parts.pages.page(PAGE)
-                planned = self._planned(profile, page)
+                planned = self._make_plan(profile, page)
                 first = planned.before if first is None else first
                 try:
                     if not dry_run:
                         self._write(planned, profile, page, edits)
-                except _Anew:
+                except _PageChanged:
                     continue
-                return self._said(planned, first, tuple(edits))
+                return self._report(planned, first, tuple(edits))
         raise Refused(
             f"{PROFILE} was not tidied: something else keeps saving it. Close the program that does, and repeat."
         )
 
-    def _planned(self, profile: Page, page: Page) -> Planned:
+    def _make_plan(self, profile: Page, page: Page) -> TidyPlan:
         limit = self._policy.profile_tokens
         target = int(limit * self._policy.tidy_to)
-        texts = _decoded(profile), _decoded(page)
+        texts = _decode(profile), _decode(page)
         today = day(clock.now())
         return tidy_plan.plan(
-            self._parts.known.of(USER), *texts, self._size, limit, target, self._summarised, today
+            self._parts.known.of(USER), *texts, self._size, limit, target, self._update_summary, today
         )
 
     def _size(self, text: str) -> int:
-        """Its tokens; and a page of many short lines is as long as one of many words."""
+        """Return its tokens; many short lines count like many words."""
         lines = len(parse(PROFILE, text).facts)
         return max(self._count(text), lines * self._policy.profile_tokens // LINES)
 
-    def _summarised(self, text: str) -> str:
-        """A summary by rule is of what is left; one that somebody wrote stays, and where there is none there is
-        none."""
+    def _update_summary(self, text: str) -> str:
+        """Update a summary by rule to what is left; another author's stays, and a page without one gets none."""
         sheet = self._parts.known.sheet(PROFILE)
         is_by_rule = sheet is not None and sheet.is_summary_by_rule
         return (
@@ -409,7 +409,7 @@ class Tidy:
             else text
         )
 
-    def _said(self, planned: Planned, before: int, edits: tuple[str, ...]) -> Tidied:
+    def _report(self, planned: TidyPlan, before: int, edits: tuple[str, ...]) -> Tidied:
         limit = self._policy.profile_tokens
         note = (
             f"{PROFILE} has {planned.after:,} tokens without them, and should have at most {limit:,}: what is left is "
@@ -422,8 +422,8 @@ class Tidy:
 
     # --- writing ---------------------------------------------------------------------------
 
-    def _write(self, planned: Planned, profile: Page, page: Page, edits: list[str]) -> None:
-        """Both pages, or nothing. The second page first."""
+    def _write(self, planned: TidyPlan, profile: Page, page: Page, edits: list[str]) -> None:
+        """Write both pages, or nothing. The second page first."""
         now = clock.now()
         told = tuple(known(fact) for fact in planned.told)
         text = planned.page
@@ -441,27 +441,27 @@ class Tidy:
         for old, new, reason in steps:
             if new.text != old.text:
                 receipt = self._parts.pages.rewrite(
-                    old.path, self._only_from(old, profile, new), reason=reason
+                    old.path, self._change_only(old, profile, new), reason=reason
                 )
                 edits.append(receipt.id)
                 self._parts.known.catch_up()
 
     def _in_order(self, arrival: Step, departure: Step) -> tuple[Step, Step]:
-        """A fact arrives before it departs."""
+        """Return the steps in order: a fact arrives before it departs."""
         return arrival, departure
 
-    def _only_from(self, old: Page, profile: Page, new: Rewritten) -> Callable[[str], Rewritten]:
-        """A change that is made to exactly what was read, and while USER.md is what was read."""
+    def _change_only(self, old: Page, profile: Page, new: Rewritten) -> Callable[[str], Rewritten]:
+        """Return a change that applies only to the text that was read, and while USER.md is as it was read."""
 
         def change(text: str) -> Rewritten:
             if text != old.text or self._parts.pages.absorb.heads.get(PROFILE).sha256 != profile.sha256:
-                raise _Anew
+                raise _PageChanged
             return new
 
         return change
 
-    def _prove(self, planned: Planned, steps: tuple[Step, ...], now: float) -> None:
-        """Fold both edits into a copy of the ledger: the facts after are the facts before, or nothing is done."""
+    def _prove(self, planned: TidyPlan, steps: tuple[Step, ...], now: float) -> None:
+        """Fold both edits into a copy of the ledger: the facts after must be the facts before, or refuse."""
         edits = [
             make_edit(
                 f"{REASON}{old.path}",
@@ -478,7 +478,7 @@ class Tidy:
             if new.text != old.text
         ]
         sheets = [sheet for sheet in map(self._parts.known.sheet, (PROFILE, PAGE)) if sheet is not None]
-        wrong = tidy_plan.changed_by(edits, self._parts.known.of(USER), sheets, planned)
+        wrong = tidy_plan.find_changed(edits, self._parts.known.of(USER), sheets, planned)
         if wrong:
             raise Refused(
                 f"{PROFILE} was not tidied: “{wrong[0].relation}: {wrong[0].object}” ({wrong[0].id}) would not be the "
@@ -488,11 +488,11 @@ class Tidy:
     # --- undoing ---------------------------------------------------------------------------
 
     def undo(self, author: str | None) -> tuple[Edit, Receipt] | None:
-        """Take back both edits of a tidying, if it was the last thing that was done; else None."""
+        """Undo both edits of a tidying, if it was the last change; else return None."""
         with self._parts.pages.absorb.threads, self._store.lock():
             self._parts.pages.absorb()
             last = self._parts.pages.history.last_to_undo(None)
-            first = self._first_of(last) if last is not None and last.path == PROFILE else None
+            first = self._find_first_edit(last) if last is not None and last.path == PROFILE else None
             if last is None or first is None:
                 return None
             self._parts.pages.undo(PROFILE, author=author)
@@ -500,8 +500,9 @@ class Tidy:
             self._parts.known.catch_up()
         return last, receipt
 
-    def _first_of(self, last: Edit) -> Edit | None:
-        """The other edit of the tidying that this one ended: it stands right before, and its page is still that."""
+    def _find_first_edit(self, last: Edit) -> Edit | None:
+        """Return the other edit of the tidying that this one ended: it stands right before, and its page is unchanged
+        since."""
         edits = dropwhile(lambda edit: edit.id != last.id, self._parts.pages.history.back())
         pair = [edit for edit in islice(edits, 2) if _is_tidying(edit)]
         if len(pair) < 2 or pair[1].path != PAGE:
@@ -512,8 +513,8 @@ class Tidy:
     # --- by itself -------------------------------------------------------------------------
 
     def after_placing(self) -> None:
-        """Finish what a crash interrupted; and, where the settings want it, tidy once in a while. What cannot be done
-        is said: it is no reason not to go on."""
+        """Finish what a crash interrupted and, if configured, tidy once in a while. A failure is noted: it does not
+        stop the caller."""
         try:
             if (
                 self._is_unfinished()
@@ -534,7 +535,7 @@ class Tidy:
         return len(parse(PROFILE, self._parts.pages.page(PROFILE).text).facts) > LINES
 
     def _is_stale(self) -> bool:
-        """Whether a plan stands there that is over."""
+        """Return True if it has a plan that is over."""
         today = day(clock.now())
         here = (
             fact for fact in self._parts.known.of(USER) if fact.path == PROFILE and fact.status == "current"
@@ -542,7 +543,7 @@ class Tidy:
         return any(is_passed(fact, today) and PINNED not in fact.tags for fact in here)
 
     def _is_long(self) -> bool:
-        """No token is less than a byte: a short page needs no counting."""
+        """Return True if the page is too long. A token is at least a byte: a short page needs no counting."""
         return len(self._parts.pages.page(PROFILE).data) > self._policy.profile_tokens
 
     def _is_due(self) -> bool:
@@ -560,7 +561,7 @@ def _is_tidying(edit: Edit) -> bool:
     return edit.author == PROGRAM and edit.reason.startswith(REASON)
 
 
-def _decoded(page: Page) -> str:
+def _decode(page: Page) -> str:
     try:
         return page.data.decode()
     except UnicodeDecodeError:

@@ -1,8 +1,8 @@
-"""Tidy: which lines leave USER.md for the second page of its topic when it has grown too long, and the proof that no
-fact changes by that (FORMAT §13.8).
+"""The plan of tidying: which lines leave an overlong USER.md for the second page of its topic, and the proof that no
+fact changes (FORMAT §13.8).
 
 Invariant: only whole lines of facts go; every other line of USER.md stays byte for byte, in its order. The same pages
-and facts give the same plan, and what a plan leaves gives an empty one.
+and facts give the same plan, and a plan for its own result is empty.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections import Counter
 from looseleaf.base.errors import Refused
 from looseleaf.base.immutable import frozen
 from looseleaf.base.origins import LEVELS
-from looseleaf.facts.ledger import Ledger, copy_id
+from looseleaf.facts.ledger import FactLedger, copy_id
 from looseleaf.facts.page_lines import Shard, Sheet
 from looseleaf.facts.placement import PROFILE, USER, is_passed
 from looseleaf.language.relations import slot
@@ -48,9 +48,9 @@ _WHO = frozenset(("language",))
 
 
 @frozen
-class Planned:
-    """What is to be done: the two texts, what is told of the lines that are new on the second page, and which facts
-    there are the same as moved ones. `before` and `after` are the tokens of USER.md."""
+class TidyPlan:
+    """A plan: the two texts, the records of the new lines on the second page, and the facts there that equal moved
+    ones. `before` and `after`: the tokens of USER.md."""
 
     profile: str
     page: str
@@ -61,7 +61,8 @@ class Planned:
     after: int
 
     def ended(self, when: str) -> tuple[Ended, ...]:
-        """Of the second edit: facts of the second page that are one with those that come to stand on their lines."""
+        """Return the ends of the second edit: facts of the second page that are one with those that move onto their
+        lines."""
         return tuple((old.id or "", when, fact.id) for fact, old in self.merged)
 
 
@@ -74,50 +75,55 @@ def plan(
     target: int,
     finish: Callable[[str], str] = lambda text: text,
     today: str = "",
-) -> Planned:
-    """`facts`: all of the topic, with their lines. Ordinary facts go until USER.md has at most `target` tokens; what is
-    dear to somebody only until it has at most `limit`; and plans that are over by `today`, in any case. `finish`: what
-    else becomes of USER.md if any go."""
+) -> TidyPlan:
+    """Plan a tidying. `facts`: all of the topic, with their lines. Ordinary facts go until USER.md has at most `target`
+    tokens; dear ones only until it has at most `limit`; and plans that are over by `today`, in any case. `finish`
+    completes USER.md if any go."""
 
     def tokens(text: str) -> int:
         return count(finish(text))
 
     before = count(profile)
-    ordinary, dear = _in_order(facts, profile) if before > limit or today else ([], [])
+    ordinary, dear = _order_candidates(facts, profile) if before > limit or today else ([], [])
     over = [
         fact for fact in (*ordinary, *dear) if today and PINNED not in fact.tags and is_passed(fact, today)
     ]
     gone = {fact.id for fact in over}
     ordinary, dear = ([fact for fact in each if fact.id not in gone] for each in (ordinary, dear))
-    after = tokens(_without(profile, over)) if over else before
+    after = tokens(_remove_lines(profile, over)) if over else before
     if after > limit:
-        moved, after = _chosen(profile, ordinary, over, tokens, target, after)
+        moved, after = _choose(profile, ordinary, over, tokens, target, after)
     else:
         moved = over
     if after > limit:
-        moved, after = _chosen(profile, dear, moved, tokens, limit, after)
+        moved, after = _choose(profile, dear, moved, tokens, limit, after)
     moved.sort(key=lambda fact: fact.line or 0)
     there = {fact.id or "": fact for fact in facts if fact.path == PAGE and fact.line is not None}
-    twins = _twins(facts)
+    twins = _find_twins(facts)
     going = {fact.id for fact in moved}
-    # Second lines, of a tidying that was interrupted or half undone: of facts that stay on USER.md, those here go.
+    # Second lines, from a tidying that was interrupted or half undone: if the fact stays on USER.md, the line here
+    # goes.
     left = [fact for name, fact in there.items() if name in twins and twins[name] not in going]
     same = {
-        _same(fact): fact
+        _identity_key(fact): fact
         for name, fact in there.items()
         if name not in twins and fact.status == "current" and not is_found(fact.object)
     }
-    ones = {same[_same(fact)].id: fact for fact in moved if fact.id not in twins and _same(fact) in same}
+    ones = {
+        same[_identity_key(fact)].id: fact
+        for fact in moved
+        if fact.id not in twins and _identity_key(fact) in same
+    }
     merged = [(fact, there[name or ""]) for name, fact in ones.items()]
     at_home = {fact.id for fact in ones.values()} | twins.keys()
     told = [fact for fact in moved if fact.id not in at_home]
-    text = _with_lines(_without(page, left), told, split_lines(profile))
-    left_over = finish(_without(profile, moved)) if moved else profile
-    return Planned(left_over, text, tuple(moved), tuple(told), tuple(merged), before, after)
+    text = _add_lines(_remove_lines(page, left), told, split_lines(profile))
+    left_over = finish(_remove_lines(profile, moved)) if moved else profile
+    return TidyPlan(left_over, text, tuple(moved), tuple(told), tuple(merged), before, after)
 
 
-def _twins(facts: Sequence[Fact]) -> dict[str, str]:
-    """Of facts that have two lines: the name of each line's fact, and that of the other. Also of second lines whose
+def _find_twins(facts: Sequence[Fact]) -> dict[str, str]:
+    """Return, for facts with two lines, the id of each line's fact and that of the other. Also for second lines whose
     fact has ended meanwhile."""
     known = {fact.id or "": fact for fact in facts}
     pairs = [(name, copy_id(name)) for name in known if copy_id(name) in known]
@@ -127,8 +133,8 @@ def _twins(facts: Sequence[Fact]) -> dict[str, str]:
 # --- which -----------------------------------------------------------------------------
 
 
-def _in_order(facts: Sequence[Fact], text: str) -> tuple[list[Fact], list[Fact]]:
-    """What may go, the first to go first: ordinary facts, and those that are dear."""
+def _order_candidates(facts: Sequence[Fact], text: str) -> tuple[list[Fact], list[Fact]]:
+    """Return the facts that may go, the first to go first: ordinary ones, and dear ones."""
     page = parse(PROFILE, text)
     read = {fact.line: fact for fact in page.facts}
     often = Counter(map(body, page.lines))
@@ -136,36 +142,36 @@ def _in_order(facts: Sequence[Fact], text: str) -> tuple[list[Fact], list[Fact]]
     for fact in facts:
         line = read.get(fact.line) if fact.path == PROFILE and fact.status == "current" else None
         is_it = line is not None and (line.relation, line.object) == (fact.relation, fact.object)
-        # Of lines that are the same, nobody could say which of them went.
+        # Of identical lines, it would be unclear which of them went.
         if (
             is_it
             and often[body(page.lines[(fact.line or 0) - 1])] == 1
             and not _is_held(page, fact.line or 0)
         ):
             found.append(fact)
-    # Of two that weigh the same the lower one goes: an id is chance, and the same pages should come out the same.
+    # Of two with equal weight the lower one goes: an id is chance, and the same pages should give the same result.
     found.sort(key=lambda fact: rank(fact.but(id=f"{fact.line:09}")), reverse=True)
     found.sort(key=_weight)
     return [fact for fact in found if not _dearness(fact)], [fact for fact in found if _dearness(fact)]
 
 
 def _weight(fact: Fact) -> tuple[int, int, bool]:
-    """Of what matters as much, that which somebody wrote by hand goes last."""
+    """Weigh a fact. Of equally important facts, handwritten ones go last."""
     which = tier(fact)
     by_hand = fact.origin in (PERSON, EXTERNAL)
     return _dearness(fact), -TIERS.index(which) if which is not None else -len(TIERS), by_hand
 
 
 def _dearness(fact: Fact) -> int:
-    """Two for what is pinned, one for what must not be forgotten or says who the user is."""
+    """Return 2 for a pinned fact, 1 for one that must not be forgotten or says who the user is."""
     if PINNED in fact.tags:
         return 2
     return int(tier(fact) == "core" or fact.relation.casefold() in _WHO)
 
 
 def _is_held(page: PageText, line: int) -> bool:
-    """Whether other lines need this one: those that continue it, and a page's first line, which decides how all are
-    read."""
+    """Return True if other lines need this one: those that continue it, and a page's first line, which decides how all
+    are read."""
     near = line
     while near < len(page.lines) and is_blank(page.lines[near]):
         near += 1
@@ -178,13 +184,14 @@ def _is_held(page: PageText, line: int) -> bool:
     return (page.roles[near] == "prose" and continues) or underlines
 
 
-def _chosen(
+def _choose(
     text: str, found: list[Fact], gone: list[Fact], count: Callable[[str], int], most: int, now: int
 ) -> tuple[list[Fact], int]:
-    """As few of the first as bring the text down to so many tokens, behind those that went; and its tokens then."""
+    """Choose as few of the first as bring the text down to so many tokens, after those already gone; and return its
+    tokens then."""
 
     def tokens(first: int) -> int:
-        return count(_without(text, [*gone, *found[:first]])) if first else now
+        return count(_remove_lines(text, [*gone, *found[:first]])) if first else now
 
     low, high = 0, len(found)
     while low < high:
@@ -196,13 +203,14 @@ def _chosen(
 # --- the texts ---------------------------------------------------------------------------
 
 
-def _without(text: str, facts: Iterable[Fact]) -> str:
+def _remove_lines(text: str, facts: Iterable[Fact]) -> str:
     gone = {(fact.line or 0) - 1 for fact in facts}
     return "".join(line for at, line in enumerate(split_lines(text)) if at not in gone) if gone else text
 
 
-def _with_lines(text: str, facts: Sequence[Fact], lines: Sequence[str]) -> str:
-    """The page with the lines of these facts, as they are written: each kind where a careful person would put it."""
+def _add_lines(text: str, facts: Sequence[Fact], lines: Sequence[str]) -> str:
+    """Return the page with the lines of these facts, as they are written: each kind where a careful person would put
+    it."""
     text = text or new_page(PAGE) if facts else text
     page = parse(PAGE, text)
     headings = (
@@ -228,33 +236,33 @@ def _with_lines(text: str, facts: Sequence[Fact], lines: Sequence[str]) -> str:
 # --- the proof ---------------------------------------------------------------------------
 
 
-def changed_by(
-    edits: Sequence[Edit], facts: Iterable[Fact], sheets: Iterable[Sheet], planned: Planned
+def find_changed(
+    edits: Sequence[Edit], facts: Iterable[Fact], sheets: Iterable[Sheet], planned: TidyPlan
 ) -> list[Fact]:
-    """The facts of the topic that these edits would change, folded as the ledger will fold them: it should be none.
-    Those that are one with another are looked at for what must not be lost."""
-    before = _shard(facts, sheets)
-    after = _shard(before.facts.values(), before.sheets.values())
+    """Return the facts of the topic that these edits would change, folded as the ledger will fold them: there should be
+    none. Facts that are one with another are checked for what must not be lost."""
+    before = _make_shard(facts, sheets)
+    after = _make_shard(before.facts.values(), before.sheets.values())
     others: dict[str, Shard] = {}
-    ledger = Ledger(
-        lambda name: after if name == USER else others.setdefault(name, Shard(name)), _nobody_knows
+    ledger = FactLedger(
+        lambda name: after if name == USER else others.setdefault(name, Shard(name)), _refuse_unknown_text
     )
     for edit in edits:
         ledger.take(record_of(edit))
-    old, new = _all(before), _all(after)
+    old, new = _facts_without_copies(before), _facts_without_copies(after)
     wrong = [old.get(name) or new[name] for name in sorted(old.keys() ^ new.keys())]
     one = {name or "" for fact, same in planned.merged for name in (fact.id, same.id)}
     both = sorted((old.keys() & new.keys()) - one)
-    wrong += [old[name] for name in both if _known(old[name]) != _known(new[name])]
-    wrong += [fact for fact, same in planned.merged if not _is_one(fact, same, new)]
+    wrong += [old[name] for name in both if _known_members(old[name]) != _known_members(new[name])]
+    wrong += [fact for fact, same in planned.merged if not _is_merged(fact, same, new)]
     standing = {name for name, fact in old.items() if fact.line is not None} - {
         same.id for _, same in planned.merged
     }
     lost = standing - {name for name, fact in new.items() if fact.line is not None}
-    return wrong + [old[name] for name in sorted(lost)] + _unread(after)
+    return wrong + [old[name] for name in sorted(lost)] + _find_unread(after)
 
 
-def _shard(facts: Iterable[Fact], sheets: Iterable[Sheet]) -> Shard:
+def _make_shard(facts: Iterable[Fact], sheets: Iterable[Sheet]) -> Shard:
     shard = Shard(USER)
     for fact in facts:
         shard.put(fact)
@@ -264,37 +272,37 @@ def _shard(facts: Iterable[Fact], sheets: Iterable[Sheet]) -> Shard:
     return shard
 
 
-def _nobody_knows(edit: Edit) -> bytes | None:
-    raise Refused(f"The text of {edit.path} before that edit is not known.")
+def _refuse_unknown_text(edit: Edit) -> bytes | None:
+    raise Refused(f"The text of {edit.path} before that edit is unknown.")
 
 
-def _all(shard: Shard) -> dict[str, Fact]:
-    """Without copies: they are second lines of other facts."""
+def _facts_without_copies(shard: Shard) -> dict[str, Fact]:
+    """Return the facts without copies: those are second lines of other facts."""
     copies = {copy_id(name) for name in shard.facts}
     return {fact.id or "": fact for fact in shard.placed() if fact.id not in copies}
 
 
-def _known(fact: Fact) -> dict[str, Any]:
+def _known_members(fact: Fact) -> dict[str, Any]:
     return fact.but(path=None, line=None).to_dict()
 
 
-def _is_one(fact: Fact, same: Fact, new: dict[str, Fact]) -> bool:
-    """Whether of two that said the same one is left, which rests on the words of both and is believed no less."""
+def _is_merged(fact: Fact, same: Fact, new: dict[str, Fact]) -> bool:
+    """Return True if one is left of two that said the same, with the sources of both and no lower level."""
     left, over = new.get(fact.id or ""), new.get(same.id or "")
     if left is None or over is None:
         return False
     levels = [LEVELS.index(each.level or "tainted") for each in (fact, same, left)]
     return (
         (left.status, over.status, over.superseded_by) == ("current", "superseded", left.id)
-        and _same(left) == _same(fact)
+        and _identity_key(left) == _identity_key(fact)
         and left.kind == fact.kind
         and left.line is not None
         and levels[2] >= max(levels)
     )
 
 
-def _unread(shard: Shard) -> list[Fact]:
-    """Facts that a page says and the ledger does not have on that line, or has there and the page does not say."""
+def _find_unread(shard: Shard) -> list[Fact]:
+    """Return facts that a page has and the ledger lacks on that line, or the reverse."""
     wrong: list[Fact] = []
     for path, sheet in sorted(shard.sheets.items()):
         read = {(fact.line or 0) - 1: fact for fact in parse(path, sheet.text).facts}
@@ -306,6 +314,6 @@ def _unread(shard: Shard) -> list[Fact]:
     return wrong
 
 
-def _same(fact: Fact) -> tuple[Any, ...]:
-    """Equal for facts that say the same."""
+def _identity_key(fact: Fact) -> tuple[Any, ...]:
+    """Return a key that is equal for facts that say the same."""
     return slot(fact.topic, fact.relation), key(fact.object, fact.relation)
