@@ -686,7 +686,7 @@ def test_a_compaction_that_cannot_fit_gets_a_sentence(run: Run, folder: Path) ->
     calls = b"".join(b'{"tool_call": "tool_%d", "tool_args": {"a": "b"}}\n' % number for number in range(300))
     run("record", "jsonl", stdin=calls)
     assert refuses(run, folder, "compact").startswith(
-        "The window was not compacted: what may not leave it (300 open"
+        "The window was not compacted: its fixed part (300 open"
     )
 
 
