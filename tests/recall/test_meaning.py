@@ -213,7 +213,7 @@ class Slow:
         time.sleep(0.01)
         return numpy.array([[1.0, len(text), sum(map(ord, text))] for text in texts])
 with Memory(sys.argv[1], embedder=Slow()) as memory:
-    print(memory.build_index())
+    print(memory.views.build_index())
 """
 
 

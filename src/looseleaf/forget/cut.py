@@ -1,5 +1,5 @@
-"""The cut: what is to go, as functions of what there is. A source that goes whole, sentences that go from a source,
-facts and topics that go from pages. Everything else that is forgotten follows from these.
+"""The cut: what is to go. Whole sources, sentences of a source, facts and topics of pages. All else that is forgotten
+follows from these.
 """
 
 from __future__ import annotations
@@ -45,22 +45,22 @@ _OWN = frozenset(
     "schema id ts turn_id seq trace_type source_event session_id origin kind crc bodies session_start flag tool_name "
     "tool_call_id tags".split()
 )
-"""Members of a trace that are no words of anybody."""
+"""Members of a trace that are not its words."""
 
 _SAID = ("content", "tool_args", "tool_result", "tool_error", "reasoning", "media", "opaque")
-"""Those without which it says nothing."""
+"""Members without which it says nothing."""
 
 
 def topic_of_proposal(topics: Callable[[str], str], proposal: Proposal, own: str) -> str:
-    """The topic whose page a fact of an entry went to, as its name says."""
+    """Return the topic whose page a fact of an entry went to."""
     name = topics(proposal.topic)
     return name if name not in ("project", "sessions") or own == "sessions" else own
 
 
 class Cut:
-    """What is to go. `by` and `what`: how it was asked for. `words`: folded; every sentence that holds them goes.
-    `quotes`: of a trace or a text, the sentences that go from it. `facts`: by their slots and values, as tombstones
-    know them; `named`: their ids. `topics`: all of their pages and entries."""
+    """What is to go. `by` and `what`: how it was selected. `words`: folded; every sentence that holds them goes.
+    `quotes`: by trace or text, the sentences that go from it. `facts`: by slot and value, as tombstones know them;
+    `named`: their ids. `topics`: all their pages and entries."""
 
     def __init__(
         self,
@@ -79,7 +79,7 @@ class Cut:
         self.facts, self.named, self.topics = facts, named, topics
 
     def quoting(self, quotes: Mapping[str, tuple[str, ...]]) -> Cut:
-        """The same, with other sentences."""
+        """Return the same cut with other sentences."""
         return Cut(
             self.by,
             self.what,
@@ -94,7 +94,7 @@ class Cut:
     # --- sources -----------------------------------------------------------------------
 
     def takes(self, session: object, origin: object, agent: str) -> bool:
-        """Whether a source of this session and origin goes whole."""
+        """True if a source of this session and origin goes whole."""
         if self.agent not in (None, agent):
             return False
         if self.by == "session":
@@ -102,7 +102,7 @@ class Cut:
         return self.by == "origin" and (origin == self.what or str(origin).startswith(f"{self.what}:"))
 
     def trace(self, agent: str, record: Record) -> Record | None:
-        """What is left of a trace: itself, with sentences masked, or nothing."""
+        """Return what is left of a trace: itself, itself with sentences masked, or None."""
         if Trace.from_record(record) is None:
             return self._other(agent, record)
         if self.takes(record.get("session_id"), record.get("origin"), agent):
@@ -119,7 +119,7 @@ class Cut:
         return None if all(map(is_nothing_else, said)) else left
 
     def _other(self, agent: str, record: Record) -> Record | None:
-        """A line that is no trace: a turn that was reserved, or something that somebody else wrote."""
+        """Return what is left of a line that is no trace: a reserved turn, or a foreign line."""
         is_gone = self.takes(record.get("session_id"), record.get("origin"), agent)
         others = {name: value for name, value in record.items() if name not in _OWN}
         return None if is_gone or self.holds([*each_text(others)]) else record
@@ -130,11 +130,11 @@ class Cut:
         return _say_one(texts, words)
 
     def holds(self, value: Any) -> bool:
-        """Whether the words stand in a text, or in what a record of the program says."""
+        """True if the words stand in a text, or in what a record of the program says."""
         return bool(self.words) and _say_one(worded(value), self.words)
 
     def text(self, text: str, name: str = "") -> str:
-        """What is left of a text that has this name."""
+        """Return what is left of a text with this name."""
         return masked(text, (*self.words, *self.quotes.get(name, ())))
 
     # --- facts -------------------------------------------------------------------------
@@ -150,7 +150,7 @@ class Cut:
         return path.startswith("facts/") and topic_of(path) in self.topics
 
     def page(self, path: str, text: str) -> str:
-        """What is left of a page. Headings stay, without their words: what stands under them is something else."""
+        """Return what is left of a page. Headings stay, without their words: the text below them is something else."""
         if self.takes_page(path):
             return ""
         if path.startswith("review/"):
@@ -174,7 +174,7 @@ class Cut:
         return self._without_lines(path, text)
 
     def _without_lines(self, path: str, text: str) -> str:
-        """A page without the lines that hold the words, also where these go over the end of one."""
+        """Remove the lines that hold the words, even across a line end."""
         lines = split_lines(text)
         kept = _program_lines(path, text, lines)
         gone = {at for at, line in enumerate(lines) if at not in kept and self.holds(_plain(path, line))}
@@ -189,7 +189,7 @@ class Cut:
         return "".join(line if at not in gone else _heading(line) for at, line in enumerate(lines))
 
     def version(self, path: str, data: bytes | None, before: bytes | None = None) -> bytes | None:
-        """What is left of a version of a page, which came after another one."""
+        """Return what is left of a page's version that follows another."""
         if data is None or self.takes_page(path):
             return None
         if path == STATE:
@@ -204,12 +204,12 @@ class Cut:
 
     @property
     def is_of_sources(self) -> bool:
-        """Whether sources go whole, and what people wrote themselves stays."""
+        """True if whole sources go, and people's own writing stays."""
         return self.by in ("session", "origin")
 
 
 def _say_one(texts: Iterable[str], words: tuple[str, ...]) -> bool:
-    """Whether one of the texts says one of these folded words, in any spelling."""
+    """True if one of the texts says one of these folded words, in any spelling."""
     return any(word in spelt for text in texts for spelt in spellings(text) for word in words)
 
 
@@ -221,19 +221,19 @@ _MADE_OF = re.compile(r"\([0-9]+ facts?; [^()]*entry [0-9A-Z]+\)\s*\Z")
 
 
 def _quoted(line: str) -> str:
-    """What the line under an item of review quotes; the rest of it is the program's."""
+    """Return what the line under a review item quotes; the rest is the program's."""
     return "\n".join(_QUOTED.findall(line))
 
 
 def _plain(path: str, line: str) -> str:
-    """A line without what the program puts on it of its own accord."""
+    """Return a line without the program's own additions."""
     if path.startswith(("days/", "episodes/")) or line.startswith("> "):
         line = _LABEL.sub("", line, count=1)
     return _MADE_OF.sub("", line) if path.startswith("days/") else line
 
 
 def _program_lines(path: str, text: str, lines: Sequence[str]) -> set[int]:
-    """The lines that are the program's: the title it gives, the date it keeps, the help and what stands under items."""
+    """Return the program's own lines: its title, its date, its help, and those under review items."""
     roles = parse(path, text).roles
     kept = {at for at, role in enumerate(roles) if role == "updated"}
     kept |= {at for at, line in enumerate(lines) if line in (new_page(path), review_page.HELP)}
@@ -243,23 +243,23 @@ def _program_lines(path: str, text: str, lines: Sequence[str]) -> set[int]:
 
 
 def _heading(line: str) -> str:
-    """What is left of a line that goes: headings stay, without their words."""
+    """Return what is left of a removed line: a heading stays, without its words."""
     marks = len(line) - len(line.lstrip("#"))
     return f"{'#' * marks} {MASK}\n" if 0 < marks <= 6 else ""
 
 
-# Which cut a selector asks for: a fact, a topic, a session, an origin, or words.
+# --- selectors: a fact, a topic, a session, an origin, or words ------------------------------
 
 SELECTORS = ("fact", "topic", "session", "origin", "match")
 _LEAST = 3
-"""Letters that words must have to be forgotten wherever they stand."""
+"""Fewest letters of words to forget wherever they stand."""
 
 _LEAST_UNSPACED = 2
 """The same in scripts whose words are a character or two."""
 
 
 def asked(given: Mapping[str, str | None]) -> tuple[str, str]:
-    """The one selector that was given, and what it names."""
+    """Return the one given selector and what it names."""
     chosen = [(name, what) for name, what in given.items() if what is not None]
     if len(chosen) != 1 or not chosen[0][1].strip():
         names = ", ".join(f"`--{name}`" for name in SELECTORS[:-1])
@@ -268,13 +268,13 @@ def asked(given: Mapping[str, str | None]) -> tuple[str, str]:
 
 
 def canonical_topics(facts: Facts) -> Callable[[str], str]:
-    """Topics by the names that entries give them."""
+    """Return a function for a topic's name as entries use it."""
     known = [*(topic for topic in facts.topics if "/" not in topic), "user", "project"]
     return lambda name: topic_name(name, known)
 
 
 def cut_for(store: Store, facts: Facts, by: str, what: str, agent: str | None) -> Cut:
-    """What is to go. `facts` are up to date."""
+    """Return the cut that a selector asks for. `facts` are up to date."""
     match by:
         case "fact":
             fact = facts.find(what)
@@ -282,7 +282,7 @@ def cut_for(store: Store, facts: Facts, by: str, what: str, agent: str | None) -
         case "topic":
             if what == "sessions":
                 raise Refused(
-                    "Nothing was forgotten: sessions is no topic, but where talk of every topic is kept. "
+                    "Nothing was forgotten: sessions is not a topic: it keeps talk of every topic. "
                     "`looseleaf sessions` lists them; forget one by `--session`, or all talk by `--origin user`."
                 )
             topics = canonical_topics(facts)
@@ -310,7 +310,7 @@ def cut_for(store: Store, facts: Facts, by: str, what: str, agent: str | None) -
 def _of_facts(
     store: Store, facts: Facts, by: str, what: str, chosen: Iterable[Fact], topics: frozenset[str]
 ) -> Cut:
-    """These facts, whoever said them: with the sentences of all sources that say them."""
+    """Cut these facts, from all sources: with the sentences that say them."""
     chosen = list(chosen)
     texts = frozenset(fact_text(each.topic, each.relation, each.object) for each in chosen)
     named = {
@@ -324,7 +324,7 @@ def _of_facts(
 
 
 def _quotes(store: Store, facts: Facts, cut: Cut, chosen: list[Fact]) -> dict[str, tuple[str, ...]]:
-    """By source, the words that say one of the facts."""
+    """Return, by source, the words that say one of the facts."""
     found: dict[str, set[str]] = {}
     topics = canonical_topics(facts)
     for reference in entries_in(store):
@@ -360,7 +360,7 @@ def _quotes(store: Store, facts: Facts, cut: Cut, chosen: list[Fact]) -> dict[st
 
 
 def _say(found: dict[str, set[str]], said: dict[str, str], quote: str, value: str) -> None:
-    """The quote where it stands; where it stands nowhere, the value."""
+    """Add the quote where it stands; if nowhere, the value."""
     for words in (folded(quote), folded(value)):
         where = [source for source, text in said.items() if words and words in text]
         for source in where:

@@ -1,7 +1,7 @@
-"""Forget: remove everywhere, and prove it. The memory becomes what it would have been had the source never been there.
+"""Forget: remove everywhere, and prove it. The memory becomes what it would have been without the source.
 
-Everything is worked out in memory first, under the lock; then many files are replaced as one act; then the views are
-made again and every byte of the folder is looked at. Nothing that is to go is written anywhere on the way.
+Everything is worked out in memory first, under the lock. Then many files are replaced as one act, the views rebuilt,
+and every byte of the folder is read. Nothing to be forgotten is written anywhere on the way.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ if TYPE_CHECKING:
     from looseleaf.forget.plan import Needs
 
 _SHOWN = 3
-"""Lines of each kind that are shown of what goes."""
+"""Lines of each kind that an answer shows."""
 
 _LONGEST = 80
 
 
 @frozen
 class Forgotten:
-    """What went, or would go: how many of each kind, and the first of them (all facts). `id` is the tombstone's ("":
-    nothing was done); `mentions`: other places that name the value of a fact, and stay; `probe`: what reading every
-    byte found; `names`: what is called so, and stays."""
+    """What went, or would go: counts by kind, and the first of each (all facts). `id` is the tombstone's ("": nothing
+    was done); `mentions`: other places that name a fact's value, and stay; `probe`: what reading every byte found;
+    `names`: names that contain the words, and stay."""
 
     by: str
     what: str
@@ -86,7 +86,7 @@ def forget(
             return _nothing(parts, by, what, probe(parts.context.path, Needles(())), ())
         counts, first = plan.counted(_SHOWN)
         if not any(counts.values()):
-            # What nobody said may still stand somewhere: in a reason, in a damaged line, in what was put aside.
+            # Unsaid words may still stand somewhere: in a reason, a damaged line, a file set aside.
             found = probe(parts.context.path, plan.needles)
             if not found.hits or plan.names:
                 return _nothing(parts, by, what, found, plan.names)
@@ -102,9 +102,9 @@ def forget(
 
 
 def _switched(parts: Needs, plan: Plan, by: str, what: str, counts: dict[str, int]) -> str:
-    """Make it so: the id of the tombstone."""
+    """Apply the plan; return the tombstone's id."""
     name, ts = new_id(), now()
-    parts.context.redact("")  # the key of the memory is made, if it has none
+    parts.context.redact("")  # creates the memory's key, if it has none
     parts.files.mend_ends()
     key = parts.context.store.get(KEY)
     buried = [*plan.buried(), ("asked", f"{by}\n{what}")]
@@ -113,20 +113,18 @@ def _switched(parts: Needs, plan: Plan, by: str, what: str, counts: dict[str, in
     puts, removals = plan.files(stone)
     before = parts.context.store.get(FILE)
     line = records.encode({**stone, "schema": STONES, "hashes": hashes})
-    # First: whoever keeps what it has read looks at this file to know that it must read again.
+    # First: processes watch this file to know that they must read again.
     puts.insert(0, Put(FILE, (before.data if before is not None else b"") + line))
     pages = [put.path for put in puts if put.is_page]
     for path in (*pages, *(each.path for each in removals if each.base is not None)):
-        parts.context.store.get(
-            path
-        )  # a link or a folder in place of a page is refused while all is as it was
+        parts.context.store.get(path)  # refuses a link or a folder in place of a page before any change
     parts.close_views()
     parts.files.switch(name, puts, removals)
     return name
 
 
 def _refuse_what_moved_up(parts: Needs, what: str) -> None:
-    """The line that a place named was forgotten; whoever asks again may mean that one, and another stands there now."""
+    """Refuse a repeated place: its line is forgotten, and another line moved up there."""
     try:
         fact = parts.known.find(what)
     except Refused:
@@ -142,7 +140,7 @@ def _was_asked(parts: Needs, by: str, what: str) -> bool:
 
 
 def _nothing(parts: Needs, by: str, what: str, found: Probe, names: tuple[str, ...]) -> Forgotten:
-    """Nothing is there to be forgotten: it went before, it never was, or it is only a name."""
+    """Answer that nothing is left to forget: it went before, never was, or is only a name."""
     if not _was_asked(parts, by, what) and names:
         raise Refused(
             f"Nothing was forgotten: no sentence and no line says {clipped(what)!r}. It is the name of {names[0]}."
@@ -156,5 +154,5 @@ def _nothing(parts: Needs, by: str, what: str, found: Probe, names: tuple[str, .
 
 
 def clipped(what: str) -> str:
-    """What was asked for, as far as an answer repeats it."""
+    """Shorten what was asked for, to repeat it in an answer."""
     return what if len(what) <= _LONGEST else f"{what[:_LONGEST]}…"

@@ -1,4 +1,4 @@
-"""The plan of a forgetting: what each file of the memory becomes, worked out in memory before anything is written."""
+"""The plan to forget: what each file becomes, worked out in memory before anything is written."""
 
 from __future__ import annotations
 
@@ -68,19 +68,19 @@ if TYPE_CHECKING:
             """Bring the views up to date."""
 
         def close_views(self) -> None:
-            """Close the views that are open until they are needed again."""
+            """Close the open views until they are needed again."""
 
     Fates = dict[str, dict[str, Record | None]]
 
 _TEXT_LEAST = 20
-"""Letters of a text whose hash a tombstone keeps: shorter ones are said again and again."""
+"""Fewest letters of a text whose hash a tombstone keeps: shorter ones are said again and again."""
 
 _KEPT = ("# ", "- Updated: ", HELP.strip())
-"""How lines begin that the program puts on pages of its own accord: they say nothing of anybody."""
+"""How the program's own lines on pages begin: they say nothing about anyone."""
 
 
 class Plan:
-    """Made under the lock, when everything is absorbed and recovered."""
+    """A plan, made under the lock, when everything is absorbed and recovered."""
 
     def __init__(self, parts: Needs, cut: Cut) -> None:
         self._parts = parts
@@ -98,7 +98,7 @@ class Plan:
         self._lines = self._prompts()
 
     def _live(self, cut: Cut, topics: Callable[[str], str]) -> None:
-        """History without what is to go."""
+        """Replay history without what is to go."""
         parts = self._parts
         while True:
             self._gone: dict[str, list[Record]] = {}
@@ -112,7 +112,7 @@ class Plan:
             }
             if not more:
                 break
-            # The rules find the fact in another sentence too: that says it as well.
+            # The rules find the fact in another sentence: that says it as well.
             cut = cut.quoting({**cut.quotes, **more})
         self._cut, self._made = cut, made
         self._world = World(self._store, self._left, made.files)
@@ -126,8 +126,7 @@ class Plan:
     # --- traces ------------------------------------------------------------------------
 
     def _look(self, cut: Cut) -> Fates:
-        """What is left of each line of the traces that changes. What recall had brought up goes with what it was
-        brought up of."""
+        """Find what is left of each changed trace. Recalled text goes with its source."""
         fates: Fates = {}
         recalled: list[tuple[str, Record]] = []
         for stream, record in self._traces():
@@ -146,7 +145,7 @@ class Plan:
         return fates
 
     def _brought_up(self) -> dict[str, tuple[str, ...]]:
-        """Of each trace that recall brought up, the facts in it that go and that nothing else says."""
+        """Return, for each recalled trace, the facts in it that go and that nothing else says."""
         there = (
             left
             for stream, record in self._traces()
@@ -185,7 +184,7 @@ class Plan:
         return self._fates.get(stream, {}).get(str(record.get("id")), record)
 
     def _said_by_gone(self) -> Iterator[str]:
-        """The sentences that went."""
+        """Yield the sentences that went."""
         for records in self._gone.values():
             for record in records:
                 yield from texts_of(record)
@@ -229,9 +228,9 @@ class Plan:
         return [fact for fact in self._before if (fact.topic, fact.relation, fact.object) not in there]
 
     def _needles(self) -> Needles:
-        """What must be nowhere any more: what went, as far as nothing that stays says it too."""
+        """Return what must be nowhere any more: what went, unless something that stays says it too."""
         lines = (line for line in self._replay.lines_gone() if not line.startswith(_KEPT))
-        # Views have summaries, too: what one said is looked for, not that it was one.
+        # Views have summaries too: look for their text, without the label.
         lines = (line.lstrip("-*+#> ").removeprefix("[ ] ").removeprefix("Summary: ") for line in lines)
         values = (fact.object for fact in self._facts_gone)
         quotes = (fact.quote for fact in self._facts_gone if fact.quote)
@@ -241,8 +240,8 @@ class Plan:
         return Needles({*found.texts, *(word for word in self._cut.words if not self._is_ours(word))})
 
     def _is_ours(self, word: str) -> bool:
-        """Whether words that were asked for are the program's own as well, and nobody else's any more: names of
-        members, and what it puts on pages. Of these only the sentences that went can be looked for."""
+        """True if the words are now only the program's own: member names, and what it puts on pages. For these, only
+        the sentences that went can be looked for."""
         if self.names:
             return False
         names = {name for record in self._records() for name in member_names(record)}
@@ -262,14 +261,14 @@ class Plan:
         )
 
     def _records(self) -> Iterator[Record]:
-        """Traces and the journal as they will be; edits without the lines, which are looked at on their pages."""
+        """Yield traces and journal as they will be; edits without their lines, which are checked on their pages."""
         yield from self._kept()
         for record in self._world.journal:
             yield {name: value for name, value in record.items() if name != "diff"}
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """Names that hold the words, and stay: what has them, and what takes it."""
+        """Names that hold the words and stay: whose they are, and how to remove them."""
         if not self._cut.words:
             return ()
         topics = {*self._parts.known.topics, *self._store.folders(FOLDER)} - TOPICS
@@ -292,7 +291,7 @@ class Plan:
         return tuple(found)
 
     def _staying(self) -> Iterator[str]:
-        """All that stays, as texts."""
+        """Yield all that stays, as texts."""
         for record in self._kept():
             yield "\n".join(each_text(record))
         for record in self._world.journal:
@@ -311,7 +310,7 @@ class Plan:
 
     @property
     def mentions(self) -> tuple[str, ...]:
-        """Other places that name the value of a fact that goes: traces and lines of pages."""
+        """Other places that name the value of a forgotten fact: traces and lines of pages."""
         if self._cut.by != "fact":
             return ()
         words = {folded(fact.object) for fact in self._facts_gone if len(fact.object) >= 3}
@@ -334,7 +333,7 @@ class Plan:
         return (*lines, *said)
 
     def counted(self, most: int) -> tuple[dict[str, int], dict[str, tuple[str, ...]]]:
-        """How many of each kind go, and the first of them; of facts all."""
+        """Return how many of each kind go, and the first of them; all facts."""
         gone = [record for records in self._gone.values() for record in records]
         traces = [words_of(record) for record in gone if Trace.from_record(record) is not None]
         traces += [
@@ -346,7 +345,7 @@ class Plan:
         asked = sorted(self._facts_gone, key=self._why)
         facts = [f"{fact.relation}: {fact.object}{self._why(fact)}" for fact in asked]
         entries = sorted(self._made.gone | self._made.again)
-        # Titles and dates come last: they go only with the page that was made for the rest.
+        # Titles and dates last: they go only with the page that was made for the rest.
         lines = sorted(
             filter(None, self._replay.lines_gone()), key=lambda line: (line.startswith(_KEPT), line)
         )
@@ -356,13 +355,13 @@ class Plan:
         return counts, {name: tuple(found) for name, found in shown.items() if found}
 
     def _why(self, fact: Fact) -> str:
-        """Why a fact goes that was not asked for."""
+        """Return why a fact goes that was not asked for."""
         if self._cut.by != "fact" or self._cut.takes_fact(fact.topic, fact.relation, fact.object):
             return ""
         return " (said in the same sentence)"
 
     def buried(self) -> Iterator[tuple[str, str]]:
-        """What a tombstone keeps from coming back: kinds and texts, to be hashed."""
+        """Yield what a tombstone keeps from coming back: kinds and texts, to be hashed."""
         if self._cut.by == "session":
             yield "session", self._cut.what
         staying = {str(record.get("session_id")) for record in self._kept()}
@@ -373,7 +372,7 @@ class Plan:
             given = record.get("tool_result")
             text = given.get("text") if isinstance(given, dict) else None
             if str(record.get("origin")).startswith("import") and len(str(text or "")) >= _TEXT_LEAST:
-                yield "text", str(text)  # a document that was imported as data, also under another name
+                yield "text", str(text)  # a document imported as data, even under another name
         old = [record for records in self._gone.values() for record in records]
         old += [record for pairs in self._changed.values() for record, _ in pairs]
         for record in old:
@@ -390,7 +389,7 @@ class Plan:
             document = self._store.get(f"{FOLDER}/{reference}/raw.md")
             if entry is not None and "traces" not in entry.meta and document is not None:
                 yield "text", document.data.decode("utf-8", "replace")
-        # Of sources that went whole, only what is long enough not to be anybody's phrase.
+        # Of whole sources, only texts too long to be a common phrase.
         least = _TEXT_LEAST if self._cut.is_of_sources else 0
         sentences = map(sentence_text, self.needles.texts)
         yield from (("sentence", text) for text in sentences if text and len(text) >= least)
@@ -401,7 +400,7 @@ class Plan:
     # --- files -------------------------------------------------------------------------
 
     def _prompts(self) -> Lines:
-        """The prompts and the other streams, without what they told of what goes."""
+        """Rewrite the prompts and other streams without what goes."""
         lines = Lines(self._store, self._parts.context.policy.body_bytes, self.needles)
         first = min(
             (
@@ -433,7 +432,7 @@ class Plan:
         return lines
 
     def files(self, stone: Record) -> tuple[list[Put], list[Removal]]:
-        """What every file becomes."""
+        """Return what every file becomes."""
         lines = self._lines
         for stream in self._store.streams():
             if stream.startswith("traces/"):
@@ -462,7 +461,7 @@ class Plan:
         return puts, [*removals, *self._beside()]
 
     def _beside(self) -> Iterator[Removal]:
-        """Bodies that no line names any more; what was displaced or cut, and holds what goes."""
+        """Yield bodies that no line names any more, and set-aside files that hold what goes."""
         for stat in self._store.list(BODIES):
             name = stat.path.rpartition("/")[2]
             if name not in self._lines.bodies.named and (

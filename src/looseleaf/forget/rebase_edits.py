@@ -1,7 +1,7 @@
-"""An edit of a page, made to the page as it would have been: line by line, and of the state value by value.
+"""Apply an edit to the page as it would have been: line by line, and the state value by value.
 
-Lines that an edit took away go where they are; lines that it brought come behind the line that they came behind. What
-the program keeps on a page (its date, its summary) is followed as one line, whatever it says.
+Lines that an edit removed go where they are; lines that it added follow the line they followed. A page's date and
+summary, which the program keeps, count as one line each, whatever they say.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ _ROWS = {"decisions_recent": "D", "tasks_open": "T", "blockers": ""}
 
 
 def merged(base: str, mine: str, theirs: str) -> str:
-    """`theirs` with the change that makes `mine` of `base`."""
+    """Return `theirs` with the change from `base` to `mine`."""
     if base in (theirs, mine):
         return mine if base == theirs else theirs
-    # A last line without an end is the same line once something stands behind it.
+    # A last line without an end is the same line once something follows it.
     made = _merged(*map(_ended, (base, mine, theirs)))
     for text in (theirs, mine):
         if text and not text.endswith("\n") and split_lines(made)[-1:] == split_lines(_ended(text))[-1:]:
@@ -81,8 +81,7 @@ def _merged(base: str, mine: str, theirs: str) -> str:
 
 
 def _places(base: str, theirs: str) -> dict[int, int]:
-    """Where each line of `base` that is in `theirs` stands there; also a line that stands elsewhere, if it is the only
-    one that says this in both."""
+    """Map each line of `base` to its place in `theirs`; also a moved line, if it is unique in both."""
     old, new = split_lines(base), split_lines(theirs)
     found: dict[int, int] = {}
     at = shift = 0
@@ -106,14 +105,14 @@ def _places(base: str, theirs: str) -> dict[int, int]:
 
 
 def _known_as(line: str) -> str:
-    """By what a line is the same though it says something else: a day's by the entry that it tells of, any other
-    without its mark that it may have changed."""
+    """Return what identifies a line whose text changed: for a day's line its entry, for any other the line without its
+    "may have changed" mark."""
     told = _TELLS_OF.search(line)
     return told[1] if told else undoubted(line.rstrip())
 
 
 def merged_page(path: str, base: str, mine: str, theirs: str) -> str:
-    """The same for a page: its date and its summary are what the edit made of them, or what they were."""
+    """Merge a page: its date and summary are the edit's, or what they were."""
     if drawer(path) not in ("facts", "episodes"):
         return merged(base, mine, theirs)
     own = {role: _line_of(path, theirs, role) for role in _KEPT}
@@ -132,7 +131,7 @@ def _line_of(path: str, text: str, role: str) -> str | None:
 
 
 def _with_line(path: str, text: str, role: str, line: str | None) -> str:
-    """The page with this line in place of the one of its role, if it has one and there is another."""
+    """Replace the line of a role, if the page has one and a new one is given."""
     if line is None:
         return text
     page = parse(path, text)
@@ -144,7 +143,7 @@ def _with_line(path: str, text: str, role: str, line: str | None) -> str:
 
 
 def without_facts(path: str, old: bytes | None, new: bytes, told: Sequence[Record]) -> bytes:
-    """A page without the lines of facts that an edit brought; in review, without what it asked."""
+    """Return a page without the lines of facts that an edit brought; in review, without its proposals."""
     try:
         before, text = (old or b"").decode(), new.decode()
     except UnicodeDecodeError:
@@ -162,8 +161,8 @@ def without_facts(path: str, old: bytes | None, new: bytes, told: Sequence[Recor
 def given_back(
     path: str, old: bytes | None, new: bytes | None, is_gone: Callable[[Fact], bool]
 ) -> bytes | None:
-    """What an edit made of a page, with the lines again in whose place it put values that go: what these replaced is
-    true again. A line stands for another where both are of one slot, and the edit put one for each."""
+    """Restore the lines that an edit replaced with values that go: what these replaced is true again. A line replaces
+    another if both are of one slot, and the edit put one for each."""
     if drawer(path) != "facts" or old is None or new is None or old == new:
         return new
     try:
@@ -191,7 +190,7 @@ def given_back(
 
 
 def brought(path: str, old: bytes | None, new: bytes) -> tuple[Record, ...]:
-    """What the lines say that an edit of a person brought: a summary may name it."""
+    """Return what a person's edit added: a summary may name it."""
     before, after = (parse(path, (each or b"").decode("utf-8", "replace")).facts for each in (old, new))
     there = {(fact.relation, fact.object) for fact in before}
     return tuple(
@@ -202,7 +201,7 @@ def brought(path: str, old: bytes | None, new: bytes) -> tuple[Record, ...]:
 
 
 def is_bare(path: str, data: bytes) -> bool:
-    """Whether a page says nothing: it is empty, or has only what the program puts on a page of facts."""
+    """True if a page says nothing: it is empty, or has only the program's own lines."""
     text = data.decode("utf-8", "replace")
     page = parse(path, text)
     return (
@@ -215,8 +214,7 @@ def is_bare(path: str, data: bytes) -> bool:
 
 
 def head_of(path: str, old: str, new: str) -> str:
-    """What an edit finds of a page that would not be there: the head that the program gives to a page, if this one
-    had it. Whoever began the page would have begun it so."""
+    """Return what an edit finds of a page that would not exist: the program's page head, if this page had it."""
     title = new_page(path)
     if not (old.startswith(title) and new.startswith(title)):
         return ""
@@ -226,7 +224,7 @@ def head_of(path: str, old: str, new: str) -> str:
 
 
 def has_new_summary(path: str, old: bytes | None, new: bytes | None) -> bool:
-    """Whether an edit made another summary."""
+    """True if an edit changed the summary."""
     texts = [(each or b"").decode("utf-8", "replace") for each in (old, new)]
     return drawer(path) == "facts" and _line_of(path, texts[0], "summary") != _line_of(
         path, texts[1], "summary"
@@ -234,8 +232,8 @@ def has_new_summary(path: str, old: bytes | None, new: bytes | None) -> bool:
 
 
 def replaced(path: str, old: bytes | None, new: bytes | None, made: bytes) -> tuple[list[str], bytes]:
-    """A page without values in whose place an edit put another one, and those values as lines: what the edit replaced
-    is not there, and what is there instead gives way to it. Where a slot holds many, nothing does."""
+    """Remove values that an edit would have replaced, and return them as lines: the replaced value is not there, and
+    its stand-in gives way. Nothing does in a slot that holds many."""
     try:
         before, after, text = (each.decode() for each in (old or b"", new or b"", made))
     except UnicodeDecodeError:
@@ -256,7 +254,7 @@ def replaced(path: str, old: bytes | None, new: bytes | None, made: bytes) -> tu
 
 
 def state_of(data: bytes | None) -> State | None:
-    """What a version of the state says; None: it is none."""
+    """Read a version of the state; None if it is not one."""
     try:
         return parsed(data) if data is not None else {}
     except Unsound:
@@ -266,13 +264,13 @@ def state_of(data: bytes | None) -> State | None:
 def merged_state(
     base: bytes | None, mine: bytes | None, theirs: bytes | None, *, renumber: Callable[[str], int] | None
 ) -> bytes | None:
-    """`theirs` with what an edit made of `base`. `renumber`: the highest number of an id that a list ever had; ids
-    that the program gave follow from it."""
+    """Return `theirs` with what an edit made of `base`. `renumber`: the highest id number a list ever had, for ids that
+    the program gives."""
     if mine is None:
         return None
     states = [state_of(each) for each in (base, mine, theirs)]
     if states[1] is None:
-        return mine  # somebody broke it, and may mend it
+        return mine  # broken by hand, and may be fixed by hand
     old, new, own = (each or {} for each in states)
     if theirs is None:
         own = empty(0.0)
@@ -289,7 +287,7 @@ def merged_state(
     made = {name: made[name] for name in (*new, *(each for each in made if each not in new)) if name in made}
     made = {name: value for name, value in made.items() if value not in ([], {}) or name in new}
     if made == (new if base == theirs else None):
-        return mine  # as whoever wrote it spelled it
+        return mine  # in its author's spelling
     return theirs if made == own else rendered(made).encode()
 
 
@@ -332,8 +330,7 @@ def _by_title(rows: Any) -> dict[str, Any]:
 
 
 def cut_state(data: bytes, holds: Callable[[Any], bool], before: bytes | None = None) -> bytes:
-    """A state without what holds what is to go: rows and members of the state go whole, texts are what they were
-    before."""
+    """Return a state without what is to go: rows and members go whole, texts become what they were before."""
     state, was = state_of(data), state_of(before) or {}
     if state is None:
         return b"".join(line for line in data.splitlines(keepends=True) if not holds(_plain(line)))
@@ -350,7 +347,7 @@ def cut_state(data: bytes, holds: Callable[[Any], bool], before: bytes | None = 
     if made == state:
         return data
     if before is not None and _undated(made) == _undated(was):
-        return before  # all that was new about it goes
+        return before  # everything new about it goes
     return rendered(made).encode()
 
 

@@ -1,5 +1,5 @@
-"""Entries after a cut: one whose sources all went is gone; one that lost a part is made again of what is left, under
-the same id. What a model made is kept as far as it can be told apart; where it cannot, the rules make it again.
+"""Entries after a cut: one without sources is gone; one that lost a part is remade from the rest, under the same id.
+A model's work is kept as far as it can be divided; else the rules make it again.
 """
 
 from __future__ import annotations
@@ -35,16 +35,16 @@ if TYPE_CHECKING:
     from looseleaf.store.protocol import Store
 
     Fates = Mapping[str, Mapping[str, Record | None]]
-    """By stream and id, what is left of the lines that change (None: nothing)."""
+    """By stream and id, what is left of changed lines (None: nothing)."""
 
 FILES = ("raw.md", "summary.json", "meta.json")
 _SHORT = 3
-"""Letters of a value that may be looked for in a summary: a shorter one stands in many words."""
+"""Fewest letters of a value to look for in a summary: a shorter one stands in many words."""
 
 
 class Remade:
-    """What becomes of the entries. `files` are those that change (None: they go); `gone` and `again` name entries;
-    `lost` are texts that they held and do not hold any more; `more` are further sentences that say what is to go."""
+    """The result for all entries. `files` are those that change (None: they go); `gone` and `again` name entries;
+    `lost` are texts that they no longer hold; `more` are further sentences that say what is to go."""
 
     def __init__(self) -> None:
         self.files: dict[str, bytes | None] = {}
@@ -76,7 +76,7 @@ def remake(
 
 
 class _Entry:
-    """One of them."""
+    """Decides about one entry."""
 
     def __init__(
         self,
@@ -118,7 +118,7 @@ class _Entry:
         self._again(entry, before, after, is_text)
 
     def _unreadable(self) -> None:
-        """What cannot be read as an entry goes if it holds the words; else it is left for whoever mends it."""
+        """Drop an unreadable entry if it holds the words; else leave it for repair."""
         held = [self._store.get(stat.path) for stat in self._store.list(f"{FOLDER}/{self._reference}")]
         texts = [each.data.decode("utf-8", "replace") for each in held if each is not None]
         if self._topic in self._cut.topics or self._cut.holds(texts):
@@ -156,7 +156,7 @@ class _Entry:
         return [each for each in left if each is not None]
 
     def _is_taken(self, entry: Entry) -> bool:
-        """Whether the entry itself says what is to go, though none of its sources does any more."""
+        """True if the entry itself says what is to go, though its sources no longer do."""
         return self._cut.holds([entry.summary, entry.meta]) or any(
             self._takes(raw) for raw in entry.summary.get("facts", ())
         )
@@ -192,7 +192,7 @@ class _Entry:
             meta |= made_of(Sources(tuple(after)).traces(), distilled)
         if "loss" in meta:
             meta["loss"] = _loss(meta["loss"])
-        for told in ("failures", "loss"):  # the other members are names, by which the program finds things
+        for told in ("failures", "loss"):  # the other members are names that the program looks up
             if told in meta and self._cut.words:
                 meta[told] = masked_value(meta[told], self._cut.words)
         files = {"raw.md": raw, "summary.json": summary_json(distilled), "meta.json": meta_json(meta)}
@@ -201,7 +201,7 @@ class _Entry:
         self._made.lost += _texts(entry)
 
     def _without_taken(self, distilled: Distilled) -> Distilled:
-        """What the rules find, without what is to go; the sentences that say it all the same are told."""
+        """Drop what is to go from what the rules find, and collect the sentences that still say it."""
         kept: list[dict[str, Any]] = []
         for raw in distilled.facts:
             if not self._takes(raw):
@@ -218,8 +218,8 @@ class _Entry:
     def _apart(
         self, entry: Entry, before: Sequence[Trace], after: Sequence[Trace], by_rules: Distilled
     ) -> Distilled:
-        """What a model made, without what rests on words that went. A summary cannot be divided by its sources: where
-        one of them went whole, it is the rules'."""
+        """Return a model's work without what rests on removed words. A summary cannot be divided by source: if a source
+        went whole, use the rules' summary."""
         texts = {trace.id: folded(" ".join(each_text(trace.to_record()))) for trace in after}
         kept: list[dict[str, Any]] = []
         words = [*self._cut.words]
@@ -250,21 +250,21 @@ class _Entry:
 
 
 def _loss(loss: Any) -> Any:
-    """The report of a compaction, with its numbers and without the sentences that it lost."""
+    """Return a compaction's report with its numbers, without its lost sentences."""
     if not isinstance(loss, dict) or not isinstance(loss.get("kept"), list):
         return loss
     return {**loss, "kept": [{**each, "missing": []} for each in loss["kept"] if isinstance(each, dict)]}
 
 
 def _texts(entry: Entry) -> list[str]:
-    """What an entry said in words of its own, or of others."""
+    """Return an entry's texts, its own words and others'."""
     names = ("summary", "episode", "facts", *NOTED)
     texts = [text for name in names for text in _values(entry.summary.get(name))]
     return [each for each in texts if each]
 
 
 def _values(value: Any) -> Iterator[str]:
-    """The texts in a value of JSON, without the names of its members."""
+    """Yield the texts in a JSON value, without member names."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):

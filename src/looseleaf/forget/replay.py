@@ -1,8 +1,8 @@
-"""The journal as it would have been: history is lived again, without what is to go (FORMAT §17.3).
+"""The journal as it would have been: replay history without what is to go (FORMAT §17.3).
 
-Records that nothing of the cut touches are copied byte for byte. Edits of people and agents are made to the pages as
-they would have been. Entries that stay are placed again by the real code, as of then, where a topic or a page that they
-touched is not what it was: so a value that only the forgotten source had replaced is true again.
+Untouched records are copied byte for byte. Edits by people and agents are applied to the pages as they would have been.
+Remaining entries are placed again by the real code, as of their time, if a topic or page they touched has changed: so a
+value that only the forgotten source had replaced is true again.
 """
 
 from __future__ import annotations
@@ -48,11 +48,11 @@ if TYPE_CHECKING:
 
 _DISTILLED = "distilled from "
 _TOLD = ("raised", "retold", "history", "dropped")
-"""The members of a placing that tell of facts."""
+"""The members of a placing that describe facts."""
 
 
 class Replay:
-    """`world` is lived again; `written` says of each record of the old journal which records stand for it now."""
+    """Replays `world`; `written` maps each record of the old journal to the records that replace it."""
 
     def __init__(
         self,
@@ -74,23 +74,23 @@ class Replay:
         self._policy = policy
         self._topics = topics
         self.before: dict[str, bytes | None] = {}
-        """Every page as it was, up to the record that is being looked at."""
+        """Every page as it was, up to the current record."""
         self.dirty: set[str] = set()
-        """Pages that are not what they were."""
+        """Pages that differ from what they were."""
         self._dirty_topics: set[str] = set()
         self._again: dict[str, bool] = {}
         self._names: dict[str, str | None] = {}
-        """What became of the ids of edits that changed: their new ones, or None."""
+        """New ids of changed edits; None: the edit is gone."""
         self._undoing: dict[str, tuple[bytes | None, bytes | None]] = {}
-        """Of edits that were made anew, the page before and after."""
+        """The page before and after each edit that was made anew."""
         self._besides: dict[str, tuple[set[str], dict[str, str]]] = {}
-        """Of edits of a placing that was done again: which of them are not undone, and what it did on other pages."""
+        """For edits of a repeated placing: which are not undone, and what it did on other pages."""
         self.written: list[tuple[Record, list[Record]]] = []
         self._then = Then(world, policy)
         self._rests = Rests((name for ids in told.gone.values() for name in ids), made.gone)
         self._history = History(store)
         self._ended: dict[str, set[str]] = {}
-        """Of each entry, the facts that ended by its placing and were replaced by none."""
+        """By entry, the facts that its placing ended without a successor."""
 
     # --- the whole journal -------------------------------------------------------------
 
@@ -107,12 +107,12 @@ class Replay:
             self.written.append((record, self._world.journal[count:]))
 
     def lines_gone(self) -> set[str]:
-        """Lines that stood on a page at some time, and would not have."""
+        """Return lines that stood on a page at some time, and would not have."""
         was = {line for record, _ in self.written for line in _all_lines(record)}
         return was - {line for _, new in self.written for record in new for line in _all_lines(record)}
 
     def facts(self) -> list[Fact]:
-        """All facts of the world that was lived again."""
+        """Return all facts of the replayed world."""
         return self._then.facts()
 
     def _take(self, record: Record) -> None:
@@ -135,7 +135,7 @@ class Replay:
                 self._copy(record)
 
     def _copy(self, record: Record) -> None:
-        """As it is; of a placing, without what it told of facts that go."""
+        """Copy a record; of a placing, drop what it says of facts that go."""
         if record.get("kind") == "placed" and self._cut.holds(record):
             told = {
                 name: [each for each in record[name] if not self._cut.holds(each)]
@@ -176,16 +176,16 @@ class Replay:
             self._dirty_topics |= {str(each.get("topic")) for each in edit.facts}
         elif owner is not None and owner in self._placed and self._is_again(owner):
             self._ended.setdefault(owner, set()).update(name for name, _, by in edit.ended if by is None)
-            self._soil(path)  # the entry is placed again, when its record comes
+            self._soil(path)  # the entry is placed again at its record
         elif edit.undoes is not None and edit.undoes in self._names and self._names[edit.undoes] is None:
-            self._leave_out(edit)  # what it took back did not happen
+            self._leave_out(edit)  # the edit it undoes did not happen
         else:
             self._rebase(record, edit, old, new)
         if edit.undoes in self._besides:
             self._undo_besides(edit, *self._besides[edit.undoes or ""])
 
     def _undo_besides(self, edit: Edit, left: set[str], others: dict[str, str]) -> None:
-        """All that a placing had done is undone: then so is what it does only in this world."""
+        """Undo what a placing does only in this world, once all its original edits are undone."""
         left.discard(edit.undoes or "")
         for path, name in others.items() if not left else ():
             own = self._world.documents.get(path)
@@ -198,7 +198,7 @@ class Replay:
                 self._world.append(JOURNAL, [record_of(new)])
 
     def _owner(self, edit: Edit) -> str | None:
-        """The entry whose placing made an edit."""
+        """Return the entry whose placing made an edit."""
         if edit.author == PROGRAM and edit.reason.startswith(_DISTILLED):
             return edit.reason.removeprefix(_DISTILLED)
         return self._owners.get(edit.id)
@@ -213,7 +213,7 @@ class Replay:
             self._dirty_topics.add(topic_of(path))
 
     def _broken(self, record: Record, edit: Edit) -> None:
-        """A record is missing before this one. From here on the page is what the edit says, if it says all."""
+        """Handle an edit after a lost record. From here the page is what the edit says, if it says everything."""
         self.before.pop(edit.path, None)
         text = _added(edit)
         if edit.path in self.dirty or not self._is_left(edit.path, text):
@@ -242,7 +242,7 @@ class Replay:
         orphans = [each for each in edit.facts if self._rests.are_gone(each)]
         given = {(each.get("relation"), each.get("object")) for each in orphans}
         cut_old = self._cut.version(path, old)
-        # What an undo took away was taken back, whatever came in its place.
+        # What an undo removed was taken back, whatever replaced it.
         left = new if edit.undoes else given_back(path, old, new, lambda fact: self._takes(path, fact, given))
         cut_new = self._cut.version(path, left, cut_old)
         if orphans and cut_new is not None:
@@ -259,13 +259,13 @@ class Replay:
             self._world.append(JOURNAL, [record])
             return
         if undone in self._undoing:
-            # What is taken back is what was done in this world: the lines that came back then may be what goes.
+            # Undo what was done in this world: the lines that came back then may be what goes.
             after, before = self._undoing[undone or ""][::-1]
             made = self._merged(path, after, before, own, edit)
         else:
             made = self._merged(path, cut_old, cut_new, own, edit)
         if own is None and made is not None and is_bare(path, made) and cut_new != new:
-            made = None  # nothing is left of a page that was made for it
+            made = None  # nothing is left of a page made for it
         self._soil(path)
         lost = {str(each.get("id")) for each in edit.facts} - {str(each.get("id")) for each in facts}
         ended = tuple(
@@ -331,23 +331,23 @@ class Replay:
         head = own if theirs is not None else head_of(path, old, new)
         made = merged_page(path, old, new, head)
         if theirs is None and made.strip() == head.strip() and new.strip():
-            return None  # all that the edit did was to lines that are not there
+            return None  # the edit only changed lines that are not there
         return made.encode(edit.encoding, "replace")
 
     def _told_now(self, told: Record) -> Record:
-        """What an edit tells of a fact; where one of its sources went, what is known of it without that."""
+        """Return an edit's account of a fact; if a source went, what is known without it."""
         if not self._rests.has_lost(told):
             return told
         same = self._then.same_as(self._facts_before.get(str(told.get("id"))))
         return known(same) if same is not None else self._rests.without(told)
 
     def _takes(self, path: str, fact: Fact, orphans: set[tuple[Any, Any]]) -> bool:
-        """Whether a line of a page goes, by the cut or with the sources of its fact."""
+        """True if a line of a page goes, by the cut or with its fact's sources."""
         is_orphan = (fact.relation, fact.object) in orphans
         return is_orphan or self._cut.takes_fact(topic_of(path), fact.relation, fact.object)
 
     def _stands(self, path: str, name: str, data: bytes | None) -> bool:
-        """Whether a version of a page says a fact."""
+        """True if a version of a page says a fact."""
         fact = self._facts_before.get(name)
         there = parse(path, (data or b"").decode("utf-8", "replace")).facts
         return fact is not None and (fact.relation, fact.object) in {
@@ -355,7 +355,7 @@ class Replay:
         }
 
     def _is_left(self, path: str, text: str) -> bool:
-        """Whether all of a text may stand on a page."""
+        """True if all of a text may stay on a page."""
         data = text.encode("utf-8", "replace")
         return self._cut.version(path, data) == data
 
@@ -368,7 +368,7 @@ class Replay:
     # --- entries -----------------------------------------------------------------------
 
     def _is_again(self, reference: str) -> bool:
-        """Whether an entry is to be placed again; decided when the first of its records comes."""
+        """True if an entry must be placed again; decided at its first record."""
         if reference not in self._again:
             self._again[reference] = reference in self._made.again or bool(
                 touched(self._world, self._placed[reference], self._topics)
@@ -422,7 +422,7 @@ class Replay:
                 try:
                     self._undoing[edit.id] = backward(edit, after), after
                 except Broken:
-                    pass  # it was changed again by the same placing; an undo then goes by its lines
+                    pass  # the same placing changed it again; an undo then goes by its lines
         self._dirty_topics |= said_in(record) | touched(
             self._world, self._placed[reference], self._topics
         ) - {STATE, "sessions"}
@@ -430,7 +430,7 @@ class Replay:
             self._soil(path)
 
     def _lost(self, entry: Entry, plan: object) -> list[Fact]:
-        """What went from the pages because another distiller did not see it: that goes again."""
+        """Return facts that left the pages because another distiller did not see them: they go again."""
         gone = self._ended.get(entry.reference, set())
         return [fact for fact in self._then.facts() if fact.id in gone and fact.status == "current"]
 
@@ -442,7 +442,7 @@ class Replay:
             if record.get("id") in wanted
         }
 
-    # --- what people said of facts -------------------------------------------------------
+    # --- people's decisions about facts ------------------------------------------------
 
     def _word(self, record: Record) -> None:
         topic, name = str(record.get("topic")), str(record.get("fact"))
@@ -462,7 +462,7 @@ class Replay:
         self._copy(self._with_edits(record))
 
     def _with_edits(self, record: Record) -> Record:
-        """A record with the edits that it names as they are now; itself, if they are what they were."""
+        """Return a record with its edits' current ids; the same record if none changed."""
         old = record.get("edits", [])
         new = [name for each in old if (name := self._names.get(each, each)) is not None]
         return record if new == old else {**record, "edits": new}

@@ -1,8 +1,8 @@
-"""The journal, written anew: what comes before the first change is copied byte for byte (FORMAT §17.3).
+"""Rewrite log files after a cut. The journal before its first change is copied byte for byte (FORMAT §17.3).
 
-Where it begins to differ stands a record `forgotten`, and each later segment begins with one. It is as long as it takes
-for no record behind it to end where it ended before: whoever remembers a place in the old journal by the record before
-it finds another one there, and reads again.
+A `forgotten` record stands where it begins to differ, and at the start of each later segment. It is padded so that no
+later record ends where it ended before: a reader that remembers a place in the old journal by the record before it
+finds another record there, and reads again.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from looseleaf.store.protocol import Store
 
 
-# Log files after a cut, byte for byte as long as they were (FORMAT §17.2): a line that goes becomes a
-# line of the same length that says nothing, and one that loses words is filled up with spaces.
+# --- streams, byte for byte as long as before (FORMAT §17.2): a removed line becomes an empty one of the same length,
+# and one that loses words is filled with spaces
 
 if TYPE_CHECKING:
     Left = Callable[[Record], Record | None]
@@ -38,13 +38,13 @@ GONE = "gone.v1"
 
 
 def filler(record: Record) -> Record:
-    """What stands for a line that went: its id, and the number of its turn, which stays used."""
+    """Return the stand-in for a removed line: its id, and its turn number, which stays used."""
     kept = {name: record[name] for name in ("id", "turn_id") if isinstance(record.get(name), str)}
     return {"schema": GONE, "kind": "gone", **kept}
 
 
 def segments(store: Store, stream: str) -> Iterator[tuple[str, bytes]]:
-    """The files of a stream, sealed ones first, with their bytes."""
+    """Yield the files of a stream with their bytes, sealed ones first."""
     path, archive = stream_files(stream)
     names = [stat.path for stat in store.list(archive) if segment_number(stat.path.rpartition("/")[2])]
     for name in [*sorted(names, key=lambda each: segment_number(each.rpartition("/")[2]) or 0), path]:
@@ -54,7 +54,7 @@ def segments(store: Store, stream: str) -> Iterator[tuple[str, bytes]]:
 
 
 class Collected(Bodies):
-    """Bodies that are to be, and are not written yet."""
+    """Bodies that are not written yet."""
 
     def __init__(self, store: Store, limit: int) -> None:
         self._store = store
@@ -69,7 +69,7 @@ class Collected(Bodies):
         return digest
 
     def whole(self, record: Record) -> Record:
-        """The record with its long members, as far as they are there."""
+        """Return the record with its long members, as far as they exist."""
         found = {name: value for name, value in record.items() if name != "bodies"}
         for name, digest, form in bodies_of(record):
             document = self._store.get(f"{BODIES}/{digest}")
@@ -79,7 +79,7 @@ class Collected(Bodies):
         return found
 
     def is_whole(self, record: Record) -> bool:
-        """Whether all that a record keeps beside the log is there, as it was."""
+        """True if all of a record's bodies are there, unchanged."""
         return all(
             (found := self._store.get(f"{BODIES}/{digest}")) is not None and found.sha256 == digest
             for _, digest, _ in bodies_of(record)
@@ -102,7 +102,7 @@ def _json(text: str) -> object:
 
 
 def bodies_of(record: Record) -> Iterator[tuple[str, str, str]]:
-    """(member, hash, form) of each body that a record names."""
+    """Yield (member, hash, form) of each body that a record names."""
     bodies = record.get("bodies")
     for name, body in bodies.items() if isinstance(bodies, dict) else ():
         if isinstance(body, dict) and isinstance(body.get("sha256"), str):
@@ -110,8 +110,8 @@ def bodies_of(record: Record) -> Iterator[tuple[str, str, str]]:
 
 
 class Lines:
-    """The streams but the journal. `left` says what is left of a record of a stream; `needles` are looked for in what
-    is damaged."""
+    """Rewrites the streams except the journal. `left` returns what is left of a record; `needles` are looked for in
+    damaged lines."""
 
     def __init__(self, store: Store, limit: int, needles: Needles) -> None:
         self._store = store
@@ -164,7 +164,7 @@ class Lines:
         return self._fitted(filler(record), {}, len(raw)) or b"\n" * len(raw)
 
     def _fitted(self, kept: Record, record: Record, length: int) -> bytes | None:
-        """A record in so many bytes; None: it has more. Members that were beside the log stay there."""
+        """Encode a record in so many bytes; None if it needs more. Members beside the log stay there."""
         names = [name for name, _, _ in bodies_of(record) if name in kept]
         if names:
             short = {name: value for name, value in kept.items() if name not in names}
@@ -182,7 +182,7 @@ class Lines:
 
 
 def unmarked(record: Record) -> Record:
-    """A record without the marks of what went, where there is no room for them."""
+    """Return a record without its masks, if there is no room for them."""
     return {name: _away(value) for name, value in record.items()}
 
 
@@ -197,7 +197,7 @@ def _away(value: object) -> object:
 
 
 def resealed(store: Store, archive: str, sums: dict[str, str]) -> list[Put]:
-    """The seals of an archive with those of the segments that changed."""
+    """Update the seals of an archive for changed segments."""
     path = f"{archive}/{SUMS}"
     document = store.get(path)
     if document is None or not sums:
@@ -211,8 +211,10 @@ def resealed(store: Store, archive: str, sums: dict[str, str]) -> list[Put]:
     return [Put(path, data)] if data != document.data else []
 
 
+# --- the journal ---------------------------------------------------------------------------
+
 _Piece = tuple[str | None, int, bytes]
-"""The id of a record that was there before (None: it is new, or no record), where it ended, and its bytes now."""
+"""The id of an old record (None: new, or no record), where it ended, and its bytes now."""
 
 
 def rewritten(
@@ -222,7 +224,7 @@ def rewritten(
     bodies: Collected,
     needles: Needles,
 ) -> list[Put]:
-    """The files of the journal that change. `written` has each old record and what stands for it now."""
+    """Return the journal's changed files. `written` has each old record and its replacements."""
     puts: list[Put] = []
     sums: dict[str, str] = {}
     rows = iter(written)
@@ -245,7 +247,7 @@ def rewritten(
 def _pieces(
     data: bytes, rows: Iterator[tuple[Record, list[Record]]], bodies: Collected, needles: Needles
 ) -> tuple[list[_Piece], int | None]:
-    """The records of a segment as they are to be, and the number of the first that is another one."""
+    """Return the records of a segment as they will be, and the number of the first changed one."""
     found: list[_Piece] = []
     first: int | None = None
     at = 0
@@ -270,7 +272,7 @@ def _pieces(
 
 
 def _is_next(record: Record, bodies: Collected) -> bool:
-    """Whether readers of the log see this record: one whose body is lost is damaged."""
+    """True if readers of the log see this record: one with a lost body is damaged."""
     return "bodies" not in record or bodies.is_whole(record)
 
 

@@ -37,7 +37,9 @@ if TYPE_CHECKING:
 
     from looseleaf.base.values import Edit, Fact
     from looseleaf.cli.arguments import Options
-    from looseleaf.explain import Reconciled, Signed, Written
+    from looseleaf.explain.promises import Reconciled
+    from looseleaf.explain.sources import Signed
+    from looseleaf.explain.writes import Written
     from looseleaf.tools.tool import Tool
 
 
