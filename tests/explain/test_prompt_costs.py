@@ -258,7 +258,5 @@ def test_a_prompt_is_named_by_text(memory: Memory, name: Any) -> None:
         memory.explain.compare,
         lambda given: memory.explain.compare("last", given),
     ):
-        with pytest.raises(
-            Refused, match="A prompt is named by its id, which is text, not "
-        ):
+        with pytest.raises(Refused, match="A prompt is named by its id, which is text, not "):
             ask(name)

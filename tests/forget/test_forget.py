@@ -447,13 +447,13 @@ def test_another_process_sees_the_new_memory(tmp_path: Path) -> None:
 import sys
 from looseleaf import Memory
 memory = Memory(sys.argv[1], session="there")
-memory.facts(), memory.messages(), memory.page("USER.md")
+memory.facts(), memory.window.messages(), memory.pages.read("USER.md")
 print("ready", flush=True)
 sys.stdin.readline()
 memory.record(user="I use vim.")
 memory.distill()
-memory.edit("USER.md", lambda text: text + "- Note: still here\\n", reason="x", author="person")
-print([fact.object for fact in memory.facts()], [m.content for m in memory.messages()], flush=True)
+memory.pages.edit("USER.md", lambda text: text + "- Note: still here\\n", reason="x", author="person")
+print([fact.object for fact in memory.facts()], [m.content for m in memory.window.messages()], flush=True)
 memory.close()
 """
     with planted(tmp_path / "m") as memory:

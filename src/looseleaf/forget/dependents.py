@@ -6,7 +6,7 @@ import json
 import re
 
 from looseleaf.base.origins import is_own
-from looseleaf.forget.probe import worth
+from looseleaf.forget.probe import telling_sentences
 from looseleaf.log.entries import FOLDER
 from looseleaf.log.journal import AGENT, PROGRAM
 from looseleaf.place.entry_pages import HELP
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from looseleaf.base.values import Edit, Record
     from looseleaf.forget.cut import Cut
-    from looseleaf.forget.remake_entries import Remade
+    from looseleaf.forget.remake_entries import RemadeEntries
 
 
 # --- what an agent wrote by tool calls that go: it goes with them ----------------------------
@@ -66,7 +66,7 @@ class Writes:
 # --- what a fact rests on, after some sources went -------------------------------------------
 
 
-class Rests:
+class LostSources:
     """Sources that went. `traces` are ids, `entries` references."""
 
     def __init__(self, traces: Iterable[str], entries: Iterable[str]) -> None:
@@ -79,30 +79,30 @@ class Rests:
         """Add the ids of facts that rested only on an agent's removed write."""
         self._facts.update(facts)
 
-    def _left(self, told: Record) -> list[str]:
-        return [each for each in _sources(told) if each.partition("#")[0] not in self._gone]
+    def _sources_left(self, told: Record) -> list[str]:
+        return [each for each in _sources_of(told) if each.partition("#")[0] not in self._gone]
 
     def are_gone(self, told: Record) -> bool:
         """True if all sources of a fact went: a person's approval alone does not keep it."""
-        words = [each for each in _sources(told) if "@" not in each]
+        words = [each for each in _sources_of(told) if "@" not in each]
         if words:
-            return not {*words} & {*self._left(told)}
+            return not {*words} & {*self._sources_left(told)}
         if not told.get("entry_id") and told.get("id") in self._facts:
             return True
         return told.get("entry_id") in self._gone
 
     def has_lost(self, told: Record) -> bool:
         """True if some of its sources went."""
-        return self._left(told) != _sources(told) or told.get("entry_id") in self._gone
+        return self._sources_left(told) != _sources_of(told) or told.get("entry_id") in self._gone
 
     def without(self, told: Record) -> Record:
         """Return what is known of a fact, without what went; the quote's source is unknown, so it goes."""
         return {name: value for name, value in told.items() if name != "quote"} | {
-            "sources": self._left(told)
+            "sources": self._sources_left(told)
         }
 
 
-def _sources(told: Record) -> list[str]:
+def _sources_of(told: Record) -> list[str]:
     return [str(each) for each in told.get("sources") or ()]
 
 
@@ -128,19 +128,19 @@ _NOT_SAID = frozenset(
 )
 
 
-def said_in(record: Record) -> Record:
+def said_members(record: Record) -> Record:
     return {name: value for name, value in record.items() if name not in _NOT_SAID}
 
 
-def said_by(record: Record) -> list[object]:
+def said_values(record: Record) -> list[object]:
     """Return what a trace says, without the names of its members."""
-    return list(said_in(record).values())
+    return list(said_members(record).values())
 
 
 def texts_of(record: Record) -> Iterator[str]:
     """Yield the texts of a trace; of member names in tool arguments and results, only those that are words."""
-    names = {name for name in member_names(said_by(record)) if not any(map(str.isspace, name))}
-    yield from (text for text in each_text(said_by(record)) if text not in names)
+    names = {name for name in member_names(said_values(record)) if not any(map(str.isspace, name))}
+    yield from (text for text in each_text(said_values(record)) if text not in names)
 
 
 def member_names(value: object) -> Iterator[str]:
@@ -152,7 +152,7 @@ def member_names(value: object) -> Iterator[str]:
             yield from member_names(inner)
 
 
-def json_of(text: str) -> object:
+def parse_json(text: str) -> object:
     try:
         return json.loads(text)
     except ValueError:
@@ -160,13 +160,13 @@ def json_of(text: str) -> object:
 
 
 def words_of(record: Record) -> str:
-    return " ".join(" ".join(each_text(said_by(record))).split())
+    return " ".join(" ".join(each_text(said_values(record))).split())
 
 
 def lost_of(old: Record, left: Record) -> str:
     """Return the sentences of a trace that go."""
-    kept = set(worth(texts_of(left)))
-    return " ".join(each for each in worth(texts_of(old)) if each not in kept) or words_of(old)
+    kept = set(telling_sentences(texts_of(left)))
+    return " ".join(each for each in telling_sentences(texts_of(old)) if each not in kept) or words_of(old)
 
 
 def names_one_of(words: set[str], texts: Iterable[str]) -> bool:
@@ -179,7 +179,7 @@ def names_one_of(words: set[str], texts: Iterable[str]) -> bool:
 _HEAD = re.compile(r"\(turns? [0-9]+(?: to [0-9]+)?; looseleaf expand [0-9A-Z]+\)")
 
 
-class Told:
+class GoneTraces:
     """The traces that go: their ids, whether only they said some words, and what an agent wrote by them."""
 
     def __init__(
@@ -192,7 +192,7 @@ class Told:
         self.gone, self.masked, self.alone, self.writes = gone, masked, alone, writes
 
 
-def cleaned(record: Record, cut: Cut, made: Remade, told: Told) -> Record:
+def clean_mark(record: Record, cut: Cut, made: RemadeEntries, told: GoneTraces) -> Record:
     """Return a mark as it would be; the same record if nothing of it went."""
     agent = str(record.get("agent"))
     gone, touched = told.gone.get(agent, set()), told.masked.get(agent, set())
@@ -204,7 +204,7 @@ def cleaned(record: Record, cut: Cut, made: Remade, told: Told) -> Record:
         # A stand-in of a changed text may hold what went: the text's rest is shown instead.
         new["short"] = [each for each in record["short"] if each[0] not in gone | touched]
         new["episodic"] = [
-            row for each in record["episodic"] if (row := _episodic(each, cut, made)) is not None
+            row for each in record["episodic"] if (row := _clean_summary(each, cut, made)) is not None
         ]
         new["semantic"] = [
             each for each in record["semantic"] if not told.alone(each) and not cut.holds(each)
@@ -216,7 +216,7 @@ def cleaned(record: Record, cut: Cut, made: Remade, told: Told) -> Record:
     return record if new == record else new
 
 
-def _episodic(row: Any, cut: Cut, made: Remade) -> Any:
+def _clean_summary(row: Any, cut: Cut, made: RemadeEntries) -> Any:
     entry, text = row
     if entry in made.gone:
         return None
@@ -229,7 +229,7 @@ def _episodic(row: Any, cut: Cut, made: Remade) -> Any:
     return [entry, whole[: max(len(text), len(head[0]) if head else 0)]]
 
 
-def said_alone(gone: str, kept: str) -> Callable[[str], bool]:
+def make_alone_test(gone: str, kept: str) -> Callable[[str], bool]:
     """Return a test: was a sentence said by what goes and by nothing that stays? Both are folded texts."""
 
     def alone(sentence: str) -> bool:

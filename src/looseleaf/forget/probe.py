@@ -40,11 +40,11 @@ class Needles:
     def __bool__(self) -> bool:
         return bool(self.texts)
 
-    def found(self, text: str) -> set[str]:
+    def find(self, text: str) -> set[str]:
         """Return those that a text says, in any spelling."""
-        return {each for spelt in spellings(text) for each in self._in(spelt)}
+        return {each for spelt in spellings(text) for each in self._find_in(spelt)}
 
-    def _in(self, text: str) -> set[str]:
+    def _find_in(self, text: str) -> set[str]:
         there = {each for each in self._others if each in text}
         if self._by_word:
             for word in set(_WORDS.findall(text)) & self._by_word.keys():
@@ -53,17 +53,17 @@ class Needles:
 
     def hits(self, data: bytes) -> set[str]:
         """Return those that stand in bytes."""
-        return self.found(data.decode("utf-8", "replace"))
+        return self.find(data.decode("utf-8", "replace"))
 
     def without(self, texts: Iterable[str]) -> Needles:
         """Return those that stand in none of these texts."""
         left = set(self.texts)
         for text in texts:
-            left -= self.found(text)
+            left -= self.find(text)
         return Needles(left)
 
 
-def worth(texts: Iterable[str]) -> Iterator[str]:
+def telling_sentences(texts: Iterable[str]) -> Iterator[str]:
     """Yield the sentences of each text that are long enough to identify it."""
     for text in texts:
         for sentence in sentences_in(text):
@@ -100,7 +100,7 @@ def probe(folder: str, needles: Needles) -> Probe:
     hits: list[str] = []
     weak: list[str] = []
     theirs: list[str] = []
-    for path in _files(folder):
+    for path in _list_files(folder):
         try:
             with open(os.path.join(folder, path), "rb") as file:
                 data = file.read()
@@ -134,7 +134,7 @@ def _is_ours(path: str) -> bool:
     return (is_page and (not rest or top in _DRAWERS)) or path == "state.json"
 
 
-def _files(folder: str) -> Iterator[str]:
+def _list_files(folder: str) -> Iterator[str]:
     """Yield every regular file, hidden ones too; link targets are outside this folder."""
     for above, names, files in os.walk(folder):
         names.sort()

@@ -199,19 +199,21 @@ def _line(record: Record, at: int) -> Line:
     return Line(record, Position(1, at), Position(1, at + 1), True)
 
 
-class Then(PlaceParts):
+class ReplayParts(PlaceParts):
     """The parts that place entries in a world, up to where it was replayed. `notes` lists what could not be done."""
 
     def __init__(self, world: World, policy: Policy) -> None:
         self.notes: list[str] = []
-        super().__init__(Context(world, "", policy, "main", self.notes.append, _guessed, _same))
+        super().__init__(
+            Context(world, "", policy, "main", self.notes.append, _estimate_tokens, _return_value)
+        )
 
     def facts(self) -> list[Fact]:
         """Return all facts, past and waiting ones too."""
         self.known.catch_up()
         return self.known.all()
 
-    def same_as(self, was: Fact | None) -> Fact | None:
+    def find_same(self, was: Fact | None) -> Fact | None:
         """Return the fact that says the same as a removed one: a person's decision is about what it says."""
         if was is None:
             return None
@@ -223,7 +225,7 @@ class Then(PlaceParts):
                 return fact
         return None
 
-    def ended(self, path: str, lines: Sequence[str], edit: Edit) -> tuple[Ended, ...]:
+    def end_facts(self, path: str, lines: Sequence[str], edit: Edit) -> tuple[Ended, ...]:
         """End the facts of these lines by what an edit ended others by."""
         if not lines or not edit.ended:
             return ()
@@ -235,7 +237,7 @@ class Then(PlaceParts):
             if fact.status == "current" and f"{fact.relation}: {fact.object}" in lines
         )
 
-    def summarised(self, path: str, data: bytes, facts: tuple[Record, ...]) -> bytes:
+    def renew_summary(self, path: str, data: bytes, facts: tuple[Record, ...]) -> bytes:
         """Renew a summary by rule, if the program wrote the old one."""
         self.known.catch_up()
         try:
@@ -244,7 +246,7 @@ class Then(PlaceParts):
             return data
 
 
-def said_in(record: Record) -> set[str]:
+def topics_in(record: Record) -> set[str]:
     """Return the topics that a placing's record mentions."""
     found = {str(record.get("topic")), *(str(each[0]) for each in record.get("restated", ()))}
     for name in ("raised", "history"):
@@ -252,10 +254,10 @@ def said_in(record: Record) -> set[str]:
     return found | {str(each.get("topic")) for _, each in record.get("retold", ())}
 
 
-def touched(world: World, record: Record, topics: Callable[[str], str]) -> set[str]:
+def topics_touched(world: World, record: Record, topics: Callable[[str], str]) -> set[str]:
     """Return the topics that placing an entry read, as far as it matters; and the state, if it changes."""
     own = str(record.get("topic"))
-    found = said_in(record) | {str(each.get("topic")) for each in record.get("dropped", ())}
+    found = topics_in(record) | {str(each.get("topic")) for each in record.get("dropped", ())}
     try:
         entry = read_entry(world, str(record.get("entry")))
     except Refused:
@@ -284,12 +286,12 @@ def highest_of(journal: Iterable[Record], name: str) -> int:
     return highest
 
 
-def _same(value: Any) -> Any:
+def _return_value(value: Any) -> Any:
     """Return the value: its secrets were removed when it was first written."""
     return value
 
 
-def _guessed(text: str) -> int:
+def _estimate_tokens(text: str) -> int:
     from looseleaf.models.tokens import estimate
 
     return estimate(text)

@@ -7,10 +7,10 @@ finds another record there, and reads again.
 
 from __future__ import annotations
 
-import json
 import re
 
 from looseleaf.base.hashing import sha256
+from looseleaf.forget.dependents import parse_json
 from looseleaf.log.journal import SCHEMA
 from looseleaf.store import JOURNAL, records
 from looseleaf.store.read_streams import SUMS, segment_number, stream_files
@@ -21,6 +21,7 @@ from looseleaf.text.spellings import MASK
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from typing import Any
 
     from looseleaf.base.values import Record
     from looseleaf.forget.probe import Needles
@@ -53,7 +54,7 @@ def segments(store: Store, stream: str) -> Iterator[tuple[str, bytes]]:
             yield name, document.data
 
 
-class Collected(Bodies):
+class CollectedBodies(Bodies):
     """Bodies that are not written yet."""
 
     def __init__(self, store: Store, limit: int) -> None:
@@ -75,7 +76,7 @@ class Collected(Bodies):
             document = self._store.get(f"{BODIES}/{digest}")
             if document is not None:
                 text = document.data.decode("utf-8", "replace")
-                found[name] = text if form == "text" else _json(text)
+                found[name] = text if form == "text" else parse_json(text)
         return found
 
     def is_whole(self, record: Record) -> bool:
@@ -94,13 +95,6 @@ class Collected(Bodies):
         return line
 
 
-def _json(text: str) -> object:
-    try:
-        return json.loads(text)
-    except ValueError:
-        return text
-
-
 def bodies_of(record: Record) -> Iterator[tuple[str, str, str]]:
     """Yield (member, hash, form) of each body that a record names."""
     bodies = record.get("bodies")
@@ -109,13 +103,13 @@ def bodies_of(record: Record) -> Iterator[tuple[str, str, str]]:
             yield name, body["sha256"], str(body.get("as"))
 
 
-class Lines:
+class RewrittenLines:
     """Rewrites the streams except the journal. `left` returns what is left of a record; `needles` are looked for in
     damaged lines."""
 
     def __init__(self, store: Store, limit: int, needles: Needles) -> None:
         self._store = store
-        self.bodies = Collected(store, limit)
+        self.bodies = CollectedBodies(store, limit)
         self._needles = needles
         self.puts: list[Put] = []
         self.dropped: set[str] = set()
@@ -126,28 +120,29 @@ class Lines:
         sums: dict[str, str] = {}
         archive = stream_files(stream)[1]
         for path, data in segments(self._store, stream):
-            new = self._rewritten(data, left)
+            new = self._rewrite_file(data, left)
             assert len(new) == len(data)
             if new != data:
                 self.puts.append(Put(path, new))
                 sums[path.rpartition("/")[2]] = sha256(new)
-        self.puts += resealed(self._store, archive, sums)
+        self.puts += reseal(self._store, archive, sums)
 
-    def _rewritten(self, data: bytes, left: Left) -> bytes:
+    def _rewrite_file(self, data: bytes, left: Left) -> bytes:
         parts: list[bytes] = []
         for raw in data.split(b"\n"):
-            parts += [self._line(raw, left), b"\n"]
+            parts += [self._rewrite_line(raw, left), b"\n"]
         return b"".join(parts[:-1])
 
-    def _line(self, raw: bytes, left: Left) -> bytes:
+    def _rewrite_line(self, raw: bytes, left: Left) -> bytes:
         if not raw:
             return raw
         made = [
-            self._piece(raw[piece.start : piece.end], piece.record, left) for piece in records.pieces(raw)
+            self._rewrite_piece(raw[piece.start : piece.end], piece.record, left)
+            for piece in records.pieces(raw)
         ]
         return b"".join(made)
 
-    def _piece(self, raw: bytes, record: Record | None, left: Left) -> bytes:
+    def _rewrite_piece(self, raw: bytes, record: Record | None, left: Left) -> bytes:
         if record is None:
             return b"\n" * len(raw) if self._needles.hits(raw) else raw
         whole = self.bodies.whole(record) if "bodies" in record else record
@@ -157,46 +152,42 @@ class Lines:
             return raw
         self.changed += 1
         self.dropped |= {digest for _, digest, _ in bodies_of(record)}
-        for each in () if kept is None else (kept, unmarked(kept)):
-            line = self._fitted(each, record, len(raw))
+        for each in () if kept is None else (kept, _drop_masks(kept)):
+            line = self._fit_line(each, record, len(raw))
             if line is not None:
                 return line
-        return self._fitted(filler(record), {}, len(raw)) or b"\n" * len(raw)
+        return self._fit_line(filler(record), {}, len(raw)) or b"\n" * len(raw)
 
-    def _fitted(self, kept: Record, record: Record, length: int) -> bytes | None:
+    def _fit_line(self, kept: Record, record: Record, length: int) -> bytes | None:
         """Encode a record in so many bytes; None if it needs more. Members beside the log stay there."""
         names = [name for name, _, _ in bodies_of(record) if name in kept]
         if names:
             short = {name: value for name, value in kept.items() if name not in names}
-            kept = short | {"bodies": {name: self._beside(kept[name]) for name in names}}
+            kept = short | {"bodies": {name: self._keep_body(kept[name]) for name in names}}
         line = records.encode(kept, length + 1)[:-1]
         if len(line) > length:
             return None
         self.bodies.named |= {digest for _, digest, _ in bodies_of(kept)}
         return line
 
-    def _beside(self, value: object) -> dict[str, object]:
+    def _keep_body(self, value: object) -> dict[str, object]:
         data = value.encode("utf-8", "backslashreplace") if isinstance(value, str) else records.to_json(value)
         form = "text" if isinstance(value, str) else "json"
         return {"sha256": self.bodies._keep(data), "bytes": len(data), "as": form}
 
 
-def unmarked(record: Record) -> Record:
-    """Return a record without its masks, if there is no room for them."""
-    return {name: _away(value) for name, value in record.items()}
-
-
-def _away(value: object) -> object:
+def _drop_masks(value: Any) -> Any:
+    """Return a record or a value of it without masks, if there is no room for them."""
     if isinstance(value, str):
         return re.sub(rf"{re.escape(MASK)}[.!?…。！？]?", "", value).strip() if MASK in value else value
     if isinstance(value, dict):
-        return {name: _away(inner) for name, inner in value.items()}
+        return {name: _drop_masks(inner) for name, inner in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_away(inner) for inner in value]
+        return [_drop_masks(inner) for inner in value]
     return value
 
 
-def resealed(store: Store, archive: str, sums: dict[str, str]) -> list[Put]:
+def reseal(store: Store, archive: str, sums: dict[str, str]) -> list[Put]:
     """Update the seals of an archive for changed segments."""
     path = f"{archive}/{SUMS}"
     document = store.get(path)
@@ -217,11 +208,11 @@ _Piece = tuple[str | None, int, bytes]
 """The id of an old record (None: new, or no record), where it ended, and its bytes now."""
 
 
-def rewritten(
+def rewrite_journal(
     store: Store,
     written: Sequence[tuple[Record, list[Record]]],
     stone: Record,
-    bodies: Collected,
+    bodies: CollectedBodies,
     needles: Needles,
 ) -> list[Put]:
     """Return the journal's changed files. `written` has each old record and its replacements."""
@@ -231,21 +222,21 @@ def rewritten(
     has_begun = False
     files = list(segments(store, JOURNAL))
     for path, data in files:
-        pieces, first = _pieces(data, rows, bodies, needles)
+        pieces, first = _read_pieces(data, rows, bodies, needles)
         if has_begun:
             first = 0
         is_last = path == files[-1][0]
         if first is None and not is_last:
             continue
-        new = _joined(pieces, len(pieces) if first is None else first, stone)
+        new = _join_pieces(pieces, len(pieces) if first is None else first, stone)
         has_begun = True
         puts.append(Put(path, new))
         sums[path.rpartition("/")[2]] = sha256(new)
-    return [*puts, *resealed(store, stream_files(JOURNAL)[1], sums)]
+    return [*puts, *reseal(store, stream_files(JOURNAL)[1], sums)]
 
 
-def _pieces(
-    data: bytes, rows: Iterator[tuple[Record, list[Record]]], bodies: Collected, needles: Needles
+def _read_pieces(
+    data: bytes, rows: Iterator[tuple[Record, list[Record]]], bodies: CollectedBodies, needles: Needles
 ) -> tuple[list[_Piece], int | None]:
     """Return the records of a segment as they will be, and the number of the first changed one."""
     found: list[_Piece] = []
@@ -254,7 +245,7 @@ def _pieces(
     for raw in data.split(b"\n"):
         for piece in records.pieces(raw) if raw else ():
             span, end = raw[piece.start : piece.end], at + piece.end + 1
-            if piece.record is None or not _is_next(piece.record, bodies):
+            if piece.record is None or not _is_readable(piece.record, bodies):
                 if needles.hits(span):
                     first = len(found) if first is None else first
                 else:
@@ -271,12 +262,12 @@ def _pieces(
     return found, first
 
 
-def _is_next(record: Record, bodies: Collected) -> bool:
+def _is_readable(record: Record, bodies: CollectedBodies) -> bool:
     """True if readers of the log see this record: one with a lost body is damaged."""
     return "bodies" not in record or bodies.is_whole(record)
 
 
-def _joined(pieces: Sequence[_Piece], first: int, stone: Record) -> bytes:
+def _join_pieces(pieces: Sequence[_Piece], first: int, stone: Record) -> bytes:
     before = b"".join(line for _, _, line in pieces[:first])
     line = records.encode({**stone, "schema": SCHEMA})
     taken: set[int] = set()

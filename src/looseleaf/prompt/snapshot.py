@@ -1,4 +1,4 @@
-"""SlotReader what there is to show of a memory, from its folder."""
+"""Gather what there is to show of a memory, from its folder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""IndexKeeper the index in step: everything written before a question is in it when it answers.
+"""Keep the index in step: everything written before a question is in it when it answers.
 
 One writer at a time, under the memory's lock, in small batches, so that a long rebuild does not stop others from
 recording. A damaged, outdated or missing file is rebuilt. If the file cannot be written, the missing rest is held in

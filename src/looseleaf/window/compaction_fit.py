@@ -135,7 +135,7 @@ class Draft:
         return room()
 
     def fit(self, prepared: tuple[str, ...] | None = None) -> bool:
-        """CompactPlan until the rest really fits. With `prepared`: return whether it fits if just those traces go."""
+        """Plan until the rest really fits. With `prepared`: return whether it fits if just those traces go."""
         if not self._items:
             return True
         goal = self._target_tokens()

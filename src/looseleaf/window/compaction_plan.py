@@ -1,4 +1,4 @@
-"""CompactPlan a compaction: which blocks leave the window, which are shortened in place, and what that saves.
+"""Plan a compaction: which blocks leave the window, which are shortened in place, and what that saves.
 
 Steps, each only as far as needed (except the first, which always runs):
 
@@ -305,7 +305,7 @@ class _Draft:
 def plan(
     items: Sequence[PlanItem], *, current: str | None, tail_turns: int, target: int, room: int
 ) -> CompactPlan:
-    """CompactPlan so that the rest costs about `target` tokens, and never more than `room`."""
+    """Plan so that the rest costs about `target` tokens, and never more than `room`."""
     draft = _Draft(items)
     turns = turns_of(items)  # type: ignore[arg-type]  # an item has the members that this reads
     past = [turn for turn in turns if turn.turn_id != current]
