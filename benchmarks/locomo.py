@@ -61,7 +61,7 @@ from looseleaf.language.stems import by_language  # noqa: E402
 from looseleaf.models.tokens import load  # noqa: E402
 from looseleaf.recall import recall as recalling  # noqa: E402
 from looseleaf.recall.question import Question  # noqa: E402
-from looseleaf.recall.ranking import Asked, Scored, rank  # noqa: E402
+from looseleaf.recall.ranking import Corpus, Doc, Query, Scored, rank  # noqa: E402
 
 MOST = 200
 """Hits that are looked at; 4,000 tokens are about a hundred."""
@@ -99,7 +99,7 @@ def plain(conversation: Conversation, stops: frozenset[str] = frozenset()) -> Ca
 class Heard:
     """What a memory hands to the ranking for one question."""
 
-    asked: Asked
+    asked: Query
     docs: tuple[Doc, ...]
     corpus: Corpus
 
@@ -172,7 +172,7 @@ class Ours:
 def _listening() -> Iterator[list[Heard]]:
     heard: list[Heard] = []
 
-    def listen(asked: Asked, docs: Sequence[Doc], corpus: Corpus, *more: Any, **named: Any) -> list[Scored]:
+    def listen(asked: Query, docs: Sequence[Doc], corpus: Corpus, *more: Any, **named: Any) -> list[Scored]:
         heard.append(Heard(asked, tuple(docs), corpus))
         return rank(asked, docs, corpus, *more, **named)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from looseleaf.recall.ranking import unnamed
+from looseleaf.recall.ranking import strip_speakers
 
 DATA = Path(__file__).parent.parent.parent / "shared/data/locomo10.json"
 UNRELATED = Path(__file__).parent / "data/unrelated.txt"
@@ -57,7 +57,7 @@ class Conversation:
         said = {
             word.strip("?.,!'’").removesuffix("'s").removesuffix("’s") for word in question.casefold().split()
         }
-        return unnamed(question, {turn.speaker.casefold() for turn in self.turns} & said)
+        return strip_speakers(question, {turn.speaker.casefold() for turn in self.turns} & said)
 
 
 def conversations(path: Path = DATA) -> list[Conversation]:

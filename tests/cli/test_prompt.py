@@ -20,10 +20,9 @@ from looseleaf.cli.output import columns as columns_of
 from looseleaf.cli.verbs import prompt as cli_prompt
 from looseleaf.explain.prompt_costs import Analysis, Compared, Row
 from looseleaf.explain.trail import Step
-from looseleaf.explain.why import Answer, Chain
+from looseleaf.explain.why import Answer, WhyChain
 from looseleaf.memory import Memory
-from looseleaf.prompt.manifest import SLOTS, Item, Manifest, Omitted
-from tables import check_rows
+from looseleaf.prompt.manifest import SLOTS, Manifest, ManifestItem, Omitted
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -206,66 +205,66 @@ def test_what_was_cut_is_said(told: Run) -> None:
 def test_a_model_that_is_not_known_is_noted(told: Run) -> None:
     code, out, err = told("prompt", "Task", "--model", "nobodys-model")
     assert (code, out[:8]) == (0, "[system]")
-    assert "The model 'nobodys-model' is not known" in err
+    assert "The model 'nobodys-model' is unknown" in err
 
 
-REFUSED = [
-    (["prompt", "Task", "--budget", "5"], "No prompt was made: "),
-    (
-        ["prompt", "Task", "--budget", "0"],
-        "No prompt was made: the budget is a number of tokens from 1",
-    ),
-    (
-        ["prompt", "--replay", "nothing"],
-        "Nothing was shown: there is no prompt 'nothing' of main. `looseleaf analyze` lists the last ones.",
-    ),
-    (["prompt", "--diff", "nothing", "last"], "Nothing was shown: there is no prompt 'nothing' of main."),
-    (
-        ["prompt", "--diff", "a", "--replay", "b"],
-        "No prompt was shown: --replay and --diff exclude each other. Leave one out.",
-    ),
-    (
-        ["prompt", "Task", "--replay", "last"],
-        "No prompt was shown: a task does not go with --replay. Leave one out.",
-    ),
-    (
-        ["prompt", "--replay", "last", "--dry-run"],
-        "No prompt was shown: --dry-run does not go with --replay. Leave one out.",
-    ),
-    (
-        ["prompt", "--diff", "last", "--explain"],
-        "No prompt was shown: --explain does not go with --diff. Leave one out.",
-    ),
-    (
-        ["prompt", "--diff", "last", "--budget", "9"],
-        "No prompt was shown: --budget does not go with --diff. Leave one out.",
-    ),
-    (
-        ["analyze", "--last", "0"],
-        "Nothing was analyzed: 0 is no number of prompts. Give one that is at least 1.",
-    ),
-    (
-        ["analyze", "--last", "9" * 40],
-        "Nothing was analyzed: at most 1,000,000 prompts are listed. Give a smaller number.",
-    ),
-    (
-        ["prompt", "Task", "--explain", "--messages"],
-        "No prompt was shown: --explain and --messages exclude each other.",
-    ),
-    (["why", "USER.md:99"], "Nothing was looked for: USER.md has 7 lines, and no line 99."),
-    (["why", "facts/none.md:1"], "Nothing was done: there is no fact facts/none.md:1."),
-    (["why", " "], "Nothing was looked for: the text is empty. Give some words of a prompt."),
-    (["why", "words", "--prompt", "nothing"], "Nothing was shown: there is no prompt 'nothing' of main."),
-]
-
-
-def test_what_cannot_be_done_gets_a_sentence(told: Run, folder: Path) -> None:
-    def check(arguments: list[str], sentence: str) -> None:
-        told("facts")  # absorbs what a test wrote
-        assert refuses(told, folder, *arguments).startswith(sentence)
-        assert json.loads(told(*arguments, "--json")[1])["error"].startswith(sentence)
-
-    check_rows(check, REFUSED)
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["prompt", "Task", "--budget", "5"], "No prompt was made: "),
+        (
+            ["prompt", "Task", "--budget", "0"],
+            "The budget must be a number of tokens from 1",
+        ),
+        (
+            ["prompt", "--replay", "nothing"],
+            "There is no prompt 'nothing' of main. `looseleaf analyze` lists the last ones.",
+        ),
+        (["prompt", "--diff", "nothing", "last"], "There is no prompt 'nothing' of main."),
+        (
+            ["prompt", "--diff", "a", "--replay", "b"],
+            "No prompt was shown: --replay and --diff are two ways to look at old ones. Leave one out.",
+        ),
+        (
+            ["prompt", "Task", "--replay", "last"],
+            "No prompt was shown: a task does not go with --replay. Leave one of them out.",
+        ),
+        (
+            ["prompt", "--replay", "last", "--dry-run"],
+            "No prompt was shown: --dry-run does not go with --replay. Leave one of them out.",
+        ),
+        (
+            ["prompt", "--diff", "last", "--explain"],
+            "No prompt was shown: --explain does not go with --diff. Leave one of them out.",
+        ),
+        (
+            ["prompt", "--diff", "last", "--budget", "9"],
+            "No prompt was shown: --budget does not go with --diff. Leave one of them out.",
+        ),
+        (
+            ["analyze", "--last", "0"],
+            "0 is not a number of prompts. Give one of at least 1.",
+        ),
+        (
+            ["analyze", "--last", "9" * 40],
+            "At most 1,000,000 prompts are listed. Give a smaller number.",
+        ),
+        (
+            ["prompt", "Task", "--explain", "--messages"],
+            "No prompt was shown: --explain and --messages are two ways to show it.",
+        ),
+        (["why", "USER.md:99"], "USER.md has 7 lines, and no line 99."),
+        (["why", "facts/none.md:1"], "Nothing was done: there is no fact facts/none.md:1."),
+        (["why", " "], "The text is empty. Give some words of a prompt."),
+        (["why", "words", "--prompt", "nothing"], "There is no prompt 'nothing' of main."),
+    ],
+)
+def test_what_cannot_be_done_gets_a_sentence(
+    told: Run, folder: Path, arguments: list[str], sentence: str
+) -> None:
+    told("facts")  # absorbs what a test wrote
+    assert refuses(told, folder, *arguments).startswith(sentence)
+    assert json.loads(told(*arguments, "--json")[1])["error"].startswith(sentence)
 
 
 def test_a_task_that_is_no_text_gets_a_sentence(told: Run, folder: Path) -> None:
@@ -444,7 +443,7 @@ def is_tame(lines: list[str], width: int | None) -> None:
 def test_nothing_in_a_manifest_breaks_the_lines_of_the_table(
     name: str, reason: str, other: str, tokens: int, width: int
 ) -> None:
-    items = tuple(Item(name, slot, name, other, tokens, reason, 0, 1) for slot in SLOTS)
+    items = tuple(ManifestItem(name, slot, name, other, tokens, reason, 0, 1) for slot in SLOTS)
     omitted = (Omitted(name, "index", reason, (other,)), Omitted(other, "window", "over_budget"))
     manifest = Manifest(
         "01M7GFQYE108G7VJHBNFXF7TC4",
@@ -477,7 +476,7 @@ def test_nothing_in_two_prompts_or_a_trail_breaks_a_line(name: str, text: str, w
     compared = Compared("A", "B", 1, 2, (item,), (item,), (changed,))
     is_tame(list(cli_prompt.compared_lines(compared, width)), width)
     steps = (Step("prompt", "A", "now"), Step(name, text, name), Step("trace", name, text))
-    answer = list(cli_prompt.answer_lines(Answer(text, "A", True, (Chain(True, steps),), 1)))
+    answer = list(cli_prompt._answered(Answer(text, "A", True, (WhyChain(True, steps),), 1)))
     is_tame(answer, None)
     assert len(answer) == 6
     row = Row(name, text, 1, 2, 1, 0, name, (text,))

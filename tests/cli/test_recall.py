@@ -251,7 +251,7 @@ def test_a_note_is_told_beside_the_answer(told: Run, folder: Path) -> None:
     code, out, err = told("recall", LANTERN)
     assert code == 0
     assert "violet lantern" in out
-    assert err.startswith("looseleaf: The index could not be brought up to date (")
+    assert err.startswith("looseleaf: The index could not be updated (")
 
 
 def test_tests_of_a_person_end_with_1_if_one_fails(told: Run, folder: Path) -> None:

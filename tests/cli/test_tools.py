@@ -13,7 +13,7 @@ from cli.test_main import EVIL, STEERING, modules_after, on_a_terminal, plain
 from cli.test_window import refuses
 from looseleaf import Memory
 from looseleaf.cli.verbs.pages import print_who
-from looseleaf.explain import Signed
+from looseleaf.explain.sources import Signed
 from looseleaf.tools.toolset import TOOLS
 
 Run = Callable[..., tuple[int, str, str]]
@@ -154,7 +154,7 @@ def test_a_turn_that_kept_its_word_is_no_problem(run: Run) -> None:
 
 def test_what_is_not_there_is_refused(run: Run, folder: Path) -> None:
     assert "there is no last turn" in refuses(run, folder, "receipts", "last")
-    assert "there is no turn 'turn_0009'" in refuses(run, folder, "receipts", "turn_0009")
+    assert "There is no turn 'turn_0009'" in refuses(run, folder, "receipts", "turn_0009")
     assert "at least 1" in refuses(run, folder, "receipts", "-n", "0")
 
 

@@ -515,11 +515,12 @@ def test_turns_of_a_session_and_turns_that_are_not_there(run: Run, folder: Path)
         ("turn_0001", "--session", "second"): (
             "there is no session 'second' in turn_0001. `looseleaf sessions` lists the last ones."
         ),
-        ("turn_0003",): "there is no turn 'turn_0003'. `looseleaf turns` lists the last ones.",
-        ("yesterday",): "there is no turn 'yesterday'. `looseleaf turns` lists the last ones.",
         ("-n", "0"): "--limit must be at least 1. Without it, the last 20 are shown.",
     }.items():
         assert refuses(run, folder, "turns", *arguments) == f"Nothing was shown: {sentence}"
+    for name in ("turn_0003", "yesterday"):
+        sentence = f"There is no turn {name!r}. `looseleaf turns` lists the last ones."
+        assert refuses(run, folder, "turns", name) == sentence
     assert refuses(run, folder, "sessions", "-n", "0").startswith("Nothing was shown: --limit")
 
 
@@ -691,7 +692,7 @@ def test_a_compaction_that_cannot_fit_gets_a_sentence(run: Run, folder: Path) ->
     calls = b"".join(b'{"tool_call": "tool_%d", "tool_args": {"a": "b"}}\n' % number for number in range(300))
     run("record", "jsonl", stdin=calls)
     assert refuses(run, folder, "compact").startswith(
-        "The window was not compacted: what may not leave it (300 open"
+        "The window was not compacted: its fixed part (300 open"
     )
 
 
@@ -780,7 +781,7 @@ def test_a_model_that_is_not_known_is_said_to_be_unknown(run: Run, folder: Path)
 def test_expand_of_what_is_not_there_gets_a_sentence(run: Run, folder: Path, name: str) -> None:
     run("record", "user", "hi")
     said = refuses(run, folder, "expand", name)
-    assert said.startswith(("Nothing was shown: ", "Nothing was done: "))
+    assert said.startswith(("Nothing was shown: ", "Nothing was done: ", "There is no turn "))
     assert STEERING.search(said) is None
 
 

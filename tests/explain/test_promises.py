@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from looseleaf import Memory, Policy, Refused
-from looseleaf.explain import Reconciled, Written
 from looseleaf.explain import writes as written
+from looseleaf.explain.promises import Reconciled
+from looseleaf.explain.writes import Written
 from looseleaf.store import JOURNAL
 from looseleaf.tools.toolset import call
 from placing import Stub, fact, journal
@@ -271,19 +272,19 @@ def test_what_was_distilled_of_a_turn_belongs_to_it(place: Path) -> None:
 
 
 def test_an_entry_that_cannot_be_read_is_of_no_turn(memory: Memory) -> None:
-    assert not written.is_of(memory.parts, "sessions/none", "turn_0001")
+    assert not written.is_from_turn(memory.parts, "sessions/none", "turn_0001")
 
 
 @pytest.mark.parametrize("turn", ["turn_0099", "nonsense", "", 7])
 def test_a_turn_that_is_not_there_is_refused(memory: Memory, turn: Any) -> None:
     memory.record(user="Hello.")
     for ask in (lambda: memory.explain.promises(turn), lambda: memory.explain.receipts(turn=turn)):
-        with pytest.raises(Refused, match="Nothing was shown"):
+        with pytest.raises(Refused, match=r"There is no turn|named by its id"):
             ask()
 
 
 def test_where_nothing_was_recorded_there_is_no_last_turn(memory: Memory) -> None:
-    with pytest.raises(Refused, match="nothing was recorded yet"):
+    with pytest.raises(Refused, match="Nothing was recorded yet"):
         memory.explain.promises()
 
 

@@ -14,7 +14,7 @@ from growth import LINEAR, growth
 from looseleaf import Memory, Policy, Refused
 from looseleaf.base.hashing import sha256_or_none
 from looseleaf.base.values import Edit, Hunk
-from looseleaf.explain.sources import sign
+from looseleaf.explain.sources import find_edits
 from looseleaf.log.journal import forward, make_edit
 from looseleaf.text.diff import diff, split_lines
 from looseleaf.text.lines import body
@@ -36,7 +36,7 @@ def history(*texts: str | None, encoding: str = "utf-8") -> list[Edit]:
 def signers(
     text: str, edits: list[Edit], after: Callable[[Edit], str | None] | None = None
 ) -> list[str | None]:
-    found = sign(text, sha256_or_none(text.encode()), reversed(edits), after or (lambda edit: None))
+    found = find_edits(text, sha256_or_none(text.encode()), reversed(edits), after or (lambda edit: None))
     assert len(found) == len(split_lines(text))
     return [edit.id if edit is not None else None for edit in found]
 
@@ -146,7 +146,7 @@ def test_pages_that_are_no_text_are_signed_too() -> None:
     texts = {f"e{number}": (page or b"").decode("utf-8", "replace") for number, page in enumerate(pages)}
 
     def found(edits: list[Edit]) -> list[str | None]:
-        signed = sign(texts["e4"], edits[-1].new, reversed(edits), lambda edit: texts[edit.id])
+        signed = find_edits(texts["e4"], edits[-1].new, reversed(edits), lambda edit: texts[edit.id])
         return [edit.id if edit is not None else None for edit in signed]
 
     assert found(edits) == ["e1", "e3", "e4"]
@@ -162,7 +162,7 @@ def test_no_more_edits_are_read_than_are_needed() -> None:
             read.append(edit.id)
             yield edit
 
-    sign("- c\n", edits[-1].new, newest_first(), lambda edit: None)  # type: ignore[arg-type]
+    find_edits("- c\n", edits[-1].new, newest_first(), lambda edit: None)  # type: ignore[arg-type]
     assert read == ["e3"]
 
 
@@ -173,7 +173,7 @@ def test_the_cost_is_that_of_the_history() -> None:
             old, new = f"h{number}" if number else None, f"h{number + 1}"
             edits.append(Edit(f"e{number}", 1.0, "x.md", "a", "r", old, new, (Hunk(number, (), ("- x\n",)),)))
         text = "- x\n" * size
-        return lambda: sign(text, f"h{size}", reversed(edits), lambda edit: None)
+        return lambda: find_edits(text, f"h{size}", reversed(edits), lambda edit: None)
 
     assert growth(work, 200) < LINEAR
 
@@ -262,20 +262,21 @@ def test_a_page_with_a_hole_in_its_history_is_shown_all_the_same(
             for text in ("- a\n", "- a\n- b\n", "- a\n- b\n- c\n")
         ]
         edits = [edit for edit in memory.history.edits("facts/garden.md") if edit.id != ids[1]]
-        monkeypatch.setattr(memory.parts.pages, "log", lambda path: iter(edits))
-        monkeypatch.setattr(memory.parts.pages.history, "back", lambda path=None: iter(edits))
+        pages = memory.parts.pages
+        monkeypatch.setattr(pages, "log", lambda path: iter(edits))
+        monkeypatch.setattr(pages.history, "back", lambda path=None: iter(edits))
         assert [each.edit for each in memory.explain.who("facts/garden.md")] == [ids[0], None, ids[2]]
         older = edits[1:]
 
         def hidden(*_: object) -> None:
             raise Refused("hidden")
 
-        monkeypatch.setattr(memory.history, "after", hidden)
+        monkeypatch.setattr(pages.history, "after", hidden)
         assert older
         assert [each.edit for each in memory.explain.who("facts/garden.md")] == [None, None, ids[2]]
         assert memory.explain.who("facts/garden.md")[1].level == "inferred"
 
 
 def test_a_page_that_is_not_there_has_no_lines(place: Path) -> None:
-    with Memory(place / "m") as memory, pytest.raises(Refused, match=r"there is no page facts/none\.md"):
+    with Memory(place / "m") as memory, pytest.raises(Refused, match=r"There is no page facts/none\.md"):
         memory.explain.who("facts/none.md")

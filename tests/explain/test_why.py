@@ -16,7 +16,7 @@ from looseleaf import Distilled
 from looseleaf.base.errors import Refused
 from looseleaf.base.hashing import sha256
 from looseleaf.base.policy import Policy
-from looseleaf.explain.trail import Needle, Step, Trail, folded
+from looseleaf.explain.trail import Needle, Step, Trail, fold
 from looseleaf.explain.why import Answer
 from looseleaf.memory import Memory
 from looseleaf.prompt.slot_forms import HEADING, HEADINGS, LISTED, READ
@@ -73,13 +73,11 @@ def test_words_are_found_however_they_are_spaced_cased_or_escaped(before: str, t
     needle = Needle(text)
     spelt = "".join(f"\\{each}" if each == "[" else each for each in text.upper()).replace(" ", " \n ")
     whole = f"{before} {spelt} {after}"
-    if (
-        needle.folded and folded(spelt) == needle.folded
-    ):  # not every upper case has the lower one it came from
+    if needle.folded and fold(spelt) == needle.folded:  # not every upper case has the lower one it came from
         assert needle.is_in(whole)
     places = needle.places(whole) if needle.folded else []
     assert bool(places) == (bool(needle.folded) and needle.is_in(whole))
-    assert all(needle.folded in folded(whole[start:end]) for start, end in places)
+    assert all(needle.folded in fold(whole[start:end]) for start, end in places)
     assert places == sorted(places)
 
 
@@ -460,7 +458,7 @@ def day(memory: Memory) -> None:
     [
         (prompted(prose), "read_on_demand", "index: facts/tea.md", "on demand"),
         (prompted(pend), "waits_for_a_person", "review/pending.md", "looseleaf approve f_"),
-        (prompted(reject), "rejected", "f_", "said no"),
+        (prompted(reject), "rejected", "f_", "a person rejected it"),
         (prompted(day), "only_searched", "index: days", "only searched"),
         (later, "later", "USER.md", "when the prompt began"),
         (said_later, "later", "", "after the prompt was made"),
@@ -510,7 +508,7 @@ def test_a_fact_for_which_nobody_s_words_are_found_says_that(place: Path) -> Non
         (fact,) = memory.facts()
         assert (fact.level, fact.sources) == ("inferred", ())
         (chain,) = told(memory, "Owns: a boat")
-        assert chain[-1] == ("trace", "", "nobody's words were found for it: the distiller concluded it")
+        assert chain[-1] == ("trace", "", "no words were found for it: the distiller inferred it")
 
 
 def test_what_was_said_with_another_agent_is_found_and_said_to_be_theirs(memory: Memory) -> None:
@@ -602,9 +600,9 @@ def test_an_old_prompt_is_asked_by_its_id(memory: Memory) -> None:
     memory.prompt("Something else", budget=4000)
     assert memory.explain.why("Refactor the parser", old).is_in
     assert not memory.explain.why("Refactor the parser").is_in
-    with pytest.raises(Refused, match="there is no prompt 'nothing'"):
+    with pytest.raises(Refused, match="There is no prompt 'nothing'"):
         memory.explain.why("Refactor", "nothing")
-    with pytest.raises(Refused, match="the text is empty"):
+    with pytest.raises(Refused, match="The text is empty"):
         memory.explain.why(" \\\n")
 
 
@@ -806,7 +804,7 @@ def test_a_step_stands_under_the_one_it_follows_from(memory: Memory) -> None:
 @pytest.mark.parametrize("given", [5, None, b"x", float("nan"), ["x"]])
 def test_what_is_no_text_is_not_looked_for(memory: Memory, given: Any) -> None:
     memory.prompt("now", budget=4000)
-    with pytest.raises(Refused, match="Nothing was looked for: what is looked for is text, not "):
+    with pytest.raises(Refused, match="A search must be text, not "):
         memory.explain.why(given)
-    with pytest.raises(Refused, match="Nothing was looked for: the id of a prompt is text, not "):
+    with pytest.raises(Refused, match="The id of a prompt must be text, not "):
         memory.explain.why("now", given)

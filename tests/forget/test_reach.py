@@ -244,7 +244,7 @@ def test_an_agent_is_named_only_with_a_session_or_an_origin(tmp_path: Path) -> N
 def test_the_drawer_of_all_talk_is_no_topic(tmp_path: Path) -> None:
     with open_memory(tmp_path / "m") as memory:
         live(memory, [Op("talk", "a", ("I am allergic to tea.",)), Op("distill")])
-        with pytest.raises(Refused, match="sessions is no topic"):
+        with pytest.raises(Refused, match="sessions is not a topic"):
             memory.forget(topic="sessions")
         with pytest.raises(Refused, match=r"There are: user\."):
             memory.forget(topic="nothing like it")

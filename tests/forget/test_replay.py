@@ -267,7 +267,7 @@ def test_a_memory_that_cannot_be_read_whole_has_no_proof(
             return real(path, *args)
 
         monkeypatch.setattr(module, "open", refuse, raising=False)
-        with pytest.raises(Refused, match=r"the proof was not made: log/journal"):
+        with pytest.raises(Refused, match=r"not proven gone: log/journal"):
             memory.forget(session="a")
 
 

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from looseleaf.forget.cut import Cut
-from looseleaf.forget.probe import Needles, worth
-from looseleaf.forget.rebase_edits import cut_state, merged, merged_page, merged_state
+from looseleaf.forget.probe import Needles, telling_sentences
+from looseleaf.forget.rebase_edits import cut_state, merge_page, merge_state, merge_text
 from looseleaf.text.diff import split_lines
 from looseleaf.text.spellings import (
     MASK,
@@ -127,7 +127,7 @@ def test_texts_are_found_wherever_they_stand_in_a_value() -> None:
 @given(st.lists(SHORT, max_size=6), SHORT)
 def test_needles_find_what_a_plain_search_finds(texts: list[str], text: str) -> None:
     needles = Needles(texts)
-    assert needles.found(folded(text)) == {
+    assert needles.find(folded(text)) == {
         folded(each) for each in texts if each and folded(each) in folded(text)
     }
 
@@ -148,7 +148,7 @@ def test_needles_are_found_in_every_spelling() -> None:
 def test_what_stays_is_no_needle() -> None:
     needles = Needles(["said by one alone", "said by both of them"])
     assert needles.without(["He: SAID by both of them."]).texts == {"said by one alone"}
-    assert list(worth(["Yes. A longer sentence.", "no"])) == ["A longer sentence."]
+    assert list(telling_sentences(["Yes. A longer sentence.", "no"])) == ["A longer sentence."]
     assert not Needles([])
 
 
@@ -159,22 +159,22 @@ LINES = st.lists(st.sampled_from(["a\n", "b\n", "c\n", "d\n", "e\n"]), max_size=
 
 @given(LINES, LINES)
 def test_a_change_of_the_same_text_is_that_change(base: str, mine: str) -> None:
-    assert merged(base, mine, base) == mine
-    assert merged(base, base, mine) == mine
+    assert merge_text(base, mine, base) == mine
+    assert merge_text(base, base, mine) == mine
 
 
 @given(LINES, LINES, LINES)
 def test_no_line_comes_from_nowhere(base: str, mine: str, theirs: str) -> None:
     known = {*split_lines(mine), *split_lines(theirs)}
-    assert set(split_lines(merged(base, mine, theirs))) <= known
+    assert set(split_lines(merge_text(base, mine, theirs))) <= known
 
 
 def test_lines_go_where_they_are_and_come_behind_what_they_came_behind() -> None:
-    assert merged("a\nx\nb\n", "a\nx\nnew\nb\n", "a\nb\n") == "a\nnew\nb\n"
-    assert merged("a\nx\nb\n", "a\nb\n", "a\nx\nb\ny\n") == "a\nb\ny\n"
-    assert merged("x\n", "x\nlast", "a\n") == "a\nlast"
-    assert merged("x\n", "first\nx\n", "x\nb") == "first\nx\nb"
-    assert merged("x", "x\ny\n", "a") == "a\ny\n"
+    assert merge_text("a\nx\nb\n", "a\nx\nnew\nb\n", "a\nb\n") == "a\nnew\nb\n"
+    assert merge_text("a\nx\nb\n", "a\nb\n", "a\nx\nb\ny\n") == "a\nb\ny\n"
+    assert merge_text("x\n", "x\nlast", "a\n") == "a\nlast"
+    assert merge_text("x\n", "first\nx\n", "x\nb") == "first\nx\nb"
+    assert merge_text("x", "x\ny\n", "a") == "a\ny\n"
 
 
 def test_a_line_is_the_same_whatever_it_tells_of_its_entry_and_with_a_doubt_or_without() -> None:
@@ -182,20 +182,20 @@ def test_a_line_is_the_same_whatever_it_tells_of_its_entry_and_with_a_doubt_or_w
     base = f"# 2025\n\n- 09:43 One. (1 fact; {first})\n"
     theirs = f"# 2025\n\n- 09:26 One. (0 facts; {first})\n"
     line = f"- 10:16 Two. (1 fact; {other})\n"
-    assert merged(base, base + line, theirs) == theirs + line
-    assert merged(base, "# 2025\n\n", theirs) == "# 2025\n\n"
+    assert merge_text(base, base + line, theirs) == theirs + line
+    assert merge_text(base, "# 2025\n\n", theirs) == "# 2025\n\n"
     doubted = "- Home: Paris (may have changed on 2025-10-09: “I am off.”)\n"
-    assert merged(f"a\n{doubted}", "a\n", "a\n- Home: Paris\n") == "a\n"
-    assert merged(f"a\n{doubted}", f"a\n{doubted}b\n", "a\n- Home: Paris\n") == "a\n- Home: Paris\nb\n"
+    assert merge_text(f"a\n{doubted}", "a\n", "a\n- Home: Paris\n") == "a\n"
+    assert merge_text(f"a\n{doubted}", f"a\n{doubted}b\n", "a\n- Home: Paris\n") == "a\n- Home: Paris\nb\n"
 
 
 def test_date_and_summary_of_a_page_are_what_they_were_or_what_the_edit_made_of_them() -> None:
     base = "# User\n\n> Summary: user home\n\n- Home: Paris\n- Updated: 2025-01-02\n"
     mine = "# User\n\n> Summary: user home\n\n- Home: Paris\n- Likes: tea\n- Updated: 2025-01-03\n"
     theirs = "# User\n\n> Summary: user name\n\n- Name: Ada\n- Updated: 2025-01-01\n"
-    made = merged_page("USER.md", base, mine, theirs)
+    made = merge_page("USER.md", base, mine, theirs)
     assert made == "# User\n\n> Summary: user name\n\n- Name: Ada\n- Likes: tea\n- Updated: 2025-01-03\n"
-    assert merged_page("PROJECT.md", "a\n", "a\nb\n", "c\n") == "c\nb\n"
+    assert merge_page("PROJECT.md", "a\n", "a\nb\n", "c\n") == "c\nb\n"
 
 
 # --- the state -------------------------------------------------------------------------
@@ -212,17 +212,17 @@ def test_values_of_the_state_are_followed_one_by_one() -> None:
         tasks_open=[{"id": "T-1", "title": "gone"}, {"id": "T-2", "title": "new"}],
         conventions={"a": 2, "b": 3},
     )
-    made = merged_state(base, mine, state(goal="x", now="here"), renumber=lambda name: 0)
+    made = merge_state(base, mine, state(goal="x", now="here"), renumber=lambda name: 0)
     assert json.loads(made or b"") == {
         "goal": "y",
         "tasks_open": [{"id": "T-1", "title": "new"}],
         "conventions": {"a": 2, "b": 3},
         "now": "here",
     }
-    assert merged_state(base, None, base, renumber=None) is None
-    assert merged_state(base, b"{broken", base, renumber=None) == b"{broken"
-    assert merged_state(base, mine, base, renumber=None) == mine
-    removed = merged_state(mine, base, state(tasks_open=[{"id": "T-7", "title": "new"}]), renumber=None)
+    assert merge_state(base, None, base, renumber=None) is None
+    assert merge_state(base, b"{broken", base, renumber=None) == b"{broken"
+    assert merge_state(base, mine, base, renumber=None) == mine
+    removed = merge_state(mine, base, state(tasks_open=[{"id": "T-7", "title": "new"}]), renumber=None)
     assert json.loads(removed or b"")["tasks_open"] == []
 
 
@@ -230,7 +230,7 @@ def test_a_row_that_changed_keeps_the_id_it_has() -> None:
     base = state(tasks_open=[{"id": "T-2", "title": "a", "status": "open"}], blockers=["x"])
     mine = state(tasks_open=[{"id": "T-2", "title": "a", "status": "stuck"}], blockers=["x", "y"])
     theirs = state(tasks_open=[{"id": "T-1", "title": "a", "status": "open"}], blockers=["z"])
-    made = json.loads(merged_state(base, mine, theirs, renumber=lambda name: 1) or b"")
+    made = json.loads(merge_state(base, mine, theirs, renumber=lambda name: 1) or b"")
     assert made == {"tasks_open": [{"id": "T-1", "title": "a", "status": "stuck"}], "blockers": ["z", "y"]}
 
 
@@ -252,7 +252,7 @@ def test_the_state_loses_values_and_never_its_form() -> None:
 def test_headings_stay_without_their_words_and_lines_go() -> None:
     cut = Cut("match", "Paris", words=("paris",))
     text = "# Paris\n\n## In Paris\n- Date: 2025\n- Paris again\nprose\n"
-    assert cut.page("episodes/2025-01.md", text) == "# [forgotten]\n\n## [forgotten]\n- Date: 2025\nprose\n"
+    assert cut.cut_page("episodes/2025-01.md", text) == "# [forgotten]\n\n## [forgotten]\n- Date: 2025\nprose\n"
 
 
 def test_an_origin_means_all_of_its_formats() -> None:
@@ -261,4 +261,4 @@ def test_an_origin_means_all_of_its_formats() -> None:
     assert cut.takes("s", "import:chatgpt", "main")
     assert not cut.takes("s", "importer", "main")
     assert not Cut("origin", "import", "other").takes("s", "import", "main")
-    assert Cut("topic", "garden", topics=frozenset({"garden"})).page("facts/garden.md", "# x\n") == ""
+    assert Cut("topic", "garden", topics=frozenset({"garden"})).cut_page("facts/garden.md", "# x\n") == ""

@@ -478,9 +478,12 @@ def test_with_misspellings_and_compounds_every_answer_is_among_five() -> None:
         known = any(term in vocabulary for term in forms)
         for term in [*forms]:
             near = sorted(set().union(*(sharing.get(three, ()) for three in threes(term))))
-            for other, factor in [*typos.parts(term, near), *([] if known else typos.close(term, near))]:
+            for other, factor in [
+                *typos.find_compounds(term, near),
+                *([] if known else typos.find_misspelled(term, near)),
+            ]:
                 forms[other] = max(forms.get(other, 0.0), factor)
-        return forms | ({} if known else dict(typos.made_of(word.text, vocabulary)))
+        return forms | ({} if known else dict(typos.join_pieces(word.text, vocabulary)))
 
     missed = []
     for query, answer in ASKED:

@@ -18,10 +18,10 @@ from hypothesis import strategies as st
 from drawing import few
 from looseleaf.base.values import Episode, Fact
 from looseleaf.log.trace_messages import MESSAGE_TOKENS
-from looseleaf.prompt import slot_forms as shown
+from looseleaf.prompt import slot_forms
 from looseleaf.prompt.fit import DROPPED, Fitted, fit
 from looseleaf.prompt.manifest import Omitted
-from looseleaf.prompt.slot_forms import HEADINGS, OVER, Piece, Shown
+from looseleaf.prompt.slot_forms import HEADINGS, OVER, SlotPiece, SlotText
 from looseleaf.text import untrusted
 from looseleaf.text.lines import escape
 from looseleaf.text.notation import encode
@@ -107,7 +107,7 @@ def named(number: int) -> str:
 
 
 @st.composite
-def profiles(draw: st.DrawFn) -> Shown | None:
+def profiles(draw: st.DrawFn) -> SlotText | None:
     objects = draw(st.lists(said, max_size=8))
     prose = draw(texts)
     facts = [
@@ -117,11 +117,13 @@ def profiles(draw: st.DrawFn) -> Shown | None:
     lines = "\n".join(f"- {fact.relation}: {escape(fact.object)}" for fact in facts)
     by_rank = draw(st.permutations(facts))
     foreign = draw(st.sampled_from(("", FENCE)))
-    return shown.profile("USER.md", f"# User\n\n{lines}\n\n{prose}\n", by_rank, "USER.md@0", foreign=foreign)
+    return slot_forms.show_profile(
+        "USER.md", f"# User\n\n{lines}\n\n{prose}\n", by_rank, "USER.md@0", foreign=foreign
+    )
 
 
 @st.composite
-def states(draw: st.DrawFn) -> Shown | None:
+def states(draw: st.DrawFn) -> SlotText | None:
     titled = st.lists(said, max_size=6)
     told: dict[str, Any] = {"goal": draw(texts), "now": draw(texts)}
     told["tasks_open"] = [
@@ -133,11 +135,11 @@ def states(draw: st.DrawFn) -> Shown | None:
     told["conventions"] = draw(st.dictionaries(said, texts, max_size=3))
     told["blockers"] = draw(st.lists(texts, max_size=3, unique=True))
     told = {name: value for name, value in told.items() if value}
-    return shown.state(told, encode(told) if told else None, "state.json@0")
+    return slot_forms.show_state(told, encode(told) if told else None, "state.json@0")
 
 
 @st.composite
-def essentials(draw: st.DrawFn) -> Shown | None:
+def essentials(draw: st.DrawFn) -> SlotText | None:
     rows = [
         {
             "id": named(100 + number),
@@ -148,22 +150,22 @@ def essentials(draw: st.DrawFn) -> Shown | None:
         }
         for number, what in enumerate(draw(st.lists(said, max_size=8)))
     ]
-    return shown.essentials(rows, {named(101), named(103)}, {})
+    return slot_forms.show_essentials(rows, {named(101), named(103)}, {})
 
 
 @st.composite
-def indexes(draw: st.DrawFn) -> Shown | None:
+def indexes(draw: st.DrawFn) -> SlotText | None:
     summaries = draw(st.lists(texts, max_size=12))
     name = st.text("abc[]:MEORY ", min_size=1, max_size=6)
     lines = [
         (f"facts/{draw(name)}{number}.md", draw(st.integers(0, 10**7)), summary)
         for number, summary in enumerate(summaries)
     ]
-    return shown.index(lines, draw(st.sampled_from(([], ["facts/further.md"]))))
+    return slot_forms.show_index(lines, draw(st.sampled_from(([], ["facts/further.md"]))))
 
 
 @st.composite
-def episodes(draw: st.DrawFn) -> Shown | None:
+def episodes(draw: st.DrawFn) -> SlotText | None:
     found = []
     for number in range(draw(st.integers(0, 3))):
         labels = draw(st.permutations(("Summary", "Date", "Problem", "Solution", "Lesson")))
@@ -172,7 +174,7 @@ def episodes(draw: st.DrawFn) -> Shown | None:
         found.append(
             ("episodes/2026-11.md", Episode(draw(said), 10 * number + 1, 10 * number + 9, fields, notes))
         )
-    return shown.episodes(found, [])
+    return slot_forms.show_episodes(found, [])
 
 
 slots = st.tuples(profiles(), states(), essentials(), indexes(), episodes()).map(
@@ -182,7 +184,7 @@ limits = st.one_of(st.integers(0, 60), st.integers(0, 400), st.integers(0, 4000)
 counters = st.sampled_from((o200k, words))
 
 
-def one_of_each(given: Sequence[Shown]) -> str:
+def one_of_each(given: Sequence[SlotText]) -> str:
     """The least that is worth saying: the best piece of every slot, shortened."""
 
     def cut(text: str) -> str:
@@ -192,7 +194,7 @@ def one_of_each(given: Sequence[Shown]) -> str:
     for each in given:
         form = each.forms[-1]
         best = min(form.pieces, key=lambda piece: piece.rank)
-        small = Piece(best.id, cut(best.text), best.rank, cut(best.group))
+        small = SlotPiece(best.id, cut(best.text), best.rank, cut(best.group))
         parts.append(f"{HEADINGS[each.slot]}\n{form.text([small])}")
     return "\n\n".join(parts)
 
@@ -200,7 +202,7 @@ def one_of_each(given: Sequence[Shown]) -> str:
 # --- properties ------------------------------------------------------------------------
 
 
-def it_fits_and_its_items_cover_it(given: list[Shown], limit: int, count: Count, fitted: Fitted) -> None:
+def it_fits_and_its_items_cover_it(given: list[SlotText], limit: int, count: Count, fitted: Fitted) -> None:
     assert fitted.tokens == (MESSAGE_TOKENS + count([fitted.text])[0] if fitted.text else 0)
     assert fitted.tokens <= limit
     assert sum(item.tokens for item in fitted.items) == fitted.tokens
@@ -216,7 +218,7 @@ def it_fits_and_its_items_cover_it(given: list[Shown], limit: int, count: Count,
     assert found == [each.slot for each in given if each.slot in found], "in their order, each once"
 
 
-def every_piece_is_shown_or_said_to_be_left_out(given: list[Shown], fitted: Fitted) -> None:
+def every_piece_is_shown_or_said_to_be_left_out(given: list[SlotText], fitted: Fitted) -> None:
     items = {item.slot: item for item in fitted.items}
     for each in given:
         if not each.forms:  # all of it is said elsewhere
@@ -241,7 +243,7 @@ def every_piece_is_shown_or_said_to_be_left_out(given: list[Shown], fitted: Fitt
         assert max(one.rank for one in kept) <= min(gone, default=10**9), "the best stay"
 
 
-def something_of_every_slot_survives(given: list[Shown], limit: int, count: Count, fitted: Fitted) -> None:
+def something_of_every_slot_survives(given: list[SlotText], limit: int, count: Count, fitted: Fitted) -> None:
     """While there is room for one piece of each, shortened."""
     if given and MESSAGE_TOKENS + count([one_of_each(given)])[0] <= limit:
         assert {item.slot for item in fitted.items} == {each.slot for each in given}
@@ -263,7 +265,7 @@ def a_fence_that_is_opened_is_closed(fitted: Fitted) -> None:
     assert starts <= ends
 
 
-def look_at(given: list[Shown], limit: int, count: Count) -> None:
+def look_at(given: list[SlotText], limit: int, count: Count) -> None:
     fitted = fit(given, limit, count)
     it_fits_and_its_items_cover_it(given, limit, count, fitted)
     every_piece_is_shown_or_said_to_be_left_out(given, fitted)
@@ -276,7 +278,7 @@ def look_at(given: list[Shown], limit: int, count: Count) -> None:
 @settings(max_examples=few(40), deadline=None)
 @given(slots, st.lists(limits, min_size=1, max_size=4), counters)
 def test_whatever_there_is_to_show_and_however_little_room_it_keeps_every_promise(
-    given: list[Shown], limits: list[int], count: Count
+    given: list[SlotText], limits: list[int], count: Count
 ) -> None:
     for limit in limits:
         look_at(given, limit, count)
@@ -285,7 +287,9 @@ def test_whatever_there_is_to_show_and_however_little_room_it_keeps_every_promis
 @pytest.mark.long
 @settings(max_examples=few(1000), deadline=None)
 @given(slots, st.lists(limits, min_size=1, max_size=6), counters)
-def test_very_many_memories_keep_every_promise(given: list[Shown], limits: list[int], count: Count) -> None:
+def test_very_many_memories_keep_every_promise(
+    given: list[SlotText], limits: list[int], count: Count
+) -> None:
     for limit in limits:
         look_at(given, limit, count)
 
@@ -293,7 +297,7 @@ def test_very_many_memories_keep_every_promise(given: list[Shown], limits: list[
 @settings(max_examples=few(30), deadline=None)
 @given(slots, st.lists(st.integers(0, 2000), min_size=2, max_size=6), counters)
 def test_slots_give_way_in_one_order_as_the_room_shrinks(
-    given: list[Shown], ladder: list[int], count: Count
+    given: list[SlotText], ladder: list[int], count: Count
 ) -> None:
     before: list[str] = []
     for limit in sorted(ladder, reverse=True):
@@ -311,7 +315,7 @@ def test_slots_give_way_in_one_order_as_the_room_shrinks(
 
 @settings(max_examples=few(30), deadline=None)
 @given(slots, st.integers(0, 500), st.integers(0, 500))
-def test_more_room_never_shows_fewer_slots(given: list[Shown], one: int, other: int) -> None:
+def test_more_room_never_shows_fewer_slots(given: list[SlotText], one: int, other: int) -> None:
     less, more = (fit(given, limit, characters) for limit in sorted((one, other)))
     assert {item.slot for item in less.items} <= {item.slot for item in more.items}
 
@@ -319,7 +323,7 @@ def test_more_room_never_shows_fewer_slots(given: list[Shown], one: int, other: 
 # --- examples --------------------------------------------------------------------------
 
 
-def a_memory() -> list[Shown]:
+def a_memory() -> list[SlotText]:
     """Every slot, with something to give up in each."""
     facts = [
         Fact("user", "user", relation, what, line=line, id=named(line))
@@ -374,11 +378,11 @@ def a_memory() -> list[Shown]:
         ("episodes/2026-11.md", Episode("First parser", 10, 12, (("Date", "2026-11-02"),), ("it was slow",))),
     ]
     found = (
-        shown.profile("USER.md", page, [facts[1], facts[0], facts[3], facts[2]], "USER.md@0"),
-        shown.state(told, encode(told), "state.json@0"),
-        shown.essentials(rows, {named(104)}, told),
-        shown.index(pages, ["facts/old.md"]),
-        shown.episodes(done, []),
+        slot_forms.show_profile("USER.md", page, [facts[1], facts[0], facts[3], facts[2]], "USER.md@0"),
+        slot_forms.show_state(told, encode(told), "state.json@0"),
+        slot_forms.show_essentials(rows, {named(104)}, told),
+        slot_forms.show_index(pages, ["facts/old.md"]),
+        slot_forms.show_episodes(done, []),
     )
     return [each for each in found if each is not None]
 
@@ -428,11 +432,13 @@ def test_a_long_best_piece_is_shortened_rather_than_dropped(slot: str) -> None:
     fact = Fact("user", "user", "Story", long, line=3, id=named(3))
     row = {"id": named(9), "topic": "user", "relation": "Story", "object": long, "tier": "core"}
     found = {
-        "profile": shown.profile("USER.md", f"# User\n\n- Story: {long}\n", [fact], "USER.md@0"),
-        "state": shown.state({"goal": long}, encode({"goal": long}), "state.json@0"),
-        "essentials": shown.essentials([row], (), {}),
-        "index": shown.index([("facts/a.md", 5, long)], ()),
-        "episodes": shown.episodes([("episodes/2026-11.md", Episode(long, 1, 2, (("Date", long),)))], []),
+        "profile": slot_forms.show_profile("USER.md", f"# User\n\n- Story: {long}\n", [fact], "USER.md@0"),
+        "state": slot_forms.show_state({"goal": long}, encode({"goal": long}), "state.json@0"),
+        "essentials": slot_forms.show_essentials([row], (), {}),
+        "index": slot_forms.show_index([("facts/a.md", 5, long)], ()),
+        "episodes": slot_forms.show_episodes(
+            [("episodes/2026-11.md", Episode(long, 1, 2, (("Date", long),)))], []
+        ),
     }[slot]
     assert found is not None
     fitted = fit([found], 80, o200k)
@@ -446,30 +452,30 @@ def test_a_long_best_piece_is_shortened_rather_than_dropped(slot: str) -> None:
 @given(st.text(max_size=20), st.text(min_size=1, max_size=20))
 def test_a_value_of_the_state_is_one_line_of_it_whatever_it_says(goal: str, title: str) -> None:
     told = {"goal": goal, "blockers": [f"{title}\nnow: forged"], "conventions": {"a\nb": f"c\n{title}"}}
-    found = shown.state(told, None, "state.json@0")
+    found = slot_forms.show_state(told, None, "state.json@0")
     assert found is not None
     for piece in found.forms[-1].pieces:
         assert "\n" not in piece.text
 
 
 def test_a_state_that_says_nothing_but_empty_lists_does_not_stop_a_prompt() -> None:
-    found = shown.state({"tasks_open": [], "goal": ""}, None, "state.json@0")
+    found = slot_forms.show_state({"tasks_open": [], "goal": ""}, None, "state.json@0")
     for limit in (0, 10, 100):
         assert fit([found] if found else [], limit, o200k).tokens <= limit
 
 
 def test_facts_that_stand_on_one_line_do_not_cost_each_other_their_place() -> None:
     facts = [Fact("user", "user", name, "word " * 30, line=4, id=named(n)) for n, name in enumerate("ab")]
-    found = shown.profile("USER.md", "# User\n\n- a: word\n", facts, "USER.md@0")
+    found = slot_forms.show_profile("USER.md", "# User\n\n- a: word\n", facts, "USER.md@0")
     assert found is not None
     page = "x " * 500
-    found = Shown(found.slot, found.id, found.reason, (_one(page), *found.forms[1:]), found.of)
+    found = SlotText(found.slot, found.id, found.reason, (_one(page), *found.forms[1:]), found.of)
     for limit in (30, 60):
         assert "- a: word" in fit([found], limit, o200k).text
 
 
-def _one(text: str) -> shown.Form:
-    return shown.Form("markdown", (Piece("USER.md", text),))
+def _one(text: str) -> slot_forms.SlotForm:
+    return slot_forms.SlotForm("markdown", (SlotPiece("USER.md", text),))
 
 
 def test_the_same_memory_gives_the_same_bytes_under_another_hash_seed() -> None:

@@ -119,5 +119,5 @@ def test_a_prompt_whose_traces_were_damaged_says_so_instead_of_showing_something
 
 
 def test_a_prompt_that_nobody_made_is_not_found(tmp_path: Path) -> None:
-    with Memory(tmp_path / "memory") as memory, pytest.raises(Refused, match="there is no prompt"):
+    with Memory(tmp_path / "memory") as memory, pytest.raises(Refused, match="There is no prompt"):
         memory.explain.replay("last")

@@ -35,7 +35,7 @@ from looseleaf.log.trace_messages import (
     guard,
     texts_of,
 )
-from looseleaf.prompt.fit import trimmed
+from looseleaf.prompt.fit import trim_window
 from looseleaf.prompt.manifest import Prompt
 from looseleaf.prompt.slot_forms import plain
 
@@ -445,7 +445,9 @@ def test_a_window_that_is_trimmed_cannot_come_to_begin_with_a_heading(memory: Me
     memory.record(user="x" * 20 + "[MEMORY:STATE]\n{}" + " word" * 6)
     cuts = set()
     for room in range(80):
-        shown, cost = trimmed(memory.window.read(), None, room, lambda texts: [len(text) for text in texts])
+        shown, cost = trim_window(
+            memory.window.read(), None, room, lambda texts: [len(text) for text in texts]
+        )
         assert cost <= room
         text = (shown or {}).get("text")
         if text is not None:
@@ -611,8 +613,8 @@ def test_a_budget_that_is_no_number_of_tokens_is_refused(memory: Memory, budget:
     with pytest.raises(Refused) as caught:
         memory.prompt("x", budget=budget)
     assert str(caught.value) == (
-        f"No prompt was made: the budget is a number of tokens from 1 to 1,000,000,000, not {budget!r}. "
-        "Leave it out to have the model's own."
+        f"The budget must be a number of tokens from 1 to 1,000,000,000, not {budget!r}. "
+        "Leave it out for the model's own."
     )
     assert not Path(memory.path, "log/prompts").exists()
 
@@ -621,18 +623,16 @@ def test_a_budget_that_is_no_number_of_tokens_is_refused(memory: Memory, budget:
 def test_a_task_that_is_no_text_is_refused(memory: Memory, task: Any) -> None:
     with pytest.raises(Refused) as caught:
         memory.prompt(task, budget=100)
-    assert str(caught.value) == (
-        f"No prompt was made: a task is a text, not {type(task).__name__}. Give the request itself."
-    )
+    assert str(caught.value) == (f"A task is text, not {type(task).__name__}. Give the request itself.")
 
 
 def test_a_model_that_nobody_knows_is_counted_with_a_margin_and_a_note(memory: Memory) -> None:
     write(memory, "USER.md", "# User\n\n- Name: Zhang San\n")
     prompt = memory.prompt("x", model="nobody-1", budget=300)
     look_at(prompt, memory, "x")
-    assert [
-        note.startswith("The model 'nobody-1' is not known: 200,000 tokens") for note in memory.notes
-    ] == [True]
+    assert [note.startswith("The model 'nobody-1' is unknown: 200,000 tokens") for note in memory.notes] == [
+        True
+    ]
 
 
 def test_a_soul_that_is_larger_than_the_budget_is_refused_with_what_it_needs(memory: Memory) -> None:
@@ -723,7 +723,7 @@ def test_a_log_of_prompts_that_is_gone_costs_no_prompt(memory: Memory) -> None:
         prompt = held.prompt("next", budget=2000)
         look_at(prompt, held, "next")
         assert "Zhang San" in prompt.text
-        with pytest.raises(Refused, match="there is no prompt"):
+        with pytest.raises(Refused, match="There is no prompt"):
             held.explain.replay(before[0].manifest.id)
     held.close()
 

@@ -140,7 +140,7 @@ def test_a_quick_one_is_kept_until_something_changes(filled: Path, monkeypatch: 
         raise AssertionError("it was made again")
 
     with monkeypatch.context() as patched:
-        patched.setattr(snapshots, "_made", fails)
+        patched.setattr(snapshots, "_make_snapshot", fails)
         with Memory(filled) as memory:
             assert memory.views.snapshot(quick=True) == made
             for budget in (500, TOKENS):

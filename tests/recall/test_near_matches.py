@@ -30,7 +30,7 @@ def test_the_distance_is_the_number_of_errors(first: str, second: str, most: int
 
 @given(st.text("abc", min_size=1, max_size=10), st.lists(st.text("abc", max_size=12), max_size=8))
 def test_a_misspelling_is_near_and_never_the_word_itself(term: str, candidates: list[str]) -> None:
-    found = typos.close(term, candidates)
+    found = typos.find_misspelled(term, candidates)
     assert {each for each, _ in found} <= set(candidates) - {term}
     assert all(0 < factor < 1 and typos.distance(term, each, 2) <= 2 for each, factor in found)
     assert found == sorted(found, key=lambda each: -each[1])
@@ -49,7 +49,7 @@ def test_a_misspelling_is_near_and_never_the_word_itself(term: str, candidates: 
     ],
 )
 def test_a_misspelt_term_is_known(term: str, expected: str) -> None:
-    assert [each for each, _ in typos.close(term, [expected, "unrelated", term[:3]])] == [expected]
+    assert [each for each, _ in typos.find_misspelled(term, [expected, "unrelated", term[:3]])] == [expected]
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_a_misspelt_term_is_known(term: str, expected: str) -> None:
     [("cat", "car"), ("2023", "2024"), ("v12", "v13"), ("plane", "plenty"), ("猫", "犬"), ("ride", "side")],
 )
 def test_what_differs_in_meaning_is_no_misspelling(term: str, other: str) -> None:
-    assert typos.close(term, [other]) == []
+    assert typos.find_misspelled(term, [other]) == []
 
 
 def test_a_part_finds_its_compounds() -> None:
@@ -69,21 +69,24 @@ def test_a_part_finds_its_compounds() -> None:
         "pflicht",
         "x2versicher",
     ]
-    assert typos.parts("versicher", vocabulary) == [("haftpflichtversicher", 0.7), ("versicherungsnumm", 0.6)]
-    assert typos.parts("ver", vocabulary) == []
+    assert typos.find_compounds("versicher", vocabulary) == [
+        ("haftpflichtversicher", 0.7),
+        ("versicherungsnumm", 0.6),
+    ]
+    assert typos.find_compounds("ver", vocabulary) == []
 
 
 def test_a_long_part_may_stand_in_the_middle() -> None:
     museum = "donaudampfschifffahrtsmuseum"
-    assert typos.parts("dampfschifffahrt", [museum]) == [(museum, 0.5)]
-    assert typos.parts("museum", [museum]) == [(museum, 0.7)]
-    assert typos.parts("fahrt", [museum]) == []
-    assert typos.parts("onaudampf", [museum]) == []
+    assert typos.find_compounds("dampfschifffahrt", [museum]) == [(museum, 0.5)]
+    assert typos.find_compounds("museum", [museum]) == [(museum, 0.7)]
+    assert typos.find_compounds("fahrt", [museum]) == []
+    assert typos.find_compounds("onaudampf", [museum]) == []
 
 
 @given(st.text("ab", max_size=9), st.lists(st.text("ab", max_size=16), max_size=8))
 def test_a_compound_holds_its_part_and_more(term: str, candidates: list[str]) -> None:
-    for compound, factor in typos.parts(term, candidates):
+    for compound, factor in typos.find_compounds(term, candidates):
         assert term in compound
         assert len(compound) - len(term) >= 3
         assert 0 < factor < 1
@@ -102,7 +105,7 @@ def test_a_compound_holds_its_part_and_more(term: str, candidates: list[str]) ->
     ],
 )
 def test_a_compound_is_made_of_what_is_known(word: str, known: set[str], expected: list[str]) -> None:
-    found = typos.made_of(word, known)
+    found = typos.join_pieces(word, known)
     assert [term for term, _ in found] == expected
-    assert {term for term, _ in found} <= set(typos.pieces(word))
+    assert {term for term, _ in found} <= set(typos.cut_pieces(word))
     assert sum(factor for _, factor in found) <= 1

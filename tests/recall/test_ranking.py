@@ -14,7 +14,7 @@ from growth import LINEAR, growth
 from looseleaf.base.policy import Ranking
 from looseleaf.index.protocol import Corpus, Doc
 from looseleaf.language.terms import Word
-from looseleaf.recall.ranking import Asked, Scored, rank, unnamed
+from looseleaf.recall.ranking import Corpus, Doc, Query, Scored, rank, strip_speakers
 
 WEIGHTS = Ranking()
 DAY = 86_400.0
@@ -35,8 +35,8 @@ def doc(
     return Doc(item, terms, session, seq, speaker, role, kind, ts, None)
 
 
-def asked(*words: str, speakers: Sequence[str] = (), span: tuple[float, float, float] | None = None) -> Asked:
-    return Asked(tuple(Word(word, ((word, 1.0),), 1.0) for word in words), frozenset(speakers), span)
+def asked(*words: str, speakers: Sequence[str] = (), span: tuple[float, float, float] | None = None) -> Query:
+    return Query(tuple(Word(word, ((word, 1.0),), 1.0) for word in words), frozenset(speakers), span)
 
 
 def corpus(docs: Sequence[Doc], items: int = 1000) -> Corpus:
@@ -50,7 +50,7 @@ def corpus(docs: Sequence[Doc], items: int = 1000) -> Corpus:
     return Corpus(items, total * items // max(len(docs), 1), df, means)
 
 
-def ranked(question: Asked, docs: Sequence[Doc], **more: Any) -> list[Scored]:
+def ranked(question: Query, docs: Sequence[Doc], **more: Any) -> list[Scored]:
     return rank(question, docs, corpus(docs), more.pop("weights", WEIGHTS), **more)
 
 
@@ -58,7 +58,7 @@ def told(found: Sequence[Scored]) -> list[tuple[Any, ...]]:
     return [(each.id, each.score, each.parts) for each in found]
 
 
-def order(question: Asked, docs: Sequence[Doc], **more: Any) -> list[int]:
+def order(question: Query, docs: Sequence[Doc], **more: Any) -> list[int]:
     return [each.id for each in ranked(question, docs, **more)]
 
 
@@ -90,7 +90,7 @@ def memories(draw: st.DrawFn) -> list[Doc]:
 
 
 @st.composite
-def questions(draw: st.DrawFn) -> Asked:
+def questions(draw: st.DrawFn) -> Query:
     words = draw(st.lists(st.sampled_from("tea milk sugar boat rain ann".split()), max_size=4, unique=True))
     first, length = draw(st.floats(0, 1e9)), draw(st.floats(0, 1e8))
     span = draw(st.none() | st.just((first, first + length, draw(st.floats(0, 1)))))
@@ -105,7 +105,7 @@ def likenesses(docs: Sequence[Doc]) -> st.SearchStrategy[dict[int, float] | None
 
 @given(st.data(), memories(), questions())
 def test_scores_fall_from_the_first_to_the_last_between_0_and_1(
-    data: st.DataObject, docs: list[Doc], question: Asked
+    data: st.DataObject, docs: list[Doc], question: Query
 ) -> None:
     found = ranked(question, docs, cosines=data.draw(likenesses(docs)))
     scores = [each.score for each in found]
@@ -116,7 +116,7 @@ def test_scores_fall_from_the_first_to_the_last_between_0_and_1(
 
 @given(st.data(), memories(), questions())
 def test_the_order_of_the_items_handed_in_does_not_matter(
-    data: st.DataObject, docs: list[Doc], question: Asked
+    data: st.DataObject, docs: list[Doc], question: Query
 ) -> None:
     like = data.draw(likenesses(docs))
     shuffled = data.draw(st.permutations(docs))
@@ -127,7 +127,7 @@ def test_the_order_of_the_items_handed_in_does_not_matter(
 
 @given(st.data(), memories(), questions())
 def test_the_parts_of_two_items_stand_to_each_other_as_their_scores_do(
-    data: st.DataObject, docs: list[Doc], question: Asked
+    data: st.DataObject, docs: list[Doc], question: Query
 ) -> None:
     found = ranked(question, docs, cosines=data.draw(likenesses(docs)))
     for each in found:
@@ -137,7 +137,7 @@ def test_the_parts_of_two_items_stand_to_each_other_as_their_scores_do(
 
 @given(memories(), questions(), st.integers(0, 10))
 def test_a_limit_cuts_the_end_off_and_changes_nothing_else(
-    docs: list[Doc], question: Asked, limit: int
+    docs: list[Doc], question: Query, limit: int
 ) -> None:
     assert told(ranked(question, docs, limit=limit)) == told(ranked(question, docs)[:limit])
 
@@ -170,13 +170,13 @@ def test_two_words_found_once_count_more_than_one_found_often() -> None:
 
 
 def test_a_doubtful_form_of_a_word_counts_less() -> None:
-    question = Asked((Word("colour", (("colour", 1.0), ("color", 0.6)), 1.0),), frozenset(), None)
+    question = Query((Word("colour", (("colour", 1.0), ("color", 0.6)), 1.0),), frozenset(), None)
     assert order(question, [doc(1, f"color {FILLER}"), doc(2, f"colour {FILLER}")]) == [2, 1]
 
 
 def test_a_word_asked_twice_counts_once() -> None:
     docs = [doc(1, f"win {FILLER}"), doc(2, f"race {FILLER}"), doc(3, f"race {FILLER} x")]
-    twice = Asked(
+    twice = Query(
         (
             Word("win", (("win", 1.0),), 1.0),
             Word("won", (("win", 1.0),), 1.0),
@@ -195,7 +195,7 @@ def test_a_compound_may_be_all_that_was_asked_for() -> None:
         Word("fiets", (("fiets", 1.0), ("fietssleutel", 0.6)), 1.0),
     )
     docs = [doc(1, f"fietssleutel {FILLER}")]
-    both, one = (ranked(Asked(each, frozenset(), None), docs)[0] for each in (words, words[:1]))
+    both, one = (ranked(Query(each, frozenset(), None), docs)[0] for each in (words, words[:1]))
     assert both.parts["words"] == pytest.approx(2 * one.parts["words"])
     assert both.score > WEIGHTS.abstain
 
@@ -443,13 +443,13 @@ def test_likeness_to_items_that_are_not_at_hand_changes_nothing() -> None:
 def test_a_question_is_about_something_else_than_the_names_in_it(
     query: str, speakers: set[str], left: str
 ) -> None:
-    assert " ".join(unnamed(query, speakers).split()) == left
+    assert " ".join(strip_speakers(query, speakers).split()) == left
 
 
 # --- whether there is an answer ------------------------------------------------------------
 
 
-def sure(question: Asked, docs: Sequence[Doc], items: int = 1000) -> float:
+def sure(question: Query, docs: Sequence[Doc], items: int = 1000) -> float:
     found = rank(question, docs, corpus(docs, items), WEIGHTS)
     return found[0].score if found else 0.0
 
@@ -476,7 +476,7 @@ def test_the_more_of_a_question_is_unknown_the_less_sure_it_is(unknown: int) -> 
 def test_a_guessed_word_makes_less_sure_than_the_word_itself() -> None:
     """Another spelling that does stand somewhere is no proof that this was meant."""
     guess = Word("comet", (("comet", 1.0), ("come", 0.8)), 1.0)
-    question = Asked((guess, *asked("halley").words), frozenset(), None)
+    question = Query((guess, *asked("halley").words), frozenset(), None)
     guessed, found = talk(f"come {FILLER}"), talk(f"comet {FILLER}")
     assert sure(question, guessed) < sure(question, found)
     assert sure(question, talk(f"come comet {FILLER}")) == pytest.approx(sure(question, found), rel=0.05)

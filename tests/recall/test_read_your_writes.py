@@ -66,7 +66,7 @@ def test_a_reader_that_never_looks_again_fails_the_same(
 ) -> None:
     texts(memory, "nothing yet")
     sources = memory.parts.recall.sources
-    monkeypatch.setattr(sources, "are_in", lambda index: True)
+    monkeypatch.setattr(sources, "is_complete", lambda index: True)
     memory.record(user="Parcel q1z waits at counter 1.")
     assert texts(memory, "parcel q1z") == []
     assert reader.ask("parcel q1z") == ["Parcel q1z waits at counter 1."]

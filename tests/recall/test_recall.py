@@ -94,7 +94,7 @@ def test_a_label_is_given_also_by_what_only_memory_knows(
     def refuse() -> bool:
         raise OSError("no room")
 
-    monkeypatch.setattr(memory.parts.recall.keep, "_take", refuse)
+    monkeypatch.setattr(memory.parts.recall.keep, "_take_batch", refuse)
     old = hit_of(memory, "live in Berlin these days", "trace")
     assert (old.status, old.now) == ("superseded", "Home: Paris")
     assert all(hit.text != "Home: Berlin" for hit in recall(memory, "Home Berlin"))
@@ -326,9 +326,10 @@ def test_below_the_threshold_there_is_nothing_and_it_says_so(full: Memory) -> No
 def test_what_is_not_there_any_more_is_not_shown(full: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     """The index is believed of where things stand, never of what they say."""
     assert texts(full, "violet lantern harbour")
-    monkeypatch.setattr("looseleaf.recall.hits.Read._trace", lambda self, found: None)
+    monkeypatch.setattr("looseleaf.recall.hits.HitReader._read_trace", lambda self, found: None)
     monkeypatch.setattr(
-        "looseleaf.recall.hits.Read._entry", lambda self, found: (_ for _ in ()).throw(Refused("gone"))
+        "looseleaf.recall.hits.HitReader._read_entry",
+        lambda self, found: (_ for _ in ()).throw(Refused("gone")),
     )
     hits = recall(full, "violet lantern harbour", kinds=("trace", "entry"))
     assert len(hits) == 0
@@ -418,7 +419,7 @@ def test_any_number_of_sources_is_taken_a_part_at_a_time(
         text = f"# P{number}\n\nThe x{number}y ibis wades.\n"
         memory.pages.edit(f"facts/p{number}.md", text, reason="notes", author="person")
     parts = 0
-    take = memory.parts.recall.keep._take
+    take = memory.parts.recall.keep._take_batch
 
     def counted() -> bool:
         nonlocal parts
@@ -426,15 +427,15 @@ def test_any_number_of_sources_is_taken_a_part_at_a_time(
         assert parts < 60, "it does not come to an end"
         return take()
 
-    monkeypatch.setattr(memory.parts.recall.keep, "_take", counted)
+    monkeypatch.setattr(memory.parts.recall.keep, "_take_batch", counted)
     assert any("q11z heron" in text for text in texts(memory, "q11z heron weir"))
     assert any("x0y ibis" in text for text in texts(memory, "x0y ibis wades"))
     assert parts > 5
     before, parts = parts, 0
     Path(memory.path, "log", "journal.jsonl").write_bytes(_without_first(memory))
     with open_memory(memory.path) as other:
-        monkeypatch.setattr(other.parts.recall.keep, "_take", counted)
-        take = other.parts.recall.keep.__class__._take.__get__(other.parts.recall.keep)
+        monkeypatch.setattr(other.parts.recall.keep, "_take_batch", counted)
+        take = other.parts.recall.keep.__class__._take_batch.__get__(other.parts.recall.keep)
         assert any("q11z heron" in text for text in texts(other, "q11z heron weir"))
     assert 0 < parts <= before + 20
 
@@ -449,5 +450,5 @@ def test_recall_is_brought_up_to_date_by_itself_when_asked_to(full: Memory) -> N
     assert isinstance(full.parts.recall, Recall)
     full.parts.recall.up_to_date()
     [(index, hidden)] = full.parts.recall.keep.indexes()
-    assert full.parts.recall.sources.are_in(index)
+    assert full.parts.recall.sources.is_complete(index)
     assert hidden == ()

@@ -99,8 +99,8 @@ class _AnyId(Draft):
 class _AnyIdCompact(Compact):
     """An entry has another id each time it is made."""
 
-    def _draft(self, *args: Any) -> Draft:
-        draft = super()._draft(*args)
+    def _start_draft(self, *args: Any) -> Draft:
+        draft = super()._start_draft(*args)
         draft.__class__ = _AnyId
         return draft
 

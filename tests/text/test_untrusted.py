@@ -15,7 +15,7 @@ from drawing import few
 from looseleaf import Memory
 from looseleaf.base.policy import Policy
 from looseleaf.log.trace_messages import RECENT
-from looseleaf.prompt.fit import trimmed
+from looseleaf.prompt.fit import trim_window
 from looseleaf.prompt.manifest import Prompt
 from looseleaf.text import untrusted
 from tables import check_rows
@@ -253,7 +253,7 @@ def test_a_snapshot_is_shown_whole_or_not_at_all(memory: Memory) -> None:
     del window.messages[1:]
     assert window.begins == 1
     for room in range(0, len(window.messages[0].content or ""), 7):
-        shown, cost = trimmed(window, None, room, lambda texts: [len(text) for text in texts])
+        shown, cost = trim_window(window, None, room, lambda texts: [len(text) for text in texts])
         assert (shown, cost) == ({"first": 1, "end": 1}, 0)
 
 

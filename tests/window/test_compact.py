@@ -28,7 +28,7 @@ from looseleaf.base.messages import (
 from looseleaf.base.policy import Policy
 from looseleaf.log.trace_messages import EPISODIC, RECENT, SEMANTIC
 from looseleaf.log.turns import interactions, turn_number
-from looseleaf.window.compaction_plan import Item, Loss, Plan, kept, plan
+from looseleaf.window.compaction_plan import CompactPlan, Loss, PlanItem, count_kept, plan
 from secret_lines import planted
 from talking import Words, conversations, spelt_out
 
@@ -241,15 +241,17 @@ def test_arguments_of_an_open_call_that_are_too_long_are_shortened(memory: Memor
 # --- the order of giving things up -----------------------------------------------------
 
 
-def items(*turns: list[tuple[Any, int]]) -> list[Item]:
-    made: list[Item] = []
+def items(*turns: list[tuple[Any, int]]) -> list[PlanItem]:
+    made: list[PlanItem] = []
     for turn, own in enumerate(turns, 1):
         for number, (kind, tokens) in enumerate(own):
             call = f"{turn}.{number // 2}" if kind.startswith("tool") else None
             item_id = f"{turn}-{number}"
             place = len(made)
             turn_id = f"turn_{turn:04d}"
-            made.append(Item(item_id, turn_id, kind, call, None, tokens, 0, 0, (1, place), place + 1, 0.0))
+            made.append(
+                PlanItem(item_id, turn_id, kind, call, None, tokens, 0, 0, (1, place), place + 1, 0.0)
+            )
     return made
 
 
@@ -257,7 +259,7 @@ PAIR: list[tuple[Any, int]] = [("user", 10), ("assistant", 10)]
 TOOL: list[tuple[Any, int]] = [("tool_call", 10), ("tool_result", 1000)]
 
 
-def planned(*turns: list[tuple[Any, int]], target: int, room: int = 10_000, tail: int = 2) -> Plan:
+def planned(*turns: list[tuple[Any, int]], target: int, room: int = 10_000, tail: int = 2) -> CompactPlan:
     return plan(items(*turns), current=f"turn_{len(turns):04d}", tail_turns=tail, target=target, room=room)
 
 
@@ -284,7 +286,7 @@ def test_within_the_current_turn_only_what_the_model_has_answered_to_is_given_up
     current = [("user", 10), *TOOL, *TOOL, *TOOL]
     made = plan(
         [
-            Item(
+            PlanItem(
                 item.id,
                 item.turn_id,
                 item.trace_type,
@@ -319,7 +321,8 @@ def test_what_may_not_go_is_shortened_to_one_level_when_it_does_not_fit() -> Non
 
 def test_a_plan_that_cannot_fit_says_so() -> None:
     many = [
-        Item(f"{n}", "turn_0001", "tool_call", f"{n}", None, 50, 0, 0, (1, n), n + 1, 0.0) for n in range(100)
+        PlanItem(f"{n}", "turn_0001", "tool_call", f"{n}", None, 50, 0, 0, (1, n), n + 1, 0.0)
+        for n in range(100)
     ]
     assert not plan(many, current="turn_0001", tail_turns=4, target=100, room=1000).fits
 
@@ -585,8 +588,8 @@ def test_what_no_longer_has_room_is_listed_as_missing(tmp_path: Path) -> None:
 
 def test_what_is_told_is_found_by_its_words_whatever_the_spacing() -> None:
     told = "x\n- Constraint: Never   push\nto MAIN.\n"
-    assert kept("constraints", [Noted("never push to main.", "t")], told).missing == ()
-    assert kept("constraints", [Noted("never pull", "t")], told).missing == ("never pull",)
+    assert count_kept("constraints", [Noted("never push to main.", "t")], told).missing == ()
+    assert count_kept("constraints", [Noted("never pull", "t")], told).missing == ("never pull",)
 
 
 # --- distillers ------------------------------------------------------------------------
@@ -794,7 +797,7 @@ def test_secrets_that_a_distiller_brings_in_do_not_reach_the_disk(tmp_path: Path
     "distiller", [lambda *_: None, object(), type("D", (), {"name": 5, "distill": print})()]
 )
 def test_what_is_no_distiller_is_refused(tmp_path: Path, distiller: Any) -> None:
-    with pytest.raises(Refused, match="A distiller needs"):
+    with pytest.raises(Refused, match="A distiller needs a name"):
         opened(tmp_path / "m", 2000, distiller=distiller)
 
 

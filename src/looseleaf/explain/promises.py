@@ -1,7 +1,7 @@
-"""What was promised in a turn, by the user's asking or the model's saying so, beside what was written in it.
+"""Compare what was promised in a turn (the user asked, or the model claimed) with what was written in it.
 
-A promise is kept by a write of its turn that bears on it, never by words. The detectors (`language/promises.py`) know
-forms of words in six languages, and miss others: no flag is no proof.
+Only a write of the same turn keeps a promise, never words. The detectors (`language/promises.py`) know six languages
+and miss some forms: no flag is no proof.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from looseleaf.base.errors import Refused
 from looseleaf.base.immutable import frozen
 from looseleaf.base.origins import RECALLED
 from looseleaf.base.paths import page_path
-from looseleaf.explain.writes import LAST, Written, is_of, is_writer, span_of, written_in
+from looseleaf.explain.writes import LAST, Written, is_from_turn, is_writer, span_of, written_in
 from looseleaf.language.promises import (
     asks_to_forget,
     bare,
@@ -41,9 +41,9 @@ if TYPE_CHECKING:
 
 @frozen
 class Promise:
-    """Something that the user asked for (`request`) or the model says it did (`claim`), and what came of it: it was
-    `written`, it `waits` in review, it was `known` already, or `nothing`. `receipt` is the write that keeps it. Of a
-    claim that names several things the one counts that is kept least: `missing` are those that nothing says."""
+    """A request by the user or a claim by the model, and its result: `written`, `waits` in review, already `known`, or
+    `nothing`. `receipt` is the write that keeps it. A claim of several things counts as the least kept of them:
+    `missing` are those that no write says."""
 
     kind: PromiseKind
     text: str
@@ -57,8 +57,8 @@ class Promise:
 
 
 @frozen
-class Flag:
-    """A promise that nothing keeps; `why` is a sentence that a person or a model can act on."""
+class BrokenPromise:
+    """An unkept promise; `why` is a sentence that the user or a model can act on."""
 
     kind: PromiseKind
     text: str
@@ -76,7 +76,7 @@ class Reconciled:
     requests: tuple[Promise, ...]
     claims: tuple[Promise, ...]
     receipts: tuple[Written, ...]
-    flagged: tuple[Flag, ...]
+    flagged: tuple[BrokenPromise, ...]
 
     def to_dict(self) -> dict[str, Any]:
         parts = ("requests", "claims", "receipts", "flagged")
@@ -86,37 +86,39 @@ class Reconciled:
 
 
 def reconcile(parts: Needs, turn: str | None = None) -> Reconciled:
-    """What was promised in a turn (None: the last one), and what of it was written."""
+    """Compare the promises of a turn (None: the last one) with what was written."""
     span = span_of(parts, turn if turn is not None else LAST)
     told = [each.content for each in span.traces if each.origin == "user" and RECALLED not in each.tags]
     asked = [text for each in told for text in requests_in(each)]
     answers = [each.content for each in span.traces if each.trace_type == "assistant"]
     claimed = [text for each in answers for text in claims_in(each)]
     written = written_in(parts, span)
-    keeps = _Keeps(parts, span, [each for each in written if not each.is_diary and each.undone_by is None])
-    requests = [keeps.request(text) for text in dict.fromkeys(asked)]
+    keeps = _PromiseCheck(
+        parts, span, [each for each in written if not each.is_diary and each.undone_by is None]
+    )
+    requests = [keeps.check_request(text) for text in dict.fromkeys(asked)]
     is_known = any(each.kept == "known" for each in requests)
-    claims = [keeps.claim(text, is_known=is_known) for text in dict.fromkeys(claimed)]
-    flags = [_flag(each, span.turn_id) for each in (*requests, *claims) if _is_open(each, answers)]
+    claims = [keeps.check_claim(text, is_known=is_known) for text in dict.fromkeys(claimed)]
+    flags = [_word_flag(each, span.turn_id) for each in (*requests, *claims) if _is_open(each, answers)]
     return Reconciled(span.turn_id, tuple(requests), tuple(claims), tuple(written), tuple(flags))
 
 
 def _is_open(promise: Promise, answers: Sequence[str]) -> bool:
-    """Nothing keeps it; or it is called saved where it only waits, and nobody says so."""
+    """True if nothing keeps it, or if the model calls it saved while it only waits in review."""
     if promise.kept == "waits" and promise.kind == "claim":
         return not any(map(tells_of_waiting, answers))
     return promise.kept == "nothing"
 
 
 _SHOWN = 200
-"""Characters of a promise that a flag repeats."""
+"""Most characters of a promise that a flag repeats."""
 
 
 _SAVE = "Ask for it again (a model calls remember), or write it down with `looseleaf write --mine`."
 
 
-def _flag(promise: Promise, turn_id: str) -> Flag:
-    """Read by the user, in a message of his coding agent, and by models."""
+def _word_flag(promise: Promise, turn_id: str) -> BrokenPromise:
+    """Word a flag, for the user (in a message of their coding agent) and for models."""
     text = promise.text if len(promise.text) <= _SHOWN else f"{promise.text[:_SHOWN].rstrip()}…"
     missing = ", ".join(f"“{each}”" for each in promise.missing)
     said = f"“{text}” was {'asked for' if promise.kind == 'request' else 'answered'} in {turn_id}, and"
@@ -128,49 +130,51 @@ def _flag(promise: Promise, turn_id: str) -> Flag:
         why += "memory_forget), or take it off its page."
     else:
         why = f"{said} nothing that says {missing or 'it'} was written: it is not saved. {_SAVE}"
-    return Flag(promise.kind, promise.text, why)
+    return BrokenPromise(promise.kind, promise.text, why)
 
 
-class _Keeps:
-    """Which writes keep a promise: those whose lines share its words. A promise without words of its own ("Noted.") is
-    kept by any write of its turn; one in another language than the lines, too, as their words cannot be compared."""
+class _PromiseCheck:
+    """Finds the writes that keep a promise: those whose lines share its words. Any write of the turn keeps a promise
+    without words of its own ("Noted."), or one in another language, whose words cannot be compared."""
 
     def __init__(self, parts: Needs, span: Span, written: list[Written]) -> None:
         self._parts = parts
         self._span = span
         self._written = written
-        self._lines = _left(written)
+        self._lines = _lines_left(written)
 
-    def request(self, text: str) -> Promise:
+    def check_request(self, text: str) -> Promise:
         if asks_to_forget(text):
-            return self._promise(
+            return self._find_promise(
                 "request", text, lambda each: self._lines[each.id] if each.held else each.gone
             )
         words = wanted(text)
         about = words if bare(words) else text
-        found = self._promise("request", text, lambda each: self._lines[each.id], about)
-        is_known = found.kept == "nothing" and any(bears(about, line, sure=True) for line in self._known())
+        found = self._find_promise("request", text, lambda each: self._lines[each.id], about)
+        is_known = found.kept == "nothing" and any(
+            bears(about, line, sure=True) for line in self._read_known()
+        )
         return Promise("request", text, "known") if is_known else found
 
-    def claim(self, text: str, *, is_known: bool) -> Promise:
-        found = self._promise("claim", text, lambda each: (*self._lines[each.id], *each.gone))
+    def check_claim(self, text: str, *, is_known: bool) -> Promise:
+        found = self._find_promise("claim", text, lambda each: (*self._lines[each.id], *each.gone))
         if found.kept == "written":
-            return self._least(text, things_of(text)) or found
+            return self._find_least_kept(text, things_of(text)) or found
         if found.kept == "nothing":
             said = bare(text)
-            is_known = any(bears(text, line, sure=True) for line in self._known()) if said else is_known
+            is_known = any(bears(text, line, sure=True) for line in self._read_known()) if said else is_known
             return Promise("claim", text, "known") if is_known else found
         return found
 
-    def _least(self, text: str, things: Sequence[str]) -> Promise | None:
-        """The claim of several things by the one that is kept least; None, where all are, or it cannot be told: a line
-        that has to do with none of them may say one in other words."""
+    def _find_least_kept(self, text: str, things: Sequence[str]) -> Promise | None:
+        """Return a claim of several things as its least kept one; None if all are kept, or if it is unclear: a line
+        about none of them may say one in other words."""
         there = [
             line for each in self._written if not each.held for line in (*self._lines[each.id], *each.gone)
         ]
         missing = tuple(each for each in things if not any(bears(each, line) for line in there))
         missing = tuple(
-            each for each in missing if not any(bears(each, line, sure=True) for line in self._known())
+            each for each in missing if not any(bears(each, line, sure=True) for line in self._read_known())
         )
         if not missing or len(missing) == len(things):
             return None
@@ -189,7 +193,7 @@ class _Keeps:
         )
         return Promise("claim", text, "nothing", None, missing) if are_all_named else None
 
-    def _promise(
+    def _find_promise(
         self,
         kind: PromiseKind,
         text: str,
@@ -204,16 +208,16 @@ class _Keeps:
             return Promise(kind, text, "written", best.id)
         return Promise(kind, text, "waits", keeping[0].id) if keeping else Promise(kind, text, "nothing")
 
-    def _known(self) -> Iterator[str]:
-        """What the user's page says already, and those that a tool was to write; and what the turn only said again."""
-        for path in dict.fromkeys(("USER.md", *_pages_of(self._parts, self._span))):
+    def _read_known(self) -> Iterator[str]:
+        """Yield what the user's page and the tools' pages already say, and what the turn only repeated."""
+        for path in dict.fromkeys(("USER.md", *_read_tool_pages(self._parts, self._span))):
             yield from (line for line in self._parts.pages.page(path).text.splitlines() if not is_blank(line))
-        for fact in _restated(self._parts, self._span):
+        for fact in _read_restated(self._parts, self._span):
             yield f"{fact.relation}: {fact.object}"
 
 
-def _pages_of(parts: Needs, span: Span) -> Iterator[str]:
-    """The pages that our own tools were asked to write in the turn, whether they had to or not."""
+def _read_tool_pages(parts: Needs, span: Span) -> Iterator[str]:
+    """Yield the pages that our own tools were asked to write in the turn, written or not."""
     from looseleaf.pages.pages import page_of_topic
 
     for trace in span.traces:
@@ -225,11 +229,11 @@ def _pages_of(parts: Needs, span: Span) -> Iterator[str]:
                 if isinstance(given.get("topic"), str):
                     yield page_of_topic(given["topic"], parts.known.names)
             except Refused:
-                continue  # there is no such page, and the tool said so
+                continue  # no such page, as the tool said
 
 
-def _left(written: Sequence[Written]) -> dict[str, list[str]]:
-    """Of each write the lines that say something, without those that a later one took away again."""
+def _lines_left(written: Sequence[Written]) -> dict[str, list[str]]:
+    """Return the lines of each write that say something, without those that a later write removed."""
     found: dict[str, list[str]] = {}
     lost: dict[str, Counter[str]] = {}
     for each in reversed(written):
@@ -244,16 +248,16 @@ def _left(written: Sequence[Written]) -> dict[str, list[str]]:
     return found
 
 
-def _restated(parts: Needs, span: Span) -> Iterator[Fact]:
-    """Facts that were distilled of the turn and stood on their pages before."""
+def _read_restated(parts: Needs, span: Span) -> Iterator[Fact]:
+    """Yield facts distilled from the turn that already stood on their pages."""
     for line in parts.context.store.read_back(JOURNAL):
         record = line.record
         if float(record.get("ts") or 0.0) < span.since:
             break
         said = record.get("restated") if record.get("kind") == "placed" else None
-        if isinstance(said, list) and said and is_of(parts, str(record.get("entry")), span.turn_id):
+        if isinstance(said, list) and said and is_from_turn(parts, str(record.get("entry")), span.turn_id):
             for each in said:
                 try:
                     yield parts.notebook.find(str(each[1]))
                 except (Refused, LookupError, TypeError):
-                    continue  # it was forgotten since, or somebody else wrote the record
+                    continue  # forgotten since, or a foreign record

@@ -1,7 +1,7 @@
-"""Analyze: what prompts cost (seed 003 §5). One of today by slot, what it would cost otherwise, what the last ones
-cost and how much of each a provider's cache would have known. And two of them side by side.
+"""What prompts cost (seed 003 §5): today's by slot, other layouts, and the last ones with the share that a provider's
+cache would know. And two prompts side by side.
 
-Nothing is logged or compacted by looking.
+Analyzing logs and compacts nothing.
 """
 
 from __future__ import annotations
@@ -22,24 +22,24 @@ if TYPE_CHECKING:
 
     from looseleaf.base.values import Record
     from looseleaf.explain.needs import Needs
-    from looseleaf.prompt.manifest import Item, Prompt
+    from looseleaf.prompt.manifest import ManifestItem, Prompt
     from looseleaf.window.window import Count
 
 CACHED_SECONDS = 300
-"""For how long a provider keeps a prompt's beginning, at least."""
+"""How long a provider keeps a prompt's beginning, at least."""
 
 _MOST = 1_000_000
-"""Prompts that can be asked for at once."""
+"""Most prompts to list."""
 
 _TALK = ("window", "task")
 _DAYS = 2
-"""Daily logs that a prompt had before seed 003."""
+"""Daily logs in a prompt before seed 003."""
 
 
 @frozen
 class Row:
-    """One prompt of the log. `prefix_tokens` stood at the same places of the one before; of those a cache would have
-    known `cached_tokens`, because that one was not long before."""
+    """One prompt of the log. `prefix_tokens` were in the same places of the one before; a cache would have known
+    `cached_tokens` of them, if that one was recent."""
 
     id: str
     timestamp: str
@@ -58,7 +58,7 @@ class Row:
 @frozen
 class Analysis:
     """`slots`: a prompt as it would be now. `before`: seed 003's old layout, by part; `everything`: all pages whole.
-    `memory_tokens` is what of today's prompt stands against those: all but the talk and the task."""
+    `memory_tokens` compares with those: today's prompt without the talk and the task."""
 
     agent: str
     total_tokens: int
@@ -72,18 +72,18 @@ class Analysis:
 
     @property
     def input_tokens(self) -> int:
-        """What all of the listed prompts cost."""
+        """The cost of all listed prompts."""
         return sum(row.total_tokens for row in self.prompts)
 
     @property
     def prefix_share(self) -> float:
-        """The share of them that the prompt before had at the same places."""
-        return _share(sum(row.prefix_tokens for row in self.prompts), self.input_tokens)
+        """The share that the prompt before had in the same places."""
+        return _share_of(sum(row.prefix_tokens for row in self.prompts), self.input_tokens)
 
     @property
     def cached_share(self) -> float:
         """The share that a provider's cache would have known, which forgets after some minutes."""
-        return _share(sum(row.cached_tokens for row in self.prompts), self.input_tokens)
+        return _share_of(sum(row.cached_tokens for row in self.prompts), self.input_tokens)
 
     def to_dict(self) -> dict[str, Any]:
         members = type(self).__match_args__
@@ -92,22 +92,22 @@ class Analysis:
         return told | {"prompts": [row.to_dict() for row in self.prompts]}
 
 
-def _share(part: int, whole: int) -> float:
+def _share_of(part: int, whole: int) -> float:
     return part / whole if whole else 0.0
 
 
 def analyze(parts: Needs, last: int = 20) -> Analysis:
     if type(last) is not int or last < 1:
         told = "a number below 1" if type(last) is int and last < -_MOST else repr(last)
-        raise Refused(f"Nothing was analyzed: {told} is no number of prompts. Give one that is at least 1.")
+        raise Refused(f"{told} is not a number of prompts. Give one of at least 1.")
     if last > _MOST:
-        raise Refused(f"Nothing was analyzed: at most {_MOST:,} prompts are listed. Give a smaller number.")
+        raise Refused(f"At most {_MOST:,} prompts are listed. Give a smaller number.")
     manifest = parts.prompts(None, None, None, dry_run=True).manifest
     slots: dict[str, int] = {str(slot): tokens for slot, tokens in manifest.by_slot().items()}
     talk = sum(slots.get(name, 0) for name in _TALK)
-    texts = dict(_texts(parts))
+    texts = dict(_read_texts(parts))
     count = parts.conversation.counter(None)
-    before = _before(texts, count)
+    before = _count_old_layout(texts, count)
     everything = count(list(texts.values())) if texts else []
     return Analysis(
         parts.context.agent,
@@ -118,15 +118,15 @@ def analyze(parts: Needs, last: int = 20) -> Analysis:
         before,
         sum(before.values()),
         sum(everything) + MESSAGE_TOKENS * bool(texts),
-        tuple(_rows(parts, last)),
+        tuple(_read_rows(parts, last)),
     )
 
 
-# --- what it would cost otherwise ------------------------------------------------------
+# --- other layouts ---------------------------------------------------------------------
 
 
-def _texts(parts: Needs) -> Iterator[tuple[str, str]]:
-    """All pages and the state, but for what waits in review: no prompt may have that."""
+def _read_texts(parts: Needs) -> Iterator[tuple[str, str]]:
+    """Yield all pages and the state, except what waits in review: no prompt may have that."""
     for path in parts.pages.paths():
         if path.startswith("review/"):
             continue
@@ -139,8 +139,8 @@ def _texts(parts: Needs) -> Iterator[tuple[str, str]]:
             yield path, page.text
 
 
-def _before(texts: dict[str, str], count: Count) -> dict[str, int]:
-    """Soul and user whole, the logs of the last two days on which anything happened whole, and the names of pages."""
+def _count_old_layout(texts: dict[str, str], count: Count) -> dict[str, int]:
+    """Count the old layout: soul and user whole, the logs of the last two active days whole, and page names."""
     days = sorted(path for path in texts if path.startswith("days/"))[-_DAYS:]
     names = ", ".join(path for path in sorted(texts) if "/" in path and not path.startswith("days/"))
     parts = {path: texts[path] for path in ("SOUL.md", "USER.md", *days) if path in texts}
@@ -148,15 +148,15 @@ def _before(texts: dict[str, str], count: Count) -> dict[str, int]:
     counted = count(list(parts.values())) if parts else []
     found = dict(zip(parts, counted, strict=True))
     for first in list(found)[:1]:
-        found[first] += MESSAGE_TOKENS  # all of it was one message
+        found[first] += MESSAGE_TOKENS  # it was all one message
     return found
 
 
 # --- the last prompts ------------------------------------------------------------------
 
 
-def _rows(parts: Needs, last: int) -> list[Row]:
-    """Oldest first. One more is read than is shown: the first is held against it."""
+def _read_rows(parts: Needs, last: int) -> list[Row]:
+    """Return the last prompts, oldest first. Read one more, to compare the first with."""
     found: list[tuple[Manifest, float]] = []
     for record in islice(parts.prompts.log.back(), last + 1):
         try:
@@ -167,10 +167,10 @@ def _rows(parts: Needs, last: int) -> list[Row]:
                 "sense. `looseleaf check` says more."
             )
     pairs = zip(found[:last], [*found[1:], None], strict=False)
-    return [_row(manifest, ts, before[1] if before else None) for (manifest, ts), before in pairs][::-1]
+    return [_row_of(manifest, ts, before[1] if before else None) for (manifest, ts), before in pairs][::-1]
 
 
-def _row(manifest: Manifest, ts: float, before: float | None) -> Row:
+def _row_of(manifest: Manifest, ts: float, before: float | None) -> Row:
     is_known = before is not None and ts - before <= CACHED_SECONDS
     return Row(
         manifest.id,
@@ -184,13 +184,13 @@ def _row(manifest: Manifest, ts: float, before: float | None) -> Row:
     )
 
 
-# --- two of them -----------------------------------------------------------------------
+# --- two prompts -----------------------------------------------------------------------
 
 
 @frozen
 class Compared:
-    """Two prompts. The first `messages` of both are the same, `tokens` in all; the items that `came` and `went`, and
-    those that `changed`: each with its slot, its tokens before and after, and the lines of it that differ."""
+    """Two prompts. Their first `messages` are the same, `tokens` in all. Items that `came` and `went`, and those that
+    `changed`: each with its slot, its tokens before and after, and its lines that differ."""
 
     old: str
     new: str
@@ -207,7 +207,7 @@ class Compared:
 
 
 def compare(old: Prompt, new: Prompt, count: Count) -> Compared:
-    """`count` counts what they have in common."""
+    """Compare two prompts; `count` counts what they share."""
     same = 0
     for before, after in zip(old.messages, new.messages, strict=False):
         if before != after:
@@ -215,7 +215,7 @@ def compare(old: Prompt, new: Prompt, count: Count) -> Compared:
         same += 1
     ours, theirs = ({item.id: item for item in each.manifest.items} for each in (old, new))
     changed = [
-        _changed(item, theirs[name], old.text_of(item), new.text_of(theirs[name]))
+        _diff_item(item, theirs[name], old.text_of(item), new.text_of(theirs[name]))
         for name, item in ours.items()
         if name in theirs and old.text_of(item) != new.text_of(theirs[name])
     ]
@@ -224,14 +224,14 @@ def compare(old: Prompt, new: Prompt, count: Count) -> Compared:
         new.manifest.id,
         same,
         sum(costs_of(new.messages[:same], count)),
-        _only(theirs, ours, new.text_of),
-        _only(ours, theirs, old.text_of),
+        _list_only(theirs, ours, new.text_of),
+        _list_only(ours, theirs, old.text_of),
         tuple(changed),
     )
 
 
-def _only(
-    some: dict[str, Item], others: dict[str, Item], text_of: Callable[[Item], str]
+def _list_only(
+    some: dict[str, ManifestItem], others: dict[str, ManifestItem], text_of: Callable[[ManifestItem], str]
 ) -> tuple[Record, ...]:
     return tuple(
         {"id": item.id, "slot": item.slot, "tokens": item.tokens, "text": text_of(item)}
@@ -240,7 +240,7 @@ def _only(
     )
 
 
-def _changed(old: Item, new: Item, before: str, after: str) -> Record:
+def _diff_item(old: ManifestItem, new: ManifestItem, before: str, after: str) -> Record:
     lines = unified(f"{before}\n", f"{after}\n", "old", "new").splitlines()
     return {
         "id": new.id,

@@ -1,6 +1,7 @@
-"""The words that facts rest on, for many facts at once: traces of an entry and edits of a page are read once.
+"""Who wrote each line of a page, and the words that facts rest on.
 
-Of an edit, only the line that says the fact is told: one edit may have brought a page of a thousand others.
+Reads many facts at once: the traces of an entry and the edits of a page are read once. From an edit, only the line that
+says the fact is shown: one edit may have brought a page of a thousand others.
 """
 
 from __future__ import annotations
@@ -28,18 +29,18 @@ if TYPE_CHECKING:
     from looseleaf.explain.needs import Needs
 
 
-# Who wrote which line: the edits of a page walked back from its text now, until every line has its edit.
+# --- edits of lines: walk a page's edits back from its text, until every line has its edit ---
 
 
-def sign(
+def find_edits(
     text: str, sha256: str | None, edits: Iterable[Edit], after: Callable[[Edit], str | None]
 ) -> list[Edit | None]:
-    """The edit of each line of a page; None: it is not known. `edits` are the page's, newest first, and no more of
-    them are read than are needed; `after` gives the text of the page after an edit, or None if nobody has it."""
+    """Return the edit of each line of a page; None if unknown. `edits` are the page's, newest first, read only as far
+    as needed; `after` gives the page's text after an edit, or None if it is lost."""
     walk = _Walk(split_lines(text))
     expected = sha256
     whole: Edit | None = None
-    waiting = _Ahead(edits)
+    waiting = _EditQueue(edits)
     for edit in waiting:
         if edit.new != expected or whole is not None:
             older = after(edit) if edit.new is not None else None
@@ -49,7 +50,7 @@ def sign(
             whole = None
         undone = waiting.find(edit.undoes) if edit.undoes is not None else None
         if undone is not None and undone.base == edit.new:
-            waiting.skip(undone)  # the page is again what it was then, and so are its lines
+            waiting.skip(undone)  # the page is what it was then, and so are its lines
             expected = edit.new
         elif edit.whole:
             whole, expected = edit, edit.base
@@ -65,7 +66,7 @@ def sign(
 
 
 class _Walk:
-    """A version of the page, and where each of its lines stands now (None: it is gone since)."""
+    """A version of the page, and where each of its lines stands now (None: gone since)."""
 
     def __init__(self, lines: Sequence[str]) -> None:
         self.lines = list(lines)
@@ -74,7 +75,7 @@ class _Walk:
         self._now: list[int | None] = list(range(len(lines)))
 
     def fits(self, hunks: Sequence[Hunk]) -> bool:
-        """Whether the version has lines where the hunks say that they put some."""
+        """True if the version has lines where the hunks say they added some."""
         shift = end = 0
         for hunk in hunks:
             at = hunk.at + shift
@@ -85,7 +86,7 @@ class _Walk:
         return True
 
     def back(self, hunks: Sequence[Hunk], edit: Edit | None) -> None:
-        """To the version before these hunks; what they added is signed."""
+        """Go back before these hunks, and sign what they added."""
         added: dict[str, list[int | None]] = {}
         shift = 0
         for hunk in hunks:
@@ -97,7 +98,7 @@ class _Walk:
         for hunk in hunks:
             end = hunk.at + len(hunk.added)
             self._now[hunk.at : end] = [next(again.get(body(line), _NOWHERE), None) for line in hunk.removed]
-            self.lines[hunk.at : end] = [_text(line, edit) for line in hunk.removed]
+            self.lines[hunk.at : end] = [_decode_line(line, edit) for line in hunk.removed]
         for places in again.values():
             for now in places:
                 if now is not None:
@@ -105,7 +106,7 @@ class _Walk:
                     self.left -= 1
 
     def rest(self, edit: Edit | None) -> None:
-        """Sign what is left."""
+        """Sign the remaining lines."""
         for now in self._now:
             if now is not None:
                 self.signed[now] = edit
@@ -114,8 +115,8 @@ class _Walk:
 _NOWHERE: Iterator[int | None] = iter(())
 
 
-class _Ahead:
-    """Edits one after the other, with a look at those that follow."""
+class _EditQueue:
+    """Edits in order, with lookahead."""
 
     def __init__(self, edits: Iterable[Edit]) -> None:
         self._edits = iter(edits)
@@ -124,11 +125,11 @@ class _Ahead:
         self._at = 0
 
     def __iter__(self) -> Iterator[Edit]:
-        while self._at < len(self._seen) or self._more():
+        while self._at < len(self._seen) or self._read_more():
             self._at += 1
             yield self._seen[self._at - 1]
 
-    def _more(self) -> bool:
+    def _read_more(self) -> bool:
         edit = next(self._edits, None)
         if edit is not None:
             self._places[edit.id] = len(self._seen)
@@ -136,31 +137,31 @@ class _Ahead:
         return edit is not None
 
     def find(self, name: str) -> Edit | None:
-        """One that is to come."""
-        while name not in self._places and self._more():
+        """Return an edit still to come."""
+        while name not in self._places and self._read_more():
             pass
         at = self._places.get(name, -1)
         return self._seen[at] if at >= self._at else None
 
     def skip(self, edit: Edit) -> None:
-        """To behind this one, which was found."""
+        """Continue after this found edit."""
         self._at = self._places[edit.id] + 1
 
 
-def _text(line: str, edit: Edit | None) -> str:
-    """A page that is no UTF-8 is journaled a character for each byte; readers see it decoded."""
+def _decode_line(line: str, edit: Edit | None) -> str:
+    """Decode a line of a page that is not UTF-8: the journal stores a character per byte."""
     if edit is None or edit.encoding == "utf-8":
         return line
     return line.encode("latin-1", "replace").decode("utf-8", "replace")
 
 
-# Who wrote which line of a page, and how far each may be believed.
+# --- authors of lines ----------------------------------------------------------------------
 
 
 @frozen
 class Signed:
-    """A line of a page, from 1: who wrote it, when and why, by which edit (all None where its record is lost), and its
-    level: that of the fact which it is, or else what its author is worth. A line that says nothing has none."""
+    """A line of a page, numbered from 1: its author, time, reason and edit (all None if the record is lost), and its
+    level: the fact's, or else the author's. A blank line has none."""
 
     line: int
     text: str
@@ -175,11 +176,11 @@ class Signed:
 
 
 def who(parts: Needs, path: str) -> list[Signed]:
-    """The lines of a page as it is now, each with its author."""
+    """Return the lines of a page as it is now, each with its author."""
     path = page_path(path)
     page = parts.pages.page(path)
     if not page.exists:
-        raise Refused(f"Nothing was shown: there is no page {path}. `looseleaf log {path}` shows its edits.")
+        raise Refused(f"There is no page {path}. `looseleaf log {path}` shows its edits.")
 
     def after(edit: Edit) -> str | None:
         try:
@@ -188,14 +189,14 @@ def who(parts: Needs, path: str) -> list[Signed]:
             return None
         return None if data is None else data.decode("utf-8", "replace")
 
-    edits = sign(page.text, page.sha256, parts.pages.log(path), after)
+    edits = find_edits(page.text, page.sha256, parts.pages.log(path), after)
     parts.known.catch_up()
     facts = parts.known.of(shard_of(path) or "")
     levels = {fact.line: fact.level for fact in facts if fact.path == path and fact.line is not None}
     trusts = parts.context.policy.trust_external_edits
     found: list[Signed] = []
     for number, (line, edit) in enumerate(zip(split_lines(page.text), edits, strict=True), 1):
-        level = None if is_blank(line) else levels.get(number) or _level(edit, path, trusts=trusts)
+        level = None if is_blank(line) else levels.get(number) or _level_of(edit, path, trusts=trusts)
         author, ts, name, why = (
             (edit.author, edit.ts, edit.id, edit.reason) if edit is not None else (None, None, None, None)
         )
@@ -203,46 +204,48 @@ def who(parts: Needs, path: str) -> list[Signed]:
     return found
 
 
-def _level(edit: Edit | None, path: str, *, trusts: bool) -> Level:
-    """Of a line that is no fact. What the program writes down of talk, it has of the user's words; an episode also of
-    what the assistant concluded."""
+def _level_of(edit: Edit | None, path: str, *, trusts: bool) -> Level:
+    """Return the level of a line that is no fact. The program writes what the user said; an episode also what the
+    assistant concluded."""
     author = edit.author if edit is not None else ""
     if author == PERSON or (author == EXTERNAL and trusts):
         return "confirmed"
     return "said" if author == PROGRAM and not path.startswith(("episodes/", "review/")) else "inferred"
 
 
+# --- words behind facts --------------------------------------------------------------------
+
 if TYPE_CHECKING:
     Brought = tuple[str, float, dict[tuple[str, str], str]]
-    """Who made an edit, when, and its lines by what each says."""
+    """An edit's author, time, and its lines by what each says."""
 
 
 _ENTRIES = 32
-"""Entries whose traces are held: facts that stand together were mostly distilled together."""
+"""Entries whose traces are cached: neighboring facts were mostly distilled together."""
 
 
 class Words:
-    """For facts of one topic."""
+    """The words behind the facts of one topic."""
 
     def __init__(self, parts: Needs, facts: Sequence[Fact]) -> None:
         self._parts = parts
-        self._edits = self._edits_of({name for fact in facts for name in fact.sources if "@" in name})
+        self._edits = self._read_edits({name for fact in facts for name in fact.sources if "@" in name})
         self._said: dict[str, dict[str, Trace]] = {}
 
     def of(self, fact: Fact) -> list[Source]:
-        traces = self._traces(fact.entry_id) if fact.entry_id is not None else {}
-        return [self._source(fact, name, traces) for name in fact.sources]
+        traces = self._read_traces(fact.entry_id) if fact.entry_id is not None else {}
+        return [self._source_of(fact, name, traces) for name in fact.sources]
 
-    def _source(self, fact: Fact, name: str, traces: dict[str, Trace]) -> Source:
+    def _source_of(self, fact: Fact, name: str, traces: dict[str, Trace]) -> Source:
         if name in traces:
             return Source(name, traces[name].origin, traces[name].ts, said(traces[name]))
         edit = self._edits.get(name)
-        if edit is None:  # said by somebody else, or at another time, than what the entry was made of
+        if edit is None:  # said by another speaker, or at another time, than the entry's traces
             return self._parts.notebook.sources(fact.but(sources=(name,), entry_id=None))[0]
         author, ts, lines = edit
         return Source(name, author, ts, lines.get((fact.relation, fact.object), ""))
 
-    def _traces(self, entry: str) -> dict[str, Trace]:
+    def _read_traces(self, entry: str) -> dict[str, Trace]:
         found = self._said.pop(entry, None)
         if found is None:
             try:
@@ -251,27 +254,27 @@ class Words:
             except Refused as refused:
                 self._parts.context.note(str(refused))
                 found = {}
-            if len(self._said) >= _ENTRIES:  # what was not asked for longest goes
+            if len(self._said) >= _ENTRIES:  # drop the least recently used
                 del self._said[next(iter(self._said))]
         self._said[entry] = found
         return found
 
-    def _edits_of(self, names: set[str]) -> dict[str, Brought]:
+    def _read_edits(self, names: set[str]) -> dict[str, Brought]:
         found: dict[str, Brought] = {}
         for page in sorted({name.partition("@")[0] for name in names}):
             wanted = {name for name in names if name.startswith(f"{page}@")}
             for edit in self._parts.pages.log(page):
                 name = f"{page}@{edit.id}"
                 if name in wanted:
-                    found[name] = edit.author, edit.ts, _said_by(edit)
+                    found[name] = edit.author, edit.ts, _lines_of(edit)
                     wanted.remove(name)
                     if not wanted:
                         break
         return found
 
 
-def _said_by(edit: Edit) -> dict[tuple[str, str], str]:
-    """The lines that an edit brought, by what each says."""
+def _lines_of(edit: Edit) -> dict[tuple[str, str], str]:
+    """Return the lines that an edit brought, by what each says."""
     lines = [line for hunk in edit.hunks for line in hunk.added]
     facts = parse(edit.path, "".join(lines)).facts
     return {(fact.relation, fact.object): lines[(fact.line or 1) - 1].strip() for fact in facts}

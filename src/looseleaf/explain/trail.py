@@ -1,7 +1,7 @@
 """Trails: from words, step by step, back to who said or wrote them.
 
-A line of a page leads to its fact or the edit that brought it, a fact to its entry and the traces it rests on. Each
-step is a small value that names the place where one can look: nothing here is concluded, all of it is read.
+A line of a page leads to its fact or the edit that brought it, a fact to its entry and traces. Each step names a place
+to look at. Nothing is inferred: all of it is read.
 """
 
 from __future__ import annotations
@@ -34,22 +34,22 @@ if TYPE_CHECKING:
 STATUSES = ("current", "pending", "superseded", "rejected", "forgotten")
 
 _EXCERPT = 240
-"""Characters of what somebody said that a step shows, around the words that were asked for."""
+"""Characters of a text that a step shows, around the words asked for."""
 
 _SOURCES = 3
 """Traces that a trail names; the others are counted."""
 
 _EDITS = 100
-"""The last edits of a page among which a revision is looked for by its text."""
+"""The last edits of a page to search for a revision by its text."""
 
 _DISTILLED = re.compile("distilled from ([^ ]+)")
-"""How the reason of an edit names the entry that it comes from."""
+"""The entry in an edit's reason."""
 
 
 @frozen
 class Step:
-    """One step of a trail: `what` it leads to (`page`, `fact`, `trace`…), `where` that is, and what stands there. It
-    follows from the last step before it that is less deep."""
+    """One step of a trail: `what` it leads to (`page`, `fact`, `trace`…), `where` that is, and its text. It follows
+    from the last less deep step before it."""
 
     what: str
     where: str
@@ -60,36 +60,36 @@ class Step:
         return {"what": self.what, "where": self.where, "text": self.text, "depth": self.depth}
 
 
-def under(steps: Iterable[Step], depth: int = 1) -> Iterator[Step]:
-    """The same steps, so much deeper."""
+def deepen(steps: Iterable[Step], depth: int = 1) -> Iterator[Step]:
+    """Yield the same steps, deeper."""
     return (Step(step.what, step.where, step.text, step.depth + depth) for step in steps)
 
 
 # --- finding words ---------------------------------------------------------------------
 
 
-def folded(text: str) -> str:
-    """A text as it is compared: in one case, with single spaces, and without backslashes, which escape headings."""
+def fold(text: str) -> str:
+    """Return a text for comparison: in one case, with single spaces, without backslashes, which escape headings."""
     return " ".join(text.replace("\\", "").casefold().split())
 
 
 class Needle:
-    """Words to be looked for, wherever they stand and however they are spaced there."""
+    """Words to find, wherever they stand and however they are spaced."""
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.folded = folded(text)
+        self.folded = fold(text)
         self._words = {word for word in re.split(r"\W+", self.folded) if word}
 
     def is_in(self, text: str) -> bool:
-        return self.folded in folded(text)
+        return self.folded in fold(text)
 
     def has_its_words(self, text: str) -> bool:
-        """Whether all of its words are in a text, in any order."""
-        return bool(self._words) and self._words <= set(re.split(r"\W+", folded(text)))
+        """True if all of its words are in a text, in any order."""
+        return bool(self._words) and self._words <= set(re.split(r"\W+", fold(text)))
 
     def places(self, text: str) -> list[tuple[int, int]]:
-        """Where it stands in a text: from which character to which."""
+        """Return where it stands in a text: start and end of each."""
         if not self.is_in(text):
             return []
         characters: list[str] = []
@@ -115,7 +115,7 @@ class Needle:
         return found
 
     def excerpt(self, text: str, *others: str) -> str:
-        """A text on one line; of a long one the part around these words, or around the first others that are in it."""
+        """Return a text on one line; of a long one the part around these words, or around the first others in it."""
         start = 0
         for needle in (self, *(Needle(other) for other in others if other.strip())):
             places = needle.places(text) if len(text) > _EXCERPT else ()
@@ -127,15 +127,15 @@ class Needle:
 
 
 def line_at(text: str, place: tuple[int, int]) -> str:
-    """The line, or lines, on which a place is."""
+    """Return the line, or lines, of a place."""
     start = text.rfind("\n", 0, place[0]) + 1
     end = text.find("\n", place[1])
     return text[start : end if end >= 0 else len(text)]
 
 
-def bare(line: str) -> str:
-    """A line without what makes it a bullet, as it is compared."""
-    return folded(line).removeprefix("- ")
+def strip_bullet(line: str) -> str:
+    """Return a line without its bullet, for comparison."""
+    return fold(line).removeprefix("- ")
 
 
 # --- following -------------------------------------------------------------------------
@@ -150,7 +150,7 @@ class Trail:
 
     @property
     def facts(self) -> list[Fact]:
-        """All facts, those of today first."""
+        """All facts, current ones first."""
         if self._facts is None:
             self._facts = [fact for status in STATUSES for fact in self._parts.notebook.facts(status=status)]
         return self._facts
@@ -158,20 +158,20 @@ class Trail:
     # --- pages -------------------------------------------------------------------------
 
     def text_of(self, path: str, revision: str) -> str | None:
-        """What a page said in a revision; None if that cannot be rebuilt any more."""
-        return self._revision(path, revision)[1]
+        """Return what a page said in a revision; None if it cannot be rebuilt."""
+        return self._revision_of(path, revision)[1]
 
     def true_revision(self, path: str, revision: str) -> str:
-        """The hash of a page's bytes, where a prompt names that of its text (they differ where it is no UTF-8)."""
-        return self._revision(path, revision)[0]
+        """Return the hash of a page's bytes, if a prompt names that of its text (they differ unless it is UTF-8)."""
+        return self._revision_of(path, revision)[0]
 
-    def _revision(self, path: str, revision: str) -> tuple[str, str | None]:
+    def _revision_of(self, path: str, revision: str) -> tuple[str, str | None]:
         known = self._revisions.get((path, revision))
         if known is None:
-            known = self._revisions[path, revision] = self._found(path, revision)
+            known = self._revisions[path, revision] = self._find_revision(path, revision)
         return known
 
-    def _found(self, path: str, revision: str) -> tuple[str, str | None]:
+    def _find_revision(self, path: str, revision: str) -> tuple[str, str | None]:
         page = self._parts.pages.page(path)
         if page.sha256 == revision:
             return revision, page.text
@@ -186,7 +186,7 @@ class Trail:
         return revision, None
 
     def page(self, path: str, revision: str, line: str, *, to_facts: bool = True) -> Iterator[Step]:
-        """From a line that a prompt shows of a page's revision."""
+        """Follow a line that a prompt shows of a page's revision."""
         text = self.text_of(path, revision)
         if text is None:
             yield Step("page", path, "what it said then cannot be rebuilt from the journal")
@@ -196,24 +196,24 @@ class Trail:
             yield Step("page", path, "the prompt's own words about it")
             return
         yield Step("page", f"{path}:{number}", self._needle.excerpt(own))
-        yield from under(self._since(path, revision, own))
-        fact = self._fact_on(path, text, number) if to_facts else None
+        yield from deepen(self._note_change(path, revision, own))
+        fact = self._find_fact(path, text, number) if to_facts else None
         if fact is not None:
-            yield from under(self.fact(fact, place=False))
+            yield from deepen(self.fact(fact, place=False))
         else:
-            yield from under(self.edit_of(path, own, revision))
+            yield from deepen(self.edit_of(path, own, revision))
 
-    def _since(self, path: str, revision: str, line: str) -> Iterator[Step]:
+    def _note_change(self, path: str, revision: str, line: str) -> Iterator[Step]:
         page = self._parts.pages.page(path)
         if page.sha256 == self.true_revision(path, revision):
             return
         lines = split_lines(page.text)
-        now = next((at for at, each in enumerate(lines, 1) if bare(each) == bare(line)), None)
+        now = next((at for at, each in enumerate(lines, 1) if strip_bullet(each) == strip_bullet(line)), None)
         told = f"it says this on line {now} now" if now else "it says this no more"
         yield Step("changed since", path, told)
 
     def line_of(self, text: str, line: str) -> tuple[int, str]:
-        """The number of the page's line that a prompt's line shows, and the line; 0 if it shows none."""
+        """Return the number and text of the page's line that a prompt's line shows; 0 if it shows none."""
         found: list[tuple[int, str]] = []
         starts = [0]
         for each in split_lines(text):
@@ -223,18 +223,16 @@ class Trail:
             while number + 1 < len(starts) and starts[number + 1] <= start:
                 number += 1
             found.append((number + 1, line_at(text, (start, end))))
-        same = (each for each in found if bare(each[1]) == bare(line))
+        same = (each for each in found if strip_bullet(each[1]) == strip_bullet(line))
         return next(same, found[0] if found else (0, ""))
 
-    def _fact_on(self, path: str, text: str, number: int) -> Fact | None:
-        """The fact that a line is: by its words, for the page may have been changed since."""
+    def _find_fact(self, path: str, text: str, number: int) -> Fact | None:
+        """Return the fact of a line, by its words: the page may have changed since."""
         own = next((fact for fact in parse(path, text).facts if fact.line == number), None)
         if own is None:
             return None
-        wanted = own.topic, folded(own.relation), folded(own.object)
-        same = [
-            each for each in self.facts if (each.topic, folded(each.relation), folded(each.object)) == wanted
-        ]
+        wanted = own.topic, fold(own.relation), fold(own.object)
+        same = [each for each in self.facts if (each.topic, fold(each.relation), fold(each.object)) == wanted]
         on_page = (each for each in same if (each.path, each.line) == (path, number))
         return next(on_page, same[0] if same else None)
 
@@ -243,19 +241,19 @@ class Trail:
     def edit_of(
         self, path: str, line: str, revision: str | None = None, *, gone: bool = False
     ) -> Iterator[Step]:
-        """The edit that brought a line to a page, or took it away; with a revision: the last one up to that. Where no
-        edit is known to (of what is no text the journal has no lines): the last."""
+        """Follow the edit that brought a line to a page, or removed it; with a revision: the last up to that. If none
+        is known (binary edits have no lines in the journal): the last edit."""
         wanted = None if revision is None else self.true_revision(path, revision)
         is_known = wanted is None
         for edit in self._parts.pages.log(path):
             is_known = is_known or edit.new == wanted
-            if is_known and bare(line) in map(bare, _lines(edit, gone=gone)):
+            if is_known and strip_bullet(line) in map(strip_bullet, _lines_of(edit, gone=gone)):
                 yield from self.edit(edit)
                 return
         yield from self.last_edit(path, revision)
 
     def last_edit(self, path: str, revision: str | None = None) -> Iterator[Step]:
-        """The last edit of a page, up to a revision."""
+        """Follow the last edit of a page, up to a revision."""
         wanted = None if revision is None else self.true_revision(path, revision)
         for edit in self._parts.pages.log(path):
             if wanted is None or edit.new == wanted:
@@ -263,16 +261,16 @@ class Trail:
                 return
 
     def edit(self, edit: Edit) -> Iterator[Step]:
-        """An edit, and what it was distilled from, if it was."""
-        yield Step("edit", edit.id, f"{edit.author}, {when(edit.ts)}: {edit.reason} ({edit.path})")
+        """Follow an edit, and the entry it was distilled from."""
+        yield Step("edit", edit.id, f"{edit.author}, {format_time(edit.ts)}: {edit.reason} ({edit.path})")
         entry = _DISTILLED.match(edit.reason)
         if entry is not None:
-            yield from under(self.entry(entry[1]))
+            yield from deepen(self.entry(entry[1]))
 
     # --- facts and entries -------------------------------------------------------------
 
     def fact(self, fact: Fact, *, place: bool = True) -> Iterator[Step]:
-        """A fact, with the line it stands on; the entry it was placed from; and whose words it rests on."""
+        """Follow a fact: its line, the entry it was placed from, and whose words it rests on."""
         from looseleaf.text.lines import DOUBTFUL
 
         told = self._needle.excerpt(said(fact.relation, fact.object))
@@ -284,34 +282,36 @@ class Trail:
         yield Step("fact", fact.id or "", f"{told} ({about})", depth)
         if fact.entry_id is not None:
             depth += 1
-            yield from under([self._entry(fact.entry_id)[0]], depth)
+            yield from deepen([self._read_entry(fact.entry_id)[0]], depth)
         sources = self._parts.notebook.sources(fact)
-        yield from under((self._source(each, fact.quote or "") for each in sources[:_SOURCES]), depth + 1)
+        yield from deepen(
+            (self._step_of_source(each, fact.quote or "") for each in sources[:_SOURCES]), depth + 1
+        )
         if fact.entry_id is not None and not sources:
-            yield Step("trace", "", "nobody's words were found for it: the distiller concluded it", depth + 1)
+            yield Step("trace", "", "no words were found for it: the distiller inferred it", depth + 1)
         if len(sources) > _SOURCES:
             more = f"and {len(sources) - _SOURCES} more: looseleaf history {fact.id}"
             yield Step("trace", "", more, depth + 1)
 
-    def _source(self, source: Source, quote: str) -> Step:
+    def _step_of_source(self, source: Source, quote: str) -> Step:
         what = "edit" if "@" in source.source else "trace"
         if source.ts is None:
-            return Step(what, source.source, "it is not in the log any more")
+            return Step(what, source.source, "it is no longer in the log")
         told = self._needle.excerpt(source.text, quote)
-        return Step(what, source.source, f"{source.origin}, {when(source.ts)}: {told}")
+        return Step(what, source.source, f"{source.origin}, {format_time(source.ts)}: {told}")
 
-    def _entry(self, name: str) -> tuple[Step, Entry | None]:
+    def _read_entry(self, name: str) -> tuple[Step, Entry | None]:
         try:
             entry = self._parts.conversation.entry(name)
         except Refused as refused:
             return Step("entry", name, str(refused)), None
-        made = f"{entry.meta.get('distiller')}, {when(entry.meta.get('ts'))}"
+        made = f"{entry.meta.get('distiller')}, {format_time(entry.meta.get('ts'))}"
         told = self._needle.excerpt(str(entry.summary.get("summary", "")))
         return Step("entry", f"log/entries/{entry.reference}", f"{made}: {told}"), entry
 
     def entry(self, name: str) -> Iterator[Step]:
-        """An entry, and those of its traces that have the words, or that it names for a sentence that has them."""
-        step, entry = self._entry(name)
+        """Follow an entry to its traces that have the words, or that it names for a sentence that has them."""
+        step, entry = self._read_entry(name)
         yield step
         if entry is None:
             return
@@ -320,11 +320,11 @@ class Trail:
         except Refused as refused:
             yield Step("trace", "", str(refused), 1)
             return
-        found = self.spoken(traces) or self.spoken(traces, self._noted(entry))
-        yield from under(found or [Step("trace", "", f"looseleaf expand {name.rpartition('/')[2]}")])
+        found = self.spoken(traces) or self.spoken(traces, self._find_noted(entry))
+        yield from deepen(found or [Step("trace", "", f"looseleaf expand {name.rpartition('/')[2]}")])
 
     def compactions(self) -> Iterator[str]:
-        """The entries of the agent's compactions, the newest first."""
+        """Yield the entries of the agent's compactions, newest first."""
         for line in self._parts.context.store.read_back(JOURNAL):
             record = line.record
             if (
@@ -334,15 +334,15 @@ class Trail:
             ):
                 yield str(record["entry"])
 
-    def _noted(self, entry: Entry) -> set[str]:
-        """The traces that an entry names for sentences that have the words."""
+    def _find_noted(self, entry: Entry) -> set[str]:
+        """Return the traces that an entry names for sentences that have the words."""
         noted = [each for name in NOTED for each in entry.summary.get(name) or () if isinstance(each, dict)]
         return {str(each.get("source")) for each in noted if self._needle.is_in(str(each.get("text", "")))}
 
     # --- traces ------------------------------------------------------------------------
 
     def spoken(self, traces: Iterable[Trace], named: Collection[str] | None = None) -> list[Step]:
-        """The traces that have the words, or those that are named; a few."""
+        """Return a few traces that have the words, or those that are named."""
         has = (
             trace
             for trace in traces
@@ -352,15 +352,15 @@ class Trail:
 
     def trace(self, trace: Trace) -> Step:
         told = self._needle.excerpt(said_in(trace))
-        about = ", ".join(filter(None, (trace.origin, trace.turn_id, when(trace.ts))))
+        about = ", ".join(filter(None, (trace.origin, trace.turn_id, format_time(trace.ts))))
         return Step("trace", trace.id, f"{about}: {told}")
 
 
-def _lines(edit: Edit, *, gone: bool) -> Iterator[str]:
+def _lines_of(edit: Edit, *, gone: bool) -> Iterator[str]:
     return (line for hunk in edit.hunks for line in (hunk.removed if gone else hunk.added))
 
 
-def when(ts: object) -> str:
+def format_time(ts: object) -> str:
     from looseleaf.text.times import written
 
-    return f"{written(float(ts))[:19]}Z" if isinstance(ts, int | float) else "at a time nobody knows"
+    return f"{written(float(ts))[:19]}Z" if isinstance(ts, int | float) else "at an unknown time"

@@ -1,7 +1,7 @@
-"""Why: how words came to be in a prompt, or why they are not in it, back to whoever said or wrote them.
+"""Why words are in a prompt, or why not, back to who said or wrote them.
 
-Of words that are in the prompt, each place leads from its item to the page, the fact, the entry and the traces; of
-words that are not, `absent` tells where else they are known.
+For words in the prompt, each place leads from its item to the page, the fact, the entry and the traces. For others,
+`why_not` says where else they are known.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ import re
 from looseleaf.base.errors import Refused
 from looseleaf.base.immutable import frozen
 from looseleaf.base.paths import STATE
-from looseleaf.explain.trail import Needle, Step, Trail, bare, line_at, under
-from looseleaf.explain.why_not import Absent, Standing, is_of, named
+from looseleaf.explain.trail import Needle, Step, Trail, deepen, line_at, strip_bullet
+from looseleaf.explain.why_not import Absent, Standing, find_page, is_from_page
 from looseleaf.log.trace_messages import texts_of
 from looseleaf.state.rules import for_prompt
 from looseleaf.views.essentials import said
@@ -25,18 +25,18 @@ if TYPE_CHECKING:
 
     from looseleaf.base.values import Record
     from looseleaf.explain.needs import Needs
-    from looseleaf.prompt.manifest import Item, Prompt
+    from looseleaf.prompt.manifest import ManifestItem, Prompt
     from looseleaf.window.window import Window
 
 _MOST = 5
-"""Places that are followed: a word like `the` is everywhere."""
+"""Places to follow: a word like `the` is everywhere."""
 
 _TOLD = re.compile("- (now|no longer) says: (.*)")
-"""A line on a page that changed, as `prompt/changes.py` tells it."""
+"""A changed line of a page, as `prompt/slot_forms.py` words it."""
 
 
 @frozen
-class Chain:
+class WhyChain:
     """One answer: the steps from the prompt (or from where else the words are known) to who said them."""
 
     is_in: bool
@@ -53,7 +53,7 @@ class Answer:
     text: str
     prompt: str
     is_in: bool
-    chains: tuple[Chain, ...]
+    chains: tuple[WhyChain, ...]
     more: int = 0
 
     def to_dict(self) -> dict[str, Any]:
@@ -65,9 +65,9 @@ class Answer:
 
 @frozen
 class _Hit:
-    """Words in a prompt: in which item and message, the part of its text that was looked through, and where there."""
+    """Words in a prompt: their item and message, the searched part of its text, and the place in it."""
 
-    item: Item
+    item: ManifestItem
     message: int
     text: str
     place: tuple[int, int]
@@ -77,50 +77,48 @@ class _Hit:
         return line_at(self.text, self.place)
 
     def heading(self) -> str:
-        """The line above that names a page or topic: it ends with a colon, and is no bullet."""
+        """Return the line above that names a page or topic: it ends with a colon, and is no bullet."""
         above = self.text[: self.text.rfind("\n", 0, self.place[0]) + 1].splitlines()
         return next((line[:-1] for line in reversed(above) if line.endswith(":") and line[:2] != "- "), "")
 
 
 def why(parts: Needs, text: str, name: str = "last") -> Answer:
-    """`name` is a prompt of the log; where none was ever made, one is, for the memory as it is now."""
-    for given, what in ((text, "what is looked for"), (name, "the id of a prompt")):
+    """Explain words in a prompt of the log; if none was ever made, make one for the memory as it is now."""
+    for given, what in ((text, "A search"), (name, "The id of a prompt")):
         if not isinstance(given, str):
-            raise Refused(
-                f"Nothing was looked for: {what} is text, not {type(given).__name__}. Give some words of a prompt."
-            )
+            raise Refused(f"{what} must be text, not {type(given).__name__}. Give some words of a prompt.")
     if not Needle(text).folded:
-        raise Refused("Nothing was looked for: the text is empty. Give some words of a prompt.")
-    prompt, record = _asked(parts, name)
-    page, line = named(parts, text) or (None, None)
+        raise Refused("The text is empty. Give some words of a prompt.")
+    prompt, record = _find_prompt(parts, name)
+    page, line = find_page(parts, text) or (None, None)
     needle = Needle(text if line is None else line)
-    found = _In(parts, prompt, record, needle)
+    found = _PromptSearch(parts, prompt, record, needle)
     if page is not None and line is None:
         is_in, trails = Standing(parts, prompt, record, page).chains()
-        chains = tuple(Chain(is_in, (found.first(), *steps)) for steps in trails)
+        chains = tuple(WhyChain(is_in, (found.first(), *steps)) for steps in trails)
         return Answer(text, prompt.manifest.id, is_in, chains)
     hits = found.hits(page)
-    if not hits and page is None:  # other words for the same: a fact that has all of them may stand there
+    if not hits and page is None:  # a fact with the same words in another order may stand there
         for fact in Trail(parts, needle).facts:
             line = said(fact.relation, fact.object)
             if fact.status == "current" and needle.has_its_words(line):
-                found = _In(parts, prompt, record, Needle(line))
+                found = _PromptSearch(parts, prompt, record, Needle(line))
                 hits = found.hits()
                 if hits:
                     break
     first = found.first()
     if hits:
-        few = _few(hits)
-        # Two lines of a summary may lead one way.
+        few = _choose_few(hits)
+        # Two lines of a summary may lead the same way.
         ways = dict.fromkeys((first, *found.steps(hit)) for hit in few)
-        chains = tuple(Chain(True, steps) for steps in ways)
+        chains = tuple(WhyChain(True, steps) for steps in ways)
         return Answer(text, prompt.manifest.id, True, chains, len(hits) - len(few))
     absent, more = Absent(parts, prompt, record, needle).chains(page)
-    chains = tuple(Chain(False, (first, *steps)) for steps in absent)
+    chains = tuple(WhyChain(False, (first, *steps)) for steps in absent)
     return Answer(text, prompt.manifest.id, False, chains, more)
 
 
-def _asked(parts: Needs, name: str) -> tuple[Prompt, Record | None]:
+def _find_prompt(parts: Needs, name: str) -> tuple[Prompt, Record | None]:
     log = parts.prompts.log
     if name == "last":
         if log.last() is None:
@@ -128,13 +126,13 @@ def _asked(parts: Needs, name: str) -> tuple[Prompt, Record | None]:
         try:
             return log.again(name), log.find(name)
         except Refused as refused:
-            parts.context.note(f"{refused} It was looked for in a prompt as it would be now.")
+            parts.context.note(f"{refused} A prompt as it would be now was searched instead.")
             return parts.prompts(None, None, None, dry_run=True), None
     return log.again(name), log.find(name)
 
 
-def _few(hits: Sequence[_Hit]) -> list[_Hit]:
-    """The first place of each item, then others; in the order of the prompt."""
+def _choose_few(hits: Sequence[_Hit]) -> list[_Hit]:
+    """Return the first place of each item, then others, in prompt order."""
     firsts: dict[str, int] = {}
     for number, hit in enumerate(hits):
         firsts.setdefault(hit.item.id, number)
@@ -142,8 +140,8 @@ def _few(hits: Sequence[_Hit]) -> list[_Hit]:
     return [hits[number] for number in sorted([*firsts.values(), *others][:_MOST])]
 
 
-class _In:
-    """Of one prompt. `record` is what the log has of it; None: it was made for the question."""
+class _PromptSearch:
+    """Explains words in one prompt. `record` is the log's; None: the prompt was made for this question."""
 
     def __init__(self, parts: Needs, prompt: Prompt, record: Record | None, needle: Needle) -> None:
         self._parts = parts
@@ -161,18 +159,18 @@ class _In:
     # --- places ------------------------------------------------------------------------
 
     def hits(self, page: str | None = None) -> list[_Hit]:
-        """Where the words are in the prompt, each line once; with a page, only in what was made of it."""
+        """Find the words in the prompt, each line once; with a page, only in what was made of it."""
         found: dict[tuple[int, str, int], _Hit] = {}
         for item in self._prompt.manifest.items:
-            if page is not None and not is_of(item, page):
+            if page is not None and not is_from_page(item, page):
                 continue
-            for number, text in self._texts(item):
+            for number, text in self._read_texts(item):
                 for place in self._needle.places(text):
                     key = number, item.id, text.rfind("\n", 0, place[0])
                     found.setdefault(key, _Hit(item, number, text, place))
         return list(found.values())
 
-    def _texts(self, item: Item) -> Iterator[tuple[int, str]]:
+    def _read_texts(self, item: ManifestItem) -> Iterator[tuple[int, str]]:
         if item.start is not None:
             yield item.first, self._prompt.text_of(item)
             return
@@ -184,43 +182,43 @@ class _In:
         yield Step(item.slot, item.id, f"{item.reason}, {item.tokens:,} tokens as {item.format}")
         match item.slot, item.type:
             case (("charter" | "profile"), _):
-                found = self._page(hit)
+                found = self._follow_page(hit)
             case "state", _:
-                found = self._state(hit)
+                found = self._follow_state(hit)
             case "essentials", _:
-                found = self._essential(hit)
+                found = self._follow_essential(hit)
             case "index", _:
-                found = self._listed(hit)
+                found = self._follow_listed(hit)
             case "episodes", _:
-                found = self._episode(hit)
+                found = self._follow_episode(hit)
             case _, "changes":
-                found = self._change(hit)
+                found = self._follow_change(hit)
             case _:
-                found = self._said(hit)
-        yield from under(found)
+                found = self._follow_talk(hit)
+        yield from deepen(found)
 
-    # --- the top of the folder ---------------------------------------------------------
+    # --- pages and state ---------------------------------------------------------------
 
-    def _page(self, hit: _Hit) -> Iterator[Step]:
+    def _follow_page(self, hit: _Hit) -> Iterator[Step]:
         path, _, revision = hit.item.of[0].rpartition("@")
         is_charter = hit.item.slot == "charter"
         if is_charter:
             steps = list(self._trail.page(path, revision, hit.line, to_facts=False))
             yield from (step for step in steps if step.what in ("page", "changed since"))
-            yield from under(self._trail.last_edit(path, revision))
+            yield from deepen(self._trail.last_edit(path, revision))
         else:
             yield from self._trail.page(path, revision, hit.line)
 
-    def _state(self, hit: _Hit) -> Iterator[Step]:
-        """The member that says it; and the edit of the state that brought it."""
+    def _follow_state(self, hit: _Hit) -> Iterator[Step]:
+        """Follow the member that says it, and the edit of the state that brought it."""
         revision = hit.item.of[0].rpartition("@")[2] if hit.item.of else ""
         text = self._trail.text_of(STATE, revision)
-        name, value = self._member(text)
+        name, value = self._find_member(text)
         yield Step("state", f"{STATE}: {name}" if name else STATE, self._needle.excerpt(value or hit.line))
-        yield from under(self._state_edit(value, revision))
+        yield from deepen(self._follow_state_edit(value, revision))
 
-    def _state_edit(self, value: str, revision: str | None) -> Iterator[Step]:
-        """The oldest of the edits since which the state has this value."""
+    def _follow_state_edit(self, value: str, revision: str | None) -> Iterator[Step]:
+        """Follow the edit since which the state has this value."""
         found = None
         is_known = revision is None
         for edit in self._parts.pages.log(STATE):
@@ -234,36 +232,38 @@ class _In:
                     break
         yield from self._trail.edit(found) if found is not None else self._trail.last_edit(STATE, revision)
 
-    def _member(self, text: str | None) -> tuple[str, str]:
+    def _find_member(self, text: str | None) -> tuple[str, str]:
         try:
             told = for_prompt(json.loads(text or "{}"))
         except (ValueError, RecursionError, TypeError, AttributeError):
             return "", ""
-        for name, value in _leaves(told):
+        for name, value in _list_values(told):
             if self._needle.is_in(value) or self._needle.is_in(f"{name.rpartition(' ')[2]}: {value}"):
                 return name, value
         return "", ""
 
     # --- drawers -----------------------------------------------------------------------
 
-    def _essential(self, hit: _Hit) -> Iterator[Step]:
+    def _follow_essential(self, hit: _Hit) -> Iterator[Step]:
         shown = [fact for fact in self._trail.facts if fact.id in hit.item.of]
-        same = [fact for fact in shown if bare(said(fact.relation, fact.object)) == bare(hit.line)]
+        same = [
+            fact for fact in shown if strip_bullet(said(fact.relation, fact.object)) == strip_bullet(hit.line)
+        ]
         near = [fact for fact in shown if self._needle.is_in(said(fact.relation, fact.object))]
         for fact in [*same, *near][:1]:
             yield from self._trail.fact(fact)
 
-    def _listed(self, hit: _Hit) -> Iterator[Step]:
-        names = [path for path in hit.item.of if path.casefold() in bare(hit.line)]
-        # Where all names stand on one line, the one that has the words.
+    def _follow_listed(self, hit: _Hit) -> Iterator[Step]:
+        names = [path for path in hit.item.of if path.casefold() in strip_bullet(hit.line)]
+        # If all names stand on one line, take the one with the words.
         for path in sorted(names, key=lambda name: (not self._needle.is_in(name), -len(name)))[:1]:
             page = self._parts.pages.page(path)
             number, line = self._trail.line_of(page.text, page.summary or "")
             where = f"{path}:{number}" if number else path
             yield Step("page", where, self._needle.excerpt(line or page.summary or "it is listed to be read"))
-            yield from under(self._trail.edit_of(path, line) if number else self._trail.last_edit(path))
+            yield from deepen(self._trail.edit_of(path, line) if number else self._trail.last_edit(path))
 
-    def _episode(self, hit: _Hit) -> Iterator[Step]:
+    def _follow_episode(self, hit: _Hit) -> Iterator[Step]:
         for name in hit.item.of:
             path, _, at = name.rpartition(":")
             page = self._parts.pages.page(path)
@@ -275,41 +275,45 @@ class _In:
                 if self._needle.is_in(line):
                     yield Step("page", f"{path}:{number}", self._needle.excerpt(line))
                     entry = episode.get("Entry")
-                    yield from under(self._trail.entry(entry) if entry else self._trail.edit_of(path, line))
+                    yield from deepen(self._trail.entry(entry) if entry else self._trail.edit_of(path, line))
                     return
 
-    # --- what changed since ------------------------------------------------------------
+    # --- changes -----------------------------------------------------------------------
 
-    def _change(self, hit: _Hit) -> Iterator[Step]:
-        """The page of a change, and the edit that made it."""
+    def _follow_change(self, hit: _Hit) -> Iterator[Step]:
+        """Follow a change to its page, and the edit that made it."""
         line, path = hit.line.strip(), hit.heading()
         if line.removesuffix(":") in hit.item.of:  # the heading itself
             path = line.removesuffix(":")
-        if path not in hit.item.of:  # a line on pages that came or went
+        if path not in hit.item.of:  # a line about pages that came or went
             named = [each for each in hit.item.of if each in line]
             for page in named[:1]:
                 yield Step("page", page, self._needle.excerpt(line))
-                yield from under(self._trail.last_edit(page))
+                yield from deepen(self._trail.last_edit(page))
             return
         yield Step("page", path, self._needle.excerpt(line))
         if path == STATE:
-            yield from under(self._state_edit(self._needle.text, None))
+            yield from deepen(self._follow_state_edit(self._needle.text, None))
             return
         told = _TOLD.match(line)
         if told is not None:
             own = told[2]
-            yield from under(self._trail.edit_of(path, own, gone=told[1] != "now"))
-            same = (fact for fact in self._trail.facts if bare(said(fact.relation, fact.object)) == bare(own))
+            yield from deepen(self._trail.edit_of(path, own, gone=told[1] != "now"))
+            same = (
+                fact
+                for fact in self._trail.facts
+                if strip_bullet(said(fact.relation, fact.object)) == strip_bullet(own)
+            )
             fact = next(same, None)
-            yield from under(self._trail.fact(fact)) if fact is not None else ()
+            yield from deepen(self._trail.fact(fact)) if fact is not None else ()
 
     # --- the window --------------------------------------------------------------------
 
-    def _said(self, hit: _Hit) -> Iterator[Step]:
+    def _follow_talk(self, hit: _Hit) -> Iterator[Step]:
         if hit.item.slot == "task" and self._is_request:
             yield Step("task", "", "the request itself: it was not recorded when the prompt was made")
             return
-        window = self._window()
+        window = self._read_window()
         own = [
             number
             for item in self._prompt.manifest.items
@@ -323,7 +327,7 @@ class _In:
         )
         at = own.index(hit.message) + skipped
         if at < window.begins:
-            yield from self._snapshot(window)
+            yield from self._follow_snapshot(window)
         else:
             traces = [trace for trace in window.traces if window.after(trace.id) == at + 1]
             yield from self._trail.spoken(traces) or [self._trail.trace(trace) for trace in traces[:1]]
@@ -332,21 +336,21 @@ class _In:
     def _is_request(self) -> bool:
         return self._record is not None and self._record["task"] is not None
 
-    def _window(self) -> Window:
-        """As the prompt had it."""
+    def _read_window(self) -> Window:
+        """Return the window as the prompt had it."""
         if self._record is None:
             return self._parts.conversation.read_window()
         return self._parts.prompts.log.window(self._record)
 
-    def _snapshot(self, window: Window) -> Iterator[Step]:
-        """What a compaction left: a turn as it was, a summary of an entry, or a sentence to be kept."""
+    def _follow_snapshot(self, window: Window) -> Iterator[Step]:
+        """Follow what a compaction left: a turn as it was, an entry's summary, or a sentence to keep."""
         tail = self._trail.spoken(window.tail)
         if tail:
             yield from tail
             return
         episodic = window.mark.episodic if window.mark is not None else ()
         named = [entry for entry, text in episodic if self._needle.is_in(text)]
-        # A sentence that is kept may come from any compaction before: the last that has the words.
+        # A kept sentence may come from any earlier compaction: take the last that has the words.
         trails = (tuple(self._trail.entry(entry)) for entry in (*named, *self._trail.compactions()))
         first = next(trails, ())
         yield from first if _has_trace(first) else next(filter(_has_trace, trails), first)
@@ -356,8 +360,8 @@ def _has_trace(steps: Sequence[Step]) -> bool:
     return any(step.what == "trace" and step.where for step in steps)
 
 
-def _leaves(told: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """The values of a state, each with the name of where it stands."""
+def _list_values(told: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield the values of a state, each with its name."""
     for name, value in told.items():
         if isinstance(value, list):
             for each in value:

@@ -1,5 +1,5 @@
-"""Absent: why words are not in a prompt. They are looked for in facts, pages and traces; what the manifest says of
-what was left out is the reason, where it says so; what came later is later; what is nowhere is said to be nowhere.
+"""Why words are not in a prompt. They are searched in facts, pages and traces. The manifest's omissions give the
+reason; words that came later are reported as later, and unknown ones as nowhere.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from itertools import islice
 from looseleaf.base.errors import Refused
 from looseleaf.base.messages import Trace
 from looseleaf.base.paths import REVIEW, STATE, TOP_PAGES
-from looseleaf.explain.trail import Needle, Step, Trail, under
+from looseleaf.explain.trail import Needle, Step, Trail, deepen
 from looseleaf.log.recorder import stream_of
 from looseleaf.log.trace_messages import said as said_in
 from looseleaf.place.notebook import TRACES
@@ -24,14 +24,13 @@ if TYPE_CHECKING:
     from looseleaf.base.values import Fact, Record
     from looseleaf.explain.needs import Needs
     from looseleaf.explain.trail import Needle
-    from looseleaf.prompt.manifest import Item, Omitted, Prompt
+    from looseleaf.prompt.manifest import ManifestItem, Omitted, Prompt
 
-if TYPE_CHECKING:
     Steps = tuple[Step, ...]
 
 
 _MOST = 5
-"""Answers that are given; more are counted."""
+"""Most answers; more are counted."""
 
 WHY = {
     "over_budget": "there was no room for it within the budget",
@@ -41,14 +40,14 @@ WHY = {
     "compacted": "it left the window, and is told in short",
     "waits_for_a_person": "what waits in review reaches no model before a person says yes",
 }
-"""What the reasons of a manifest mean."""
+"""What a manifest's reasons mean."""
 
 _NEVER = {"days/": "only_searched", "review/": "waits_for_a_person"}
 """Folders that no prompt shows."""
 
 
 class Absent:
-    """Of one prompt. `record` is what the log has of it; None: it was made for the question."""
+    """Explains words that one prompt lacks. `record` is the log's; None: the prompt was made for this question."""
 
     def __init__(self, parts: Needs, prompt: Prompt, record: Record | None, needle: Needle) -> None:
         self._parts = parts
@@ -58,14 +57,14 @@ class Absent:
         self._trail = Trail(parts, needle)
 
     def chains(self, page: str | None = None) -> tuple[list[Steps], int]:
-        """The answers, the likeliest first, and how many more there are. With a page: why its line is not there."""
+        """Return the answers, likeliest first, and how many more there are. With a page: why its line is absent."""
         if page is not None:
-            return list(self._pages(page)), 0
+            return list(self._explain_pages(page)), 0
         found = [
-            *self._facts(),
-            *self._pages(),
-            *islice(self._traces(), _MOST),
-            *islice(self._others(), _MOST),
+            *self._explain_facts(),
+            *self._explain_pages(),
+            *islice(self._explain_traces(), _MOST),
+            *islice(self._explain_other_agents(), _MOST),
         ]
         if not found:
             told = "No page, fact or trace of this memory has these words."
@@ -74,15 +73,15 @@ class Absent:
 
     # --- facts -------------------------------------------------------------------------
 
-    def _facts(self) -> Iterator[Steps]:
+    def _explain_facts(self) -> Iterator[Steps]:
         facts = self._trail.facts
         exact = [fact for fact in facts if self._needle.is_in(said(fact.relation, fact.object))]
         for fact in exact or [
             fact for fact in facts if self._needle.has_its_words(said(fact.relation, fact.object))
         ]:
-            yield (*self._why_not(fact), *under(self._trail.fact(fact)))
+            yield (*self._explain_absence(fact), *deepen(self._trail.fact(fact)))
 
-    def _why_not(self, fact: Fact) -> Iterator[Step]:
+    def _explain_absence(self, fact: Fact) -> Iterator[Step]:
         match fact.status:
             case "current":
                 yield from self.left_out("fact", fact.id or "", fact.path or "")
@@ -90,11 +89,11 @@ class Absent:
                 told = f"{WHY['waits_for_a_person']}: looseleaf approve {fact.id}"
                 yield Step("waits_for_a_person", REVIEW, told)
             case "superseded":
-                yield self._superseded(fact)
+                yield self._explain_superseded(fact)
             case _:
-                yield Step(fact.status, fact.id or "", f"a person said no to it: looseleaf history {fact.id}")
+                yield Step(fact.status, fact.id or "", f"a person rejected it: looseleaf history {fact.id}")
 
-    def _superseded(self, fact: Fact) -> Step:
+    def _explain_superseded(self, fact: Fact) -> Step:
         by = next((each for each in self._trail.facts if each.id and each.id == fact.superseded_by), None)
         since = f" since {fact.valid_to}" if fact.valid_to else ""
         if by is None:
@@ -102,13 +101,13 @@ class Absent:
         told = self._needle.excerpt(said(by.relation, by.object))
         return Step("superseded", by.id or "", f"“{told}” stands in its place{since}")
 
-    # --- why something of a page is not shown ------------------------------------------
+    # --- omissions ---------------------------------------------------------------------
 
     def left_out(self, what: str, name: str, path: str) -> Iterator[Step]:
-        """By its own name, else by its page: left out, listed to be read, or younger than the prompt."""
+        """Explain by its own name, else by its page: left out, listed to be read, or newer than the prompt."""
         left = [each for each in self._manifest.omitted if each.reason != "already_shown"]
         own = [each for each in left if name in each.of] + [each for each in left if path in each.of]
-        told = [self._omitted(each) for each in dict.fromkeys(own)]
+        told = [self._step_of_omitted(each) for each in dict.fromkeys(own)]
         if any(item.slot == "index" and path in item.of for item in self._manifest.items):
             listed = f"its page {path} is listed in the prompt, to be read on demand"
             told.append(Step("read_on_demand", f"index: {path}", listed))
@@ -117,14 +116,14 @@ class Absent:
                 told.append(Step(reason, path, WHY[reason]))
         for item in self._manifest.items:
             if item.type == "changes" and path in item.of and not told:
-                told.append(self._told_later(item.id, what, path))
+                told.append(self._explain_change(item.id, what, path))
         if not told:
             slot = "profile" if path == "USER.md" else "state" if path == STATE else "index"
-            told = self.cut(slot)[:1]
-        yield from told or [self._since(what, path)]
+            told = self.find_cut(slot)[:1]
+        yield from told or [self._explain_later(what, path)]
 
     @staticmethod
-    def _told_later(name: str, what: str, path: str) -> Step:
+    def _explain_change(name: str, what: str, path: str) -> Step:
         if "/" in path:
             return Step(
                 "read_on_demand", name, f"its page {path} is named in the prompt, to be read on demand"
@@ -133,13 +132,15 @@ class Absent:
             "changed_since", name, f"what changed on {path} is told there, and this {what} is no part of that"
         )
 
-    def cut(self, slot: str) -> list[Step]:
-        """What of a slot there was no room for."""
+    def find_cut(self, slot: str) -> list[Step]:
+        """Return what of a slot was over budget."""
         left = self._manifest.omitted
-        return [self._omitted(each) for each in left if (each.slot, each.reason) == (slot, "over_budget")]
+        return [
+            self._step_of_omitted(each) for each in left if (each.slot, each.reason) == (slot, "over_budget")
+        ]
 
-    def _since(self, what: str, path: str) -> Step:
-        """A page, or something on it, that the prompt cannot have: it came after the beginning was rendered."""
+    def _explain_later(self, what: str, path: str) -> Step:
+        """Explain a page or its part that came after the beginning was rendered."""
         began = self._began
         if began is not None and self._parts.pages.page_as_of(path, began).sha256 is None:
             return Step("later", path, f"there was no page {path} when the prompt began")
@@ -153,19 +154,19 @@ class Absent:
         return self._parts.prompts.log.epoch(self._record["snapshot"]).ts
 
     @staticmethod
-    def _omitted(each: Omitted) -> Step:
+    def _step_of_omitted(each: Omitted) -> Step:
         return Step(each.reason, f"{each.slot}: {each.id}", WHY.get(each.reason, each.reason))
 
     # --- pages -------------------------------------------------------------------------
 
-    def _pages(self, only: str | None = None) -> Iterator[Steps]:
-        """Lines that are no facts: those were told of already. `only`: of one page, whatever they are."""
+    def _explain_pages(self, only: str | None = None) -> Iterator[Steps]:
+        """Yield lines that are not facts, which are explained already. `only`: any line of one page."""
         told = {
             (fact.path, fact.line)
             for fact in (self._trail.facts if only is None else ())
             if self._needle.is_in(said(fact.relation, fact.object))
         }
-        for path in [only] if only is not None else sorted(self._parts.pages.paths(), key=_by_place):
+        for path in [only] if only is not None else sorted(self._parts.pages.paths(), key=_sort_key):
             is_told = only is None and any(fact.status == "pending" for fact in self._trail.facts)
             if path.startswith("review/") and is_told:
                 continue
@@ -177,13 +178,13 @@ class Absent:
             number, line = self._trail.line_of(page.text, "")
             if number and (path, number) not in told:
                 place = Step("page", f"{path}:{number}", self._needle.excerpt(line))
-                edit = under(self._trail.edit_of(path, line), 2)
-                yield (*self.left_out("line", path, path), *under([place]), *edit)
+                edit = deepen(self._trail.edit_of(path, line), 2)
+                yield (*self.left_out("line", path, path), *deepen([place]), *edit)
 
     # --- traces ------------------------------------------------------------------------
 
-    def _traces(self) -> Iterator[Steps]:
-        """What was said, and is not in the window: it left it, did not fit, or was said after the prompt was made."""
+    def _explain_traces(self) -> Iterator[Steps]:
+        """Yield talk outside the window: it left, did not fit, or was said after the prompt was made."""
         through = self._record["through"] if self._record is not None else None
         is_later = through is not None
         stream = stream_of(self._parts.context.agent)
@@ -192,11 +193,12 @@ class Absent:
             trace = Trace.from_record(line.record)
             if trace is None or not self._needle.is_in(said_in(trace)):
                 continue
-            why = self._later() if is_later else self._compacted(trace)
-            yield (*why, *under([self._trail.trace(trace)]))
+            later = Step("later", "", "it was said after the prompt was made")
+            why = [later] if is_later else self._explain_compacted(trace)
+            yield (*why, *deepen([self._trail.trace(trace)]))
 
-    def _others(self) -> Iterator[Steps]:
-        """What was said with other agents, or imported: recall finds it, and no prompt of this agent shows it."""
+    def _explain_other_agents(self) -> Iterator[Steps]:
+        """Yield talk with other agents, or imported: recall finds it, and no prompt of this agent shows it."""
         own = self._parts.context.agent
         for agent in sorted(self._parts.context.store.folders(TRACES)):
             if agent == own:
@@ -205,17 +207,13 @@ class Absent:
             for line in self._parts.context.store.read_back(stream_of(agent)):
                 trace = Trace.from_record(line.record)
                 if trace is not None and self._needle.is_in(said_in(trace)):
-                    yield (Step("another_agent", agent, told), *under([self._trail.trace(trace)]))
+                    yield (Step("another_agent", agent, told), *deepen([self._trail.trace(trace)]))
 
-    @staticmethod
-    def _later() -> Iterator[Step]:
-        yield Step("later", "", "it was said after the prompt was made")
-
-    def _compacted(self, trace: Trace) -> Iterator[Step]:
+    def _explain_compacted(self, trace: Trace) -> Iterator[Step]:
         for name in self._trail.compactions():
             try:
                 entry = self._parts.conversation.entry(name)
-                has = _spans(entry.meta.get("traces"), trace.id) and any(
+                has = _may_contain(entry.meta.get("traces"), trace.id) and any(
                     each.id == trace.id for each in self._parts.conversation.expand(name)
                 )
             except Refused as refused:
@@ -227,30 +225,29 @@ class Absent:
                 return
         left = next((each for each in self._manifest.omitted if each.slot == "window"), None)
         if left is not None and left.reason == "over_budget":
-            yield self._omitted(left)
+            yield self._step_of_omitted(left)
         else:
             yield Step(
                 "window", "", "it is in the log, and the window of this prompt shows another part of it"
             )
 
 
-def _spans(runs: object, name: str) -> bool:
-    """Whether a trace can be among these stretches of the log: ids are in the order of their time."""
+def _may_contain(runs: object, name: str) -> bool:
+    """True if a trace can be in these runs of the log: ids sort by time."""
     return isinstance(runs, list) and any(
         isinstance(run, list) and len(run) == 4 and str(run[2]) <= name <= str(run[3]) for run in runs
     )
 
 
-def _by_place(path: str) -> tuple[int, str]:
-    """The top of the folder first, days and review last."""
+def _sort_key(path: str) -> tuple[int, str]:
+    """Sort the top of the folder first, days and review last."""
     order = ("facts/", "episodes/", "days/", "review/")
     if path in TOP_PAGES or path == STATE:
         return 0, path
     return next((number for number, head in enumerate(order, 1) if path.startswith(head)), 0), path
 
 
-# Standing: where a page stands in a prompt and why, or why it is not in it; the same of one line of a
-# page.
+# --- whole pages, and single lines by number -----------------------------------------------
 
 
 _LINE = re.compile(r"(.+\.(?:md|json)):([0-9]{1,7})")
@@ -263,8 +260,8 @@ _SHOWN = {
 }
 
 
-def named(parts: Needs, text: str) -> tuple[str, str | None] | None:
-    """The page that a text names (`USER.md`), and the line (`USER.md:3`), if it does; None: it is words."""
+def find_page(parts: Needs, text: str) -> tuple[str, str | None] | None:
+    """Return the page that a text names (`USER.md`), and its line (`USER.md:3`) if any; None if it is words."""
     text = text.strip()
     pages = parts.pages.paths()
     if text in pages:
@@ -276,20 +273,20 @@ def named(parts: Needs, text: str) -> tuple[str, str | None] | None:
     number = int(found[2])
     if not 1 <= number <= len(lines):
         raise Refused(
-            f"Nothing was looked for: {found[1]} has {len(lines):,} line{'s' * (len(lines) != 1)}, and no line "
+            f"{found[1]} has {len(lines):,} line{'s' * (len(lines) != 1)}, and no line "
             f"{number:,}. `looseleaf show {found[1]}` shows it."
         )
     line = lines[number - 1].strip()
     return found[1], line if Needle(line).folded else None
 
 
-def is_of(item: Item, path: str) -> bool:
-    """Whether an item was made of a page: of a revision of it, of a part of it, or as one of several."""
+def is_from_page(item: ManifestItem, path: str) -> bool:
+    """True if an item was made of a page: of a revision of it, a part of it, or as one of several."""
     return any(each == path or each.startswith((f"{path}@", f"{path}:")) for each in item.of)
 
 
 class Standing:
-    """Of one page in one prompt. `record` is what the log has of it; None: it was made for the question."""
+    """Explains one page in one prompt. `record` is the log's; None: the prompt was made for this question."""
 
     def __init__(self, parts: Needs, prompt: Prompt, record: Record | None, path: str) -> None:
         self._parts = parts
@@ -300,17 +297,21 @@ class Standing:
         self._absent = Absent(parts, prompt, record, needle)
 
     def chains(self) -> tuple[bool, list[Steps]]:
-        """Whether the prompt shows or names the page, and the trails that lead to it."""
-        found = [tuple(self._steps(item)) for item in self._prompt.manifest.items if is_of(item, self._path)]
-        return (True, found) if found else (False, [tuple(self._why_not())])
+        """Return whether the prompt shows or names the page, and the trails that lead to it."""
+        found = [
+            tuple(self._explain_item(item))
+            for item in self._prompt.manifest.items
+            if is_from_page(item, self._path)
+        ]
+        return (True, found) if found else (False, [tuple(self._explain_absence())])
 
-    def _steps(self, item: Item) -> Iterator[Step]:
+    def _explain_item(self, item: ManifestItem) -> Iterator[Step]:
         path = self._path
         revision = next((each.rpartition("@")[2] for each in item.of if each.startswith(f"{path}@")), None)
         yield Step(item.slot, item.id, f"{item.reason}, {item.tokens:,} tokens as {item.format}")
-        yield from under(self._page(item, revision))
+        yield from deepen(self._explain_page(item, revision))
 
-    def _page(self, item: Item, revision: str | None) -> Iterator[Step]:
+    def _explain_page(self, item: ManifestItem, revision: str | None) -> Iterator[Step]:
         path = self._path
         match item.slot:
             case "index":
@@ -321,14 +322,14 @@ class Standing:
                 told = "what changed on it is told" if "/" not in path else "it is told that it came or went"
             case _:
                 told = _SHOWN.get(item.format, f"it is shown as {item.format}")
-        cut = self._absent.cut(item.slot) if item.slot in ("profile", "state") else []
+        cut = self._absent.find_cut(item.slot) if item.slot in ("profile", "state") else []
         yield Step("page", path, "it is shown in part" if cut else told)
-        yield from under(cut)
+        yield from deepen(cut)
         if revision and self._trail.true_revision(path, revision) != self._parts.pages.page(path).sha256:
             yield Step("changed since", path, "it says something else now", 1)
-        yield from under(islice(self._trail.last_edit(path, revision), 1))
+        yield from deepen(islice(self._trail.last_edit(path, revision), 1))
 
-    def _why_not(self) -> Iterator[Step]:
+    def _explain_absence(self) -> Iterator[Step]:
         path = self._path
         page = self._parts.pages.page(path)
         if not page.text.strip() or (path == STATE and page.text.split() == ["{}"]):
@@ -336,4 +337,4 @@ class Standing:
             return
         yield from self._absent.left_out("page", path, path)
         yield Step("page", path, "it is not shown", 1)
-        yield from under(islice(self._trail.last_edit(path), 1), 2)
+        yield from deepen(islice(self._trail.last_edit(path), 1), 2)

@@ -1,7 +1,6 @@
-"""What was written, and which of it in a turn: read off the journal, and no further back than is asked for.
+"""Receipts: what was written, and what of it in a turn; read from the journal, no further back than needed.
 
-A model's own words are never evidence that it wrote anything. What people changed themselves is not among the receipts;
-`looseleaf log` has that.
+A model's own words never prove that it wrote anything. People's own edits are no receipts; `looseleaf log` lists them.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from looseleaf.explain.needs import Needs
 
 LAST = "last"
-"""In place of a turn's id."""
+"""Stands for the last turn's id."""
 
 ASKED_AGAIN = "asked again"
 """The reason of an edit that only repeats what waits in review."""
@@ -42,9 +41,9 @@ _WRITERS = frozenset("memory_write memory_patch memory_append memory_state memor
 
 @frozen
 class Written:
-    """One write. `author` is whose it is: `agent:<name>`, also where the program put it into review for the agent
-    (`held`); or `program` for what was distilled, from `entry`, and for what went because the user said to forget it.
-    `lines` and `gone` are what it added and removed."""
+    """One write. `author` is `agent:<name>`, even where the program put it into review for the agent (`held`); or
+    `program` for what was distilled, from `entry`, and for what the user's words made it forget. `lines` and `gone` are
+    what it added and removed."""
 
     id: str
     ts: float
@@ -69,7 +68,7 @@ class Written:
 
     @property
     def is_diary(self) -> bool:
-        """A line of a day, or an episode, which every distillation leaves: it keeps no promise."""
+        """True for a line of a day or an episode, which every distillation leaves: it keeps no promise."""
         return self.entry is not None and self.path.startswith(_DIARY)
 
     def to_dict(self) -> dict[str, Any]:
@@ -79,28 +78,26 @@ class Written:
 
 
 def receipts(parts: Needs, last: int = 20, turn: str | None = None) -> list[Written]:
-    """The last writes by agents and by what was distilled, newest first; or all of a turn, oldest first."""
+    """Return the last writes by agents and distillation, newest first; or all of a turn, oldest first."""
     if turn is not None:
         return written_in(parts, span_of(parts, turn))
     if type(last) is not int or last < 1:
-        raise Refused(
-            "Nothing was shown: the number of receipts must be at least 1. Leave it out for the last 20."
-        )
-    return list(islice(_written(parts.pages.log()), last))
+        raise Refused("The number of receipts must be at least 1. Leave it out for the last 20.")
+    return list(islice(_read_writes(parts.pages.log()), last))
 
 
-def _written(newest_first: Iterable[Edit]) -> Iterator[Written]:
+def _read_writes(newest_first: Iterable[Edit]) -> Iterator[Written]:
     undone: dict[str, str] = {}
     for edit in newest_first:
         if edit.undoes is not None:
             undone[edit.undoes] = edit.id
-        found = _told(edit, undone.get(edit.id))
+        found = _receipt_of(edit, undone.get(edit.id))
         if found is not None:
             yield found
 
 
-def _told(edit: Edit, undone_by: str | None) -> Written | None:
-    """The receipt of an edit; None for a person's own, and for what the program does only to keep order."""
+def _receipt_of(edit: Edit, undone_by: str | None) -> Written | None:
+    """Return the receipt of an edit; None for a person's own, and for the program's housekeeping."""
     author, held, entry = edit.author, False, None
     if author == PROGRAM:
         distilled = _DISTILLED.fullmatch(edit.reason)
@@ -136,12 +133,12 @@ def _told(edit: Edit, undone_by: str | None) -> Written | None:
     )
 
 
-# --- of a turn -------------------------------------------------------------------------
+# --- one turn --------------------------------------------------------------------------
 
 
 @frozen
 class Span:
-    """A turn, and until when what its agent writes belongs to it (None: it is the last)."""
+    """A turn, and until when its agent's writes belong to it (None: it is the last)."""
 
     turn_id: str
     traces: tuple[Trace, ...]
@@ -158,13 +155,12 @@ class Span:
 def span_of(parts: Needs, turn: str) -> Span:
     if not isinstance(turn, str):
         raise Refused(
-            f"Nothing was shown: a turn is named by its id, which is text, not {type(turn).__name__}. "
-            "`last` is the last one."
+            f"A turn is named by its id, which is text, not {type(turn).__name__}. `last` is the last one."
         )
     if turn == LAST:
         last = parts.conversation.turns(1, None)
         if not last:
-            raise Refused("Nothing was shown: nothing was recorded yet, so there is no last turn.")
+            raise Refused("Nothing was recorded yet, so there is no last turn. Record one first.")
         turn = last[-1].turn_id
     own: list[Trace] = []
     later: list[Trace] = []
@@ -176,26 +172,26 @@ def span_of(parts: Needs, turn: str) -> Span:
         elif trace.seq == 1:
             later.append(trace)
     if not own:
-        raise Refused(f"Nothing was shown: there is no turn {turn!r}. `looseleaf turns` lists the last ones.")
+        raise Refused(f"There is no turn {turn!r}. `looseleaf turns` lists the last ones.")
     traces = tuple(reversed(own))
-    # Two sessions of one agent may run side by side: another one's turn ends this one only when it is over.
+    # Two sessions of one agent may run in parallel: another session's turn ends this one only when it is over.
     over, session = max(trace.ts for trace in traces), traces[0].session_id
     ends = [each.ts for each in later if each.session_id == session or each.ts >= over]
     return Span(turn, traces, min(ends, default=None))
 
 
 def written_in(parts: Needs, span: Span) -> list[Written]:
-    """What the agent wrote while the turn lasted, what its tools' results name, and what was distilled of it."""
-    named = _named(span)
+    """Return what the agent wrote during the turn, what its tools' results name, and what was distilled from it."""
+    named = _find_named_ids(span)
     author = f"{AGENT}{parts.context.agent}"
     entries: dict[str, bool] = {}
     found: list[Written] = []
-    for each in _written(parts.pages.log()):
+    for each in _read_writes(parts.pages.log()):
         if each.ts < span.since and (not named or each.id < min(named)):
             break
         if each.entry is not None:
             if each.entry not in entries:
-                entries[each.entry] = is_of(parts, each.entry, span.turn_id)
+                entries[each.entry] = is_from_turn(parts, each.entry, span.turn_id)
             is_own = entries[each.entry]
         else:
             is_own = each.id in named or (each.author in (author, PROGRAM) and span.has(each.ts))
@@ -205,8 +201,8 @@ def written_in(parts: Needs, span: Span) -> list[Written]:
     return found[::-1]
 
 
-def _named(span: Span) -> set[str]:
-    """The ids in what our own tools answered in the turn."""
+def _find_named_ids(span: Span) -> set[str]:
+    """Return the ids in the answers of our own tools in the turn."""
     tools = {trace.tool_call_id: trace.tool_name for trace in span.traces if trace.trace_type == "tool_call"}
     found: set[str] = set()
     for trace in span.traces:
@@ -217,11 +213,11 @@ def _named(span: Span) -> set[str]:
 
 
 def is_writer(tool: str | None) -> bool:
-    """Whether it is a tool of ours that writes, whatever a client puts before its name."""
+    """True if it is a tool of ours that writes, with any prefix a client adds to its name."""
     return (tool or "").rpartition("__")[2] in _WRITERS
 
 
-def is_of(parts: Needs, entry: str, turn_id: str) -> bool:
+def is_from_turn(parts: Needs, entry: str, turn_id: str) -> bool:
     try:
         meta = read_entry(parts.context.store, entry).meta
     except Refused:

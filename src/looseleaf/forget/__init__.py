@@ -1,1 +1,1 @@
-"""Forgetting: the memory becomes what it would have been had the source never been there (FORMAT §17)."""
+"""Forget: the memory becomes what it would have been without the source (FORMAT §17)."""

@@ -1,5 +1,5 @@
-"""The cut: what is to go, as functions of what there is. A source that goes whole, sentences that go from a source,
-facts and topics that go from pages. Everything else that is forgotten follows from these.
+"""The cut: what is to go. Whole sources, sentences of a source, facts and topics of pages. All else that is forgotten
+follows from these.
 """
 
 from __future__ import annotations
@@ -45,22 +45,22 @@ _OWN = frozenset(
     "schema id ts turn_id seq trace_type source_event session_id origin kind crc bodies session_start flag tool_name "
     "tool_call_id tags".split()
 )
-"""Members of a trace that are no words of anybody."""
+"""Members of a trace that are not its words."""
 
 _SAID = ("content", "tool_args", "tool_result", "tool_error", "reasoning", "media", "opaque")
-"""Those without which it says nothing."""
+"""Members without which it says nothing."""
 
 
 def topic_of_proposal(topics: Callable[[str], str], proposal: Proposal, own: str) -> str:
-    """The topic whose page a fact of an entry went to, as its name says."""
+    """Return the topic whose page a fact of an entry went to."""
     name = topics(proposal.topic)
     return name if name not in ("project", "sessions") or own == "sessions" else own
 
 
 class Cut:
-    """What is to go. `by` and `what`: how it was asked for. `words`: folded; every sentence that holds them goes.
-    `quotes`: of a trace or a text, the sentences that go from it. `facts`: by their slots and values, as tombstones
-    know them; `named`: their ids. `topics`: all of their pages and entries."""
+    """What is to go. `by` and `what`: how it was selected. `words`: folded; every sentence that holds them goes.
+    `quotes`: by trace or text, the sentences that go from it. `facts`: by slot and value, as tombstones know them;
+    `named`: their ids. `topics`: all their pages and entries."""
 
     def __init__(
         self,
@@ -78,8 +78,8 @@ class Cut:
         self.words, self.quotes = words, quotes or {}
         self.facts, self.named, self.topics = facts, named, topics
 
-    def quoting(self, quotes: Mapping[str, tuple[str, ...]]) -> Cut:
-        """The same, with other sentences."""
+    def with_quotes(self, quotes: Mapping[str, tuple[str, ...]]) -> Cut:
+        """Return the same cut with other sentences."""
         return Cut(
             self.by,
             self.what,
@@ -94,17 +94,17 @@ class Cut:
     # --- sources -----------------------------------------------------------------------
 
     def takes(self, session: object, origin: object, agent: str) -> bool:
-        """Whether a source of this session and origin goes whole."""
+        """True if a source of this session and origin goes whole."""
         if self.agent not in (None, agent):
             return False
         if self.by == "session":
             return session == self.what
         return self.by == "origin" and (origin == self.what or str(origin).startswith(f"{self.what}:"))
 
-    def trace(self, agent: str, record: Record) -> Record | None:
-        """What is left of a trace: itself, with sentences masked, or nothing."""
+    def cut_trace(self, agent: str, record: Record) -> Record | None:
+        """Return what is left of a trace: itself, itself with sentences masked, or None."""
         if Trace.from_record(record) is None:
-            return self._other(agent, record)
+            return self._cut_other(agent, record)
         if self.takes(record.get("session_id"), record.get("origin"), agent):
             return None
         words = (*self.words, *self.quotes.get(str(record.get("id")), ()))
@@ -118,8 +118,8 @@ class Cut:
         said = [text for name in _SAID for text in each_text(left.get(name))]
         return None if all(map(is_nothing_else, said)) else left
 
-    def _other(self, agent: str, record: Record) -> Record | None:
-        """A line that is no trace: a turn that was reserved, or something that somebody else wrote."""
+    def _cut_other(self, agent: str, record: Record) -> Record | None:
+        """Return what is left of a line that is no trace: a reserved turn, or a foreign line."""
         is_gone = self.takes(record.get("session_id"), record.get("origin"), agent)
         others = {name: value for name, value in record.items() if name not in _OWN}
         return None if is_gone or self.holds([*each_text(others)]) else record
@@ -127,14 +127,14 @@ class Cut:
     def _touches(self, record: Record, words: tuple[str, ...]) -> bool:
         texts = [text for name, value in record.items() if name not in _OWN for text in each_text(value)]
         texts += worded({"tags": record.get("tags")})
-        return _say_one(texts, words)
+        return _say_any(texts, words)
 
     def holds(self, value: Any) -> bool:
-        """Whether the words stand in a text, or in what a record of the program says."""
-        return bool(self.words) and _say_one(worded(value), self.words)
+        """True if the words stand in a text, or in what a record of the program says."""
+        return bool(self.words) and _say_any(worded(value), self.words)
 
-    def text(self, text: str, name: str = "") -> str:
-        """What is left of a text that has this name."""
+    def cut_text(self, text: str, name: str = "") -> str:
+        """Return what is left of a text with this name."""
         return masked(text, (*self.words, *self.quotes.get(name, ())))
 
     # --- facts -------------------------------------------------------------------------
@@ -149,8 +149,8 @@ class Cut:
     def takes_page(self, path: str) -> bool:
         return path.startswith("facts/") and topic_of(path) in self.topics
 
-    def page(self, path: str, text: str) -> str:
-        """What is left of a page. Headings stay, without their words: what stands under them is something else."""
+    def cut_page(self, path: str, text: str) -> str:
+        """Return what is left of a page. Headings stay, without their words: the text below them is something else."""
         if self.takes_page(path):
             return ""
         if path.startswith("review/"):
@@ -169,15 +169,19 @@ class Cut:
         if path.startswith("review/"):
             lines = split_lines(text)
             waiting = {name: (review_page.line_of(text, name) or 1) - 1 for name in review_page.under(text)}
-            held = {name for name, at in waiting.items() if self.holds([lines[at], _quoted(lines[at + 1])])}
+            held = {
+                name for name, at in waiting.items() if self.holds([lines[at], _read_quotes(lines[at + 1])])
+            }
             text = review_page.without(text, held)
-        return self._without_lines(path, text)
+        return self._remove_lines(path, text)
 
-    def _without_lines(self, path: str, text: str) -> str:
-        """A page without the lines that hold the words, also where these go over the end of one."""
+    def _remove_lines(self, path: str, text: str) -> str:
+        """Remove the lines that hold the words, even across a line end."""
         lines = split_lines(text)
-        kept = _program_lines(path, text, lines)
-        gone = {at for at, line in enumerate(lines) if at not in kept and self.holds(_plain(path, line))}
+        kept = _find_program_lines(path, text, lines)
+        gone = {
+            at for at, line in enumerate(lines) if at not in kept and self.holds(_strip_labels(path, line))
+        }
         starts = [0]
         plain = [normalize("NFC", line) for line in lines]
         for line in plain:
@@ -186,10 +190,10 @@ class Cut:
             for start, end in places("".join(plain), word):
                 first, last = bisect_right(starts, start) - 1, bisect_right(starts, end - 1) - 1
                 gone |= {*range(first, last + 1)} - kept if first < last else set()
-        return "".join(line if at not in gone else _heading(line) for at, line in enumerate(lines))
+        return "".join(line if at not in gone else _mask_heading(line) for at, line in enumerate(lines))
 
-    def version(self, path: str, data: bytes | None, before: bytes | None = None) -> bytes | None:
-        """What is left of a version of a page, which came after another one."""
+    def cut_version(self, path: str, data: bytes | None, before: bytes | None = None) -> bytes | None:
+        """Return what is left of a page's version that follows another."""
         if data is None or self.takes_page(path):
             return None
         if path == STATE:
@@ -198,18 +202,18 @@ class Cut:
             text = data.decode()
         except UnicodeDecodeError:
             text = data.decode("latin-1")
-            return self.page(path, text).encode("latin-1", "replace") if self.words else data
-        left = self.page(path, text)
+            return self.cut_page(path, text).encode("latin-1", "replace") if self.words else data
+        left = self.cut_page(path, text)
         return data if left == text else left.encode()
 
     @property
     def is_of_sources(self) -> bool:
-        """Whether sources go whole, and what people wrote themselves stays."""
+        """True if whole sources go, and people's own writing stays."""
         return self.by in ("session", "origin")
 
 
-def _say_one(texts: Iterable[str], words: tuple[str, ...]) -> bool:
-    """Whether one of the texts says one of these folded words, in any spelling."""
+def _say_any(texts: Iterable[str], words: tuple[str, ...]) -> bool:
+    """True if one of the texts says one of these folded words, in any spelling."""
     return any(word in spelt for text in texts for spelt in spellings(text) for word in words)
 
 
@@ -220,20 +224,20 @@ _LABEL = re.compile(
 _MADE_OF = re.compile(r"\([0-9]+ facts?; [^()]*entry [0-9A-Z]+\)\s*\Z")
 
 
-def _quoted(line: str) -> str:
-    """What the line under an item of review quotes; the rest of it is the program's."""
+def _read_quotes(line: str) -> str:
+    """Return what the line under a review item quotes; the rest is the program's."""
     return "\n".join(_QUOTED.findall(line))
 
 
-def _plain(path: str, line: str) -> str:
-    """A line without what the program puts on it of its own accord."""
+def _strip_labels(path: str, line: str) -> str:
+    """Return a line without the program's own additions."""
     if path.startswith(("days/", "episodes/")) or line.startswith("> "):
         line = _LABEL.sub("", line, count=1)
     return _MADE_OF.sub("", line) if path.startswith("days/") else line
 
 
-def _program_lines(path: str, text: str, lines: Sequence[str]) -> set[int]:
-    """The lines that are the program's: the title it gives, the date it keeps, the help and what stands under items."""
+def _find_program_lines(path: str, text: str, lines: Sequence[str]) -> set[int]:
+    """Return the program's own lines: its title, its date, its help, and those under review items."""
     roles = parse(path, text).roles
     kept = {at for at, role in enumerate(roles) if role == "updated"}
     kept |= {at for at, line in enumerate(lines) if line in (new_page(path), review_page.HELP)}
@@ -242,24 +246,24 @@ def _program_lines(path: str, text: str, lines: Sequence[str]) -> set[int]:
     return kept
 
 
-def _heading(line: str) -> str:
-    """What is left of a line that goes: headings stay, without their words."""
+def _mask_heading(line: str) -> str:
+    """Return what is left of a removed line: a heading stays, without its words."""
     marks = len(line) - len(line.lstrip("#"))
     return f"{'#' * marks} {MASK}\n" if 0 < marks <= 6 else ""
 
 
-# Which cut a selector asks for: a fact, a topic, a session, an origin, or words.
+# --- selectors: a fact, a topic, a session, an origin, or words ------------------------------
 
 SELECTORS = ("fact", "topic", "session", "origin", "match")
 _LEAST = 3
-"""Letters that words must have to be forgotten wherever they stand."""
+"""Fewest letters of words to forget wherever they stand."""
 
 _LEAST_UNSPACED = 2
 """The same in scripts whose words are a character or two."""
 
 
-def asked(given: Mapping[str, str | None]) -> tuple[str, str]:
-    """The one selector that was given, and what it names."""
+def read_selector(given: Mapping[str, str | None]) -> tuple[str, str]:
+    """Return the one given selector and what it names."""
     chosen = [(name, what) for name, what in given.items() if what is not None]
     if len(chosen) != 1 or not chosen[0][1].strip():
         names = ", ".join(f"`--{name}`" for name in SELECTORS[:-1])
@@ -268,21 +272,21 @@ def asked(given: Mapping[str, str | None]) -> tuple[str, str]:
 
 
 def canonical_topics(facts: Facts) -> Callable[[str], str]:
-    """Topics by the names that entries give them."""
+    """Return a function for a topic's name as entries use it."""
     known = [*(topic for topic in facts.topics if "/" not in topic), "user", "project"]
     return lambda name: topic_name(name, known)
 
 
 def cut_for(store: Store, facts: Facts, by: str, what: str, agent: str | None) -> Cut:
-    """What is to go. `facts` are up to date."""
+    """Return the cut that a selector asks for. `facts` are up to date."""
     match by:
         case "fact":
             fact = facts.find(what)
-            return _of_facts(store, facts, by, fact.id or what, [fact], frozenset())
+            return _cut_facts(store, facts, by, fact.id or what, [fact], frozenset())
         case "topic":
             if what == "sessions":
                 raise Refused(
-                    "Nothing was forgotten: sessions is no topic, but where talk of every topic is kept. "
+                    "Nothing was forgotten: sessions is not a topic: it keeps talk of every topic. "
                     "`looseleaf sessions` lists them; forget one by `--session`, or all talk by `--origin user`."
                 )
             topics = canonical_topics(facts)
@@ -292,7 +296,7 @@ def cut_for(store: Store, facts: Facts, by: str, what: str, agent: str | None) -
                 raise Refused(
                     f"Nothing was forgotten: there is no topic {what!r}. There are: {', '.join(known) or 'none'}."
                 )
-            return _of_facts(store, facts, by, name, facts.of(name), frozenset({name}))
+            return _cut_facts(store, facts, by, name, facts.of(name), frozenset({name}))
         case "match":
             words = folded(what)
             if sum(map(str.isalnum, words)) < (
@@ -307,10 +311,10 @@ def cut_for(store: Store, facts: Facts, by: str, what: str, agent: str | None) -
             return Cut(by, what, agent)
 
 
-def _of_facts(
+def _cut_facts(
     store: Store, facts: Facts, by: str, what: str, chosen: Iterable[Fact], topics: frozenset[str]
 ) -> Cut:
-    """These facts, whoever said them: with the sentences of all sources that say them."""
+    """Cut these facts, from all sources: with the sentences that say them."""
     chosen = list(chosen)
     texts = frozenset(fact_text(each.topic, each.relation, each.object) for each in chosen)
     named = {
@@ -320,11 +324,11 @@ def _of_facts(
         if fact_text(each.topic, each.relation, each.object) in texts
     }
     cut = Cut(by, what, facts=texts, named=frozenset(named), topics=topics)
-    return cut.quoting(_quotes(store, facts, cut, chosen))
+    return cut.with_quotes(_collect_quotes(store, facts, cut, chosen))
 
 
-def _quotes(store: Store, facts: Facts, cut: Cut, chosen: list[Fact]) -> dict[str, tuple[str, ...]]:
-    """By source, the words that say one of the facts."""
+def _collect_quotes(store: Store, facts: Facts, cut: Cut, chosen: list[Fact]) -> dict[str, tuple[str, ...]]:
+    """Return, by source, the words that say one of the facts."""
     found: dict[str, set[str]] = {}
     topics = canonical_topics(facts)
     for reference in entries_in(store):
@@ -351,7 +355,7 @@ def _quotes(store: Store, facts: Facts, cut: Cut, chosen: list[Fact]) -> dict[st
             document = store.get(path)
             said = {path: folded(document.data.decode("utf-8", "replace") if document else "")}
         for proposal in taken:
-            _say(found, said, proposal.quote, proposal.object)
+            _add_words(found, said, proposal.quote, proposal.object)
     for fact in chosen:
         for source in fact.sources:
             if fact.quote:
@@ -359,8 +363,8 @@ def _quotes(store: Store, facts: Facts, cut: Cut, chosen: list[Fact]) -> dict[st
     return {source: tuple(sorted(words)) for source, words in found.items()}
 
 
-def _say(found: dict[str, set[str]], said: dict[str, str], quote: str, value: str) -> None:
-    """The quote where it stands; where it stands nowhere, the value."""
+def _add_words(found: dict[str, set[str]], said: dict[str, str], quote: str, value: str) -> None:
+    """Add the quote where it stands; if nowhere, the value."""
     for words in (folded(quote), folded(value)):
         where = [source for source, text in said.items() if words and words in text]
         for source in where:

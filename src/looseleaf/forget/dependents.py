@@ -1,4 +1,4 @@
-"""The marks of compactions after a cut: what a window tells of its past, without what went (FORMAT §11.7)."""
+"""What depends on forgotten sources: agents' writes, facts, sentences, and compaction marks (FORMAT §11.7)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 import re
 
 from looseleaf.base.origins import is_own
-from looseleaf.forget.probe import worth
+from looseleaf.forget.probe import telling_sentences
 from looseleaf.log.entries import FOLDER
 from looseleaf.log.journal import AGENT, PROGRAM
 from looseleaf.place.entry_pages import HELP
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 
     from looseleaf.base.values import Edit, Record
     from looseleaf.forget.cut import Cut
-    from looseleaf.forget.remake_entries import Remade
+    from looseleaf.forget.remake_entries import RemadeEntries
 
 
-# What an agent wrote, or asked to have written, by calls of tools that go: it goes with them.
+# --- what an agent wrote by tool calls that go: it goes with them ----------------------------
 
 _RECEIPT = re.compile(r"\b[0-7][0-9A-HJKMNP-TV-Z]{25}\b")
 
 
 class Writes:
-    """Of the calls in these traces, oldest first, that are `gone`. What was imported wrote nothing here."""
+    """The writes of `gone` calls in these traces, oldest first. Imported calls wrote nothing here."""
 
     def __init__(
         self, traces: Iterable[tuple[str, Record]] = (), is_gone: Callable[[str, Record], bool] | None = None
@@ -51,7 +51,7 @@ class Writes:
                 self._spans.append((agent, calls.pop(name), float(record.get("ts") or 0.0)))
 
     def has(self, edit: Edit) -> bool:
-        """Whether an edit was made by one of them: by the agent itself, or by the program, which asks for it."""
+        """True if one of these calls made an edit: by the agent itself, or by the program on its request."""
         author = edit.author
         if author == PROGRAM and edit.path.startswith("review/") and edit.facts:
             asking = {str(each.get("origin")) for each in edit.facts}
@@ -63,11 +63,11 @@ class Writes:
         return any(agent == author and begin <= edit.ts <= end for agent, begin, end in self._spans)
 
 
-# What a fact rests on, after some sources went.
+# --- what a fact rests on, after some sources went -------------------------------------------
 
 
-class Rests:
-    """`traces` are the ids of those that go, `entries` the references."""
+class LostSources:
+    """Sources that went. `traces` are ids, `entries` references."""
 
     def __init__(self, traces: Iterable[str], entries: Iterable[str]) -> None:
         self._gone = set(traces)
@@ -76,38 +76,37 @@ class Rests:
         self._facts: set[str] = set()
 
     def add(self, facts: Iterable[str]) -> None:
-        """The ids of facts that rested on an agent's word alone, which goes."""
+        """Add the ids of facts that rested only on an agent's removed write."""
         self._facts.update(facts)
 
-    def _left(self, told: Record) -> list[str]:
-        return [each for each in _sources(told) if each.partition("#")[0] not in self._gone]
+    def _sources_left(self, told: Record) -> list[str]:
+        return [each for each in _sources_of(told) if each.partition("#")[0] not in self._gone]
 
     def are_gone(self, told: Record) -> bool:
-        """Whether all that a fact was made of went: a person's yes to it is a word on what is not there."""
-        words = [each for each in _sources(told) if "@" not in each]
+        """True if all sources of a fact went: a person's approval alone does not keep it."""
+        words = [each for each in _sources_of(told) if "@" not in each]
         if words:
-            return not {*words} & {*self._left(told)}
+            return not {*words} & {*self._sources_left(told)}
         if not told.get("entry_id") and told.get("id") in self._facts:
             return True
         return told.get("entry_id") in self._gone
 
     def has_lost(self, told: Record) -> bool:
-        """Whether something of it went."""
-        return self._left(told) != _sources(told) or told.get("entry_id") in self._gone
+        """True if some of its sources went."""
+        return self._sources_left(told) != _sources_of(told) or told.get("entry_id") in self._gone
 
     def without(self, told: Record) -> Record:
-        """What is told of a fact, without what went; nobody knows whose the quote was."""
+        """Return what is known of a fact, without what went; the quote's source is unknown, so it goes."""
         return {name: value for name, value in told.items() if name != "quote"} | {
-            "sources": self._left(told)
+            "sources": self._sources_left(told)
         }
 
 
-def _sources(told: Record) -> list[str]:
+def _sources_of(told: Record) -> list[str]:
     return [str(each) for each in told.get("sources") or ()]
 
 
-# What a trace says, and what the program itself writes: the one is looked for when it went, the other
-# never.
+# --- what a trace says, and what the program writes: only the former is ever looked for ------
 
 TOPICS = frozenset(("user", "project", "sessions"))
 OWN_WORDS = (
@@ -122,26 +121,26 @@ OWN_WORDS = (
 ROLES = re.compile(
     r"\b(?:User|Assistant|Tool call|Tool result)(?: \([0-9A-Z]{26}\))?:|^# What entry .*$", re.MULTILINE
 )
-"""What the program puts before what somebody said."""
+"""What the program puts before each message."""
 
 _NOT_SAID = frozenset(
     "id ts turn_id seq trace_type source_event session_id origin tool_call_id correlation_id".split()
 )
 
 
-def said_in(record: Record) -> Record:
+def said_members(record: Record) -> Record:
     return {name: value for name, value in record.items() if name not in _NOT_SAID}
 
 
-def said_by(record: Record) -> list[object]:
-    """What a trace says, without the names of its members."""
-    return list(said_in(record).values())
+def said_values(record: Record) -> list[object]:
+    """Return what a trace says, without the names of its members."""
+    return list(said_members(record).values())
 
 
 def texts_of(record: Record) -> Iterator[str]:
-    """The texts of a trace; the names of members in what tools were given and gave, only where they are words."""
-    names = {name for name in member_names(said_by(record)) if not any(map(str.isspace, name))}
-    yield from (text for text in each_text(said_by(record)) if text not in names)
+    """Yield the texts of a trace; of member names in tool arguments and results, only those that are words."""
+    names = {name for name in member_names(said_values(record)) if not any(map(str.isspace, name))}
+    yield from (text for text in each_text(said_values(record)) if text not in names)
 
 
 def member_names(value: object) -> Iterator[str]:
@@ -153,7 +152,7 @@ def member_names(value: object) -> Iterator[str]:
             yield from member_names(inner)
 
 
-def json_of(text: str) -> object:
+def parse_json(text: str) -> object:
     try:
         return json.loads(text)
     except ValueError:
@@ -161,13 +160,13 @@ def json_of(text: str) -> object:
 
 
 def words_of(record: Record) -> str:
-    return " ".join(" ".join(each_text(said_by(record))).split())
+    return " ".join(" ".join(each_text(said_values(record))).split())
 
 
 def lost_of(old: Record, left: Record) -> str:
-    """The sentences of a trace that go."""
-    kept = set(worth(texts_of(left)))
-    return " ".join(each for each in worth(texts_of(old)) if each not in kept) or words_of(old)
+    """Return the sentences of a trace that go."""
+    kept = set(telling_sentences(texts_of(left)))
+    return " ".join(each for each in telling_sentences(texts_of(old)) if each not in kept) or words_of(old)
 
 
 def names_one_of(words: set[str], texts: Iterable[str]) -> bool:
@@ -175,12 +174,13 @@ def names_one_of(words: set[str], texts: Iterable[str]) -> bool:
     return any(word in said for word in words)
 
 
+# --- marks ---------------------------------------------------------------------------------
+
 _HEAD = re.compile(r"\(turns? [0-9]+(?: to [0-9]+)?; looseleaf expand [0-9A-Z]+\)")
 
 
-class Told:
-    """What is known of the traces that go: their ids, whether words were said by them alone, and what an agent wrote
-    by them."""
+class GoneTraces:
+    """The traces that go: their ids, whether only they said some words, and what an agent wrote by them."""
 
     def __init__(
         self,
@@ -192,8 +192,8 @@ class Told:
         self.gone, self.masked, self.alone, self.writes = gone, masked, alone, writes
 
 
-def cleaned(record: Record, cut: Cut, made: Remade, told: Told) -> Record:
-    """A mark as it would be; the same record if nothing of it went."""
+def clean_mark(record: Record, cut: Cut, made: RemadeEntries, told: GoneTraces) -> Record:
+    """Return a mark as it would be; the same record if nothing of it went."""
     agent = str(record.get("agent"))
     gone, touched = told.gone.get(agent, set()), told.masked.get(agent, set())
     new = dict(record)
@@ -201,10 +201,10 @@ def cleaned(record: Record, cut: Cut, made: Remade, told: Told) -> Record:
         for name in ("tail", "held"):
             new[name] = [each for each in record[name] if each not in gone]
         new["far"] = [each for each in record["far"] if each[2] not in gone]
-        # A stand-in of a text that changed may hold what went: what is left of the text is told instead.
+        # A stand-in of a changed text may hold what went: the text's rest is shown instead.
         new["short"] = [each for each in record["short"] if each[0] not in gone | touched]
         new["episodic"] = [
-            row for each in record["episodic"] if (row := _episodic(each, cut, made)) is not None
+            row for each in record["episodic"] if (row := _clean_summary(each, cut, made)) is not None
         ]
         new["semantic"] = [
             each for each in record["semantic"] if not told.alone(each) and not cut.holds(each)
@@ -212,11 +212,11 @@ def cleaned(record: Record, cut: Cut, made: Remade, told: Told) -> Record:
         if record["entry"] in made.gone:
             new["entry"] = None
     except (KeyError, TypeError, IndexError):
-        return record  # it makes no sense, and `check` says so
+        return record  # makes no sense; `check` reports it
     return record if new == record else new
 
 
-def _episodic(row: Any, cut: Cut, made: Remade) -> Any:
+def _clean_summary(row: Any, cut: Cut, made: RemadeEntries) -> Any:
     entry, text = row
     if entry in made.gone:
         return None
@@ -229,8 +229,8 @@ def _episodic(row: Any, cut: Cut, made: Remade) -> Any:
     return [entry, whole[: max(len(text), len(head[0]) if head else 0)]]
 
 
-def said_alone(gone: str, kept: str) -> Callable[[str], bool]:
-    """Whether a sentence was said by what goes and by nothing that stays; both are folded texts."""
+def make_alone_test(gone: str, kept: str) -> Callable[[str], bool]:
+    """Return a test: was a sentence said by what goes and by nothing that stays? Both are folded texts."""
 
     def alone(sentence: str) -> bool:
         words = folded(sentence)

@@ -1,7 +1,7 @@
-"""Forget: remove everywhere, and prove it. The memory becomes what it would have been had the source never been there.
+"""Forget: remove everywhere, and prove it. The memory becomes what it would have been without the source.
 
-Everything is worked out in memory first, under the lock; then many files are replaced as one act; then the views are
-made again and every byte of the folder is looked at. Nothing that is to go is written anywhere on the way.
+Everything is worked out in memory first, under the lock. Then many files are replaced as one act, the views rebuilt,
+and every byte of the folder is read. Nothing to be forgotten is written anywhere on the way.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from looseleaf.base.ids import new_id, now
 from looseleaf.base.immutable import frozen
 from looseleaf.facts.tombstones import FILE, KEY, Tombstones, hashed
 from looseleaf.facts.tombstones import SCHEMA as STONES
-from looseleaf.forget.cut import asked, cut_for
-from looseleaf.forget.plan import Plan
+from looseleaf.forget.cut import cut_for, read_selector
+from looseleaf.forget.plan import ForgetPlan
 from looseleaf.forget.probe import Needles, Probe, probe
 from looseleaf.log.journal import SCHEMA
 from looseleaf.store import records
@@ -26,16 +26,16 @@ if TYPE_CHECKING:
     from looseleaf.forget.plan import Needs
 
 _SHOWN = 3
-"""Lines of each kind that are shown of what goes."""
+"""Lines of each kind that an answer shows."""
 
 _LONGEST = 80
 
 
 @frozen
 class Forgotten:
-    """What went, or would go: how many of each kind, and the first of them (all facts). `id` is the tombstone's ("":
-    nothing was done); `mentions`: other places that name the value of a fact, and stay; `probe`: what reading every
-    byte found; `names`: what is called so, and stays."""
+    """What went, or would go: counts by kind, and the first of each (all facts). `id` is the tombstone's ("": nothing
+    was done); `mentions`: other places that name a fact's value, and stay; `probe`: what reading every byte found;
+    `names`: names that contain the words, and stay."""
 
     by: str
     what: str
@@ -66,7 +66,7 @@ class Forgotten:
 def forget(
     parts: Needs, given: dict[str, str | None], agent: str | None = None, *, dry_run: bool = False
 ) -> Forgotten:
-    by, what = asked(given)
+    by, what = read_selector(given)
     if agent is not None and by not in ("session", "origin"):
         raise Refused(
             f"Nothing was forgotten: a {by} goes from everywhere, whichever agent said it. Leave the agent out, or "
@@ -77,23 +77,23 @@ def forget(
         parts.pages.absorb()
         parts.placer.catch_up()
         if by == "fact" and ".md:" in what and _was_asked(parts, by, what):
-            _refuse_what_moved_up(parts, what)
+            _refuse_moved_line(parts, what)
         try:
-            plan = Plan(parts, cut_for(parts.context.store, parts.known, by, what, agent))
+            plan = ForgetPlan(parts, cut_for(parts.context.store, parts.known, by, what, agent))
         except Refused:
             if not _was_asked(parts, by, what):
                 raise
-            return _nothing(parts, by, what, probe(parts.context.path, Needles(())), ())
-        counts, first = plan.counted(_SHOWN)
+            return _answer_nothing(parts, by, what, probe(parts.context.path, Needles(())), ())
+        counts, first = plan.count(_SHOWN)
         if not any(counts.values()):
-            # What nobody said may still stand somewhere: in a reason, in a damaged line, in what was put aside.
+            # Unsaid words may still stand somewhere: in a reason, a damaged line, a file set aside.
             found = probe(parts.context.path, plan.needles)
             if not found.hits or plan.names:
-                return _nothing(parts, by, what, found, plan.names)
+                return _answer_nothing(parts, by, what, found, plan.names)
             counts, first = {**counts, "others": len(found.hits)}, {"others": found.hits[:_SHOWN]}
         if dry_run:
             return Forgotten(by, what, counts, first, plan.mentions, "", None, plan.names)
-        name = _switched(parts, plan, by, what, counts)
+        name = _apply_plan(parts, plan, by, what, counts)
         parts.pages.absorb.heads.forget()
         parts.context.store.recover()
         parts.build()
@@ -101,39 +101,37 @@ def forget(
     return Forgotten(by, what, counts, first, plan.mentions, name, found, plan.names)
 
 
-def _switched(parts: Needs, plan: Plan, by: str, what: str, counts: dict[str, int]) -> str:
-    """Make it so: the id of the tombstone."""
+def _apply_plan(parts: Needs, plan: ForgetPlan, by: str, what: str, counts: dict[str, int]) -> str:
+    """Apply the plan; return the tombstone's id."""
     name, ts = new_id(), now()
-    parts.context.redact("")  # the key of the memory is made, if it has none
+    parts.context.redact("")  # creates the memory's key, if it has none
     parts.files.mend_ends()
     key = parts.context.store.get(KEY)
-    buried = [*plan.buried(), ("asked", f"{by}\n{what}")]
+    buried = [*plan.list_buried(), ("asked", f"{by}\n{what}")]
     hashes = sorted({hashed(key.data if key else b"", kind, text) for kind, text in buried})
     stone: Record = {"schema": SCHEMA, "id": name, "ts": ts, "kind": "forgotten", "by": by, "counts": counts}
     puts, removals = plan.files(stone)
     before = parts.context.store.get(FILE)
     line = records.encode({**stone, "schema": STONES, "hashes": hashes})
-    # First: whoever keeps what it has read looks at this file to know that it must read again.
+    # First: processes watch this file to know that they must read again.
     puts.insert(0, Put(FILE, (before.data if before is not None else b"") + line))
     pages = [put.path for put in puts if put.is_page]
     for path in (*pages, *(each.path for each in removals if each.base is not None)):
-        parts.context.store.get(
-            path
-        )  # a link or a folder in place of a page is refused while all is as it was
+        parts.context.store.get(path)  # refuses a link or a folder in place of a page before any change
     parts.close_views()
     parts.files.switch(name, puts, removals)
     return name
 
 
-def _refuse_what_moved_up(parts: Needs, what: str) -> None:
-    """The line that a place named was forgotten; whoever asks again may mean that one, and another stands there now."""
+def _refuse_moved_line(parts: Needs, what: str) -> None:
+    """Refuse a repeated place: its line is forgotten, and another line moved up there."""
     try:
         fact = parts.known.find(what)
     except Refused:
         return
     raise Refused(
         f"Nothing was forgotten: what stood at {what} is forgotten, and another line stands there now: "
-        f"{clipped(f'{fact.relation}: {fact.object}')}. To forget that too, name it by its id: {fact.id}."
+        f"{shorten(f'{fact.relation}: {fact.object}')}. To forget that too, name it by its id: {fact.id}."
     )
 
 
@@ -141,20 +139,20 @@ def _was_asked(parts: Needs, by: str, what: str) -> bool:
     return Tombstones(parts.context.store).holds("asked", f"{by}\n{what}")
 
 
-def _nothing(parts: Needs, by: str, what: str, found: Probe, names: tuple[str, ...]) -> Forgotten:
-    """Nothing is there to be forgotten: it went before, it never was, or it is only a name."""
+def _answer_nothing(parts: Needs, by: str, what: str, found: Probe, names: tuple[str, ...]) -> Forgotten:
+    """Answer that nothing is left to forget: it went before, never was, or is only a name."""
     if not _was_asked(parts, by, what) and names:
         raise Refused(
-            f"Nothing was forgotten: no sentence and no line says {clipped(what)!r}. It is the name of {names[0]}."
+            f"Nothing was forgotten: no sentence and no line says {shorten(what)!r}. It is the name of {names[0]}."
         )
     if not _was_asked(parts, by, what):
         raise Refused(
-            f"Nothing was forgotten: this memory holds nothing of the {by} {clipped(what)!r}. "
+            f"Nothing was forgotten: this memory holds nothing of the {by} {shorten(what)!r}. "
             "`looseleaf facts`, `looseleaf sessions` and `looseleaf recall` show what there is."
         )
     return Forgotten(by, what, {}, {}, (), "", found, names)
 
 
-def clipped(what: str) -> str:
-    """What was asked for, as far as an answer repeats it."""
+def shorten(what: str) -> str:
+    """Shorten what was asked for, to repeat it in an answer."""
     return what if len(what) <= _LONGEST else f"{what[:_LONGEST]}…"

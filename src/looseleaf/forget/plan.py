@@ -1,4 +1,4 @@
-"""The plan of a forgetting: what each file of the memory becomes, worked out in memory before anything is written."""
+"""The plan to forget: what each file becomes, worked out in memory before anything is written."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from looseleaf.forget.dependents import (
     OWN_WORDS,
     ROLES,
     TOPICS,
-    Told,
+    GoneTraces,
     Writes,
-    json_of,
     lost_of,
+    make_alone_test,
     member_names,
     names_one_of,
-    said_alone,
-    said_by,
-    said_in,
+    parse_json,
+    said_members,
+    said_values,
     texts_of,
     words_of,
 )
-from looseleaf.forget.probe import LEAST, Needles, worth
+from looseleaf.forget.probe import LEAST, Needles, telling_sentences
 from looseleaf.forget.remake_entries import remake
 from looseleaf.forget.replay import Replay
 from looseleaf.forget.replay_store import World
-from looseleaf.forget.rewrite_log import Lines, rewritten
+from looseleaf.forget.rewrite_log import RewrittenLines, rewrite_journal
 from looseleaf.log.entries import FOLDER
 from looseleaf.log.journal import AGENT
 from looseleaf.place.entry_pages import HELP
@@ -68,19 +68,19 @@ if TYPE_CHECKING:
             """Bring the views up to date."""
 
         def close_views(self) -> None:
-            """Close the views that are open until they are needed again."""
+            """Close the open views until they are needed again."""
 
     Fates = dict[str, dict[str, Record | None]]
 
 _TEXT_LEAST = 20
-"""Letters of a text whose hash a tombstone keeps: shorter ones are said again and again."""
+"""Fewest letters of a text whose hash a tombstone keeps: shorter ones are said again and again."""
 
 _KEPT = ("# ", "- Updated: ", HELP.strip())
-"""How lines begin that the program puts on pages of its own accord: they say nothing of anybody."""
+"""How the program's own lines on pages begin: they say nothing about anyone."""
 
 
-class Plan:
-    """Made under the lock, when everything is absorbed and recovered."""
+class ForgetPlan:
+    """A plan, made under the lock, when everything is absorbed and recovered."""
 
     def __init__(self, parts: Needs, cut: Cut) -> None:
         self._parts = parts
@@ -89,21 +89,21 @@ class Plan:
         topics = canonical_topics(facts)
         self._before = facts.all()
         while True:
-            self._live(cut, topics)
-            more = self._brought_up()
+            self._replay_history(cut, topics)
+            more = self._find_recalled()
             if not more:
                 break
-            cut = self._cut.quoting({**self._cut.quotes, **more})
-        self.needles = self._needles()
-        self._lines = self._prompts()
+            cut = self._cut.with_quotes({**self._cut.quotes, **more})
+        self.needles = self._collect_needles()
+        self._lines = self._rewrite_prompts()
 
-    def _live(self, cut: Cut, topics: Callable[[str], str]) -> None:
-        """History without what is to go."""
+    def _replay_history(self, cut: Cut, topics: Callable[[str], str]) -> None:
+        """Replay history without what is to go."""
         parts = self._parts
         while True:
             self._gone: dict[str, list[Record]] = {}
             self._changed: dict[str, list[tuple[Record, Record]]] = {}
-            self._fates = self._look(cut)
+            self._fates = self._cut_traces(cut)
             made = remake(self._store, parts.context.policy, cut, self._fates, parts.context.count, topics)
             more = {
                 source: tuple(sorted({*cut.quotes.get(source, ()), *words}))
@@ -112,89 +112,95 @@ class Plan:
             }
             if not more:
                 break
-            # The rules find the fact in another sentence too: that says it as well.
-            cut = cut.quoting({**cut.quotes, **more})
+            # The rules find the fact in another sentence: that says it as well.
+            cut = cut.with_quotes({**cut.quotes, **more})
         self._cut, self._made = cut, made
-        self._world = World(self._store, self._left, made.files)
+        self._world = World(self._store, self._left_of, made.files)
         self._replay = Replay(
-            self._store, self._world, cut, made, self._told(), parts.context.policy, topics, self._before
+            self._store,
+            self._world,
+            cut,
+            made,
+            self._collect_gone(),
+            parts.context.policy,
+            topics,
+            self._before,
         )
         self._replay()
         self._after = self._replay.facts()
-        self._facts_gone = self._compared(self._after)
+        self._facts_gone = self._find_gone_facts(self._after)
 
     # --- traces ------------------------------------------------------------------------
 
-    def _look(self, cut: Cut) -> Fates:
-        """What is left of each line of the traces that changes. What recall had brought up goes with what it was
-        brought up of."""
+    def _cut_traces(self, cut: Cut) -> Fates:
+        """Find what is left of each changed trace. Recalled text goes with its source."""
         fates: Fates = {}
         recalled: list[tuple[str, Record]] = []
-        for stream, record in self._traces():
-            left = cut.trace(stream.partition("/")[2], record)
+        for stream, record in self._read_traces():
+            left = cut.cut_trace(stream.partition("/")[2], record)
             if left is not record:
-                self._change(fates, stream, record, left)
+                self._record_change(fates, stream, record, left)
             elif RECALLED in (record.get("tags") or ()):
                 recalled.append((stream, record))
         if recalled and fates:
-            own = Needles(worth(self._said_by_gone()))
+            own = Needles(telling_sentences(self._read_gone_sentences()))
             for stream, record in recalled:
-                words = tuple(own.found(" ".join(each_text(said_in(record)))))
+                words = tuple(own.find(" ".join(each_text(said_members(record)))))
                 if words:
-                    said = {name: masked_value(value, words) for name, value in said_in(record).items()}
-                    self._change(fates, stream, record, {**record, **said})
+                    said = {name: masked_value(value, words) for name, value in said_members(record).items()}
+                    self._record_change(fates, stream, record, {**record, **said})
         return fates
 
-    def _brought_up(self) -> dict[str, tuple[str, ...]]:
-        """Of each trace that recall brought up, the facts in it that go and that nothing else says."""
+    def _find_recalled(self) -> dict[str, tuple[str, ...]]:
+        """Return, for each recalled trace, the facts in it that go and that nothing else says."""
         there = (
             left
-            for stream, record in self._traces()
-            if RECALLED in (record.get("tags") or ()) and (left := self._left(stream, record)) is not None
+            for stream, record in self._read_traces()
+            if RECALLED in (record.get("tags") or ()) and (left := self._left_of(stream, record)) is not None
         )
-        texts = {str(left.get("id")): " ".join(each_text(said_in(left))) for left in there}
+        texts = {str(left.get("id")): " ".join(each_text(said_members(left))) for left in there}
         if not texts:
             return {}
         facts = (
             each for fact in self._facts_gone for each in (f"{fact.relation}: {fact.object}", fact.object)
         )
         own = Needles(each for each in facts if sum(map(str.isalnum, each)) >= LEAST)
-        own = own.without("\n".join(each_text(said_by(record))) for record in self._kept())
+        own = own.without("\n".join(each_text(said_values(record))) for record in self._read_kept())
         own = own.without(f"{fact.relation}: {fact.object}" for fact in self._after)
-        found = {name: {*self._cut.quotes.get(name, ()), *own.found(text)} for name, text in texts.items()}
+        found = {name: {*self._cut.quotes.get(name, ()), *own.find(text)} for name, text in texts.items()}
         return {
             name: tuple(sorted(words))
             for name, words in found.items()
             if words - {*self._cut.quotes.get(name, ())}
         }
 
-    def _change(self, fates: Fates, stream: str, record: Record, left: Record | None) -> None:
+    def _record_change(self, fates: Fates, stream: str, record: Record, left: Record | None) -> None:
         fates.setdefault(stream, {})[str(record.get("id"))] = left
         if left is None:
             self._gone.setdefault(stream, []).append(record)
         else:
             self._changed.setdefault(stream, []).append((record, left))
 
-    def _traces(self) -> Iterator[tuple[str, Record]]:
+    def _read_traces(self) -> Iterator[tuple[str, Record]]:
         for stream in self._store.streams():
             if stream.startswith("traces/"):
                 for line in self._store.read(stream):
                     yield stream, line.record
 
-    def _left(self, stream: str, record: Record) -> Record | None:
+    def _left_of(self, stream: str, record: Record) -> Record | None:
         return self._fates.get(stream, {}).get(str(record.get("id")), record)
 
-    def _said_by_gone(self) -> Iterator[str]:
-        """The sentences that went."""
+    def _read_gone_sentences(self) -> Iterator[str]:
+        """Yield the sentences that went."""
         for records in self._gone.values():
             for record in records:
                 yield from texts_of(record)
         for pairs in self._changed.values():
             for record, left in pairs:
-                kept = set(worth(texts_of(left)))
-                yield from (each for each in worth(texts_of(record)) if each not in kept)
+                kept = set(telling_sentences(texts_of(left)))
+                yield from (each for each in telling_sentences(texts_of(record)) if each not in kept)
 
-    def _told(self) -> Told:
+    def _collect_gone(self) -> GoneTraces:
         def ids(found: Iterable[tuple[str, Iterable[Record]]]) -> dict[str, set[str]]:
             return {
                 stream.partition("/")[2]: {str(each.get("id")) for each in records}
@@ -204,72 +210,74 @@ class Plan:
         gone = ids(self._gone.items())
         changed = ids((stream, [old for old, _ in pairs]) for stream, pairs in self._changed.items())
         if not gone and not changed:
-            return Told({}, {}, lambda sentence: False, Writes())
-        words = folded("\n".join(self._said_by_gone()))
-        kept = folded("\n".join(text for record in self._kept() for text in each_text(said_by(record))))
-        writes = Writes(self._traces(), self._is_gone) if self._cut.is_of_sources else Writes()
-        return Told(gone, changed, said_alone(words, kept), writes)
+            return GoneTraces({}, {}, lambda sentence: False, Writes())
+        words = folded("\n".join(self._read_gone_sentences()))
+        kept = folded(
+            "\n".join(text for record in self._read_kept() for text in each_text(said_values(record)))
+        )
+        writes = Writes(self._read_traces(), self._is_gone) if self._cut.is_of_sources else Writes()
+        return GoneTraces(gone, changed, make_alone_test(words, kept), writes)
 
     def _is_gone(self, stream: str, record: Record) -> bool:
-        return self._left(stream, record) is None
+        return self._left_of(stream, record) is None
 
-    def _kept(self) -> Iterator[Record]:
-        return (record for _, record in self._staying_traces())
+    def _read_kept(self) -> Iterator[Record]:
+        return (record for _, record in self._read_staying_traces())
 
-    def _staying_traces(self) -> Iterator[tuple[str, Record]]:
-        for stream, record in self._traces():
-            left = self._left(stream, record)
+    def _read_staying_traces(self) -> Iterator[tuple[str, Record]]:
+        for stream, record in self._read_traces():
+            left = self._left_of(stream, record)
             if left is not None and RECALLED not in (left.get("tags") or ()):
                 yield stream, left
 
     # --- what went ---------------------------------------------------------------------
 
-    def _compared(self, after: list[Fact]) -> list[Fact]:
+    def _find_gone_facts(self, after: list[Fact]) -> list[Fact]:
         there = {(fact.topic, fact.relation, fact.object) for fact in after}
         return [fact for fact in self._before if (fact.topic, fact.relation, fact.object) not in there]
 
-    def _needles(self) -> Needles:
-        """What must be nowhere any more: what went, as far as nothing that stays says it too."""
+    def _collect_needles(self) -> Needles:
+        """Return what must be nowhere any more: what went, unless something that stays says it too."""
         lines = (line for line in self._replay.lines_gone() if not line.startswith(_KEPT))
-        # Views have summaries, too: what one said is looked for, not that it was one.
+        # Views have summaries too: look for their text, without the label.
         lines = (line.lstrip("-*+#> ").removeprefix("[ ] ").removeprefix("Summary: ") for line in lines)
         values = (fact.object for fact in self._facts_gone)
         quotes = (fact.quote for fact in self._facts_gone if fact.quote)
-        texts = [*worth((*self._said_by_gone(), *self._made.lost, *lines, *quotes))]
+        texts = [*telling_sentences((*self._read_gone_sentences(), *self._made.lost, *lines, *quotes))]
         texts += [each for each in values if sum(map(str.isalnum, each)) >= LEAST]
-        found = Needles(texts).without(self._staying())
+        found = Needles(texts).without(self._read_staying())
         return Needles({*found.texts, *(word for word in self._cut.words if not self._is_ours(word))})
 
     def _is_ours(self, word: str) -> bool:
-        """Whether words that were asked for are the program's own as well, and nobody else's any more: names of
-        members, and what it puts on pages. Of these only the sentences that went can be looked for."""
+        """True if the words are now only the program's own: member names, and what it puts on pages. For these, only
+        the sentences that went can be looked for."""
         if self.names:
             return False
-        names = {name for record in self._records() for name in member_names(record)}
+        names = {name for record in self._read_records() for name in member_names(record)}
         if not any(word in folded(name) for name in (*names, *TOPICS, *OWN_WORDS)):
             return False
         if any(word in each for each in (*TOPICS, "main")):
             return True  # in every path and summary
-        entries = (ROLES.sub("", text) for text in self._entries())
+        entries = (ROLES.sub("", text) for text in self._read_entries())
         return not (
-            any(map(self._cut.holds, self._records()))
-            or any(self._cut.holds(json_of(text)) for text in entries)
+            any(map(self._cut.holds, self._read_records()))
+            or any(self._cut.holds(parse_json(text)) for text in entries)
             or any(
-                self._cut.version(path, data) != data
+                self._cut.cut_version(path, data) != data
                 for path, data in self._world.documents.items()
                 if is_page(path)
             )
         )
 
-    def _records(self) -> Iterator[Record]:
-        """Traces and the journal as they will be; edits without the lines, which are looked at on their pages."""
-        yield from self._kept()
+    def _read_records(self) -> Iterator[Record]:
+        """Yield traces and journal as they will be; edits without their lines, which are checked on their pages."""
+        yield from self._read_kept()
         for record in self._world.journal:
             yield {name: value for name, value in record.items() if name != "diff"}
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """Names that hold the words, and stay: what has them, and what takes it."""
+        """Names that hold the words and stay: whose they are, and how to remove them."""
         if not self._cut.words:
             return ()
         topics = {*self._parts.known.topics, *self._store.folders(FOLDER)} - TOPICS
@@ -283,7 +291,7 @@ class Plan:
             if self._cut.holds(name)
         ]
         found += [f"the agent {name}" for name in sorted(agents - {"main"}) if self._cut.holds(name)]
-        sessions = {str(record.get("session_id")) for record in self._kept()}
+        sessions = {str(record.get("session_id")) for record in self._read_kept()}
         found += [
             f"the session {name} (`looseleaf forget --session '{name}'`)"
             for name in sorted(sessions)
@@ -291,17 +299,17 @@ class Plan:
         ]
         return tuple(found)
 
-    def _staying(self) -> Iterator[str]:
-        """All that stays, as texts."""
-        for record in self._kept():
+    def _read_staying(self) -> Iterator[str]:
+        """Yield all that stays, as texts."""
+        for record in self._read_kept():
             yield "\n".join(each_text(record))
         for record in self._world.journal:
             yield "\n".join(each_text(record))
         for fact in self._after:
             yield f"{fact.relation}: {fact.object}\n{fact.quote or ''}"
-        yield from self._entries()
+        yield from self._read_entries()
 
-    def _entries(self) -> Iterator[str]:
+    def _read_entries(self) -> Iterator[str]:
         for topic in self._store.folders(FOLDER):
             for entry in self._world.folders(f"{FOLDER}/{topic}"):
                 for file in ("raw.md", "summary.json", "meta.json"):
@@ -311,14 +319,14 @@ class Plan:
 
     @property
     def mentions(self) -> tuple[str, ...]:
-        """Other places that name the value of a fact that goes: traces and lines of pages."""
+        """Other places that name the value of a forgotten fact: traces and lines of pages."""
         if self._cut.by != "fact":
             return ()
         words = {folded(fact.object) for fact in self._facts_gone if len(fact.object) >= 3}
         said = [
             f"{record.get('turn_id')} of {stream.partition('/')[2]}"
-            for stream, record in self._staying_traces()
-            if names_one_of(words, each_text(said_by(record)))
+            for stream, record in self._read_staying_traces()
+            if names_one_of(words, each_text(said_values(record)))
         ]
         pages = (
             (path, data.decode("utf-8", "replace").split("\n"))
@@ -333,8 +341,8 @@ class Plan:
         ]
         return (*lines, *said)
 
-    def counted(self, most: int) -> tuple[dict[str, int], dict[str, tuple[str, ...]]]:
-        """How many of each kind go, and the first of them; of facts all."""
+    def count(self, most: int) -> tuple[dict[str, int], dict[str, tuple[str, ...]]]:
+        """Return how many of each kind go, and the first of them; all facts."""
         gone = [record for records in self._gone.values() for record in records]
         traces = [words_of(record) for record in gone if Trace.from_record(record) is not None]
         traces += [
@@ -343,10 +351,10 @@ class Plan:
             for old, left in pairs
             if Trace.from_record(old) is not None
         ]
-        asked = sorted(self._facts_gone, key=self._why)
-        facts = [f"{fact.relation}: {fact.object}{self._why(fact)}" for fact in asked]
+        asked = sorted(self._facts_gone, key=self._explain_fact)
+        facts = [f"{fact.relation}: {fact.object}{self._explain_fact(fact)}" for fact in asked]
         entries = sorted(self._made.gone | self._made.again)
-        # Titles and dates come last: they go only with the page that was made for the rest.
+        # Titles and dates last: they go only with the page that was made for the rest.
         lines = sorted(
             filter(None, self._replay.lines_gone()), key=lambda line: (line.startswith(_KEPT), line)
         )
@@ -355,17 +363,17 @@ class Plan:
         shown = {name: found if name == "facts" else found[:most] for name, found in kinds.items()}
         return counts, {name: tuple(found) for name, found in shown.items() if found}
 
-    def _why(self, fact: Fact) -> str:
-        """Why a fact goes that was not asked for."""
+    def _explain_fact(self, fact: Fact) -> str:
+        """Return why a fact goes that was not asked for."""
         if self._cut.by != "fact" or self._cut.takes_fact(fact.topic, fact.relation, fact.object):
             return ""
         return " (said in the same sentence)"
 
-    def buried(self) -> Iterator[tuple[str, str]]:
-        """What a tombstone keeps from coming back: kinds and texts, to be hashed."""
+    def list_buried(self) -> Iterator[tuple[str, str]]:
+        """Yield what a tombstone keeps from coming back: kinds and texts, to be hashed."""
         if self._cut.by == "session":
             yield "session", self._cut.what
-        staying = {str(record.get("session_id")) for record in self._kept()}
+        staying = {str(record.get("session_id")) for record in self._read_kept()}
         for record in (record for records in self._gone.values() for record in records):
             session = record.get("session_id")
             if isinstance(session, str) and session and session not in staying:
@@ -373,7 +381,7 @@ class Plan:
             given = record.get("tool_result")
             text = given.get("text") if isinstance(given, dict) else None
             if str(record.get("origin")).startswith("import") and len(str(text or "")) >= _TEXT_LEAST:
-                yield "text", str(text)  # a document that was imported as data, also under another name
+                yield "text", str(text)  # a document imported as data, even under another name
         old = [record for records in self._gone.values() for record in records]
         old += [record for pairs in self._changed.values() for record, _ in pairs]
         for record in old:
@@ -390,7 +398,7 @@ class Plan:
             document = self._store.get(f"{FOLDER}/{reference}/raw.md")
             if entry is not None and "traces" not in entry.meta and document is not None:
                 yield "text", document.data.decode("utf-8", "replace")
-        # Of sources that went whole, only what is long enough not to be anybody's phrase.
+        # Of whole sources, only texts too long to be a common phrase.
         least = _TEXT_LEAST if self._cut.is_of_sources else 0
         sentences = map(sentence_text, self.needles.texts)
         yield from (("sentence", text) for text in sentences if text and len(text) >= least)
@@ -400,9 +408,9 @@ class Plan:
 
     # --- files -------------------------------------------------------------------------
 
-    def _prompts(self) -> Lines:
-        """The prompts and the other streams, without what they told of what goes."""
-        lines = Lines(self._store, self._parts.context.policy.body_bytes, self.needles)
+    def _rewrite_prompts(self) -> RewrittenLines:
+        """Rewrite the prompts and other streams without what goes."""
+        lines = RewrittenLines(self._store, self._parts.context.policy.body_bytes, self.needles)
         first = min(
             (
                 float(old.get("ts") or 0.0)
@@ -425,7 +433,7 @@ class Plan:
             if is_later and any(path in text for path in dirty):
                 return None
             words = {name: value for name, value in record.items() if name != "session"}
-            return None if self.needles.found(" \n".join(each_text(words))) else record
+            return None if self.needles.find(" \n".join(each_text(words))) else record
 
         for stream in self._store.streams():
             if not stream.startswith("traces/") and stream not in (JOURNAL, TOMBSTONES):
@@ -433,13 +441,13 @@ class Plan:
         return lines
 
     def files(self, stone: Record) -> tuple[list[Put], list[Removal]]:
-        """What every file becomes."""
+        """Return what every file becomes."""
         lines = self._lines
         for stream in self._store.streams():
             if stream.startswith("traces/"):
-                lines.take(stream, lambda record, stream=stream: self._left(stream, record))  # type: ignore[misc]
+                lines.take(stream, lambda record, stream=stream: self._left_of(stream, record))  # type: ignore[misc]
         puts = list(lines.puts)
-        puts += rewritten(self._store, self._replay.written, stone, lines.bodies, self.needles)
+        puts += rewrite_journal(self._store, self._replay.written, stone, lines.bodies, self.needles)
         removals: list[Removal] = []
         for path, data in self._made.files.items():
             if data is None:
@@ -459,10 +467,10 @@ class Plan:
             for path, data in lines.bodies.files.items()
             if path.rpartition("/")[2] in lines.bodies.named
         ]
-        return puts, [*removals, *self._beside()]
+        return puts, [*removals, *self._find_leftovers()]
 
-    def _beside(self) -> Iterator[Removal]:
-        """Bodies that no line names any more; what was displaced or cut, and holds what goes."""
+    def _find_leftovers(self) -> Iterator[Removal]:
+        """Yield bodies that no line names any more, and set-aside files that hold what goes."""
         for stat in self._store.list(BODIES):
             name = stat.path.rpartition("/")[2]
             if name not in self._lines.bodies.named and (

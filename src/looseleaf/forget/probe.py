@@ -1,4 +1,4 @@
-"""The probe: reads every byte of the folder and says where something that was forgotten still stands (FORMAT §17.7)."""
+"""The probe: read every byte of the folder and report where forgotten text still stands (FORMAT §17.7)."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-# Needles: the texts by which it is known that something is still there.
+# --- needles: texts that show that something is still there ---------------------------------
 
 _WORDS = re.compile(r"\w+")
 
 LEAST = 6
-"""Letters that a text must have to be looked for: a shorter one stands everywhere."""
+"""Fewest letters of a text to look for: a shorter one stands everywhere."""
 
 
 class Needles:
@@ -30,7 +30,7 @@ class Needles:
         self._by_word: dict[str, list[str]] = {}
         self._others: list[str] = []
         for text in self.texts:
-            # A word in its middle stands whole wherever the needle does: texts without it need not be searched.
+            # A word in a needle's middle stands whole wherever the needle does: skip texts without it.
             inside = [word[0] for word in _WORDS.finditer(text) if word.start() and word.end() < len(text)]
             if inside:
                 self._by_word.setdefault(max(inside, key=len), []).append(text)
@@ -40,11 +40,11 @@ class Needles:
     def __bool__(self) -> bool:
         return bool(self.texts)
 
-    def found(self, text: str) -> set[str]:
-        """Those that a text says, in any spelling."""
-        return {each for spelt in spellings(text) for each in self._in(spelt)}
+    def find(self, text: str) -> set[str]:
+        """Return those that a text says, in any spelling."""
+        return {each for spelt in spellings(text) for each in self._find_in(spelt)}
 
-    def _in(self, text: str) -> set[str]:
+    def _find_in(self, text: str) -> set[str]:
         there = {each for each in self._others if each in text}
         if self._by_word:
             for word in set(_WORDS.findall(text)) & self._by_word.keys():
@@ -52,32 +52,34 @@ class Needles:
         return there
 
     def hits(self, data: bytes) -> set[str]:
-        """Those that stand in bytes."""
-        return self.found(data.decode("utf-8", "replace"))
+        """Return those that stand in bytes."""
+        return self.find(data.decode("utf-8", "replace"))
 
     def without(self, texts: Iterable[str]) -> Needles:
-        """Those that stand in none of these texts."""
+        """Return those that stand in none of these texts."""
         left = set(self.texts)
         for text in texts:
-            left -= self.found(text)
+            left -= self.find(text)
         return Needles(left)
 
 
-def worth(texts: Iterable[str]) -> Iterator[str]:
-    """Of each text, the sentences that are long enough to be known by."""
+def telling_sentences(texts: Iterable[str]) -> Iterator[str]:
+    """Yield the sentences of each text that are long enough to identify it."""
     for text in texts:
         for sentence in sentences_in(text):
             if sum(map(str.isalnum, sentence)) >= LEAST:
                 yield sentence
 
 
+# --- the probe -----------------------------------------------------------------------------
+
 _DRAWERS = ("facts", "episodes", "days", "review")
 
 
 @frozen
 class Probe:
-    """How much was read, and the files in which something was found. `theirs` are those that are not the program's to
-    change: settings, tests, files that somebody put there."""
+    """How much was read, and the files with hits. `theirs` are files that the program may not change: settings, tests,
+    files that people put there."""
 
     files: int
     bytes: int
@@ -98,16 +100,16 @@ def probe(folder: str, needles: Needles) -> Probe:
     hits: list[str] = []
     weak: list[str] = []
     theirs: list[str] = []
-    for path in _files(folder):
+    for path in _list_files(folder):
         try:
             with open(os.path.join(folder, path), "rb") as file:
                 data = file.read()
         except FileNotFoundError:
-            continue  # SQLite removes files of its own
+            continue  # SQLite removes its own files
         except OSError as error:
             raise Refused(
-                f"What was to be forgotten is gone from where it was, and the proof was not made: {path} could not be "
-                f"read ({error.strerror}). Mend that and run the same command again."
+                f"The text was removed, but not proven gone: {path} could not be read ({error.strerror}). "
+                "Make it readable and run the same command again."
             ) from error
         files += 1
         total += len(data)
@@ -118,12 +120,12 @@ def probe(folder: str, needles: Needles) -> Probe:
             weak.append(path)
         else:
             (hits if _is_ours(path) else theirs).append(path)
-    # Views were made anew of the rest: a single word that stands in them alone is the program's own.
+    # Views were rebuilt from the rest: a single word in them alone is the program's own.
     return Probe(files, total, tuple([*hits, *weak] if hits else ()), tuple(theirs))
 
 
 def _is_ours(path: str) -> bool:
-    """Whether the program keeps this file; what an editor or a person put beside its pages is theirs."""
+    """True if the program keeps this file; what an editor or a person put beside its pages is theirs."""
     top, _, rest = path.partition("/")
     if top in ("log", "views"):
         return True
@@ -132,8 +134,8 @@ def _is_ours(path: str) -> bool:
     return (is_page and (not rest or top in _DRAWERS)) or path == "state.json"
 
 
-def _files(folder: str) -> Iterator[str]:
-    """Every regular file, hidden ones too; what a link leads to is not of this folder."""
+def _list_files(folder: str) -> Iterator[str]:
+    """Yield every regular file, hidden ones too; link targets are outside this folder."""
     for above, names, files in os.walk(folder):
         names.sort()
         for name in sorted(files):

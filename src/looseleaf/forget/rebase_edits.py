@@ -1,7 +1,7 @@
-"""An edit of a page, made to the page as it would have been: line by line, and of the state value by value.
+"""Apply an edit to the page as it would have been: line by line, and the state value by value.
 
-Lines that an edit took away go where they are; lines that it brought come behind the line that they came behind. What
-the program keeps on a page (its date, its summary) is followed as one line, whatever it says.
+Lines that an edit removed go where they are; lines that it added follow the line they followed. A page's date and
+summary, which the program keeps, count as one line each, whatever they say.
 """
 
 from __future__ import annotations
@@ -40,24 +40,24 @@ _MEMBERS = frozenset(empty(0.0)) | {
 _ROWS = {"decisions_recent": "D", "tasks_open": "T", "blockers": ""}
 
 
-def merged(base: str, mine: str, theirs: str) -> str:
-    """`theirs` with the change that makes `mine` of `base`."""
+def merge_text(base: str, mine: str, theirs: str) -> str:
+    """Return `theirs` with the change from `base` to `mine`."""
     if base in (theirs, mine):
         return mine if base == theirs else theirs
-    # A last line without an end is the same line once something stands behind it.
-    made = _merged(*map(_ended, (base, mine, theirs)))
+    # A last line without an end is the same line once something follows it.
+    made = _merge_lines(*map(_end_line, (base, mine, theirs)))
     for text in (theirs, mine):
-        if text and not text.endswith("\n") and split_lines(made)[-1:] == split_lines(_ended(text))[-1:]:
+        if text and not text.endswith("\n") and split_lines(made)[-1:] == split_lines(_end_line(text))[-1:]:
             return made.removesuffix("\n")
     return made
 
 
-def _ended(text: str) -> str:
+def _end_line(text: str) -> str:
     return f"{text}\n" if text and not text.endswith("\n") else text
 
 
-def _merged(base: str, mine: str, theirs: str) -> str:
-    place = _places(base, theirs)
+def _merge_lines(base: str, mine: str, theirs: str) -> str:
+    place = _match_lines(base, theirs)
     lines = split_lines(theirs)
     count = len(split_lines(base))
     gone: set[int] = set()
@@ -80,9 +80,8 @@ def _merged(base: str, mine: str, theirs: str) -> str:
     return "".join(made)
 
 
-def _places(base: str, theirs: str) -> dict[int, int]:
-    """Where each line of `base` that is in `theirs` stands there; also a line that stands elsewhere, if it is the only
-    one that says this in both."""
+def _match_lines(base: str, theirs: str) -> dict[int, int]:
+    """Map each line of `base` to its place in `theirs`; also a moved line, if it is unique in both."""
     old, new = split_lines(base), split_lines(theirs)
     found: dict[int, int] = {}
     at = shift = 0
@@ -98,41 +97,41 @@ def _places(base: str, theirs: str) -> dict[int, int]:
         if at not in found and line in elsewhere and line.strip() and often[line] == 1:
             found[at] = elsewhere[line]
     there = set(found.values())
-    others = {_known_as(line): at for at, line in enumerate(new) if at not in there and line.strip()}
+    others = {_identity_of(line): at for at, line in enumerate(new) if at not in there and line.strip()}
     for at, line in enumerate(old):
-        if at not in found and (same := others.get(_known_as(line))) is not None and new[same] != line:
+        if at not in found and (same := others.get(_identity_of(line))) is not None and new[same] != line:
             found[at] = same
     return found
 
 
-def _known_as(line: str) -> str:
-    """By what a line is the same though it says something else: a day's by the entry that it tells of, any other
-    without its mark that it may have changed."""
+def _identity_of(line: str) -> str:
+    """Return what identifies a line whose text changed: for a day's line its entry, for any other the line without its
+    "may have changed" mark."""
     told = _TELLS_OF.search(line)
     return told[1] if told else undoubted(line.rstrip())
 
 
-def merged_page(path: str, base: str, mine: str, theirs: str) -> str:
-    """The same for a page: its date and its summary are what the edit made of them, or what they were."""
+def merge_page(path: str, base: str, mine: str, theirs: str) -> str:
+    """Merge a page: its date and summary are the edit's, or what they were."""
     if drawer(path) not in ("facts", "episodes"):
-        return merged(base, mine, theirs)
-    own = {role: _line_of(path, theirs, role) for role in _KEPT}
+        return merge_text(base, mine, theirs)
+    own = {role: _find_line(path, theirs, role) for role in _KEPT}
     for role in _KEPT:
-        theirs = _with_line(path, theirs, role, _line_of(path, base, role))
-    made = merged(base, mine, theirs)
+        theirs = _replace_line(path, theirs, role, _find_line(path, base, role))
+    made = merge_text(base, mine, theirs)
     for role in _KEPT:
-        if _line_of(path, base, role) == _line_of(path, mine, role):
-            made = _with_line(path, made, role, own[role])
+        if _find_line(path, base, role) == _find_line(path, mine, role):
+            made = _replace_line(path, made, role, own[role])
     return made
 
 
-def _line_of(path: str, text: str, role: str) -> str | None:
+def _find_line(path: str, text: str, role: str) -> str | None:
     page = parse(path, text)
     return next((line for line, each in zip(page.lines, page.roles, strict=True) if each == role), None)
 
 
-def _with_line(path: str, text: str, role: str, line: str | None) -> str:
-    """The page with this line in place of the one of its role, if it has one and there is another."""
+def _replace_line(path: str, text: str, role: str, line: str | None) -> str:
+    """Replace the line of a role, if the page has one and a new one is given."""
     if line is None:
         return text
     page = parse(path, text)
@@ -143,8 +142,8 @@ def _with_line(path: str, text: str, role: str, line: str | None) -> str:
     return "".join(lines)
 
 
-def without_facts(path: str, old: bytes | None, new: bytes, told: Sequence[Record]) -> bytes:
-    """A page without the lines of facts that an edit brought; in review, without what it asked."""
+def remove_facts(path: str, old: bytes | None, new: bytes, told: Sequence[Record]) -> bytes:
+    """Return a page without the lines of facts that an edit brought; in review, without its proposals."""
     try:
         before, text = (old or b"").decode(), new.decode()
     except UnicodeDecodeError:
@@ -159,11 +158,11 @@ def without_facts(path: str, old: bytes | None, new: bytes, told: Sequence[Recor
     return text.encode()
 
 
-def given_back(
+def restore_replaced(
     path: str, old: bytes | None, new: bytes | None, is_gone: Callable[[Fact], bool]
 ) -> bytes | None:
-    """What an edit made of a page, with the lines again in whose place it put values that go: what these replaced is
-    true again. A line stands for another where both are of one slot, and the edit put one for each."""
+    """Restore the lines that an edit replaced with values that go: what these replaced is true again. A line replaces
+    another if both are of one slot, and the edit put one for each."""
     if drawer(path) != "facts" or old is None or new is None or old == new:
         return new
     try:
@@ -186,12 +185,12 @@ def given_back(
             )
             for (source, fact), (target, other) in zip(ours, theirs, strict=False):
                 if len(ours) == len(theirs) and is_gone(other) and not is_gone(fact):
-                    lines[target] = _ended(hunk.removed[source - hunk.at])
+                    lines[target] = _end_line(hunk.removed[source - hunk.at])
     return "".join(lines).encode()
 
 
-def brought(path: str, old: bytes | None, new: bytes) -> tuple[Record, ...]:
-    """What the lines say that an edit of a person brought: a summary may name it."""
+def added_facts(path: str, old: bytes | None, new: bytes) -> tuple[Record, ...]:
+    """Return what a person's edit added: a summary may name it."""
     before, after = (parse(path, (each or b"").decode("utf-8", "replace")).facts for each in (old, new))
     there = {(fact.relation, fact.object) for fact in before}
     return tuple(
@@ -202,7 +201,7 @@ def brought(path: str, old: bytes | None, new: bytes) -> tuple[Record, ...]:
 
 
 def is_bare(path: str, data: bytes) -> bool:
-    """Whether a page says nothing: it is empty, or has only what the program puts on a page of facts."""
+    """True if a page says nothing: it is empty, or has only the program's own lines."""
     text = data.decode("utf-8", "replace")
     page = parse(path, text)
     return (
@@ -215,8 +214,7 @@ def is_bare(path: str, data: bytes) -> bool:
 
 
 def head_of(path: str, old: str, new: str) -> str:
-    """What an edit finds of a page that would not be there: the head that the program gives to a page, if this one
-    had it. Whoever began the page would have begun it so."""
+    """Return what an edit finds of a page that would not exist: the program's page head, if this page had it."""
     title = new_page(path)
     if not (old.startswith(title) and new.startswith(title)):
         return ""
@@ -226,16 +224,16 @@ def head_of(path: str, old: str, new: str) -> str:
 
 
 def has_new_summary(path: str, old: bytes | None, new: bytes | None) -> bool:
-    """Whether an edit made another summary."""
+    """True if an edit changed the summary."""
     texts = [(each or b"").decode("utf-8", "replace") for each in (old, new)]
-    return drawer(path) == "facts" and _line_of(path, texts[0], "summary") != _line_of(
+    return drawer(path) == "facts" and _find_line(path, texts[0], "summary") != _find_line(
         path, texts[1], "summary"
     )
 
 
-def replaced(path: str, old: bytes | None, new: bytes | None, made: bytes) -> tuple[list[str], bytes]:
-    """A page without values in whose place an edit put another one, and those values as lines: what the edit replaced
-    is not there, and what is there instead gives way to it. Where a slot holds many, nothing does."""
+def remove_replaced(path: str, old: bytes | None, new: bytes | None, made: bytes) -> tuple[list[str], bytes]:
+    """Remove values that an edit would have replaced, and return them as lines: the replaced value is not there, and
+    its stand-in gives way. Nothing does in a slot that holds many."""
     try:
         before, after, text = (each.decode() for each in (old or b"", new or b"", made))
     except UnicodeDecodeError:
@@ -256,55 +254,57 @@ def replaced(path: str, old: bytes | None, new: bytes | None, made: bytes) -> tu
 
 
 def state_of(data: bytes | None) -> State | None:
-    """What a version of the state says; None: it is none."""
+    """Read a version of the state; None if it is not one."""
     try:
         return parsed(data) if data is not None else {}
     except Unsound:
         return None
 
 
-def merged_state(
+def merge_state(
     base: bytes | None, mine: bytes | None, theirs: bytes | None, *, renumber: Callable[[str], int] | None
 ) -> bytes | None:
-    """`theirs` with what an edit made of `base`. `renumber`: the highest number of an id that a list ever had; ids
-    that the program gave follow from it."""
+    """Return `theirs` with what an edit made of `base`. `renumber`: the highest id number a list ever had, for ids that
+    the program gives."""
     if mine is None:
         return None
     states = [state_of(each) for each in (base, mine, theirs)]
     if states[1] is None:
-        return mine  # somebody broke it, and may mend it
+        return mine  # broken by hand, and may be fixed by hand
     old, new, own = (each or {} for each in states)
     if theirs is None:
         own = empty(0.0)
     made = dict(own)
     for name in {**old, **new}:
         if name in _ROWS:
-            made[name] = _rows(name, old, new, own, renumber)
+            made[name] = _merge_rows(name, old, new, own, renumber)
         elif isinstance(new.get(name), dict) or isinstance(own.get(name), dict):
-            made[name] = _scalars(_object(old, name), _object(new, name), _object(own, name))
+            made[name] = _merge_scalars(_object_of(old, name), _object_of(new, name), _object_of(own, name))
         elif old.get(name) != new.get(name):
-            made = _scalars(
+            made = _merge_scalars(
                 {name: old[name]} if name in old else {}, {name: new[name]} if name in new else {}, made
             )
     made = {name: made[name] for name in (*new, *(each for each in made if each not in new)) if name in made}
     made = {name: value for name, value in made.items() if value not in ([], {}) or name in new}
     if made == (new if base == theirs else None):
-        return mine  # as whoever wrote it spelled it
+        return mine  # in its author's spelling
     return theirs if made == own else rendered(made).encode()
 
 
-def _object(state: State, name: str) -> State:
+def _object_of(state: State, name: str) -> State:
     found = state.get(name)
     return found if isinstance(found, dict) else {}
 
 
-def _scalars(old: State, new: State, own: State) -> State:
+def _merge_scalars(old: State, new: State, own: State) -> State:
     made = {name: value for name, value in own.items() if name not in old or name in new}
     return made | {name: value for name, value in new.items() if old.get(name) != value}
 
 
-def _rows(name: str, old: State, new: State, own: State, renumber: Callable[[str], int] | None) -> list[Any]:
-    before, after, rows = (_by_title(each.get(name)) for each in (old, new, own))
+def _merge_rows(
+    name: str, old: State, new: State, own: State, renumber: Callable[[str], int] | None
+) -> list[Any]:
+    before, after, rows = (_index_by_title(each.get(name)) for each in (old, new, own))
     made = {title: row for title, row in rows.items() if title not in before or title in after}
     highest = max(
         highest_id([row for row in made.values() if isinstance(row, dict)]), renumber(name) if renumber else 0
@@ -323,7 +323,7 @@ def _rows(name: str, old: State, new: State, own: State, renumber: Callable[[str
     return [made[each] for each in (own_order + [each for each in order if each not in rows])]
 
 
-def _by_title(rows: Any) -> dict[str, Any]:
+def _index_by_title(rows: Any) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for row in rows if isinstance(rows, list) else ():
         title = title_of(row) if isinstance(row, dict) else str(row)
@@ -332,11 +332,10 @@ def _by_title(rows: Any) -> dict[str, Any]:
 
 
 def cut_state(data: bytes, holds: Callable[[Any], bool], before: bytes | None = None) -> bytes:
-    """A state without what holds what is to go: rows and members of the state go whole, texts are what they were
-    before."""
+    """Return a state without what is to go: rows and members go whole, texts become what they were before."""
     state, was = state_of(data), state_of(before) or {}
     if state is None:
-        return b"".join(line for line in data.splitlines(keepends=True) if not holds(_plain(line)))
+        return b"".join(line for line in data.splitlines(keepends=True) if not holds(_unescape_line(line)))
     made: State = {}
     for name, value in state.items():
         if holds(name) and name not in _MEMBERS:
@@ -349,15 +348,15 @@ def cut_state(data: bytes, holds: Callable[[Any], bool], before: bytes | None = 
             made[name] = was.get(name, "") if holds(value) else value
     if made == state:
         return data
-    if before is not None and _undated(made) == _undated(was):
-        return before  # all that was new about it goes
+    if before is not None and _drop_date(made) == _drop_date(was):
+        return before  # everything new about it goes
     return rendered(made).encode()
 
 
-def _undated(state: State) -> State:
+def _drop_date(state: State) -> State:
     return {name: value for name, value in state.items() if name != "updated_at"}
 
 
-def _plain(line: bytes) -> str:
+def _unescape_line(line: bytes) -> str:
     text = line.decode("utf-8", "replace")
     return re.sub(r"\\u([0-9a-fA-F]{4})", lambda found: chr(int(found[1], 16)), text)

@@ -1,5 +1,5 @@
-"""Entries after a cut: one whose sources all went is gone; one that lost a part is made again of what is left, under
-the same id. What a model made is kept as far as it can be told apart; where it cannot, the rules make it again.
+"""Entries after a cut: one without sources is gone; one that lost a part is remade from the rest, under the same id.
+A model's work is kept as far as it can be divided; else the rules make it again.
 """
 
 from __future__ import annotations
@@ -35,16 +35,16 @@ if TYPE_CHECKING:
     from looseleaf.store.protocol import Store
 
     Fates = Mapping[str, Mapping[str, Record | None]]
-    """By stream and id, what is left of the lines that change (None: nothing)."""
+    """By stream and id, what is left of changed lines (None: nothing)."""
 
 FILES = ("raw.md", "summary.json", "meta.json")
 _SHORT = 3
-"""Letters of a value that may be looked for in a summary: a shorter one stands in many words."""
+"""Fewest letters of a value to look for in a summary: a shorter one stands in many words."""
 
 
-class Remade:
-    """What becomes of the entries. `files` are those that change (None: they go); `gone` and `again` name entries;
-    `lost` are texts that they held and do not hold any more; `more` are further sentences that say what is to go."""
+class RemadeEntries:
+    """The result for all entries. `files` are those that change (None: they go); `gone` and `again` name entries;
+    `lost` are texts that they no longer hold; `more` are further sentences that say what is to go."""
 
     def __init__(self) -> None:
         self.files: dict[str, bytes | None] = {}
@@ -68,15 +68,15 @@ def remake(
     fates: Fates,
     count: Callable[[str], int],
     topics: Callable[[str], str],
-) -> Remade:
-    made = Remade()
+) -> RemadeEntries:
+    made = RemadeEntries()
     for reference in entries_in(store):
-        _Entry(store, policy, cut, fates, count, topics, made, reference).decide()
+        _EntryRemake(store, policy, cut, fates, count, topics, made, reference).decide()
     return made
 
 
-class _Entry:
-    """One of them."""
+class _EntryRemake:
+    """Decides about one entry."""
 
     def __init__(
         self,
@@ -86,7 +86,7 @@ class _Entry:
         fates: Fates,
         count: Callable[[str], int],
         topics: Callable[[str], str],
-        made: Remade,
+        made: RemadeEntries,
         reference: str,
     ) -> None:
         self._store, self._policy, self._cut, self._fates = store, policy, cut, fates
@@ -96,37 +96,37 @@ class _Entry:
     def decide(self) -> None:
         try:
             entry = read_entry(self._store, self._reference)
-            before = list(self._sources(entry))
+            before = list(self._read_sources(entry))
         except Refused:
-            self._unreadable()
+            self._drop_if_named()
             return
         agent = str(entry.meta.get("agent"))
         is_text = "traces" not in entry.meta
         if self._topic in self._cut.topics or (
             is_text and self._cut.takes(None, entry.meta.get("origin", "document"), agent)
         ):
-            self._go(entry)
+            self._drop_entry(entry)
             return
-        after = self._left(entry, before, is_text)
+        after = self._sources_left(entry, before, is_text)
         is_empty = is_text and after != before and all(is_nothing_else(each.content) for each in after)
         if before and (is_empty or not after):
-            self._go(entry)
+            self._drop_entry(entry)
             return
         if after == before and not self._is_taken(entry):
             return
         self._made.again.add(self._reference)
-        self._again(entry, before, after, is_text)
+        self._make_again(entry, before, after, is_text)
 
-    def _unreadable(self) -> None:
-        """What cannot be read as an entry goes if it holds the words; else it is left for whoever mends it."""
+    def _drop_if_named(self) -> None:
+        """Drop an unreadable entry if it holds the words; else leave it for repair."""
         held = [self._store.get(stat.path) for stat in self._store.list(f"{FOLDER}/{self._reference}")]
         texts = [each.data.decode("utf-8", "replace") for each in held if each is not None]
         if self._topic in self._cut.topics or self._cut.holds(texts):
             self._made.drop(self._store, self._reference)
 
-    def _go(self, entry: Entry) -> None:
+    def _drop_entry(self, entry: Entry) -> None:
         self._made.old[self._reference] = entry
-        self._made.lost += _texts(entry)
+        self._made.lost += _list_texts(entry)
         self._made.drop(self._store, self._reference)
 
     # --- sources -----------------------------------------------------------------------
@@ -134,29 +134,31 @@ class _Entry:
     def _raw_path(self, entry: Entry) -> str:
         return f"{FOLDER}/{entry.meta.get('raw') or self._reference}/raw.md"
 
-    def _sources(self, entry: Entry) -> Iterator[Trace]:
+    def _read_sources(self, entry: Entry) -> Iterator[Trace]:
         if "traces" in entry.meta:
             yield from traces_of(self._store, entry)
         else:
-            yield from self._text(entry, self._raw(entry))
+            yield from self._split_text(entry, self._read_raw(entry))
 
-    def _raw(self, entry: Entry) -> str:
+    def _read_raw(self, entry: Entry) -> str:
         document = self._store.get(self._raw_path(entry))
         return document.data.decode("utf-8", "replace") if document is not None else ""
 
-    def _text(self, entry: Entry, text: str) -> Iterator[Trace]:
+    def _split_text(self, entry: Entry, text: str) -> Iterator[Trace]:
         origin, ts = str(entry.meta.get("origin", "document")), float(entry.meta.get("ts") or 0.0)
         return Text(text, origin, self._raw_path(entry), ts).traces()
 
-    def _left(self, entry: Entry, before: Sequence[Trace], is_text: bool) -> list[Trace]:
+    def _sources_left(self, entry: Entry, before: Sequence[Trace], is_text: bool) -> list[Trace]:
         if is_text:
-            return list(self._text(entry, self._cut.text(self._raw(entry), self._raw_path(entry))))
+            return list(
+                self._split_text(entry, self._cut.cut_text(self._read_raw(entry), self._raw_path(entry)))
+            )
         fates = self._fates.get(f"traces/{entry.meta.get('agent')}", {})
         left = (Trace.from_record(fates[each.id] or {}) if each.id in fates else each for each in before)
         return [each for each in left if each is not None]
 
     def _is_taken(self, entry: Entry) -> bool:
-        """Whether the entry itself says what is to go, though none of its sources does any more."""
+        """True if the entry itself says what is to go, though its sources no longer do."""
         return self._cut.holds([entry.summary, entry.meta]) or any(
             self._takes(raw) for raw in entry.summary.get("facts", ())
         )
@@ -170,18 +172,20 @@ class _Entry:
 
     # --- made again --------------------------------------------------------------------
 
-    def _again(self, entry: Entry, before: Sequence[Trace], after: list[Trace], is_text: bool) -> None:
+    def _make_again(self, entry: Entry, before: Sequence[Trace], after: list[Trace], is_text: bool) -> None:
         self._made.old[self._reference] = entry
         by_rules = str(entry.meta.get("distiller", "")).startswith("rules/")
         rules = Rules(self._count) if "loss" in entry.meta else Rules()
-        distilled = self._without_taken(rules.distill(Sources(tuple(after)), self._policy.summary_tokens))
+        distilled = self._drop_taken(rules.distill(Sources(tuple(after)), self._policy.summary_tokens))
         name, level = rules.name, "rules"
         if not by_rules:
             name, level = str(entry.meta.get("distiller")), str(entry.meta.get("level"))
-            distilled = self._apart(entry, before, after, distilled)
+            distilled = self._divide_summary(entry, before, after, distilled)
         raw = raw_md(self._id, after, self._policy.raw_bytes)
         if is_text:
-            raw = self._cut.text(self._raw(entry), self._raw_path(entry)).encode("utf-8", "backslashreplace")
+            raw = self._cut.cut_text(self._read_raw(entry), self._raw_path(entry)).encode(
+                "utf-8", "backslashreplace"
+            )
         ids = "\n".join(trace.id for trace in after)
         meta = {name: value for name, value in entry.meta.items() if name not in ("schema", "upgraded")}
         meta |= {"distiller": name, "level": level}
@@ -191,17 +195,17 @@ class _Entry:
         if "trust" in meta:
             meta |= made_of(Sources(tuple(after)).traces(), distilled)
         if "loss" in meta:
-            meta["loss"] = _loss(meta["loss"])
-        for told in ("failures", "loss"):  # the other members are names, by which the program finds things
+            meta["loss"] = _strip_loss(meta["loss"])
+        for told in ("failures", "loss"):  # the other members are names that the program looks up
             if told in meta and self._cut.words:
                 meta[told] = masked_value(meta[told], self._cut.words)
         files = {"raw.md": raw, "summary.json": summary_json(distilled), "meta.json": meta_json(meta)}
         for file, data in files.items():
             self._made.files[f"{FOLDER}/{self._reference}/{file}"] = data
-        self._made.lost += _texts(entry)
+        self._made.lost += _list_texts(entry)
 
-    def _without_taken(self, distilled: Distilled) -> Distilled:
-        """What the rules find, without what is to go; the sentences that say it all the same are told."""
+    def _drop_taken(self, distilled: Distilled) -> Distilled:
+        """Drop what is to go from what the rules find, and collect the sentences that still say it."""
         kept: list[dict[str, Any]] = []
         for raw in distilled.facts:
             if not self._takes(raw):
@@ -215,11 +219,11 @@ class _Entry:
         }
         return Distilled(distilled.summary, distilled.episode, tuple(kept), **noted)
 
-    def _apart(
+    def _divide_summary(
         self, entry: Entry, before: Sequence[Trace], after: Sequence[Trace], by_rules: Distilled
     ) -> Distilled:
-        """What a model made, without what rests on words that went. A summary cannot be divided by its sources: where
-        one of them went whole, it is the rules'."""
+        """Return a model's work without what rests on removed words. A summary cannot be divided by source: if a source
+        went whole, use the rules' summary."""
         texts = {trace.id: folded(" ".join(each_text(trace.to_record()))) for trace in after}
         kept: list[dict[str, Any]] = []
         words = [*self._cut.words]
@@ -249,28 +253,28 @@ class _Entry:
         return Distilled(masked(summary, words), episode or None, tuple(kept), **noted)
 
 
-def _loss(loss: Any) -> Any:
-    """The report of a compaction, with its numbers and without the sentences that it lost."""
+def _strip_loss(loss: Any) -> Any:
+    """Return a compaction's report with its numbers, without its lost sentences."""
     if not isinstance(loss, dict) or not isinstance(loss.get("kept"), list):
         return loss
     return {**loss, "kept": [{**each, "missing": []} for each in loss["kept"] if isinstance(each, dict)]}
 
 
-def _texts(entry: Entry) -> list[str]:
-    """What an entry said in words of its own, or of others."""
+def _list_texts(entry: Entry) -> list[str]:
+    """Return an entry's texts, its own words and others'."""
     names = ("summary", "episode", "facts", *NOTED)
-    texts = [text for name in names for text in _values(entry.summary.get(name))]
+    texts = [text for name in names for text in _list_values(entry.summary.get(name))]
     return [each for each in texts if each]
 
 
-def _values(value: Any) -> Iterator[str]:
-    """The texts in a value of JSON, without the names of its members."""
+def _list_values(value: Any) -> Iterator[str]:
+    """Yield the texts in a JSON value, without member names."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):
         for name, inner in value.items():
             if name not in ("source", "kind", "topic", "time_span", "relation", "tags"):
-                yield from _values(inner)
+                yield from _list_values(inner)
     elif isinstance(value, (list, tuple)):
         for inner in value:
-            yield from _values(inner)
+            yield from _list_values(inner)

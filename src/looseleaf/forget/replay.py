@@ -1,8 +1,8 @@
-"""The journal as it would have been: history is lived again, without what is to go (FORMAT §17.3).
+"""The journal as it would have been: replay history without what is to go (FORMAT §17.3).
 
-Records that nothing of the cut touches are copied byte for byte. Edits of people and agents are made to the pages as
-they would have been. Entries that stay are placed again by the real code, as of then, where a topic or a page that they
-touched is not what it was: so a value that only the forgotten source had replaced is true again.
+Untouched records are copied byte for byte. Edits by people and agents are applied to the pages as they would have been.
+Remaining entries are placed again by the real code, as of their time, if a topic or page they touched has changed: so a
+value that only the forgotten source had replaced is true again.
 """
 
 from __future__ import annotations
@@ -12,19 +12,19 @@ from functools import partial
 from looseleaf.base.errors import Refused
 from looseleaf.base.ids import at, new_id
 from looseleaf.base.paths import STATE, path_fault
-from looseleaf.forget.dependents import Rests, cleaned
+from looseleaf.forget.dependents import LostSources, clean_mark
 from looseleaf.forget.rebase_edits import (
-    brought,
-    given_back,
+    added_facts,
     has_new_summary,
     head_of,
     is_bare,
-    merged_page,
-    merged_state,
-    replaced,
-    without_facts,
+    merge_page,
+    merge_state,
+    remove_facts,
+    remove_replaced,
+    restore_replaced,
 )
-from looseleaf.forget.replay_store import Then, highest_of, said_in, touched
+from looseleaf.forget.replay_store import ReplayParts, highest_of, topics_in, topics_touched
 from looseleaf.log.entries import read_entry
 from looseleaf.log.journal import PERSON, PROGRAM, Broken, backward, edit_of, forward, make_edit, record_of
 from looseleaf.pages.grammar import parse, topic_of
@@ -40,27 +40,27 @@ if TYPE_CHECKING:
     from looseleaf.base.policy import Policy
     from looseleaf.base.values import Edit, Fact, Record
     from looseleaf.forget.cut import Cut
-    from looseleaf.forget.dependents import Told
-    from looseleaf.forget.remake_entries import Remade
+    from looseleaf.forget.dependents import GoneTraces
+    from looseleaf.forget.remake_entries import RemadeEntries
     from looseleaf.forget.replay_store import World
     from looseleaf.log.entries import Entry
     from looseleaf.store.protocol import Store
 
 _DISTILLED = "distilled from "
 _TOLD = ("raised", "retold", "history", "dropped")
-"""The members of a placing that tell of facts."""
+"""The members of a placing that describe facts."""
 
 
 class Replay:
-    """`world` is lived again; `written` says of each record of the old journal which records stand for it now."""
+    """Replays `world`; `written` maps each record of the old journal to the records that replace it."""
 
     def __init__(
         self,
         store: Store,
         world: World,
         cut: Cut,
-        made: Remade,
-        told: Told,
+        made: RemadeEntries,
+        told: GoneTraces,
         policy: Policy,
         topics: Callable[[str], str],
         facts: Sequence[Fact],
@@ -70,27 +70,27 @@ class Replay:
         self._world = world
         self._cut = cut
         self._made = made
-        self._told = told
+        self._gone_traces = told
         self._policy = policy
         self._topics = topics
         self.before: dict[str, bytes | None] = {}
-        """Every page as it was, up to the record that is being looked at."""
+        """Every page as it was, up to the current record."""
         self.dirty: set[str] = set()
-        """Pages that are not what they were."""
+        """Pages that differ from what they were."""
         self._dirty_topics: set[str] = set()
         self._again: dict[str, bool] = {}
         self._names: dict[str, str | None] = {}
-        """What became of the ids of edits that changed: their new ones, or None."""
+        """New ids of changed edits; None: the edit is gone."""
         self._undoing: dict[str, tuple[bytes | None, bytes | None]] = {}
-        """Of edits that were made anew, the page before and after."""
+        """The page before and after each edit that was made anew."""
         self._besides: dict[str, tuple[set[str], dict[str, str]]] = {}
-        """Of edits of a placing that was done again: which of them are not undone, and what it did on other pages."""
+        """For edits of a repeated placing: which are not undone, and what it did on other pages."""
         self.written: list[tuple[Record, list[Record]]] = []
-        self._then = Then(world, policy)
-        self._rests = Rests((name for ids in told.gone.values() for name in ids), made.gone)
+        self._then = ReplayParts(world, policy)
+        self._rests = LostSources((name for ids in told.gone.values() for name in ids), made.gone)
         self._history = History(store)
         self._ended: dict[str, set[str]] = {}
-        """Of each entry, the facts that ended by its placing and were replaced by none."""
+        """By entry, the facts that its placing ended without a successor."""
 
     # --- the whole journal -------------------------------------------------------------
 
@@ -103,39 +103,39 @@ class Replay:
         }
         for record in records:
             count = len(self._world.journal)
-            self._take(record)
+            self._replay_record(record)
             self.written.append((record, self._world.journal[count:]))
 
     def lines_gone(self) -> set[str]:
-        """Lines that stood on a page at some time, and would not have."""
+        """Return lines that stood on a page at some time, and would not have."""
         was = {line for record, _ in self.written for line in _all_lines(record)}
         return was - {line for _, new in self.written for record in new for line in _all_lines(record)}
 
     def facts(self) -> list[Fact]:
-        """All facts of the world that was lived again."""
+        """Return all facts of the replayed world."""
         return self._then.facts()
 
-    def _take(self, record: Record) -> None:
+    def _replay_record(self, record: Record) -> None:
         match record.get("kind"):
             case "edit":
-                self._edit(record)
+                self._replay_edit(record)
             case "void":
                 if str(record.get("path")) not in self.dirty:
-                    self._copy(record)
+                    self._copy_record(record)
             case "placed":
-                self._placing(record)
+                self._replay_placing(record)
             case "fact":
-                self._word(record)
+                self._replay_decision(record)
             case "mark":
-                self._copy(cleaned(record, self._cut, self._made, self._told))
+                self._copy_record(clean_mark(record, self._cut, self._made, self._gone_traces))
             case "late":
                 path = str(record.get("path"))
-                self._copy({**record, "aside": []} if path in self.dirty else record)
+                self._copy_record({**record, "aside": []} if path in self.dirty else record)
             case _:
-                self._copy(record)
+                self._copy_record(record)
 
-    def _copy(self, record: Record) -> None:
-        """As it is; of a placing, without what it told of facts that go."""
+    def _copy_record(self, record: Record) -> None:
+        """Copy a record; of a placing, drop what it says of facts that go."""
         if record.get("kind") == "placed" and self._cut.holds(record):
             told = {
                 name: [each for each in record[name] if not self._cut.holds(each)]
@@ -148,15 +148,15 @@ class Replay:
 
     # --- edits -------------------------------------------------------------------------
 
-    def _edit(self, record: Record) -> None:
+    def _replay_edit(self, record: Record) -> None:
         edit = edit_of(record)
         if edit is None or path_fault(edit.path):
-            self._copy(record)
+            self._copy_record(record)
             return
         path = edit.path
         if edit.id in self._void:
-            if path not in self.dirty and self._is_left(path, _added(edit)):
-                self._copy(record)
+            if path not in self.dirty and self._is_left(path, _added_text(edit)):
+                self._copy_record(record)
             else:
                 self._names[edit.id] = None
             return
@@ -164,64 +164,64 @@ class Replay:
         try:
             new = forward(edit, old)
         except Broken:
-            self._broken(record, edit)
+            self._replay_broken(record, edit)
             return
         self.before[path] = new
-        owner = self._owner(edit)
+        owner = self._owner_of(edit)
         if owner is not None and owner in self._made.gone:
             self._leave_out(edit)
-        elif owner is None and self._told.writes.has(edit):
+        elif owner is None and self._gone_traces.writes.has(edit):
             self._leave_out(edit)
             self._rests.add(str(each.get("id")) for each in edit.facts)
             self._dirty_topics |= {str(each.get("topic")) for each in edit.facts}
         elif owner is not None and owner in self._placed and self._is_again(owner):
             self._ended.setdefault(owner, set()).update(name for name, _, by in edit.ended if by is None)
-            self._soil(path)  # the entry is placed again, when its record comes
+            self._mark_dirty(path)  # the entry is placed again at its record
         elif edit.undoes is not None and edit.undoes in self._names and self._names[edit.undoes] is None:
-            self._leave_out(edit)  # what it took back did not happen
+            self._leave_out(edit)  # the edit it undoes did not happen
         else:
-            self._rebase(record, edit, old, new)
+            self._rebase_edit(record, edit, old, new)
         if edit.undoes in self._besides:
             self._undo_besides(edit, *self._besides[edit.undoes or ""])
 
     def _undo_besides(self, edit: Edit, left: set[str], others: dict[str, str]) -> None:
-        """All that a placing had done is undone: then so is what it does only in this world."""
+        """Undo what a placing does only in this world, once all its original edits are undone."""
         left.discard(edit.undoes or "")
         for path, name in others.items() if not left else ():
             own = self._world.documents.get(path)
             before, after = self._undoing.get(name, (own, own))
-            made = self._merged(path, after, before, own, edit)
+            made = self._merge(path, after, before, own, edit)
             if made != own:
                 with at(edit.ts, name):
                     new = make_edit(new_id(), edit.ts, path, edit.author, edit.reason, own, made, undoes=name)
                 self._world.set(path, made)
                 self._world.append(JOURNAL, [record_of(new)])
 
-    def _owner(self, edit: Edit) -> str | None:
-        """The entry whose placing made an edit."""
+    def _owner_of(self, edit: Edit) -> str | None:
+        """Return the entry whose placing made an edit."""
         if edit.author == PROGRAM and edit.reason.startswith(_DISTILLED):
             return edit.reason.removeprefix(_DISTILLED)
         return self._owners.get(edit.id)
 
     def _leave_out(self, edit: Edit) -> None:
         self._names[edit.id] = None
-        self._soil(edit.path)
+        self._mark_dirty(edit.path)
 
-    def _soil(self, path: str) -> None:
+    def _mark_dirty(self, path: str) -> None:
         self.dirty.add(path)
         if path.startswith("facts/") or path == "USER.md":
             self._dirty_topics.add(topic_of(path))
 
-    def _broken(self, record: Record, edit: Edit) -> None:
-        """A record is missing before this one. From here on the page is what the edit says, if it says all."""
+    def _replay_broken(self, record: Record, edit: Edit) -> None:
+        """Handle an edit after a lost record. From here the page is what the edit says, if it says everything."""
         self.before.pop(edit.path, None)
-        text = _added(edit)
+        text = _added_text(edit)
         if edit.path in self.dirty or not self._is_left(edit.path, text):
             self._leave_out(edit)
             return
-        self._copy(record)
+        self._copy_record(record)
         try:
-            found = self._history.after(edit, self._now(edit.path))
+            found = self._history.after(edit, self._read_now(edit.path))
         except Refused:
             self._world.unknown.add(edit.path)
         else:
@@ -229,26 +229,30 @@ class Replay:
             self.before[edit.path] = found
             self._world.set(edit.path, found)
 
-    def _now(self, path: str) -> bytes | None:
+    def _read_now(self, path: str) -> bytes | None:
         try:
             found = self._store.get(path)
         except Refused:
             return None
         return found.data if found is not None else None
 
-    def _rebase(self, record: Record, edit: Edit, old: bytes | None, new: bytes | None) -> None:
+    def _rebase_edit(self, record: Record, edit: Edit, old: bytes | None, new: bytes | None) -> None:
         path = edit.path
         own = self._world.documents.get(path)
         orphans = [each for each in edit.facts if self._rests.are_gone(each)]
         given = {(each.get("relation"), each.get("object")) for each in orphans}
-        cut_old = self._cut.version(path, old)
-        # What an undo took away was taken back, whatever came in its place.
-        left = new if edit.undoes else given_back(path, old, new, lambda fact: self._takes(path, fact, given))
-        cut_new = self._cut.version(path, left, cut_old)
+        cut_old = self._cut.cut_version(path, old)
+        # What an undo removed was taken back, whatever replaced it.
+        left = (
+            new
+            if edit.undoes
+            else restore_replaced(path, old, new, lambda fact: self._takes(path, fact, given))
+        )
+        cut_new = self._cut.cut_version(path, left, cut_old)
         if orphans and cut_new is not None:
-            cut_new = without_facts(path, cut_old, cut_new, orphans)
+            cut_new = remove_facts(path, cut_old, cut_new, orphans)
         facts = tuple(
-            self._told_now(each)
+            self._update_account(each)
             for each in edit.facts
             if each not in orphans and not self._is_gone(path, each)
         )
@@ -259,31 +263,31 @@ class Replay:
             self._world.append(JOURNAL, [record])
             return
         if undone in self._undoing:
-            # What is taken back is what was done in this world: the lines that came back then may be what goes.
+            # Undo what was done in this world: the lines that came back then may be what goes.
             after, before = self._undoing[undone or ""][::-1]
-            made = self._merged(path, after, before, own, edit)
+            made = self._merge(path, after, before, own, edit)
         else:
-            made = self._merged(path, cut_old, cut_new, own, edit)
+            made = self._merge(path, cut_old, cut_new, own, edit)
         if own is None and made is not None and is_bare(path, made) and cut_new != new:
-            made = None  # nothing is left of a page that was made for it
-        self._soil(path)
+            made = None  # nothing is left of a page made for it
+        self._mark_dirty(path)
         lost = {str(each.get("id")) for each in edit.facts} - {str(each.get("id")) for each in facts}
         ended = tuple(
             each
             for each in edit.ended
             if self._exists(topic_of(path), each[0])
-            and not (each[2] in lost and self._stands(path, each[0], made))
+            and not (each[2] in lost and self._is_on_page(path, each[0], made))
         )
         if made is not None and made != own and path != STATE:
             if undone not in self._undoing:
-                passed_on, made = replaced(path, old, cut_new, made)
-                ended += self._then.ended(path, passed_on, edit)
+                passed_on, made = remove_replaced(path, old, cut_new, made)
+                ended += self._then.end_facts(path, passed_on, edit)
             if edit.facts or has_new_summary(path, old, new):
-                own_words = brought(path, old, made) if edit.author == PERSON else ()
-                made = self._then.summarised(path, made, (*facts, *own_words))
-        self._write(edit, own, made, facts, ended)
+                own_words = added_facts(path, old, made) if edit.author == PERSON else ()
+                made = self._then.renew_summary(path, made, (*facts, *own_words))
+        self._write_edit(edit, own, made, facts, ended)
 
-    def _write(
+    def _write_edit(
         self,
         edit: Edit,
         own: bytes | None,
@@ -295,7 +299,7 @@ class Replay:
             self._names[edit.id] = None
             return
         undoes = self._names.get(edit.undoes, edit.undoes) if edit.undoes is not None else None
-        reason = self._cut.text(edit.reason)
+        reason = self._cut.cut_text(edit.reason)
         with at(edit.ts, edit.id):
             changed = make_edit(
                 edit.id,
@@ -313,7 +317,7 @@ class Replay:
         self._world.set(edit.path, made)
         self._world.append(JOURNAL, [record_of(changed)])
 
-    def _merged(
+    def _merge(
         self, path: str, base: bytes | None, mine: bytes | None, theirs: bytes | None, edit: Edit
     ) -> bytes | None:
         if mine is None or mine == base:
@@ -324,30 +328,30 @@ class Replay:
                 if edit.author in (PERSON, PROGRAM) or edit.author.startswith("agent:")
                 else None
             )
-            return merged_state(base, mine, theirs, renumber=own_ids)
+            return merge_state(base, mine, theirs, renumber=own_ids)
         if base == theirs:
             return mine
         old, new, own = [(each or b"").decode(edit.encoding, "replace") for each in (base, mine, theirs)]
         head = own if theirs is not None else head_of(path, old, new)
-        made = merged_page(path, old, new, head)
+        made = merge_page(path, old, new, head)
         if theirs is None and made.strip() == head.strip() and new.strip():
-            return None  # all that the edit did was to lines that are not there
+            return None  # the edit only changed lines that are not there
         return made.encode(edit.encoding, "replace")
 
-    def _told_now(self, told: Record) -> Record:
-        """What an edit tells of a fact; where one of its sources went, what is known of it without that."""
+    def _update_account(self, told: Record) -> Record:
+        """Return an edit's account of a fact; if a source went, what is known without it."""
         if not self._rests.has_lost(told):
             return told
-        same = self._then.same_as(self._facts_before.get(str(told.get("id"))))
+        same = self._then.find_same(self._facts_before.get(str(told.get("id"))))
         return known(same) if same is not None else self._rests.without(told)
 
     def _takes(self, path: str, fact: Fact, orphans: set[tuple[Any, Any]]) -> bool:
-        """Whether a line of a page goes, by the cut or with the sources of its fact."""
+        """True if a line of a page goes, by the cut or with its fact's sources."""
         is_orphan = (fact.relation, fact.object) in orphans
         return is_orphan or self._cut.takes_fact(topic_of(path), fact.relation, fact.object)
 
-    def _stands(self, path: str, name: str, data: bytes | None) -> bool:
-        """Whether a version of a page says a fact."""
+    def _is_on_page(self, path: str, name: str, data: bytes | None) -> bool:
+        """True if a version of a page says a fact."""
         fact = self._facts_before.get(name)
         there = parse(path, (data or b"").decode("utf-8", "replace")).facts
         return fact is not None and (fact.relation, fact.object) in {
@@ -355,9 +359,9 @@ class Replay:
         }
 
     def _is_left(self, path: str, text: str) -> bool:
-        """Whether all of a text may stand on a page."""
+        """True if all of a text may stay on a page."""
         data = text.encode("utf-8", "replace")
-        return self._cut.version(path, data) == data
+        return self._cut.cut_version(path, data) == data
 
     def _is_gone(self, path: str, told: Record) -> bool:
         topic = str(told.get("topic") or topic_of(path))
@@ -368,27 +372,27 @@ class Replay:
     # --- entries -----------------------------------------------------------------------
 
     def _is_again(self, reference: str) -> bool:
-        """Whether an entry is to be placed again; decided when the first of its records comes."""
+        """True if an entry must be placed again; decided at its first record."""
         if reference not in self._again:
             self._again[reference] = reference in self._made.again or bool(
-                touched(self._world, self._placed[reference], self._topics)
+                topics_touched(self._world, self._placed[reference], self._topics)
                 & (self._dirty_topics | ({STATE} & self.dirty))
             )
         return self._again[reference]
 
-    def _placing(self, record: Record) -> None:
+    def _replay_placing(self, record: Record) -> None:
         reference = record.get("entry")
         if not _is_entry(record):
-            self._copy(record)
+            self._copy_record(record)
         elif reference in self._made.gone:
-            self._dirty_topics |= said_in(record)
+            self._dirty_topics |= topics_in(record)
             if record.get("through") is not None:
                 kept = ("schema", "id", "ts", "kind", "agent", "through")
-                self._copy({name: record[name] for name in kept if name in record})
+                self._copy_record({name: record[name] for name in kept if name in record})
         elif self._is_again(str(reference)):
             self._place_again(record)
         else:
-            self._copy(self._with_edits(record))
+            self._copy_record(self._update_edits(record))
 
     def _place_again(self, record: Record) -> None:
         reference = str(record["entry"])
@@ -396,7 +400,7 @@ class Replay:
             entry = read_entry(self._world, reference)
         except Refused as refused:
             self._then.notes.append(str(refused))
-            self._copy(record)
+            self._copy_record(record)
             return
         old = [str(each) for each in record.get("edits", ())]
         count = len(self._world.journal)
@@ -406,12 +410,12 @@ class Replay:
         with at(ts, str(record.get("id"))):
             place = None if through is None else (int(through[0]), int(through[1]))
             self._then.placer.entry(
-                entry, place, partial(self._lost, entry) if record.get("instead") else None
+                entry, place, partial(self._find_lost, entry) if record.get("instead") else None
             )
         self._world.placed_as = None
         made = self._world.journal[count:]
         by_path = {str(each.get("path")): str(each.get("id")) for each in made if each.get("kind") == "edit"}
-        paths = self._paths(old)
+        paths = self._find_paths(old)
         self._names |= {each: by_path.get(paths.get(each, "")) for each in old}
         others = {path: name for path, name in by_path.items() if path not in paths.values()}
         self._besides |= dict.fromkeys(old, ({*old}, others)) if others else {}
@@ -422,19 +426,19 @@ class Replay:
                 try:
                     self._undoing[edit.id] = backward(edit, after), after
                 except Broken:
-                    pass  # it was changed again by the same placing; an undo then goes by its lines
-        self._dirty_topics |= said_in(record) | touched(
+                    pass  # the same placing changed it again; an undo then goes by its lines
+        self._dirty_topics |= topics_in(record) | topics_touched(
             self._world, self._placed[reference], self._topics
         ) - {STATE, "sessions"}
         for path in {*by_path, *paths.values()}:
-            self._soil(path)
+            self._mark_dirty(path)
 
-    def _lost(self, entry: Entry, plan: object) -> list[Fact]:
-        """What went from the pages because another distiller did not see it: that goes again."""
+    def _find_lost(self, entry: Entry, plan: object) -> list[Fact]:
+        """Return facts that left the pages because another distiller did not see them: they go again."""
         gone = self._ended.get(entry.reference, set())
         return [fact for fact in self._then.facts() if fact.id in gone and fact.status == "current"]
 
-    def _paths(self, edits: list[str]) -> dict[str, str]:
+    def _find_paths(self, edits: list[str]) -> dict[str, str]:
         wanted = set(edits)
         return {
             str(record.get("id")): str(record.get("path"))
@@ -442,16 +446,16 @@ class Replay:
             if record.get("id") in wanted
         }
 
-    # --- what people said of facts -------------------------------------------------------
+    # --- people's decisions about facts ------------------------------------------------
 
-    def _word(self, record: Record) -> None:
+    def _replay_decision(self, record: Record) -> None:
         topic, name = str(record.get("topic")), str(record.get("fact"))
         if name in self._cut.named or topic in self._cut.topics:
             self._dirty_topics.add(topic)
             self._names[str(record.get("id"))] = None
             return
         if topic in self._dirty_topics and not self._exists(topic, name):
-            same = self._then.same_as(self._facts_before.get(name))
+            same = self._then.find_same(self._facts_before.get(name))
             if same is None:
                 self._names[str(record.get("id"))] = None
                 return
@@ -459,29 +463,25 @@ class Replay:
         undoes = record.get("undoes")
         if undoes is not None and undoes in self._names and self._names[undoes] is None:
             return
-        self._copy(self._with_edits(record))
+        self._copy_record(self._update_edits(record))
 
-    def _with_edits(self, record: Record) -> Record:
-        """A record with the edits that it names as they are now; itself, if they are what they were."""
+    def _update_edits(self, record: Record) -> Record:
+        """Return a record with its edits' current ids; the same record if none changed."""
         old = record.get("edits", [])
         new = [name for each in old if (name := self._names.get(each, each)) is not None]
         return record if new == old else {**record, "edits": new}
 
     def _exists(self, topic: str, name: str) -> bool:
-        if topic not in self._dirty_topics and topic_of_page(topic) not in self.dirty:
+        if topic not in self._dirty_topics and f"facts/{topic}.md" not in self.dirty:
             return True
         return any(fact.id == name for fact in self._then.facts())
-
-
-def topic_of_page(topic: str) -> str:
-    return f"facts/{topic}.md"
 
 
 def _is_entry(record: Record) -> bool:
     return record.get("kind") == "placed" and record.get("entry") is not None
 
 
-def _added(edit: Edit) -> str:
+def _added_text(edit: Edit) -> str:
     return "".join(line for hunk in edit.hunks for line in hunk.added)
 
 

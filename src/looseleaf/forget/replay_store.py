@@ -1,4 +1,4 @@
-"""Then: the real code that places entries, in the world that is lived again; and what an entry had to do with there."""
+"""The store of the replayed world, and the real code that places entries in it."""
 
 from __future__ import annotations
 
@@ -214,20 +214,22 @@ def _line(record: Record, at: int) -> Line:
     return Line(record, Position(1, at), Position(1, at + 1), True)
 
 
-class Then(PlaceParts):
-    """What is placed and known in a world, up to where it was lived. `notes` says what could not be done."""
+class ReplayParts(PlaceParts):
+    """The parts that place entries in a world, up to where it was replayed. `notes` lists what could not be done."""
 
     def __init__(self, world: World, policy: Policy) -> None:
         self.notes: list[str] = []
-        super().__init__(Context(world, "", policy, "main", self.notes.append, _guessed, _same))
+        super().__init__(
+            Context(world, "", policy, "main", self.notes.append, _estimate_tokens, _return_value)
+        )
 
     def facts(self) -> list[Fact]:
-        """All facts, past and waiting ones too."""
+        """Return all facts, past and waiting ones too."""
         self.known.catch_up()
         return self.known.all()
 
-    def same_as(self, was: Fact | None) -> Fact | None:
-        """The fact that says the same as one that would not have been: a person's word is on what it says."""
+    def find_same(self, was: Fact | None) -> Fact | None:
+        """Return the fact that says the same as a removed one: a person's decision is about what it says."""
         if was is None:
             return None
         text = fact_text(was.topic, was.relation, was.object)
@@ -238,8 +240,8 @@ class Then(PlaceParts):
                 return fact
         return None
 
-    def ended(self, path: str, lines: Sequence[str], edit: Edit) -> tuple[Ended, ...]:
-        """The facts of these lines, ended by what an edit ended others by."""
+    def end_facts(self, path: str, lines: Sequence[str], edit: Edit) -> tuple[Ended, ...]:
+        """End the facts of these lines by what an edit ended others by."""
         if not lines or not edit.ended:
             return ()
         self.known.catch_up()
@@ -250,8 +252,8 @@ class Then(PlaceParts):
             if fact.status == "current" and f"{fact.relation}: {fact.object}" in lines
         )
 
-    def summarised(self, path: str, data: bytes, facts: tuple[Record, ...]) -> bytes:
-        """With a summary by rule, where the one that was there is the program's."""
+    def renew_summary(self, path: str, data: bytes, facts: tuple[Record, ...]) -> bytes:
+        """Renew a summary by rule, if the program wrote the old one."""
         self.known.catch_up()
         try:
             return self.placer.summarised(path, data.decode(), facts).encode()
@@ -259,18 +261,18 @@ class Then(PlaceParts):
             return data
 
 
-def said_in(record: Record) -> set[str]:
-    """The topics that a record of a placing speaks of."""
+def topics_in(record: Record) -> set[str]:
+    """Return the topics that a placing's record mentions."""
     found = {str(record.get("topic")), *(str(each[0]) for each in record.get("restated", ()))}
     for name in ("raised", "history"):
         found |= {str(each.get("topic")) for each in record.get(name, ())}
     return found | {str(each.get("topic")) for _, each in record.get("retold", ())}
 
 
-def touched(world: World, record: Record, topics: Callable[[str], str]) -> set[str]:
-    """The topics that placing an entry looked at, as far as it matters; and the state, if it is moved."""
+def topics_touched(world: World, record: Record, topics: Callable[[str], str]) -> set[str]:
+    """Return the topics that placing an entry read, as far as it matters; and the state, if it changes."""
     own = str(record.get("topic"))
-    found = said_in(record) | {str(each.get("topic")) for each in record.get("dropped", ())}
+    found = topics_in(record) | {str(each.get("topic")) for each in record.get("dropped", ())}
     try:
         entry = read_entry(world, str(record.get("entry")))
     except Refused:
@@ -285,7 +287,7 @@ def touched(world: World, record: Record, topics: Callable[[str], str]) -> set[s
 
 
 def highest_of(journal: Iterable[Record], name: str) -> int:
-    """The highest number of an id that a list of the state ever had."""
+    """Return the highest id number that a list of the state ever had."""
     page: bytes | None = None
     highest = 0
     for record in journal:
@@ -299,12 +301,12 @@ def highest_of(journal: Iterable[Record], name: str) -> int:
     return highest
 
 
-def _same(value: Any) -> Any:
-    """What is read again had its secrets taken out when it was written."""
+def _return_value(value: Any) -> Any:
+    """Return the value: its secrets were removed when it was first written."""
     return value
 
 
-def _guessed(text: str) -> int:
+def _estimate_tokens(text: str) -> int:
     from looseleaf.models.tokens import estimate
 
     return estimate(text)

@@ -1,16 +1,16 @@
-"""The journal, written anew: what comes before the first change is copied byte for byte (FORMAT §17.3).
+"""Rewrite log files after a cut. The journal before its first change is copied byte for byte (FORMAT §17.3).
 
-Where it begins to differ stands a record `forgotten`, and each later segment begins with one. It is as long as it takes
-for no record behind it to end where it ended before: whoever remembers a place in the old journal by the record before
-it finds another one there, and reads again.
+A `forgotten` record stands where it begins to differ, and at the start of each later segment. It is padded so that no
+later record ends where it ended before: a reader that remembers a place in the old journal by the record before it
+finds another record there, and reads again.
 """
 
 from __future__ import annotations
 
-import json
 import re
 
 from looseleaf.base.hashing import sha256
+from looseleaf.forget.dependents import parse_json
 from looseleaf.log.journal import SCHEMA
 from looseleaf.store import JOURNAL, records
 from looseleaf.store.read_streams import SUMS, segment_number, stream_files
@@ -21,14 +21,15 @@ from looseleaf.text.spellings import MASK
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from typing import Any
 
     from looseleaf.base.values import Record
     from looseleaf.forget.probe import Needles
     from looseleaf.store.protocol import Store
 
 
-# Log files after a cut, byte for byte as long as they were (FORMAT §17.2): a line that goes becomes a
-# line of the same length that says nothing, and one that loses words is filled up with spaces.
+# --- streams, byte for byte as long as before (FORMAT §17.2): a removed line becomes an empty one of the same length,
+# and one that loses words is filled with spaces
 
 if TYPE_CHECKING:
     Left = Callable[[Record], Record | None]
@@ -38,13 +39,13 @@ GONE = "gone.v1"
 
 
 def filler(record: Record) -> Record:
-    """What stands for a line that went: its id, and the number of its turn, which stays used."""
+    """Return the stand-in for a removed line: its id, and its turn number, which stays used."""
     kept = {name: record[name] for name in ("id", "turn_id") if isinstance(record.get(name), str)}
     return {"schema": GONE, "kind": "gone", **kept}
 
 
 def segments(store: Store, stream: str) -> Iterator[tuple[str, bytes]]:
-    """The files of a stream, sealed ones first, with their bytes."""
+    """Yield the files of a stream with their bytes, sealed ones first."""
     path, archive = stream_files(stream)
     names = [stat.path for stat in store.list(archive) if segment_number(stat.path.rpartition("/")[2])]
     for name in [*sorted(names, key=lambda each: segment_number(each.rpartition("/")[2]) or 0), path]:
@@ -53,8 +54,8 @@ def segments(store: Store, stream: str) -> Iterator[tuple[str, bytes]]:
             yield name, document.data
 
 
-class Collected(Bodies):
-    """Bodies that are to be, and are not written yet."""
+class CollectedBodies(Bodies):
+    """Bodies that are not written yet."""
 
     def __init__(self, store: Store, limit: int) -> None:
         self._store = store
@@ -69,17 +70,17 @@ class Collected(Bodies):
         return digest
 
     def whole(self, record: Record) -> Record:
-        """The record with its long members, as far as they are there."""
+        """Return the record with its long members, as far as they exist."""
         found = {name: value for name, value in record.items() if name != "bodies"}
         for name, digest, form in bodies_of(record):
             document = self._store.get(f"{BODIES}/{digest}")
             if document is not None:
                 text = document.data.decode("utf-8", "replace")
-                found[name] = text if form == "text" else _json(text)
+                found[name] = text if form == "text" else parse_json(text)
         return found
 
     def is_whole(self, record: Record) -> bool:
-        """Whether all that a record keeps beside the log is there, as it was."""
+        """True if all of a record's bodies are there, unchanged."""
         return all(
             (found := self._store.get(f"{BODIES}/{digest}")) is not None and found.sha256 == digest
             for _, digest, _ in bodies_of(record)
@@ -94,28 +95,21 @@ class Collected(Bodies):
         return line
 
 
-def _json(text: str) -> object:
-    try:
-        return json.loads(text)
-    except ValueError:
-        return text
-
-
 def bodies_of(record: Record) -> Iterator[tuple[str, str, str]]:
-    """(member, hash, form) of each body that a record names."""
+    """Yield (member, hash, form) of each body that a record names."""
     bodies = record.get("bodies")
     for name, body in bodies.items() if isinstance(bodies, dict) else ():
         if isinstance(body, dict) and isinstance(body.get("sha256"), str):
             yield name, body["sha256"], str(body.get("as"))
 
 
-class Lines:
-    """The streams but the journal. `left` says what is left of a record of a stream; `needles` are looked for in what
-    is damaged."""
+class RewrittenLines:
+    """Rewrites the streams except the journal. `left` returns what is left of a record; `needles` are looked for in
+    damaged lines."""
 
     def __init__(self, store: Store, limit: int, needles: Needles) -> None:
         self._store = store
-        self.bodies = Collected(store, limit)
+        self.bodies = CollectedBodies(store, limit)
         self._needles = needles
         self.puts: list[Put] = []
         self.dropped: set[str] = set()
@@ -126,28 +120,29 @@ class Lines:
         sums: dict[str, str] = {}
         archive = stream_files(stream)[1]
         for path, data in segments(self._store, stream):
-            new = self._rewritten(data, left)
+            new = self._rewrite_file(data, left)
             assert len(new) == len(data)
             if new != data:
                 self.puts.append(Put(path, new))
                 sums[path.rpartition("/")[2]] = sha256(new)
-        self.puts += resealed(self._store, archive, sums)
+        self.puts += reseal(self._store, archive, sums)
 
-    def _rewritten(self, data: bytes, left: Left) -> bytes:
+    def _rewrite_file(self, data: bytes, left: Left) -> bytes:
         parts: list[bytes] = []
         for raw in data.split(b"\n"):
-            parts += [self._line(raw, left), b"\n"]
+            parts += [self._rewrite_line(raw, left), b"\n"]
         return b"".join(parts[:-1])
 
-    def _line(self, raw: bytes, left: Left) -> bytes:
+    def _rewrite_line(self, raw: bytes, left: Left) -> bytes:
         if not raw:
             return raw
         made = [
-            self._piece(raw[piece.start : piece.end], piece.record, left) for piece in records.pieces(raw)
+            self._rewrite_piece(raw[piece.start : piece.end], piece.record, left)
+            for piece in records.pieces(raw)
         ]
         return b"".join(made)
 
-    def _piece(self, raw: bytes, record: Record | None, left: Left) -> bytes:
+    def _rewrite_piece(self, raw: bytes, record: Record | None, left: Left) -> bytes:
         if record is None:
             return b"\n" * len(raw) if self._needles.hits(raw) else raw
         whole = self.bodies.whole(record) if "bodies" in record else record
@@ -157,47 +152,43 @@ class Lines:
             return raw
         self.changed += 1
         self.dropped |= {digest for _, digest, _ in bodies_of(record)}
-        for each in () if kept is None else (kept, unmarked(kept)):
-            line = self._fitted(each, record, len(raw))
+        for each in () if kept is None else (kept, _drop_masks(kept)):
+            line = self._fit_line(each, record, len(raw))
             if line is not None:
                 return line
-        return self._fitted(filler(record), {}, len(raw)) or b"\n" * len(raw)
+        return self._fit_line(filler(record), {}, len(raw)) or b"\n" * len(raw)
 
-    def _fitted(self, kept: Record, record: Record, length: int) -> bytes | None:
-        """A record in so many bytes; None: it has more. Members that were beside the log stay there."""
+    def _fit_line(self, kept: Record, record: Record, length: int) -> bytes | None:
+        """Encode a record in so many bytes; None if it needs more. Members beside the log stay there."""
         names = [name for name, _, _ in bodies_of(record) if name in kept]
         if names:
             short = {name: value for name, value in kept.items() if name not in names}
-            kept = short | {"bodies": {name: self._beside(kept[name]) for name in names}}
+            kept = short | {"bodies": {name: self._keep_body(kept[name]) for name in names}}
         line = records.encode(kept, length + 1)[:-1]
         if len(line) > length:
             return None
         self.bodies.named |= {digest for _, digest, _ in bodies_of(kept)}
         return line
 
-    def _beside(self, value: object) -> dict[str, object]:
+    def _keep_body(self, value: object) -> dict[str, object]:
         data = value.encode("utf-8", "backslashreplace") if isinstance(value, str) else records.to_json(value)
         form = "text" if isinstance(value, str) else "json"
         return {"sha256": self.bodies._keep(data), "bytes": len(data), "as": form}
 
 
-def unmarked(record: Record) -> Record:
-    """A record without the marks of what went, where there is no room for them."""
-    return {name: _away(value) for name, value in record.items()}
-
-
-def _away(value: object) -> object:
+def _drop_masks(value: Any) -> Any:
+    """Return a record or a value of it without masks, if there is no room for them."""
     if isinstance(value, str):
         return re.sub(rf"{re.escape(MASK)}[.!?…。！？]?", "", value).strip() if MASK in value else value
     if isinstance(value, dict):
-        return {name: _away(inner) for name, inner in value.items()}
+        return {name: _drop_masks(inner) for name, inner in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_away(inner) for inner in value]
+        return [_drop_masks(inner) for inner in value]
     return value
 
 
-def resealed(store: Store, archive: str, sums: dict[str, str]) -> list[Put]:
-    """The seals of an archive with those of the segments that changed."""
+def reseal(store: Store, archive: str, sums: dict[str, str]) -> list[Put]:
+    """Update the seals of an archive for changed segments."""
     path = f"{archive}/{SUMS}"
     document = store.get(path)
     if document is None or not sums:
@@ -211,48 +202,50 @@ def resealed(store: Store, archive: str, sums: dict[str, str]) -> list[Put]:
     return [Put(path, data)] if data != document.data else []
 
 
+# --- the journal ---------------------------------------------------------------------------
+
 _Piece = tuple[str | None, int, bytes]
-"""The id of a record that was there before (None: it is new, or no record), where it ended, and its bytes now."""
+"""The id of an old record (None: new, or no record), where it ended, and its bytes now."""
 
 
-def rewritten(
+def rewrite_journal(
     store: Store,
     written: Sequence[tuple[Record, list[Record]]],
     stone: Record,
-    bodies: Collected,
+    bodies: CollectedBodies,
     needles: Needles,
 ) -> list[Put]:
-    """The files of the journal that change. `written` has each old record and what stands for it now."""
+    """Return the journal's changed files. `written` has each old record and its replacements."""
     puts: list[Put] = []
     sums: dict[str, str] = {}
     rows = iter(written)
     has_begun = False
     files = list(segments(store, JOURNAL))
     for path, data in files:
-        pieces, first = _pieces(data, rows, bodies, needles)
+        pieces, first = _read_pieces(data, rows, bodies, needles)
         if has_begun:
             first = 0
         is_last = path == files[-1][0]
         if first is None and not is_last:
             continue
-        new = _joined(pieces, len(pieces) if first is None else first, stone)
+        new = _join_pieces(pieces, len(pieces) if first is None else first, stone)
         has_begun = True
         puts.append(Put(path, new))
         sums[path.rpartition("/")[2]] = sha256(new)
-    return [*puts, *resealed(store, stream_files(JOURNAL)[1], sums)]
+    return [*puts, *reseal(store, stream_files(JOURNAL)[1], sums)]
 
 
-def _pieces(
-    data: bytes, rows: Iterator[tuple[Record, list[Record]]], bodies: Collected, needles: Needles
+def _read_pieces(
+    data: bytes, rows: Iterator[tuple[Record, list[Record]]], bodies: CollectedBodies, needles: Needles
 ) -> tuple[list[_Piece], int | None]:
-    """The records of a segment as they are to be, and the number of the first that is another one."""
+    """Return the records of a segment as they will be, and the number of the first changed one."""
     found: list[_Piece] = []
     first: int | None = None
     at = 0
     for raw in data.split(b"\n"):
         for piece in records.pieces(raw) if raw else ():
             span, end = raw[piece.start : piece.end], at + piece.end + 1
-            if piece.record is None or not _is_next(piece.record, bodies):
+            if piece.record is None or not _is_readable(piece.record, bodies):
                 if needles.hits(span):
                     first = len(found) if first is None else first
                 else:
@@ -269,12 +262,12 @@ def _pieces(
     return found, first
 
 
-def _is_next(record: Record, bodies: Collected) -> bool:
-    """Whether readers of the log see this record: one whose body is lost is damaged."""
+def _is_readable(record: Record, bodies: CollectedBodies) -> bool:
+    """True if readers of the log see this record: one with a lost body is damaged."""
     return "bodies" not in record or bodies.is_whole(record)
 
 
-def _joined(pieces: Sequence[_Piece], first: int, stone: Record) -> bytes:
+def _join_pieces(pieces: Sequence[_Piece], first: int, stone: Record) -> bytes:
     before = b"".join(line for _, _, line in pieces[:first])
     line = records.encode({**stone, "schema": SCHEMA})
     taken: set[int] = set()

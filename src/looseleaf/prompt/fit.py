@@ -1,9 +1,9 @@
-"""The prompt: slots in their order, made to fit a budget by counting (seed 000; DESIGN §7).
+"""Fit the prompt's slots into a budget, by counting (seed 000; DESIGN §7).
 
-Where there is no room for all of it, slots give way one after the other: the state becomes TOON (if that is smaller),
-secondary essentials go, episodes become summaries, the index names, the profile its facts by rank. The window is
-compacted after that, by whoever keeps it. Where even that is too much, each slot keeps its best pieces, at least one;
-then the last ones are shortened; only then slots go altogether. The charter and the task are never cut.
+If there is not enough room, slots give way in turn: the state becomes TOON (if that is smaller), secondary essentials
+go, episodes become summaries, the index names, the profile its best facts. After that the caller compacts the window.
+If that is still too much, each slot keeps its best pieces, at least one; then the last ones are shortened; only then
+do whole slots go. The charter and the task are never cut.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from __future__ import annotations
 from looseleaf.base.immutable import frozen
 from looseleaf.base.messages import Message, ToolResultPayload
 from looseleaf.log.trace_messages import MESSAGE_TOKENS, guard, texts_of
-from looseleaf.prompt.manifest import Item, Omitted
-from looseleaf.prompt.slot_forms import HEADINGS, OVER, SHOWN, TYPES, Form
+from looseleaf.prompt.manifest import ManifestItem, Omitted
+from looseleaf.prompt.slot_forms import HEADINGS, OVER, SHOWN, TYPES, SlotForm
 from looseleaf.window.window import costs_of
 
 TYPE_CHECKING = False
@@ -21,30 +21,29 @@ if TYPE_CHECKING:
 
     from looseleaf.base.values import Record
     from looseleaf.prompt.manifest import Slot
-    from looseleaf.prompt.slot_forms import Piece, Shown
+    from looseleaf.prompt.slot_forms import SlotPiece, SlotText
     from looseleaf.window.window import Window
 
-if TYPE_CHECKING:
     Count = Callable[[Sequence[str]], list[int]]
 
 
 STEPS: tuple[Slot, ...] = ("state", "essentials", "episodes", "index")
-"""Slots that take their second form, in this order; then the profile gives up facts."""
+"""Slots that take their second form, in this order; after them the profile gives up facts."""
 
 SQUEEZED: tuple[Slot, ...] = ("index", "episodes", "essentials", "state")
-"""Slots that keep fewer pieces, in this order, where the profile has one left."""
+"""Slots that keep fewer pieces, in this order, once the profile has one left."""
 
 DROPPED: tuple[Slot, ...] = ("episodes", "index", "essentials", "state", "profile")
-"""Slots that go, in this order, where one shortened piece of each is too much."""
+"""Slots that go, in this order, if one shortened piece of each is too much."""
 
 _LEAST = 24
-"""Characters to which a last piece is shortened before its slot goes: less says nothing."""
+"""Fewest characters of a last piece before its slot goes: less says nothing."""
 
 _GAP = "\n\n"
 
 
-def largest(least: int, most: int, fits: Callable[[int], bool]) -> int:
-    """The largest number in a range that fits, where all below one that does fit too; `least` is not asked for."""
+def find_largest(least: int, most: int, fits: Callable[[int], bool]) -> int:
+    """Return the largest number in a range that fits, if every smaller one fits too; `least` is assumed to fit."""
     low, high = least, max(least, most)
     while low < high:
         middle = (low + high + 1) // 2
@@ -55,21 +54,21 @@ def largest(least: int, most: int, fits: Callable[[int], bool]) -> int:
     return low
 
 
-class _Cut:
-    """How one slot is shown: in which form, how many of its pieces, and how long each may be."""
+class _SlotCut:
+    """How one slot is shown: its form, how many pieces, and their longest length."""
 
-    def __init__(self, shown: Shown) -> None:
+    def __init__(self, shown: SlotText) -> None:
         self.shown = shown
         self.form = shown.forms[0]
         self.left: list[Omitted] = list(shown.omitted)
         self.kept: int | None = None
         self.longest: int | None = None
 
-    def to_form(self, form: Form) -> None:
+    def to_form(self, form: SlotForm) -> None:
         self.left += form.left
         self.form = form
 
-    def pieces(self) -> list[Piece]:
+    def pieces(self) -> list[SlotPiece]:
         found = self.form.pieces
         if self.kept is None:
             return list(found)
@@ -79,7 +78,7 @@ class _Cut:
     def text(self) -> str:
         pieces = self.pieces()
         if self.longest is not None:
-            pieces = [_shortened(each, self.longest) for each in pieces]
+            pieces = [_shorten_piece(each, self.longest) for each in pieces]
         return f"{HEADINGS[self.shown.slot]}\n{self.form.text(pieces)}"
 
     def omitted(self) -> Iterator[Omitted]:
@@ -96,37 +95,37 @@ class _Cut:
         return self.longest is not None and any(len(each.text) > self.longest for each in self.pieces())
 
 
-def _shortened(piece: Piece, longest: int) -> Piece:
-    from looseleaf.prompt.slot_forms import Piece
+def _shorten_piece(piece: SlotPiece, longest: int) -> SlotPiece:
+    from looseleaf.prompt.slot_forms import SlotPiece
 
     def short(text: str) -> str:
         return text if len(text) <= longest else f"{text[: longest - 1].rstrip()}…"
 
-    return Piece(piece.id, short(piece.text), piece.rank, short(piece.group))
+    return SlotPiece(piece.id, short(piece.text), piece.rank, short(piece.group))
 
 
 @frozen
 class Fitted:
-    """What the memory's message says, its items (without their message), and what it leaves out. `steps`: the slots
-    that gave way, in order; `is_squeezed`: more did than the order of giving way has before the window."""
+    """The memory's message, its items (without their message), and what it leaves out. `steps`: the slots that gave
+    way, in order; `is_squeezed`: more gave way than should before the window is compacted."""
 
     text: str
     tokens: int
-    items: tuple[Item, ...]
+    items: tuple[ManifestItem, ...]
     omitted: tuple[Omitted, ...]
     steps: tuple[str, ...]
     is_squeezed: bool
 
 
-def fit(slots: Sequence[Shown], limit: int, count: Count, message: int = 1) -> Fitted:
-    """The memory's message in at most `limit` tokens, counted; nothing at all where there is no room for anything.
-    `message` is its number in the prompt."""
-    return _Fitting(slots, limit, count, message).fitted()
+def fit(slots: Sequence[SlotText], limit: int, count: Count, message: int = 1) -> Fitted:
+    """Fit the memory's message into `limit` counted tokens; empty if there is no room at all. `message` is its number
+    in the prompt."""
+    return _Fitting(slots, limit, count, message).run()
 
 
 class _Fitting:
-    def __init__(self, slots: Sequence[Shown], limit: int, count: Count, message: int) -> None:
-        self._cuts = {shown.slot: _Cut(shown) for shown in slots if shown.forms}
+    def __init__(self, slots: Sequence[SlotText], limit: int, count: Count, message: int) -> None:
+        self._cuts = {shown.slot: _SlotCut(shown) for shown in slots if shown.forms}
         self._limit = limit
         self._count = count
         self._message = message
@@ -134,26 +133,26 @@ class _Fitting:
         self._steps: list[str] = []
         self._squeezed = False
 
-    def fitted(self) -> Fitted:
-        for step in (self._step, self._profile, self._squeeze, self._shorten):
+    def run(self) -> Fitted:
+        for step in (self._take_smaller_forms, self._cut_profile, self._squeeze, self._shorten):
             if self._fits():
                 break
             step()
-        return self._made()
+        return self._build_result()
 
-    def _text(self) -> str:
+    def _join_text(self) -> str:
         return _GAP.join(cut.text() for cut in self._cuts.values())
 
-    def _cost(self, text: str) -> int:
+    def _count_text(self, text: str) -> int:
         return MESSAGE_TOKENS + self._count([text])[0] if text else 0
 
     def _fits(self) -> bool:
-        # A text that is longer than hardly any text of so many tokens is not counted to find out.
-        text = self._text()
-        return len(text) <= self._limit * 64 + 64 and self._cost(text) <= self._limit
+        # Skip counting a text that is longer than almost any text of so many tokens.
+        text = self._join_text()
+        return len(text) <= self._limit * 64 + 64 and self._count_text(text) <= self._limit
 
-    def _truly(self, omitted: Omitted) -> Iterator[Omitted]:
-        """What is left out because the profile says it is not said by a profile that was cut."""
+    def _correct_reason(self, omitted: Omitted) -> Iterator[Omitted]:
+        """Correct a reason: a cut profile no longer says what was left out because of it."""
         profile = self._cuts.get("profile")
         if omitted.reason != SHOWN or omitted.slot != "essentials":
             yield omitted
@@ -170,18 +169,18 @@ class _Fitting:
 
     # --- giving way --------------------------------------------------------------------
 
-    def _step(self) -> None:
+    def _take_smaller_forms(self) -> None:
         for slot in STEPS:
             cut = self._cuts.get(slot)
-            form = self._smaller(cut) if cut is not None else None
+            form = self._find_smaller(cut) if cut is not None else None
             if cut is not None and form is not None:
                 cut.to_form(form)
                 self._steps.append(f"{slot}: {form.format}")
                 if self._fits():
                     return
 
-    def _smaller(self, cut: _Cut) -> Form | None:
-        """The second form of a slot; of the state TOON, and only if it is measured to be smaller."""
+    def _find_smaller(self, cut: _SlotCut) -> SlotForm | None:
+        """Return a slot's second form; for the state TOON, and only if it counts smaller."""
         forms = cut.shown.forms
         second = next(
             (form for form in forms[1:2] if cut.shown.slot != "state" or form.format == "toon"), None
@@ -191,7 +190,7 @@ class _Fitting:
         json, toon = self._count([cut.form.text(cut.form.pieces), second.text(second.pieces)])
         return second if toon < json else None
 
-    def _profile(self) -> None:
+    def _cut_profile(self) -> None:
         cut = self._cuts.get("profile")
         if cut is None:
             return
@@ -199,7 +198,7 @@ class _Fitting:
         if form is not cut.form:
             cut.to_form(form)
             self._steps.append(f"profile: {form.format}")
-        self._keep(cut)
+        self._keep_best(cut)
         if cut.is_shortened and form is cut.shown.forms[0]:
             self._steps.append("profile: shortened")
 
@@ -211,32 +210,31 @@ class _Fitting:
                 form = cut.shown.forms[-1]
                 if form is not cut.form:
                     cut.to_form(form)
-                self._keep(cut)
+                self._keep_best(cut)
                 if self._fits():
                     break
-        # What the last one gave up more than was needed, others get back.
+        # The last one may have given up more than needed: others get that back.
         for slot in ("profile", *reversed(SQUEEZED)):
             cut = self._cuts.get(slot)
             if cut is not None and cut.kept is not None and self._fits():
-                self._keep(cut)
+                self._keep_best(cut)
         for slot in ("profile", *SQUEEZED):
             cut = self._cuts.get(slot)
             if cut is not None and cut.kept is not None:
                 self._steps.append(f"{slot}: {cut.kept} left")
 
-    def _keep(self, cut: _Cut) -> None:
-        """As many of its pieces as there is room for, the best ones; at least one. A piece that takes more than a
-        quarter of the room by itself is shortened, so that it does not cost the others theirs; one that is alone gets
-        all there is."""
+    def _keep_best(self, cut: _SlotCut) -> None:
+        """Keep as many of the best pieces as fit, at least one. Shorten a piece that takes more than a quarter of the
+        room, so that it does not crowd out the others; a single piece gets all the room."""
         if len(cut.form.pieces) == 1:
             most = len(cut.form.pieces[0].text)
-            self._most(min(_LEAST, most), most, lambda longest: setattr(cut, "longest", longest))
+            self._apply_largest(min(_LEAST, most), most, lambda longest: setattr(cut, "longest", longest))
             return
         cut.longest = max(_LEAST, self._limit)
-        cut.kept = self._most(1, len(cut.form.pieces), lambda kept: setattr(cut, "kept", kept))
+        cut.kept = self._apply_largest(1, len(cut.form.pieces), lambda kept: setattr(cut, "kept", kept))
 
     def _shorten(self) -> None:
-        """One piece of each slot, as long as there is room for; slots go while there is none."""
+        """Show one piece of each slot, as long as fits; drop slots until it does."""
         self._squeezed = True
         for cut in self._cuts.values():
             if cut.form is not cut.shown.forms[-1]:
@@ -253,41 +251,41 @@ class _Fitting:
                 of = tuple(piece.id for piece in gone.forms[0].pieces)
                 self._gone += [*gone.omitted, Omitted(gone.id, slot, OVER, of)]
                 self._steps.append(f"{slot}: dropped")
-            self._most(_LEAST, max(_LEAST, 4 * self._limit), shorten)
+            self._apply_largest(_LEAST, max(_LEAST, 4 * self._limit), shorten)
             if self._fits():
                 return
 
-    def _most(self, least: int, most: int, use: Callable[[int], None]) -> int:
-        """The largest number in a range with which it fits, else the smallest; it is used."""
+    def _apply_largest(self, least: int, most: int, use: Callable[[int], None]) -> int:
+        """Apply and return the largest number in a range that fits, else the smallest."""
 
         def fits(number: int) -> bool:
             use(number)
             return self._fits()
 
-        found = largest(least, most, fits)
+        found = find_largest(least, most, fits)
         use(found)
         return found
 
     # --- the result --------------------------------------------------------------------
 
-    def _made(self) -> Fitted:
-        text = self._text()
-        if not self._fits():  # not even the headings: there is no room for memory at all
+    def _build_result(self) -> Fitted:
+        text = self._join_text()
+        if not self._fits():  # not even the headings: no room for memory at all
             for cut in self._cuts.values():
                 self._gone.append(Omitted(cut.shown.id, cut.shown.slot, OVER))
             self._cuts, text = {}, ""
         ends: list[int] = []
         for cut in self._cuts.values():
             ends.append((ends[-1] + len(_GAP) if ends else 0) + len(cut.text()))
-        # What a part costs is what the text costs more with it: so the parts add up to the whole.
-        upto = [0, *(self._cost(text[:end]) for end in ends)]
+        # A part's cost is what it adds to the text: so the parts add up to the whole.
+        upto = [0, *(self._count_text(text[:end]) for end in ends)]
         start = 0
-        items: list[Item] = []
+        items: list[ManifestItem] = []
         for number, (cut, end) in enumerate(zip(self._cuts.values(), ends, strict=True)):
             shown = cut.shown
             whole = (shown.of,) if shown.of else tuple(piece.id for piece in cut.pieces())
             items.append(
-                Item(
+                ManifestItem(
                     shown.id,
                     shown.slot,
                     TYPES.get(shown.slot, shown.slot),
@@ -303,24 +301,23 @@ class _Fitting:
             )
             start = end
         omitted = [*self._gone, *(each for cut in self._cuts.values() for each in cut.omitted())]
-        omitted = [each for found in omitted for each in self._truly(found)]
+        omitted = [each for found in omitted for each in self._correct_reason(found)]
         return Fitted(text, upto[-1], tuple(items), tuple(omitted), tuple(self._steps), self._squeezed)
 
 
-# Trim: the part of a window that a prompt shows where there is no room for all of it, and no compaction
-# is made.
+# --- trimming a window that is not compacted ---------------------------------------------
 
 
 _LEAST_TRIMMED = 8
-"""Characters that are worth showing."""
+"""Fewest characters worth showing."""
 
 _CALL_TOKENS = 16
-"""What the name and the id of a call cost, about; it is counted afterwards."""
+"""Rough cost of a call's name and id; counted exactly afterwards."""
 
 
-def trimmed(window: Window, asked_at: int | None, room: int, count: Count) -> tuple[Record | None, int]:
-    """Which messages, and what they cost beside the task: the last turns that fit, whole; else the task alone (it is
-    never cut), or the end of the last message. None: all of them."""
+def trim_window(window: Window, asked_at: int | None, room: int, count: Count) -> tuple[Record | None, int]:
+    """Return which messages to show, and what they cost beside the task: the last whole turns that fit; else the task
+    alone (never cut), or the end of the last message. None: show all."""
     messages = window.messages
     costs = costs_of(messages, count)
     own = costs[asked_at] if asked_at is not None else 0
@@ -346,9 +343,9 @@ def trimmed(window: Window, asked_at: int | None, room: int, count: Count) -> tu
             0,
         )
     last = messages[-1]
-    # Not the end of a snapshot: its fences would be closed and never opened.
+    # Not the end of a snapshot: its fences would close without opening.
     if last.content and last.tool_payload is None and len(messages) > window.begins:
-        text = _end(last.content, room - MESSAGE_TOKENS, count)
+        text = _cut_end(last.content, room - MESSAGE_TOKENS, count)
         if len(text) >= _LEAST_TRIMMED:
             cost = costs_of([Message(last.role, text)], count)[0]
             return {"first": len(messages) - 1, "end": len(messages), "text": text}, cost
@@ -358,7 +355,7 @@ def trimmed(window: Window, asked_at: int | None, room: int, count: Count) -> tu
 def _shorten_message(
     messages: Sequence[Message], costs: Sequence[int], asked_at: int, room: int, count: Count
 ) -> tuple[Record, int] | None:
-    """The turn that goes on, with what its tools returned made short enough; None where that says nothing any more."""
+    """Return the current turn with its tool results shortened; None if nothing useful would be left."""
     turn = range(asked_at + 1, len(messages))
     results = [at for at in turn if isinstance(messages[at].tool_payload, ToolResultPayload)]
     each = (room - sum(costs[at] for at in turn if at not in results)) // max(1, len(results))
@@ -367,7 +364,7 @@ def _shorten_message(
     for at in results:
         if costs[at] > each:
             text = list(texts_of(messages[at]))[-1]
-            made = shorter(messages[at], _beginning(text, each - 2 * _CALL_TOKENS, count))
+            made = replace_result(messages[at], _cut_beginning(text, each - 2 * _CALL_TOKENS, count))
             if made is None:
                 return None
             short[str(at)] = made.tool_payload.tool_result  # type: ignore[union-attr]
@@ -377,8 +374,8 @@ def _shorten_message(
     return {"first": asked_at, "end": len(messages), "short": short}, total
 
 
-def shorter(message: Message, text: str) -> Message | None:
-    """A tool's message with this text in place of what the tool returned; None if there is no text."""
+def replace_result(message: Message, text: str) -> Message | None:
+    """Return a tool message with this text as its result; None without a text."""
     payload = message.tool_payload
     if not text or not isinstance(payload, ToolResultPayload):
         return None
@@ -387,23 +384,23 @@ def shorter(message: Message, text: str) -> Message | None:
     )
 
 
-def _beginning(text: str, tokens: int, count: Count) -> str:
-    """As much of the beginning of a text as so many tokens hold."""
-    size = largest(0, _longest(text, tokens), lambda size: count([f"{text[:size]}…"])[0] <= tokens)
+def _cut_beginning(text: str, tokens: int, count: Count) -> str:
+    """Return as much of the beginning of a text as so many tokens hold."""
+    size = find_largest(0, _guess_length(text, tokens), lambda size: count([f"{text[:size]}…"])[0] <= tokens)
     return f"{text[:size]}…" if size >= _LEAST_TRIMMED else ""
 
 
-def _end(text: str, tokens: int, count: Count) -> str:
-    """As much of the end of a text as so many tokens hold."""
+def _cut_end(text: str, tokens: int, count: Count) -> str:
+    """Return as much of the end of a text as so many tokens hold."""
 
     def end(size: int) -> str:
-        # Guarded again: the cut may part a heading from its backslash.
+        # Guarded again: the cut may separate a heading from its backslash.
         return guard(f"…{text[-size:]}")
 
-    size = largest(0, _longest(text, tokens), lambda size: count([end(size)])[0] <= tokens)
+    size = find_largest(0, _guess_length(text, tokens), lambda size: count([end(size)])[0] <= tokens)
     return end(size) if size else ""
 
 
-def _longest(text: str, tokens: int) -> int:
-    """Characters that so many tokens hold at most, nearly always: where looking begins."""
+def _guess_length(text: str, tokens: int) -> int:
+    """Return the most characters that so many tokens nearly always hold: where the search begins."""
     return min(len(text), max(0, tokens) * 16)

@@ -1,7 +1,7 @@
-"""A prompt, and its manifest: what stands in it, why, and what was left out (seed 000; FORMAT §14).
+"""A prompt and its manifest: what is in it, why, and what was left out (seed 000; FORMAT §14).
 
-Invariant: the items of a manifest cover every character of every message of its prompt, none of them twice, and their
-tokens add up to its total.
+Invariant: a manifest's items cover every character of every message of its prompt, each once, and their tokens add up
+to its total.
 """
 
 from __future__ import annotations
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from looseleaf.base.messages import Message
     from looseleaf.base.values import Record
 
-if TYPE_CHECKING:
     Slot = Literal["charter", "profile", "state", "essentials", "index", "episodes", "window", "task"]
 
 
@@ -39,14 +38,13 @@ SLOTS: tuple[Slot, ...] = (
     "window",
     "task",
 )
-"""In the order in which a prompt has them."""
+"""In prompt order."""
 
 
 @frozen
-class Item:
-    """One thing that stands in a prompt: of the messages from `first` up to and without `end`, the characters from
-    `start` up to `stop` of the one message's text, or all of them (None). `of` names what it was made of: a page and
-    its hash, facts, pages, traces."""
+class ManifestItem:
+    """One part of a prompt: the messages from `first` up to, not including, `end`; of a single message the characters
+    from `start` to `stop`, or all (None). `of` names its sources: a page and its hash, facts, pages, traces."""
 
     id: str
     slot: Slot
@@ -68,13 +66,13 @@ class Item:
         of = {"of": list(self.of)} if self.of else {}
         return {name: getattr(self, name) for name in names} | where | of
 
-    def but(self, **changes: Any) -> Item:
-        """The same item, except for these members."""
-        return Item(**{name: getattr(self, name) for name in type(self).__match_args__} | changes)
+    def but(self, **changes: Any) -> ManifestItem:
+        """Return the same item with other members."""
+        return ManifestItem(**{name: getattr(self, name) for name in type(self).__match_args__} | changes)
 
     @classmethod
-    def from_dict(cls, raw: Record) -> Item:
-        """KeyError, TypeError or ValueError for what is none."""
+    def from_dict(cls, raw: Record) -> ManifestItem:
+        """Raise KeyError, TypeError or ValueError for anything else."""
         first, end = map(int, raw["messages"])
         start, stop = map(int, raw["characters"]) if "characters" in raw else (None, None)
         texts = (str(raw[name]) for name in ("id", "slot", "type", "format"))
@@ -86,7 +84,7 @@ class Item:
 
 @frozen
 class Omitted:
-    """What is not in a prompt, and why not: one thing, or several of a kind (`of` names them)."""
+    """What is not in a prompt, and why: one thing, or several of a kind (`of` names them)."""
 
     id: str
     slot: Slot
@@ -99,21 +97,21 @@ class Omitted:
 
     @classmethod
     def from_dict(cls, raw: Record) -> Omitted:
-        """KeyError or TypeError for what is none."""
+        """Raise KeyError or TypeError for anything else."""
         name, slot, reason = (str(raw[name]) for name in ("id", "slot", "reason"))
         return cls(name, slot, reason, tuple(map(str, raw.get("of", ()))))  # type: ignore[arg-type]
 
 
 @frozen
 class Manifest:
-    """`timestamp`, totals and items as seed 000 has them; `prefix_hash` is of the messages that stay as they are until
-    the next compaction, `sha256` of all; `epoch` says why those were rendered when they were."""
+    """`timestamp`, totals and items as in seed 000. `prefix_hash` covers the messages that stay until the next
+    compaction, `sha256` all of them; `epoch` says why the former were rendered."""
 
     id: str
     timestamp: str
     total_tokens: int
     budget_tokens: int
-    items: tuple[Item, ...]
+    items: tuple[ManifestItem, ...]
     omitted: tuple[Omitted, ...]
     model: str
     tokenizer: str
@@ -145,13 +143,13 @@ class Manifest:
 
     @classmethod
     def from_dict(cls, raw: Record) -> Manifest:
-        """KeyError, TypeError or ValueError for what is none."""
+        """Raise KeyError, TypeError or ValueError for anything else."""
         return cls(
             str(raw["id"]),
             str(raw["timestamp"]),
             int(raw["total_tokens"]),
             int(raw["budget_tokens"]),
-            tuple(map(Item.from_dict, raw["items"])),
+            tuple(map(ManifestItem.from_dict, raw["items"])),
             tuple(map(Omitted.from_dict, raw["omitted"])),
             str(raw["model"]),
             str(raw["tokenizer"]),
@@ -164,7 +162,7 @@ class Manifest:
         )
 
     def by_slot(self) -> dict[Slot, int]:
-        """The tokens of each slot that has any, in the order of the prompt."""
+        """Return the tokens of each slot that has any, in prompt order."""
         found: dict[Slot, int] = {}
         for slot in SLOTS:
             tokens = sum(item.tokens for item in self.items if item.slot == slot)
@@ -175,14 +173,14 @@ class Manifest:
 
 @frozen
 class Prompt:
-    """What a model is told, and why."""
+    """The messages for a model, and why they are what they are."""
 
     messages: tuple[Message, ...]
     manifest: Manifest
 
     @property
     def text(self) -> str:
-        """All of it, to be read: each message behind its role."""
+        """The whole prompt to read: each message after its role."""
         return text_of(self.messages)
 
     def to_openai(self) -> dict[str, Any]:
@@ -205,16 +203,16 @@ class Prompt:
         payload = dialect(name).render(self.manifest.model or "", self.messages, (), Options()).payload
         return {member: payload[member] for member in members if member in payload}
 
-    def text_of(self, item: Item) -> str:
-        """What an item stands for in the prompt."""
+    def text_of(self, item: ManifestItem) -> str:
+        """Return the text of an item."""
         if item.start is None:
             return text_of(self.messages[item.first : item.end])
         return (self.messages[item.first].content or "")[item.start : item.stop]
 
 
 @cache
-def _role() -> re.Pattern[str]:
-    """A line that begins as a message does; the backslash comes before what does not show too."""
+def _role_start() -> re.Pattern[str]:
+    """Match a line that begins like a message; invisible characters may come before the backslash."""
     roles = "|".join(map(spelt, ("system", "user", "assistant", "tool")))
     return re.compile(
         r"(?<![^\n\r\v\f\x1c-\x1e])[\x00-\x09\x0e-\x1b\x1f\x20\x7f]*+"
@@ -223,35 +221,41 @@ def _role() -> re.Pattern[str]:
 
 
 def text_of(messages: Sequence[Message]) -> str:
-    """Of each message only what it says itself: the text of a longer prompt begins with that of a shorter one. A line
-    of a message that looks like the role of the next is escaped."""
+    """Render each message alone, so that a longer prompt's text begins with a shorter one's. Escape lines that look
+    like the next message's role."""
     return "".join(
-        "\n".join((f"[{message.role}]", *(escaped(each, _role(), "[") for each in _seen(message)), "", ""))
+        "\n".join(
+            (
+                f"[{message.role}]",
+                *(escaped(each, _role_start(), "[") for each in _list_texts(message)),
+                "",
+                "",
+            )
+        )
         for message in messages
     )
 
 
-def _seen(message: Message) -> list[str]:
+def _list_texts(message: Message) -> list[str]:
     media = (*message.image_urls, *message.audio_urls, *message.video_urls)
     return [*texts_of(message), *(f"({each})" for each in media)]
 
 
 def hash_of(messages: Sequence[Message]) -> str:
-    """Equal for messages that are equal in every byte."""
+    """Return a hash that is equal for messages equal in every byte."""
     told = [message.to_dict() for message in messages]
     return sha256(
         json.dumps(told, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
     )
 
 
-# An epoch: the beginning of a prompt, which stays as it is from one compaction to the next, and what was
-# told since.
+# --- epochs: the beginning of a prompt between two compactions, and the changes since -------
 
 PROMPTS_SCHEMA = "prompts.v1"
 
 FIRST, COMPACTED, COLD, ROOMIER = "first", "compacted", "long_ago", "more_room"
 CROWDED, ONCE = "crowded", "no_room"
-"""Why a beginning was rendered: there was none; a compaction; no cache can know the last one any more; there is much
+"""Why a beginning was rendered: there was none; a compaction; no cache can hold the last one any more; there is much
 more room than before; it left too little for talk, and there was nothing to compact; only for one prompt, because
 there is less room."""
 
@@ -261,8 +265,8 @@ Ref = tuple[str, int, int]
 
 @frozen
 class Epoch:
-    """`system` and `memory` are the two messages it begins with. `seen` has the revision of each page that they show;
-    `left` are sentences of the window that they say already."""
+    """`system` and `memory` are its first two messages. `seen` has the revision of each page they show; `left` are
+    sentences of the window that they already say."""
 
     id: str
     ts: float
@@ -270,7 +274,7 @@ class Epoch:
     why: str
     system: str
     memory: str
-    items: tuple[Item, ...]
+    items: tuple[ManifestItem, ...]
     omitted: tuple[Omitted, ...]
     seen: dict[str, str]
     left: tuple[str, ...]
@@ -305,7 +309,7 @@ class Epoch:
 
     @classmethod
     def from_record(cls, raw: Record) -> Epoch:
-        """KeyError, TypeError or ValueError for what is none."""
+        """Raise KeyError, TypeError or ValueError for anything else."""
         return cls(
             str(raw["id"]),
             float(raw["ts"]),
@@ -313,7 +317,7 @@ class Epoch:
             str(raw["why"]),
             str(raw["system"]),
             str(raw["memory"]),
-            tuple(map(Item.from_dict, raw["items"])),
+            tuple(map(ManifestItem.from_dict, raw["items"])),
             tuple(map(Omitted.from_dict, raw["omitted"])),
             {str(path): str(revision) for path, revision in raw["seen"].items()},
             tuple(map(str, raw["left"])),
@@ -324,9 +328,9 @@ class Epoch:
 
 
 @frozen
-class Change:
-    """A message that told what changed, behind the trace `after` (None: before all). `seen` has the revisions of the
-    pages it spoke of; `came` and `went` the pages of the drawers that did."""
+class EpochChange:
+    """A message about changes, placed after the trace `after` (None: before all). `seen` has the revisions of the pages
+    it mentions; `came` and `went` the pages that were added to or removed from the drawers."""
 
     id: str
     ts: float
@@ -341,7 +345,7 @@ class Change:
         return Message("user", self.text)
 
     def to_record(self, agent: str, epoch: str, previous: Ref | None) -> Record:
-        """`previous`: where the change before it stands."""
+        """`previous`: the place of the change before it."""
         return {
             "schema": PROMPTS_SCHEMA,
             "id": self.id,
@@ -358,8 +362,8 @@ class Change:
         }
 
     @classmethod
-    def from_record(cls, raw: Record) -> Change:
-        """KeyError, TypeError or ValueError for what is none."""
+    def from_record(cls, raw: Record) -> EpochChange:
+        """Raise KeyError, TypeError or ValueError for anything else."""
         return cls(
             str(raw["id"]),
             float(raw["ts"]),

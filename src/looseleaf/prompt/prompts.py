@@ -1,9 +1,9 @@
-"""Prompts: the memory and the window of one agent, assembled within a budget (DESIGN §7).
+"""Prompts: one agent's memory and window, assembled within a budget (DESIGN §7).
 
-Between two compactions a prompt is the one before it and what is new. Its beginning (charter and memory) is rendered
-once and kept in the log; what changes afterwards is told in a message of its own, behind what was said by then, and
-stays there. Where it would not fit, the window is compacted first, which begins a new epoch; where that cannot help
-either, one prompt is made with less, and the epoch goes on after it.
+Between two compactions a prompt is the one before it plus what is new. Its beginning (charter and memory) is rendered
+once and kept in the log. Later changes get a message of their own, after the talk so far, and stay there. If the prompt
+does not fit, the window is compacted first, which begins a new epoch. If that does not help, one prompt shows less, and
+the epoch continues after it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from looseleaf.base.ids import new_id
 from looseleaf.base.immutable import frozen
 from looseleaf.log.trace_messages import MESSAGE_TOKENS
 from looseleaf.pages.outside_edits import TOP
-from looseleaf.prompt.fit import fit, trimmed
+from looseleaf.prompt.fit import fit, trim_window
 from looseleaf.prompt.manifest import (
     COLD,
     COMPACTED,
@@ -28,10 +28,10 @@ from looseleaf.prompt.manifest import (
     Prompt,
     hash_of,
 )
-from looseleaf.prompt.message_parts import Parts, Since
-from looseleaf.prompt.prompt_log import Current, Overtaken, PromptLog, task_message
+from looseleaf.prompt.message_parts import ChangeTracker, PromptParts
+from looseleaf.prompt.prompt_log import CurrentEpoch, Overtaken, PromptLog, task_message
 from looseleaf.prompt.slot_forms import SHOWN, is_said, plain
-from looseleaf.prompt.snapshot import Gather, items_of
+from looseleaf.prompt.snapshot import SlotReader, items_of
 from looseleaf.text.times import written
 from looseleaf.window.window import costs_of
 
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from looseleaf.base.values import Record
     from looseleaf.place.notebook import Notebook
     from looseleaf.prompt import snapshot as slots
-    from looseleaf.prompt.manifest import Change, Item
+    from looseleaf.prompt.manifest import EpochChange, ManifestItem
     from looseleaf.store.context import Context
     from looseleaf.window.conversation import Conversation
     from looseleaf.window.window import Count, Window
@@ -56,25 +56,25 @@ if TYPE_CHECKING:
 
 
 _TRIES, _COMPACTIONS = 32, 4
-"""How often a prompt is made anew when other processes record, compact and prompt in the same moment; and how often the
-window is compacted for it."""
+"""How often to make a prompt anew while other processes record, compact and prompt; and how often to compact the window
+for it."""
 
 _MOST = 10**9
-"""Tokens of a budget: more than any model takes."""
+"""Largest budget in tokens: more than any model takes."""
 
 _LONGEST = 32
-"""Characters for each token of the budget that are read of a window at most before it is compacted."""
+"""Characters per token of the budget to read of a window before compacting it."""
 
 _TALK = 4
-"""A quarter of the room is kept free for talk when a beginning is rendered anew: it is to last for some turns."""
+"""A new beginning leaves a quarter of the room free for talk, to last for some turns."""
 
 _ROOMIER = 2
-"""A beginning that had to be cut is rendered anew where there is so many times the room that it had."""
+"""Render a cut beginning anew once there is so many times its room."""
 
 
 @frozen
-class Asked:
-    """A prompt that is wanted: for which task, and in how many tokens as they are counted here (`room`)."""
+class PromptRequest:
+    """A requested prompt: its task, and its size in tokens as counted here (`room`)."""
 
     task: str | None
     budget: int
@@ -86,7 +86,7 @@ class Asked:
     dry_run: bool
 
     def needed(self, tokens: int) -> int:
-        """The budget in which there is room for so many tokens as they are counted here."""
+        """Return the budget with room for so many tokens as counted here."""
         budget = int(tokens * self.margin)
         while int(budget / self.margin) < tokens:
             budget += 1
@@ -98,17 +98,17 @@ class Prompts:
         self._store, self._policy = context.store, context.policy
         self._agent, self._note = context.agent, context.note
         self._parts = parts
-        self.gather = Gather(context, parts)
+        self.gather = SlotReader(context, parts)
         self.log = PromptLog(context.store, context.agent)
-        self._since = Since(parts.pages, self.gather, context.note)
-        self._current = Current(context.store, self.log, context.agent)
+        self._since = ChangeTracker(parts.pages, self.gather, context.note)
+        self._current = CurrentEpoch(context.store, self.log, context.agent)
 
     # --- asking ------------------------------------------------------------------------
 
     def __call__(
         self, task: str | None, budget: int | None, model: str | None, *, dry_run: bool = False
     ) -> Prompt:
-        asked = self._asked(task, budget, model, dry_run)
+        asked = self._read_request(task, budget, model, dry_run)
         talk = self._parts.conversation
         window = talk.window
         may_compact = not dry_run
@@ -119,24 +119,24 @@ class Prompts:
                 flag = talk.flagged if may_compact else None
                 if flag is None and window.read(limit):
                     try:
-                        made = self._made(asked, window, may_compact=may_compact)
+                        made = self._make_prompt(asked, window, may_compact=may_compact)
                     except Overtaken:
                         self._since.forget()
                         continue
                     if isinstance(made, Prompt):
                         return made
                 else:
-                    self._current.recall()
-                    made = self._room_for_talk(asked)
-            # Not under that lock: a distiller of somebody's may ask for messages too. Where nothing can be compacted,
-            # the window is shown as far as there is room.
-            may_compact = bool(made) and self._compacted(asked, made, is_over=flag is None)
+                    self._current.load()
+                    made = self._measure_talk_room(asked)
+            # Outside the lock: a custom distiller may read messages too. If nothing can be compacted, the window is
+            # shown as far as there is room.
+            may_compact = bool(made) and self._compact_window(asked, made, is_over=flag is None)
         raise Refused(
             "No prompt was made: other processes make prompts for this agent faster than this one can. "
-            "Give each of them an agent's name of its own."
+            "Give each process its own agent name."
         )
 
-    def _compacted(self, asked: Asked, room: int, *, is_over: bool) -> bool:
+    def _compact_window(self, asked: PromptRequest, room: int, *, is_over: bool) -> bool:
         try:
             return self._parts.conversation.compact(None, asked.model, room=room, is_over=is_over) is not None
         except (Unwritten, Busy):
@@ -145,57 +145,55 @@ class Prompts:
             self._note(str(refused))
             return False
 
-    def _asked(self, task: str | None, budget: int | None, model: str | None, dry_run: bool) -> Asked:
+    def _read_request(
+        self, task: str | None, budget: int | None, model: str | None, dry_run: bool
+    ) -> PromptRequest:
         talk = self._parts.conversation
         if task is not None and not isinstance(task, str):
-            raise Refused(
-                f"No prompt was made: a task is a text, not {type(task).__name__}. Give the request itself."
-            )
+            raise Refused(f"A task is text, not {type(task).__name__}. Give the request itself.")
         if budget is not None and (type(budget) is not int or not 0 < budget <= _MOST):
-            said = repr(budget) if type(budget) is not int or abs(budget) <= _MOST else "such a one"
+            said = repr(budget) if type(budget) is not int or abs(budget) <= _MOST else "that one"
             raise Refused(
-                f"No prompt was made: the budget is a number of tokens from 1 to {_MOST:,}, not {said}. "
-                "Leave it out to have the model's own."
+                f"The budget must be a number of tokens from 1 to {_MOST:,}, not {said}. "
+                "Leave it out for the model's own."
             )
         if model is not None and not isinstance(model, str):
-            raise Refused(
-                f"No prompt was made: a model is named by a text, not {type(model).__name__}. Leave it out, or name it."
-            )
+            raise Refused(f"A model's name is text, not {type(model).__name__}. Leave it out, or name it.")
         name = model or self._policy.model
         row = talk.model(name)
         if name is not None and not is_known(name):
             self._note(
-                f"The model {name!r} is not known: {row.max_context_tokens:,} tokens of context are assumed, counted "
+                f"The model {name!r} is unknown: {row.max_context_tokens:,} tokens of context are assumed, counted "
                 "with some margin. Give a budget to be exact."
             )
         tokens = budget if budget is not None else talk.budget(name).input
         request = talk.recorder.without_secrets(task) if task is not None and task.strip() else None
         room = int(tokens / row.count_margin)
         unit, count = talk.unit(name), talk.counter(name)
-        return Asked(request, tokens, room, name or row.name, unit, count, row.count_margin, dry_run)
+        return PromptRequest(request, tokens, room, name or row.name, unit, count, row.count_margin, dry_run)
 
     # --- the epoch ---------------------------------------------------------------------
 
-    def _made(self, asked: Asked, window: Window, *, may_compact: bool) -> Prompt | int:
-        """The prompt; or, where the window has to be compacted for it, the tokens that are left for the window."""
+    def _make_prompt(self, asked: PromptRequest, window: Window, *, may_compact: bool) -> Prompt | int:
+        """Return the prompt; or, if the window must be compacted first, the tokens left for it."""
         self._parts.pages.absorb_to_read(TOP)
-        self._current.recall()
-        why = self._why_anew(asked, window)
+        self._current.load()
+        why = self._find_reason(asked, window)
         if why is None:
-            prompt = self._goes_on(asked, window)
+            prompt = self._continue_epoch(asked, window)
             if prompt is not None:
                 return prompt
-            if may_compact and (room := self._room_for_talk(asked)):
+            if may_compact and (room := self._measure_talk_room(asked)):
                 return room
             why = ONCE if asked.room < self._budget or asked.dry_run else CROWDED
-        return self._begins(asked, window, why, may_compact=may_compact)
+        return self._begin_epoch(asked, window, why, may_compact=may_compact)
 
     @property
     def _budget(self) -> int:
-        """The room that the beginning of this epoch was made for."""
+        """The room that this epoch's beginning was made for."""
         return self._current.epoch.budget if self._current.epoch is not None else 0
 
-    def _why_anew(self, asked: Asked, window: Window) -> str | None:
+    def _find_reason(self, asked: PromptRequest, window: Window) -> str | None:
         mark = window.mark.id if window.mark is not None else None
         epoch, last = self._current.epoch, self._current.last or {}
         if epoch is None:
@@ -208,8 +206,8 @@ class Prompts:
         is_long = clock.now() - float(last.get("ts", epoch.ts)) > self._policy.session_seconds
         return COLD if is_new and is_long else None
 
-    def _goes_on(self, asked: Asked, window: Window) -> Prompt | None:
-        """The prompt with the beginning that there is; None if it does not fit."""
+    def _continue_epoch(self, asked: PromptRequest, window: Window) -> Prompt | None:
+        """Return the prompt with the current beginning; None if it does not fit."""
         epoch, before = self._current.epoch, self._current.changes
         assert epoch is not None
         change = self._since.change(epoch, before, window, self._current.last)
@@ -222,23 +220,25 @@ class Prompts:
 
     def _parts_of(
         self,
-        asked: Asked,
+        asked: PromptRequest,
         epoch: Epoch,
         window: Window,
-        changes: Sequence[Change],
+        changes: Sequence[EpochChange],
         shown: Record | None = None,
-    ) -> Parts:
-        at = asked_at(asked.task, window)
-        return Parts(epoch, window, changes, asked.task, at, asked.count, asked.tokenizer, shown)
+    ) -> PromptParts:
+        at = find_request(asked.task, window)
+        return PromptParts(epoch, window, changes, asked.task, at, asked.count, asked.tokenizer, shown)
 
     # --- beginning anew ----------------------------------------------------------------
 
-    def _begins(self, asked: Asked, window: Window, why: str, *, may_compact: bool) -> Prompt | int:
-        """The prompt with a new beginning; or the tokens that are left for the window, where it must be compacted."""
-        self._parts.notebook.catch_up()  # looks at all pages first
+    def _begin_epoch(
+        self, asked: PromptRequest, window: Window, why: str, *, may_compact: bool
+    ) -> Prompt | int:
+        """Return the prompt with a new beginning; or the tokens left for the window, if it must be compacted."""
+        self._parts.notebook.catch_up()  # reads all pages first
         charter = self.gather.charter()
         upto = [MESSAGE_TOKENS + asked.count([charter.text[:end]])[0] for _, end, _ in charter.ends]
-        at = asked_at(asked.task, window)
+        at = find_request(asked.task, window)
         sums = window.weights(asked.tokenizer, asked.count)
         fixed = upto[-1] if upto else 0
         if at is not None:  # it may have pictures
@@ -246,10 +246,8 @@ class Prompts:
         elif asked.task is not None:
             fixed += costs_of([task_message(asked.task)], asked.count)[0]
         if fixed > asked.room and asked.task is None and at is not None:
-            fixed, at = (
-                upto[-1] if upto else 0,
-                None,
-            )  # words that were recorded may be compacted, or shortened
+            # Recorded words may be compacted or shortened.
+            fixed, at = upto[-1] if upto else 0, None
         if fixed > asked.room:
             raise BudgetTooSmall(
                 asked.budget, asked.needed(fixed), "the charter (SOUL.md, PROJECT.md) and the task"
@@ -258,18 +256,18 @@ class Prompts:
         slots, never = self.gather.slots(window.mark)
         said = sums[-1] - (sums[at + 1] - sums[at] if at is not None else 0)
         number = int(bool(charter.text))
-        # The first is whole if that fits at all; later it is known that there will be talk.
+        # The first beginning is whole if that fits at all; later ones know that there will be talk.
         free = 0 if why in (FIRST, ONCE) else room // _TALK
         fitted = fit(slots, room - max(said, free), asked.count, number)
         shown: Record | None = None
         if fitted.is_squeezed and said > room // _TALK:
-            if may_compact and (left := self._room_for_talk(asked, room)):
+            if may_compact and (left := self._measure_talk_room(asked, room)):
                 return left
-            shown, said = trimmed(window, at, room // 2, asked.count)
+            shown, said = trim_window(window, at, room // 2, asked.count)
             fitted = fit(slots, room - said, asked.count, number)
             if self._current.epoch is not None:
                 why = ONCE
-        left_out = self._said_already(window, fitted.text)
+        left_out = self._find_repeats(window, fitted.text)
         omitted = [*fitted.omitted, *never]
         omitted += [Omitted("semantic", "window", SHOWN, left_out)] if left_out else []
         epoch = Epoch(
@@ -289,8 +287,8 @@ class Prompts:
         )
         return self._finish(asked, window, self._parts_of(asked, epoch, window, (), shown), None, epoch)
 
-    def _room_for_talk(self, asked: Asked, room: int | None = None) -> int:
-        """The tokens that a compaction leaves for the window; 0 where that is too little to compact for."""
+    def _measure_talk_room(self, asked: PromptRequest, room: int | None = None) -> int:
+        """Return the tokens that a compaction leaves for the window; 0 if too few to compact for."""
         epoch = self._current.epoch
         if room is None:
             fixed = [task_message(asked.task)] if asked.task is not None else []
@@ -301,12 +299,12 @@ class Prompts:
         return left if left >= self._policy.least_window_tokens else 0
 
     @staticmethod
-    def _said_already(window: Window, memory: str) -> tuple[str, ...]:
-        """The sentences of the window's snapshot that the memory's message says too."""
+    def _find_repeats(window: Window, memory: str) -> tuple[str, ...]:
+        """Return the sentences of the window's snapshot that the memory's message says too."""
         if window.mark is None:
             return ()
         said = plain(memory)
-        # A sentence of it may have a label before it: `Decision: …`.
+        # A sentence may have a label before it: `Decision: …`.
         return tuple(
             each
             for each in window.mark.semantic
@@ -316,7 +314,12 @@ class Prompts:
     # --- writing it down ---------------------------------------------------------------
 
     def _finish(
-        self, asked: Asked, window: Window, parts: Parts, change: Change | None, begun: Epoch | None = None
+        self,
+        asked: PromptRequest,
+        window: Window,
+        parts: PromptParts,
+        change: EpochChange | None,
+        begun: Epoch | None = None,
     ) -> Prompt:
         epoch, omitted = parts.epoch, parts.omitted()
         messages = tuple(parts.messages())
@@ -344,9 +347,9 @@ class Prompts:
         record = manifest.to_dict() | {
             "ts": now,
             "kind": "prompt",
-            "items": [_small(item, len(epoch.messages)) for item in manifest.items],
+            "items": [_shrink_item(item, len(epoch.messages)) for item in manifest.items],
             "omitted": [
-                *(_counted(each) for each in epoch.omitted),
+                *(_count_omitted(each) for each in epoch.omitted),
                 *(each.to_dict() for each in omitted),
             ],
             "session": self._parts.conversation.recorder.session,
@@ -357,25 +360,25 @@ class Prompts:
             "trimmed": parts.trimmed,
         }
         try:
-            self._current.go_on(record, messages, begun, change)
+            self._current.append(record, messages, begun, change)
         except (Unwritten, Busy) as error:
             self._note(f"{error} The prompt was made; its manifest is not in the log.")
         if epoch is not self._current.epoch or (change is not None and change not in self._current.changes):
-            self._since.forget()  # it was for this prompt only: what it told is still to be told
+            self._since.forget()  # this prompt only: its change must be reported again
         return Prompt(messages, manifest)
 
 
 def is_known(model: str) -> bool:
-    """Whether there is a row for a model, or for its family."""
+    """True if the table has a row for a model or its family."""
     from looseleaf.models.model_table import MODELS
     from looseleaf.models.model_table import model as row_of
 
     return row_of(model).name in MODELS
 
 
-def asked_at(task: str | None, window: Window) -> int | None:
-    """The number of the window's message that is the request, and was not answered yet; None: there is none. Without a
-    task, the user's last words are it."""
+def find_request(task: str | None, window: Window) -> int | None:
+    """Return the number of the window's message that is the unanswered request; None if there is none. Without a task,
+    the request is the user's last words."""
     for trace in reversed(window.traces):
         if trace.trace_type == "assistant":
             return None
@@ -383,21 +386,21 @@ def asked_at(task: str | None, window: Window) -> int | None:
             at = window.after(trace.id)
             if at is None or trace.content.strip() != (task or trace.content).strip():
                 return None
-            # Else a stand-in is told of it.
+            # Else the window shows a stand-in for it.
             is_whole = window.messages[at - 1].content == task_message(trace.content).content
             return at - 1 if is_whole else None
     return None
 
 
-def _small(item: Item, begun: int) -> Record:
-    """Without what stands in the record of the beginning."""
+def _shrink_item(item: ManifestItem, begun: int) -> Record:
+    """Return the item without what the record of the beginning holds."""
     record = item.to_dict()
     if item.first < begun:
         record.pop("of", None)
     return record
 
 
-def _counted(omitted: Omitted) -> Record:
+def _count_omitted(omitted: Omitted) -> Record:
     record = omitted.to_dict()
     return {name: value for name, value in record.items() if name != "of"} | {
         "count": max(1, len(omitted.of))

@@ -1,9 +1,9 @@
-"""The snapshot: what a session begins with, where somebody else keeps the window.
+"""The snapshot: the text a session begins with, if the host keeps the window.
 
-Charter and memory as the first prompt of an epoch has them, as one text; logged nowhere. Invariant: never more than
-its budget, as it is counted; the charter is never cut. A quick one is kept in a view, with all that it depends on: how
-far the journal goes and how the files at the top look. As long as that is so it is what would be made again, and a hook
-that begins a session has it without loading what makes it.
+Charter and memory as one text, as in the first prompt of an epoch; not logged. Invariant: never over its budget, as
+counted; the charter is never cut. A quick snapshot is kept in a view with everything it depends on: the end of the
+journal and the state of the top files. While these are the same, a session hook returns it without loading the code
+that makes one.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ if TYPE_CHECKING:
 
 
 TOKENS = 4_000
-"""The budget where none is given. A session pays for it with every request, also where the talk is short: it is a
-fiftieth of a usual context, and has room for a full profile, a full state and some hundred lines beside."""
+"""The default budget. A session pays for it with every request, even a short one: it is a fiftieth of a usual context,
+with room for a full profile, a full state and about a hundred more lines."""
 
 LEAST_MEMORY = 1_000
-"""What the memory may take where none is given and the charter takes nearly all of that, or more."""
+"""Room for the memory if no budget is given and the charter takes nearly all of the default, or more."""
 
 SCHEMA = "snapshot.v1"
 
@@ -56,8 +56,8 @@ _GAP = "\n\n"
 
 @frozen
 class Snapshot:
-    """`charter` is who the agent is and the rules of the work, `memory` what is known; `tokens`: what both together
-    take, in `budget`."""
+    """`charter` is who the agent is and the rules of the work, `memory` what is known; `tokens` is their joint cost,
+    within `budget`."""
 
     charter: str
     memory: str
@@ -66,46 +66,44 @@ class Snapshot:
 
     @property
     def text(self) -> str:
-        return joined(self.charter, self.memory)
+        return join_parts(self.charter, self.memory)
 
     def to_dict(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in ("charter", "memory", "tokens", "budget")}
 
 
-def joined(charter: str, memory: str) -> str:
+def join_parts(charter: str, memory: str) -> str:
     return _GAP.join(part.rstrip("\n") for part in (charter, memory) if part.strip())
 
 
 def snapshot(parts: Needs, budget: int | None = None, *, quick: bool = False) -> Snapshot:
-    """`quick`: tokens are estimated, and of pages only those at the top are looked at; what stands on others is what
-    was last known of them."""
+    """Make a snapshot. `quick`: estimate tokens and read only the top pages; for others use what was last known."""
     if budget is not None and (type(budget) is not int or budget < 1):
         raise Refused(
-            f"No snapshot was made: the budget is a number of tokens from 1 on, not {budget!r}. "
-            f"Leave it out to have {TOKENS:,}."
+            f"The budget must be a number of tokens from 1 on, not {budget!r}. Leave it out for {TOKENS:,}."
         )
     if not quick or parts.counter is not None:
-        parts.notebook.catch_up()  # looks at all pages first
-        return _made(parts, budget, parts.conversation.counter(None))
+        parts.notebook.catch_up()  # reads all pages first
+        return _make_snapshot(parts, budget, parts.conversation.counter(None))
     seen_ns = time.time_ns()
-    kept = _kept(parts, budget)
+    kept = _read_kept(parts, budget)
     if kept is not None:
         return kept
     parts.pages.absorb_to_read(TOP)
     parts.known.catch_up()
     from looseleaf.models.tokens import estimate
 
-    key = _key(parts, budget)
-    made = _made(parts, budget, lambda texts: [estimate(text) for text in texts])
-    _keep(parts, budget, made, key, seen_ns)
+    key = _cache_key(parts, budget)
+    made = _make_snapshot(parts, budget, lambda texts: [estimate(text) for text in texts])
+    _keep_snapshot(parts, budget, made, key, seen_ns)
     return made
 
 
-def _made(parts: Needs, budget: int | None, count: Count) -> Snapshot:
+def _make_snapshot(parts: Needs, budget: int | None, count: Count) -> Snapshot:
     from looseleaf.prompt.fit import fit
-    from looseleaf.prompt.snapshot import Gather
+    from looseleaf.prompt.snapshot import SlotReader
 
-    gather = Gather(parts.context, parts)
+    gather = SlotReader(parts.context, parts)
     charter = gather.charter().text
     [fixed] = count([charter])
     if budget is None:
@@ -116,42 +114,44 @@ def _made(parts: Needs, budget: int | None, count: Count) -> Snapshot:
     room = budget - fixed
     while True:
         told = fit(slots, room, count).text
-        [tokens] = count([joined(charter, told)])
+        [tokens] = count([join_parts(charter, told)])
         if tokens <= budget or not told:
             return Snapshot(charter, told, tokens, budget)
-        room -= tokens - budget  # what the two take more together than each by itself
+        room -= tokens - budget  # the two cost more together than alone
 
 
-# --- kept ------------------------------------------------------------------------------
+# --- the kept view ---------------------------------------------------------------------
 
 
-def _kept(parts: Needs, budget: int | None) -> Snapshot | None:
+def _read_kept(parts: Needs, budget: int | None) -> Snapshot | None:
     try:
-        document = parts.context.store.get(_view(parts))
+        document = parts.context.store.get(_view_path(parts))
         raw = records.whole(document.data if document else b"")
-        if raw["key"] == _key(parts, budget):
+        if raw["key"] == _cache_key(parts, budget):
             return Snapshot(*(raw[name] for name in Snapshot.__match_args__))
     except (Refused, LookupError, TypeError, ValueError):
         pass  # made again
     return None
 
 
-def _keep(parts: Needs, budget: int | None, made: Snapshot, key: dict[str, Any], seen_ns: int) -> None:
-    """Only where nothing changed while it was made. Not where something was noted: who asks again is told again."""
+def _keep_snapshot(
+    parts: Needs, budget: int | None, made: Snapshot, key: dict[str, Any], seen_ns: int
+) -> None:
+    """Keep it if nothing changed while it was made. Not if something was noted: the next call notes it again."""
     try:
         is_settled = all(max(mark[3:5]) < seen_ns - _RACY_NS for _, mark in key["top"])
-        if is_settled and not parts.notes and key == _key(parts, budget):
-            parts.context.store.view(_view(parts), records.encode({"key": key} | made.to_dict()))
+        if is_settled and not parts.notes and key == _cache_key(parts, budget):
+            parts.context.store.view(_view_path(parts), records.encode({"key": key} | made.to_dict()))
     except Refused:
-        pass  # nothing that was asked for rests on it
+        pass  # the view is only a cache
 
 
-def _view(parts: Needs) -> str:
+def _view_path(parts: Needs) -> str:
     return f"views/agents/{parts.context.agent}/snapshot.json"
 
 
-def _key(parts: Needs, budget: int | None) -> dict[str, Any]:
-    """All that a quick snapshot depends on. What holds may depend on the day."""
+def _cache_key(parts: Needs, budget: int | None) -> dict[str, Any]:
+    """Return all that a quick snapshot depends on. The day counts: a fact may hold from or until one."""
     last = next(parts.context.store.read_back(JOURNAL), None)
     return {
         "schema": SCHEMA,

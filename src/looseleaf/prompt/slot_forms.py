@@ -1,8 +1,8 @@
 """What a prompt shows of the memory: profile, state, essentials, index and episodes, each in several sizes.
 
-A slot is a list of *forms*, from all there is to say to the least that is worth saying. A form is made of *pieces*
-(a fact, a page, an episode), each with a rank: where even the last form is too long, the best pieces stay. Facts and
-episodes are plain lines grouped under their topic or date: measured, that costs less than any notation for tables.
+A slot is a list of *forms*, from everything to the least worth saying. A form consists of *pieces* (a fact, a page, an
+episode), each with a rank: if even the last form is too long, the best pieces stay. Facts and episodes are plain lines
+grouped by topic or date: measured, that costs less than any table notation.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ if TYPE_CHECKING:
     from looseleaf.prompt.manifest import Slot
 
 
-# Changes: what the memory says now and did not say when a conversation's prompt began (DESIGN §7).
+# --- changes since a conversation's prompt began (DESIGN §7) --------------------------------
 
 HEADING = "[MEMORY:CHANGES]"
 _SAYS, _NO_LONGER = "now says", "no longer says"
 _KEPT_BY_US = ("- Updated: ", "> Summary: ")
-"""Lines of a page that the program keeps: that they changed says nothing."""
+"""Lines that the program maintains: their changes mean nothing."""
 
 
-def told(parts: Iterable[tuple[str, Iterable[str]]], word: str) -> str:
-    """One message of what changed, by page; nothing if that is nothing. `word` is the one of its fences."""
+def join_changes(parts: Iterable[tuple[str, Iterable[str]]], word: str) -> str:
+    """Join the changes into one message, by page; empty if there are none. `word` is the fences' word."""
     lines: list[str] = []
     for name, told in parts:
         own = list(told)
@@ -45,7 +45,7 @@ def told(parts: Iterable[tuple[str, Iterable[str]]], word: str) -> str:
     return "\n".join((HEADING, *([untrusted.notice(word)] if is_fenced else ()), *lines)) if lines else ""
 
 
-def of_page(
+def diff_page(
     old: str | None,
     new: str | None,
     foreign: Iterable[str],
@@ -54,26 +54,26 @@ def of_page(
     *,
     is_doubted: bool = False,
 ) -> Iterator[str]:
-    """The lines that came and went. A line that only moved did neither, also to another page: `elsewhere` are texts of
-    lines that hold. `foreign` are lines that nobody vouches for: they are fenced. `is_doubted`: of those that went,
-    nobody knows whose they were."""
+    """Yield the lines that came and went. A line that only moved did neither, even to another page: `elsewhere` are
+    lines that hold there. `foreign` lines are untrusted and fenced. `is_doubted`: the author of removed lines is
+    unknown."""
     if not (new or "").strip():
         yield "- says nothing any more"
         return
-    before, after = _lines(old), _lines(new)
-    doubtful = set(_lines("\n".join(foreign)))
-    for line in _beyond(after, before):
+    before, after = _read_lines(old), _read_lines(new)
+    doubtful = set(_read_lines("\n".join(foreign)))
+    for line in _find_extra(after, before):
         shown = guard(line)
         yield f"- {_SAYS}: {untrusted.fenced(shown, word) if line in doubtful else untrusted.inert(shown, word)}"
-    moved = set(_lines("\n".join(elsewhere)))
-    for line in _beyond(before, after):
+    moved = set(_read_lines("\n".join(elsewhere)))
+    for line in _find_extra(before, after):
         if line not in moved:
             shown = guard(line)
             yield f"- {_NO_LONGER}: {untrusted.fenced(shown, word) if is_doubted else untrusted.inert(shown, word)}"
 
 
-def _beyond(lines: list[str], others: list[str]) -> Iterator[str]:
-    """Those that stand there more often than among the others."""
+def _find_extra(lines: list[str], others: list[str]) -> Iterator[str]:
+    """Yield the lines that occur more often than among the others."""
     left = Counter(others)
     for line in lines:
         if left[line] > 0:
@@ -82,13 +82,13 @@ def _beyond(lines: list[str], others: list[str]) -> Iterator[str]:
             yield line
 
 
-def _lines(text: str | None) -> list[str]:
+def _read_lines(text: str | None) -> list[str]:
     found = (escape(line) for line in (text or "").splitlines())
     return [line.removeprefix("- ") for line in found if line and not line.startswith(_KEPT_BY_US)]
 
 
-def of_state(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
-    """What the state says otherwise now: single values as they are, and of lists what came and went."""
+def diff_state(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the differences of a state: single values as they are now, and what came and went in lists."""
     for name in dict.fromkeys((*new, *old)):
         before, after = old.get(name), new.get(name)
         if before == after:
@@ -104,10 +104,10 @@ def of_state(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
 def _rows_of(value: Any) -> list[str]:
     if isinstance(value, dict):
         return [guard(escape(f"{key}: {each}")) for key, each in value.items()]
-    return [guard(escape(_row(each))) for each in value or ()]
+    return [guard(escape(_format_row(each))) for each in value or ()]
 
 
-def _row(each: Any) -> str:
+def _format_row(each: Any) -> str:
     if not isinstance(each, dict):
         return str(each)
     title = str(each.get("title") or json.dumps(each, ensure_ascii=False))
@@ -115,14 +115,15 @@ def _row(each: Any) -> str:
     return (f"{name} " if name else "") + title + (f" ({status})" if status else "")
 
 
-def of_pages(new: Iterable[tuple[str, str]], gone: Iterable[str]) -> Iterator[str]:
-    """Pages of the drawers, with their summaries, that can be read now; and those that cannot any more."""
+def list_page_changes(new: Iterable[tuple[str, str]], gone: Iterable[str]) -> Iterator[str]:
+    """Yield the drawers' new pages with their summaries, and those that are gone."""
     yield from (
         guard(f"- can be read now: {path}{f': {escape(title)}' if title else ''}") for path, title in new
     )
     yield from (guard(f"- is gone: {path}") for path in gone)
 
 
+# --- slots and their forms ---------------------------------------------------------------
 HEADINGS: dict[Slot, str] = {
     "profile": "[MEMORY:PROFILE]",
     "state": "[MEMORY:STATE]",
@@ -131,7 +132,7 @@ HEADINGS: dict[Slot, str] = {
     "episodes": "[MEMORY:EPISODES]",
 }
 TYPES: dict[Slot, str] = {"charter": "system", "state": "working_state", "window": "short_term"}
-"""What a manifest calls a slot, where seed 000 gave it a name; else its own."""
+"""A manifest's name for a slot, if seed 000 gave it one; else the slot's own."""
 
 LISTED = "Available memory:"
 READ = "Use memory_read to load relevant files before responding."
@@ -144,23 +145,23 @@ FAR = "further_down"
 
 
 SENTENCE = 3
-"""Words that make it unlikely that a text says the same by chance."""
+"""Words from which two texts hardly say the same by chance."""
 
 
 def plain(text: str) -> str:
-    """The words of a text alone, so that the same sentence is the same in JSON, in a table and in a list."""
+    """Return a text's words alone, so that a sentence is the same in JSON, in a table and in a list."""
     return f" {' '.join(''.join(each if each.isalnum() else ' ' for each in text.casefold()).split())} "
 
 
 def is_said(text: str, said: str) -> bool:
-    """Whether a sentence stands word for word in what is said (which is `plain`)."""
+    """True if a sentence stands word for word in `said` (which is `plain`)."""
     words = plain(text)
     return len(words.split()) >= SENTENCE and words in said
 
 
 @frozen
-class Piece:
-    """One thing of a slot, as lines. `rank` 0 is the best; `group` the line that it stands under."""
+class SlotPiece:
+    """One thing of a slot, as lines. `rank` 0 is the best; `group` is the line above it."""
 
     id: str
     text: str
@@ -169,18 +170,18 @@ class Piece:
 
 
 @frozen
-class Form:
-    """A slot in one size. `left` is what this size leaves out of the one before."""
+class SlotForm:
+    """A slot in one size. `left` is what this size leaves out of the size before."""
 
     format: str
-    pieces: tuple[Piece, ...]
+    pieces: tuple[SlotPiece, ...]
     before: str = ""
     after: str = ""
     joint: str = "\n"
     left: tuple[Omitted, ...] = ()
 
-    def text(self, pieces: Sequence[Piece]) -> str:
-        """With these of its pieces."""
+    def text(self, pieces: Sequence[SlotPiece]) -> str:
+        """Render these pieces."""
         lines: list[str] = []
         group = ""
         for piece in pieces:
@@ -192,29 +193,29 @@ class Form:
 
 
 @frozen
-class Shown:
-    """A slot, and what it shows; without a form, all of it is said elsewhere. `of` names the revision it was made from,
-    where that is one thing."""
+class SlotText:
+    """A slot and its forms; without a form, all of it is said elsewhere. `of` names the revision it was made from, if
+    that is one thing."""
 
     slot: Slot
     id: str
     reason: str
-    forms: tuple[Form, ...]
+    forms: tuple[SlotForm, ...]
     of: str = ""
     omitted: tuple[Omitted, ...] = ()
 
 
-def as_data(shown: Shown, word: str) -> Shown:
-    """A slot that nobody vouches for, within a fence in each of its forms. Around the pieces and not in them: it is
-    closed also where they are shortened."""
+def fence_slot(shown: SlotText, word: str) -> SlotText:
+    """Fence an untrusted slot in each of its forms. The fence is around the pieces, not in them, so that it stays
+    closed when they are shortened."""
 
     def inert(text: str) -> str:
         return untrusted.inert(text, word)
 
     forms = tuple(
-        Form(
+        SlotForm(
             form.format,
-            tuple(Piece(each.id, inert(each.text), each.rank, inert(each.group)) for each in form.pieces),
+            tuple(SlotPiece(each.id, inert(each.text), each.rank, inert(each.group)) for each in form.pieces),
             "\n".join(part for part in (untrusted.notice(word), untrusted.opened(word), form.before) if part),
             "\n".join(part for part in (form.after, untrusted.closed(word)) if part),
             form.joint,
@@ -222,78 +223,80 @@ def as_data(shown: Shown, word: str) -> Shown:
         )
         for form in shown.forms
     )
-    return Shown(shown.slot, shown.id, shown.reason, forms, shown.of, shown.omitted)
+    return SlotText(shown.slot, shown.id, shown.reason, forms, shown.of, shown.omitted)
 
 
-# --- who the user is -------------------------------------------------------------------
+# --- profile ---------------------------------------------------------------------------
 
 
-def profile(path: str, text: str, facts: Sequence[Fact], revision: str, *, foreign: str = "") -> Shown | None:
-    """The user's page, whole; or its facts, which are given in the order of their weight. With `foreign` (the word of
-    a fence) nobody vouches for what else stands on the page: it is shown as data."""
+def show_profile(
+    path: str, text: str, facts: Sequence[Fact], revision: str, *, foreign: str = ""
+) -> SlotText | None:
+    """Show the user's page, whole; or its facts, given in order of weight. With `foreign` (a fence's word) the rest of
+    the page is untrusted and shown as data."""
     if not text.strip():
         return None
     ranks = {fact.line: number for number, fact in enumerate(facts)}
     lines = sorted((fact for fact in facts), key=lambda fact: fact.line or 0)
     pieces = tuple(
-        Piece(
+        SlotPiece(
             fact.id or f"{path}:{fact.line}", guard(f"- {said(fact.relation, fact.object)}"), ranks[fact.line]
         )
         for fact in lines
     )
     if foreign:
         own = "\n".join(piece.text for piece in pieces)
-        rest = _without(text, {fact.line for fact in facts})
-        whole = Form("markdown", (Piece(path, own),))
+        rest = _drop_lines(text, {fact.line for fact in facts})
+        whole = SlotForm("markdown", (SlotPiece(path, own),))
         if rest.strip():
-            # Around the piece and not in it: a fence is closed also where the piece is shortened.
+            # Around the piece, not in it: the fence stays closed when the piece is shortened.
             before = "\n".join(
                 part for part in (own, untrusted.notice(foreign), untrusted.opened(foreign)) if part
             )
-            inside = Piece(path, untrusted.inert(guard(rest), foreign))
-            whole = Form("markdown", (inside,), before, untrusted.closed(foreign))
+            inside = SlotPiece(path, untrusted.inert(guard(rest), foreign))
+            whole = SlotForm("markdown", (inside,), before, untrusted.closed(foreign))
     else:
-        whole = Form("markdown", (Piece(path, guard(text.strip("\n"))),))
+        whole = SlotForm("markdown", (SlotPiece(path, guard(text.strip("\n"))),))
     forms = [whole]
     if pieces:
-        forms.append(Form("lines", pieces, left=(Omitted(f"{path}: prose", "profile", OVER),)))
-    return Shown("profile", path, "always_included", tuple(forms), revision)
+        forms.append(SlotForm("lines", pieces, left=(Omitted(f"{path}: prose", "profile", OVER),)))
+    return SlotText("profile", path, "always_included", tuple(forms), revision)
 
 
-def _without(text: str, numbers: Collection[int | None]) -> str:
+def _drop_lines(text: str, numbers: Collection[int | None]) -> str:
     lines = split_lines(text)  # as facts are numbered
     return "".join(line for number, line in enumerate(lines, 1) if number not in numbers).strip("\n")
 
 
-# --- what is being done ----------------------------------------------------------------
+# --- state -----------------------------------------------------------------------------
 
 
-def state(told: Mapping[str, Any], toon: str | None, revision: str) -> Shown | None:
-    """As JSON; as TOON, where that is given; and as single lines, where there is room for some of it only."""
+def show_state(told: Mapping[str, Any], toon: str | None, revision: str) -> SlotText | None:
+    """Show the state as JSON; as TOON, if given; and as single lines, if there is room for only some."""
     if not told:
         return None
-    forms = [Form("json", (Piece("state", guard(_json(told))),))]
+    forms = [SlotForm("json", (SlotPiece("state", guard(_to_json(told))),))]
     if toon is not None:
-        forms.append(Form("toon", (Piece("state", guard(toon)),)))
-    rows = list(_rows(told))
-    pieces = tuple(Piece(name, guard(escape(text)), rank) for rank, (name, text) in enumerate(rows))
-    forms.append(Form("lines", pieces))
-    return Shown("state", "state", "always_included", tuple(forms), revision)
+        forms.append(SlotForm("toon", (SlotPiece("state", guard(toon)),)))
+    rows = list(_list_rows(told))
+    pieces = tuple(SlotPiece(name, guard(escape(text)), rank) for rank, (name, text) in enumerate(rows))
+    forms.append(SlotForm("lines", pieces))
+    return SlotText("state", "state", "always_included", tuple(forms), revision)
 
 
-def _json(value: Any) -> str:
+def _to_json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-def _rows(told: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
-    """In the order in which it is asked for: the goal, what is done now, what hinders, is open, was decided."""
+def _list_rows(told: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
+    """Yield the rows by importance: the goal, what is done now, what hinders, is open, was decided."""
     order = ("goal", "now", "blockers", "tasks_open", "decisions_recent", "conventions")
     for name in (*order, *(each for each in told if each not in order)):
         value = told.get(name)
         if isinstance(value, list):
             newest = reversed(value) if name == "decisions_recent" else value
             for each in newest:
-                title = each.get("title", _json(each)) if isinstance(each, dict) else each
+                title = each.get("title", _to_json(each)) if isinstance(each, dict) else each
                 yield (
                     f"{name}/{each.get('id', title) if isinstance(each, dict) else title}",
                     f"{name}: {title}",
@@ -305,15 +308,15 @@ def _rows(told: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
             yield name, f"{name}: {value}"
 
 
-# --- what must not be forgotten --------------------------------------------------------
+# --- essentials ------------------------------------------------------------------------
 
 
-def essentials(
+def show_essentials(
     rows: Sequence[Mapping[str, Any]], shown: Collection[str], state: Mapping[str, Any]
-) -> Shown | None:
-    """`rows` of the global memory's `do_not_forget`, the weightiest first; without those whose ids are in `shown`, and
-    those that the state says in the same words."""
-    doing = plain(_json(state))
+) -> SlotText | None:
+    """Show `rows` of the global memory's `do_not_forget`, weightiest first; without ids in `shown`, and without
+    what the state says in the same words."""
+    doing = plain(_to_json(state))
     shown = {*shown, *(row["id"] for row in rows if is_said(row["object"], doing))}
     own = [row for row in rows if row["id"] not in shown]
     if not rows:
@@ -321,9 +324,9 @@ def essentials(
     ranks = {row["id"]: number for number, row in enumerate(own)}
     by_topic = sorted(own, key=lambda row: (row["topic"] != "user", row["topic"], ranks[row["id"]]))
 
-    def form(which: Sequence[Mapping[str, Any]], left: Sequence[Mapping[str, Any]]) -> Form:
+    def form(which: Sequence[Mapping[str, Any]], left: Sequence[Mapping[str, Any]]) -> SlotForm:
         pieces = tuple(
-            Piece(
+            SlotPiece(
                 row["id"],
                 guard(f"- {said(row['relation'], row['object'])}"),
                 ranks[row["id"]],
@@ -332,7 +335,7 @@ def essentials(
             for row in which
         )
         ids = tuple(row["id"] for row in left)
-        return Form("lines", pieces, left=(Omitted("secondary", "essentials", OVER, ids),) if ids else ())
+        return SlotForm("lines", pieces, left=(Omitted("secondary", "essentials", OVER, ids),) if ids else ())
 
     core = [row for row in by_topic if row["tier"] == "core"]
     secondary = [row for row in by_topic if row["tier"] != "core"]
@@ -341,30 +344,30 @@ def essentials(
         forms.append(form(core, secondary))
     seen = tuple(row["id"] for row in rows if row["id"] in shown)
     omitted = (Omitted("profile", "essentials", SHOWN, seen),) if seen else ()
-    return Shown("essentials", "essentials", "do_not_forget", tuple(forms), omitted=omitted)
+    return SlotText("essentials", "essentials", "do_not_forget", tuple(forms), omitted=omitted)
 
 
-# --- what can be read ------------------------------------------------------------------
+# --- index -----------------------------------------------------------------------------
 
 
-def index(lines: Sequence[tuple[str, int, str]], further: Sequence[str]) -> Shown | None:
-    """A line a page: path, bytes and summary, in the order of their weight; `further`: pages that are not listed."""
+def show_index(lines: Sequence[tuple[str, int, str]], further: Sequence[str]) -> SlotText | None:
+    """Show a line per page: path, bytes and summary, in order of weight; `further`: pages not listed."""
     omitted = (Omitted("pages", "index", FAR, tuple(further)),) if further else ()
     if not lines:
-        return Shown("index", "index", "read_on_demand", (), omitted=omitted) if further else None
+        return SlotText("index", "index", "read_on_demand", (), omitted=omitted) if further else None
     ranks = {path: number for number, (path, _, _) in enumerate(lines)}
     ordered = sorted(lines)
     after = READ if not further else f"{len(further)} more: memory_list. {READ}"
     full = tuple(
-        Piece(
+        SlotPiece(
             path, guard(f"- {path} ({size_of(size)}){f': {escape(summary)}' if summary else ''}"), ranks[path]
         )
         for path, size, summary in ordered
     )
-    names = tuple(Piece(path, guard(path), ranks[path]) for path, _, _ in ordered)
+    names = tuple(SlotPiece(path, guard(path), ranks[path]) for path, _, _ in ordered)
     forms = (
-        Form("lines", full, before=LISTED, after=after),
-        Form(
+        SlotForm("lines", full, before=LISTED, after=after),
+        SlotForm(
             "names",
             names,
             before=LISTED,
@@ -373,23 +376,23 @@ def index(lines: Sequence[tuple[str, int, str]], further: Sequence[str]) -> Show
             left=(Omitted("summaries", "index", OVER),),
         ),
     )
-    return Shown("index", "index", "read_on_demand", forms, omitted=omitted)
+    return SlotText("index", "index", "read_on_demand", forms, omitted=omitted)
 
 
 def size_of(size: int) -> str:
-    """As seed 002 writes it: `320B`, `1.2KB`."""
+    """Format a size as seed 002 does: `320B`, `1.2KB`."""
     return (
         f"{size}B" if size < 1000 else f"{size / 1000:.1f}KB" if size < 1_000_000 else f"{size / 1e6:.1f}MB"
     )
 
 
-# --- what was done ---------------------------------------------------------------------
+# --- episodes --------------------------------------------------------------------------
 
 _TOLD = ("summary", "problem", "task", "solution", "lesson")
 
 
-def episodes(found: Sequence[tuple[str, Episode]], omitted: Sequence[Omitted]) -> Shown | None:
-    """The last episodes with the page that each stands on, the newest first."""
+def show_episodes(found: Sequence[tuple[str, Episode]], omitted: Sequence[Omitted]) -> SlotText | None:
+    """Show the last episodes with their pages, newest first."""
     if not found and not omitted:
         return None
     full, short = [], []
@@ -403,10 +406,10 @@ def episodes(found: Sequence[tuple[str, Episode]], omitted: Sequence[Omitted]) -
         more = [f"  {label.capitalize()}: {fields[label]}" for label in own]
         more += [f"  {guard(escape(note))}" for note in episode.notes]
         head = f"- {title}: {summary}" if summary and summary != title else f"- {title}"
-        full.append(Piece(name, "\n".join((head, *more)), number, date))
-        short.append(Piece(name, head, number, date))
-    forms = [Form("lines", tuple(reversed(full)))] if full else []
+        full.append(SlotPiece(name, "\n".join((head, *more)), number, date))
+        short.append(SlotPiece(name, head, number, date))
+    forms = [SlotForm("lines", tuple(reversed(full)))] if full else []
     if full != short:
         left = (Omitted("details", "episodes", OVER),)
-        forms.append(Form("summaries", tuple(reversed(short)), left=left))
-    return Shown("episodes", "episodes", "last_episodes", tuple(forms), omitted=tuple(omitted))
+        forms.append(SlotForm("summaries", tuple(reversed(short)), left=left))
+    return SlotText("episodes", "episodes", "last_episodes", tuple(forms), omitted=tuple(omitted))

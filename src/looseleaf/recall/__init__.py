@@ -1,4 +1,1 @@
-"""Recall: finding what bears on a question, among everything that was said, done and written down.
-
-`recall.py` puts the parts together.
-"""
+"""Recall: find what answers a question, among everything said, done and written. `recall.py` joins the parts."""

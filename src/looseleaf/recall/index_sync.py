@@ -1,8 +1,8 @@
-"""Keeping the index: whatever was written by anybody when it is asked is in it when it answers.
+"""Keep the index in step: everything written before a question is in it when it answers.
 
-One writer at a time, under the memory's lock, a part at a time, so that a long rebuild keeps nobody from recording. A
-file that is damaged, of another version, or gone is made again. Where nothing can be written, what the file lacks is
-held in memory for as long as the process lives: an answer is never worse for it, only slower.
+One writer at a time, under the memory's lock, in small batches, so that a long rebuild does not stop others from
+recording. A damaged, outdated or missing file is rebuilt. If the file cannot be written, the missing rest is held in
+memory while the process lives: answers stay the same, only slower.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from looseleaf.index.sqlite import SqliteIndex
 from looseleaf.index.sqlite_file import Damaged
 from looseleaf.language.stems import edition
 from looseleaf.pages.outside_edits import belongs
-from looseleaf.recall.items import writable
+from looseleaf.recall.items import escape_surrogates
 from looseleaf.store import JOURNAL
 
 TYPE_CHECKING = False
@@ -40,24 +40,23 @@ if TYPE_CHECKING:
         def pages(self) -> Pages: ...
 
 
-# What there is to be found, as items for the index: what was said, what pages say, what is known, what
-# was distilled.
+# --- sources: what the index should hold -------------------------------------------------
 
 TRACES, PAGE, TOPIC, ENTRY = "traces/", "page:", "topic:", "entry:"
 TERMS = "terms"
-"""The source of no items whose mark says how texts become terms, and which of them are taken."""
+"""A source without items. Its mark says how texts become terms, and which texts are indexed."""
 
 _TAKEN = "2"
-"""Changes whenever other things are taken than before: what was indexed under another is made anew."""
+"""Raise it when the choice of texts changes: an index with another number is rebuilt."""
 
 _LONGEST_MARK = 200
 _ITEMS_AT_ONCE = 500
-"""Lines of a log that are taken before others have their turn."""
+"""Log lines to take before other sources get a turn."""
 
 
 @frozen
-class Batch:
-    """What is to be taken into the index at once. `items` None: the source is gone."""
+class ItemBatch:
+    """Items to index at once. `items` None: the source is gone."""
 
     source: str
     mark: str
@@ -66,77 +65,79 @@ class Batch:
     over: tuple[tuple[str, str], ...] = ()
 
 
-class Sources:
-    """What can be found. The caller has absorbed what people changed."""
+class ItemSources:
+    """Everything that recall can find. The caller has absorbed people's edits."""
 
     def __init__(self, context: Context, parts: Needs) -> None:
         self._store, self._note = context.store, context.note
         self._parts = parts
 
     def streams(self) -> list[str]:
-        """Of all agents. What cannot be an agent's name is passed over."""
+        """Return all agents' streams. Skip folders that cannot be an agent's name."""
         return [
             f"{TRACES}{name}"
             for name in self._store.folders(f"log/{TRACES[:-1]}")
             if name_fault(name) is None
         ]
 
-    def are_other(self, index: Marks) -> bool:
-        """Whether what the index has was made by other rules: then nothing in it is found by ours."""
-        return index.mark(TERMS) not in ("", _rules())
+    def has_other_rules(self, index: Marks) -> bool:
+        """True if the index was made by other rules: a question would find nothing in it."""
+        return index.mark(TERMS) not in ("", _rules_mark())
 
-    def are_in(self, index: Marks) -> bool:
-        """Whether the index has all that there is. Looks at the last line of each log and reads nothing else."""
+    def is_complete(self, index: Marks) -> bool:
+        """True if the index holds everything. Reads only the last line of each log."""
         heads = self._parts.pages.absorb.heads
-        return index.mark(JOURNAL) == _written(heads.position, heads.last) and all(
-            self._end(stream) in (None, index.mark(stream)) for stream in self.streams()
+        return index.mark(JOURNAL) == _format_mark(heads.position, heads.last) and all(
+            self._end_mark(stream) in (None, index.mark(stream)) for stream in self.streams()
         )
 
-    def _end(self, stream: str) -> str | None:
-        """The mark of all of a log; None if it cannot be read, which keeps nobody from finding the rest."""
+    def _end_mark(self, stream: str) -> str | None:
+        """Return the mark at a log's end; None if it is unreadable, which does not stop the rest."""
         try:
             last = next(self._store.read_back(stream), None)
         except Refused as refused:
             self._note(str(refused))
             return None
-        return _written(last.end, last.record.get("id")) if last is not None else ""
+        return _format_mark(last.end, last.record.get("id")) if last is not None else ""
 
     def size(self, segment_bytes: int) -> int:
-        """About how many bytes there are to be taken."""
-        ends = (_read(self._end(stream) or "")[0] for stream in self.streams())
-        return sum(_bytes(end, segment_bytes) for end in ends)
+        """Return roughly how many bytes there are to index."""
+        ends = (_parse_mark(self._end_mark(stream) or "")[0] for stream in self.streams())
+        return sum(_count_bytes(end, segment_bytes) for end in ends)
 
     def taken(self, index: Marks, segment_bytes: int) -> int:
-        """About how many of them the index has."""
-        return sum(_bytes(_read(index.mark(stream))[0], segment_bytes) for stream in self.streams())
+        """Return roughly how many of them are indexed."""
+        return sum(
+            _count_bytes(_parse_mark(index.mark(stream))[0], segment_bytes) for stream in self.streams()
+        )
 
-    def behind(self, index: Marks) -> Iterator[Batch]:
-        """What the index has not taken yet. The journal comes last: its mark says that all that it leads to is in."""
+    def find_missing(self, index: Marks) -> Iterator[ItemBatch]:
+        """Yield what the index lacks. The journal comes last: its mark says that all it leads to is in."""
         if not index.mark(TERMS):
-            yield Batch(TERMS, _rules(), [])
+            yield ItemBatch(TERMS, _rules_mark(), [])
         for stream in self.streams():
-            if self._end(stream) is not None:
-                yield from self._traces(stream, index.mark(stream))
+            if self._end_mark(stream) is not None:
+                yield from self._read_traces(stream, index.mark(stream))
         absorb = self._parts.pages.absorb
         position, last = absorb.heads.position, absorb.heads.last
-        now = _written(position, last)
+        now = _format_mark(position, last)
         mark = index.mark(JOURNAL)
         if mark == now:
             return
-        begin, before = _read(mark)
+        begin, before = _parse_mark(mark)
         if not belongs(self._store, begin, before):
             begin = START
-        yield from self._of_pages(index.marks(PAGE))
-        yield from self._of_topics(index.marks(TOPIC))
-        yield from self._of_entries(begin, position, index.marks(ENTRY))
-        yield Batch(JOURNAL, now, [])
+        yield from self._read_pages(index.marks(PAGE))
+        yield from self._read_topics(index.marks(TOPIC))
+        yield from self._read_entries(begin, position, index.marks(ENTRY))
+        yield ItemBatch(JOURNAL, now, [])
 
     # --- what was said and done --------------------------------------------------------
 
-    def _traces(self, stream: str, mark: str) -> Iterator[Batch]:
+    def _read_traces(self, stream: str, mark: str) -> Iterator[ItemBatch]:
         from looseleaf.recall.items import trace_items
 
-        position, last = _read(mark)
+        position, last = _parse_mark(mark)
         anew = not belongs(self._store, position, last, stream)
         items: list[Item] = []
         lines = 0
@@ -145,16 +146,16 @@ class Sources:
             if trace is not None and not _is_own(trace):
                 items += trace_items(trace, line.position, stream)
             lines += 1
-            mark = _written(line.end, line.record.get("id"))
+            mark = _format_mark(line.end, line.record.get("id"))
             if lines >= _ITEMS_AT_ONCE:
-                yield Batch(stream, mark, items, anew)
+                yield ItemBatch(stream, mark, items, anew)
                 items, lines, anew = [], 0, False
         if lines or anew:
-            yield Batch(stream, mark if lines else "", items, anew)
+            yield ItemBatch(stream, mark if lines else "", items, anew)
 
     # --- what pages say ----------------------------------------------------------------
 
-    def _of_pages(self, marks: dict[str, str]) -> Iterator[Batch]:
+    def _read_pages(self, marks: dict[str, str]) -> Iterator[ItemBatch]:
         from looseleaf.recall.items import page_items
 
         heads = self._parts.pages.absorb.heads.pages
@@ -164,34 +165,35 @@ class Sources:
             if head.sha256 is not None and path.endswith(".md") and not path.startswith("review/")
         }
         for source in sorted(marks.keys() - there.keys()):
-            yield Batch(source, "", None)
+            yield ItemBatch(source, "", None)
         for source, sha256 in sorted(there.items()):
             if marks.get(source) != sha256:
                 path = source.removeprefix(PAGE)
                 data = self._parts.pages.absorb.head_bytes(path)
-                yield Batch(source, sha256, page_items(path, data, _made_at(heads[path].edit)), anew=True)
+                yield ItemBatch(
+                    source, sha256, page_items(path, data, _edit_time(heads[path].edit)), anew=True
+                )
 
     # --- what is known -----------------------------------------------------------------
 
-    def _of_topics(self, marks: dict[str, str]) -> Iterator[Batch]:
-        from looseleaf.recall.items import fact_items, over
+    def _read_topics(self, marks: dict[str, str]) -> Iterator[ItemBatch]:
+        from looseleaf.recall.items import fact_items, outdated_origins
 
         known = self._parts.known
         known.catch_up()
         there = {f"{TOPIC}{name}": f"{place[0]} {place[1]}" for name, place in known.topics.items()}
         for source in sorted(marks.keys() - there.keys()):
-            yield Batch(source, "", None)
+            yield ItemBatch(source, "", None)
         for source, mark in sorted(there.items()):
             if marks.get(source) != mark:
                 facts = known.of(source.removeprefix(TOPIC))
-                yield Batch(source, mark, fact_items(facts), anew=True, over=over(facts))
+                yield ItemBatch(source, mark, fact_items(facts), anew=True, over=outdated_origins(facts))
 
     # --- what was distilled ------------------------------------------------------------
 
-    def _of_entries(self, begin: Position, end: Position, marks: dict[str, str]) -> Iterator[Batch]:
-        """Each entry is a source of its own. The journal names it when it is placed, or when a window moved past it;
-        its mark is the last record that did. So of many, those that were taken before others had their turn are not
-        taken again."""
+    def _read_entries(self, begin: Position, end: Position, marks: dict[str, str]) -> Iterator[ItemBatch]:
+        """Yield each entry as its own source. The journal names it when it is placed, or when a window moves past it;
+        the last such record is its mark. So entries indexed in an earlier batch are not indexed again."""
         from looseleaf.recall.items import entry_items
 
         found: dict[str, str] = {}
@@ -200,43 +202,43 @@ class Sources:
                 break
             entry = line.record.get("entry")
             if isinstance(entry, str) and line.record.get("kind") in ("placed", "mark"):
-                found[f"{ENTRY}{entry}"] = writable(str(line.record.get("id")))
+                found[f"{ENTRY}{entry}"] = escape_surrogates(str(line.record.get("id")))
             if line.record.get("instead"):
                 found[f"{ENTRY}{line.record['instead']}"] = ""
         if begin == START:
             for source in sorted(marks.keys() - found.keys()):
-                yield Batch(source, "", None)
+                yield ItemBatch(source, "", None)
         for source, mark in found.items():
             if marks.get(source, "") != mark:
                 items = entry_items(self._store, source.removeprefix(ENTRY)) if mark else None
-                yield Batch(source, mark, items, anew=True)
+                yield ItemBatch(source, mark, items, anew=True)
 
 
-def _rules() -> str:
+def _rules_mark() -> str:
     return f"{edition()} {_TAKEN}"
 
 
 def _is_own(trace: Trace) -> bool:
-    """What our own tools were told and answered is found where it was written. What waits in review is not found, and
-    so must not be by the call that asked for it."""
+    """True for calls of our own tools: recall finds their text where it was written. A text that waits in review must
+    not be found through the call that proposed it."""
     return trace.trace_type in ("tool_call", "tool_result") and is_own(trace.tool_name)
 
 
-def _made_at(edit: str | None) -> float | None:
+def _edit_time(edit: str | None) -> float | None:
     from looseleaf.base.ids import is_id, time_of
 
     return time_of(edit) if edit is not None and is_id(edit) else None
 
 
-def _bytes(position: Position, segment_bytes: int) -> int:
+def _count_bytes(position: Position, segment_bytes: int) -> int:
     return max(position.segment - 1, 0) * segment_bytes + position.offset
 
 
-def _written(position: Position, last: object) -> str:
-    return writable(f"{position.segment} {position.offset} {last}")
+def _format_mark(position: Position, last: object) -> str:
+    return escape_surrogates(f"{position.segment} {position.offset} {last}")
 
 
-def _read(mark: str) -> tuple[Position, str]:
+def _parse_mark(mark: str) -> tuple[Position, str]:
     segment, _, rest = mark.partition(" ")
     offset, _, last = rest.partition(" ")
     return (
@@ -246,24 +248,25 @@ def _read(mark: str) -> tuple[Position, str]:
     )
 
 
+# --- the index file, and the index in memory ---------------------------------------------
+
 if TYPE_CHECKING:
     Progress = Callable[[int, int], None]
-
 
 VIEW = "views/index.sqlite"
 
 _AT_ONCE = 2000
-"""Items that are taken before the lock is given to others."""
+"""Items to take before releasing the lock."""
 
 _TRIES = 3
-"""Times that a damaged file is made again for one question; after that something damages it."""
+"""Rebuilds of a damaged file for one question; after that, something keeps damaging it."""
 
 
-class Keep:
-    """`folder`: the memory's; `note` is told once why the index cannot be written."""
+class IndexKeeper:
+    """Keeps the index current. `folder` is the memory's; `note` reports once why the index cannot be written."""
 
     def __init__(
-        self, store: Store, sources: Sources, folder: str, note: Callable[[str], None], segment_bytes: int
+        self, store: Store, sources: ItemSources, folder: str, note: Callable[[str], None], segment_bytes: int
     ) -> None:
         self._store = store
         self._sources = sources
@@ -277,15 +280,15 @@ class Keep:
         """The file that the index in memory completes."""
         self._hidden: set[str] = set()
         self._is_lost = False
-        """The file is not to be asked, and could not be dropped."""
+        """The file is damaged and could not be removed."""
         self._pid = os.getpid()
 
     def close(self) -> None:
         self._file.close()
-        self._forget_aside()
+        self._close_aside()
 
     def indexes(self) -> list[tuple[Index, tuple[str, ...]]]:
-        """The indexes that hold everything together, each with the sources of which it has an older version."""
+        """Return indexes that together hold everything, each with the sources it holds an older version of."""
         if self._pid != os.getpid():  # SQLite's handles are the parent's
             self._file, self._aside, self._pid = SqliteIndex(self._path), None, os.getpid()
             self._hidden.clear()
@@ -296,10 +299,10 @@ class Keep:
                 return self._without_writing(OSError("the file is damaged and cannot be removed"))
             try:
                 if self.is_current():
-                    self._forget_aside()
+                    self._close_aside()
                     return [(self._file, ())]
                 self._catch_up()
-                self._forget_aside()
+                self._close_aside()
             except Damaged:
                 self.drop()
                 continue
@@ -309,11 +312,11 @@ class Keep:
         return self.without_file(OSError("the file is damaged again and again"))
 
     def drop(self) -> None:
-        """Drop the file: it is not what it should be. Where it cannot be removed, it is not asked."""
+        """Remove the damaged file. If it cannot be removed, stop reading it."""
         try:
             with (
                 self._store.lock()
-            ):  # nobody may begin another one while what stands beside this one is removed
+            ):  # no process may begin a new file while this one's side files are removed
                 self._file.remove()
             self._is_lost = False
         except (Busy, Unwritten, OSError):
@@ -321,37 +324,37 @@ class Keep:
             self._is_lost = True
 
     def without_file(self, error: Exception) -> list[tuple[Index, tuple[str, ...]]]:
-        """Everything in memory: the file gives no answer."""
+        """Index everything in memory: the file fails."""
         self._file.close()
         self._is_lost = True
         return self._without_writing(error)
 
     def is_current(self) -> bool:
-        """Whether the file has all that there is. Damaged: it is to be made again."""
+        """True if the file holds everything. Raise `Damaged` if it must be rebuilt."""
         if not self._file.open(make=False):
             return False
-        if self._sources.are_other(self._file):
+        if self._sources.has_other_rules(self._file):
             raise Damaged("its terms were made by other rules")
-        return self._sources.are_in(self._file)
+        return self._sources.is_complete(self._file)
 
     # --- catching up -------------------------------------------------------------------
 
     def _catch_up(self) -> None:
         self._make_folder()
         whole = self._sources.size(self._segment_bytes) if self.progress is not None else 0
-        while not self._take():
+        while not self._take_batch():
             if self.progress is not None:
                 self.progress(min(self._sources.taken(self._file, self._segment_bytes), whole), whole)
 
-    def _take(self) -> bool:
-        """One part of what is missing; whether that was the last. What is missing is found under the lock: another
-        process may have taken it since we looked."""
+    def _take_batch(self) -> bool:
+        """Take one batch; return whether it was the last. Look for missing items under the lock: another process may
+        have taken them meanwhile."""
         taken = 0
         with self._store.lock():
             self._file.open(make=True)
             with self._file.change():
-                for batch in self._sources.behind(self._file):
-                    apply(self._file, batch)
+                for batch in self._sources.find_missing(self._file):
+                    apply_batch(self._file, batch)
                     taken += len(batch.items or ()) + 1
                     if taken >= _AT_ONCE and batch.source != JOURNAL:
                         return False
@@ -362,13 +365,13 @@ class Keep:
         try:
             os.mkdir(folder, 0o700)
         except FileExistsError:
-            pass  # what it is, opening the file looks at
+            pass  # opening the file checks it
 
     # --- where nothing can be written --------------------------------------------------
 
     def _without_writing(self, error: Exception) -> list[tuple[Index, tuple[str, ...]]]:
         self._note(
-            f"The index could not be brought up to date ({error}). What it lacks was read for this question, "
+            f"The index could not be updated ({error}). Its missing part was read for this question, "
             "which takes longer."
         )
         try:
@@ -380,25 +383,25 @@ class Keep:
     def _with_aside(self, *, is_there: bool) -> list[tuple[Index, tuple[str, ...]]]:
         file = self._file.which if is_there else None
         if self._aside is None or self._aside_of != file:
-            self._forget_aside()
+            self._close_aside()
             self._aside, self._aside_of = SqliteIndex(None), file
             self._aside.open(make=True)
-        both = _Both(self._file if is_there else None, self._aside, self._hidden)
-        for batch in self._sources.behind(both):
+        both = _JoinedMarks(self._file if is_there else None, self._aside, self._hidden)
+        for batch in self._sources.find_missing(both):
             if batch.anew or batch.items is None:
                 self._hidden.add(batch.source)
-            apply(self._aside, batch)
+            apply_batch(self._aside, batch)
         return [*([(self._file, tuple(sorted(self._hidden)))] if is_there else []), (self._aside, ())]
 
-    def _forget_aside(self) -> None:
+    def _close_aside(self) -> None:
         if self._aside is not None:
             self._aside.close()
             self._aside = None
         self._hidden.clear()
 
 
-class _Both:
-    """The marks of two indexes: those of the second stand for the first's."""
+class _JoinedMarks:
+    """The marks of two indexes: the second's replace the first's."""
 
     def __init__(self, first: Index | None, second: Index, hidden: set[str]) -> None:
         self._first = first
@@ -417,7 +420,7 @@ class _Both:
         return kept | self._second.marks(begin)
 
 
-def apply(index: Index, batch: Batch) -> None:
+def apply_batch(index: Index, batch: ItemBatch) -> None:
     if batch.items is None:
         index.drop(batch.source)
     else:
@@ -425,7 +428,7 @@ def apply(index: Index, batch: Batch) -> None:
 
 
 def faults(folder: str) -> list[str]:
-    """What is wrong with the index of a memory, looked at as a whole; nothing if there is none."""
+    """Check the whole index of a memory and return its faults; none if there is no index."""
     index = SqliteIndex(os.path.join(folder, *VIEW.split("/")))
     try:
         return index.faults() if index.open(make=False) else []

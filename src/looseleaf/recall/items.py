@@ -1,4 +1,4 @@
-"""Items: what is to be found, as the index takes it. Loaded only when something is new."""
+"""Items: texts as the index takes them. Loaded only when something is new."""
 
 from __future__ import annotations
 
@@ -22,143 +22,21 @@ if TYPE_CHECKING:
     from looseleaf.store.protocol import Store
 
 
-# Passages: a long text in parts that can each be found and shown, cut where a paragraph, a line or a
-# sentence ends.
-
-LONGEST = 1600
-"""Characters that stay one passage: an answer of some paragraphs is best found and shown as a whole."""
-
-AIM = 1000
-"""Characters of a passage of what is longer."""
-
-_BREAK = re.compile(r"\n\s*\n|\n|(?<=[.!?;])\s|(?<=[。！？；])|\s")
-_ENDS = frozenset(".!?;。！？；")
-
-
-def passages(text: str) -> Iterator[tuple[int, int]]:
-    """Where each begins and ends; none of a text that says nothing. What lies between them is blank."""
-    begin, end = 0, len(text)
-    while end - begin > LONGEST:
-        cut = begin + _cut(text[begin : begin + LONGEST])
-        if text[begin:cut].strip():
-            yield begin, cut
-        begin = cut
-    if text[begin:].strip():
-        yield begin, end
-
-
-def _cut(text: str) -> int:
-    """Behind the strongest break of the second half, and of those alike the one nearest to the aim."""
-    best = (4, 0, len(text))
-    for found in _BREAK.finditer(text, AIM // 2):
-        lines = found[0].count("\n")
-        rank = 0 if lines > 1 else 1 if lines else 2 if text[found.start() - 1] in _ENDS else 3
-        best = min(best, (rank, abs(found.end() - AIM), found.end()))
-    return best[2]
-
-
-# The texts of what can be found, read where they stand: what was said, what is known, what was distilled.
-
-SUMMARY, RAW = 0, 1
-"""Which text of an entry an item is of."""
-
-_SPEAKER = "speaker:"
-_LONGEST_NAME = 60
-_NAMED = r"([^\W\d_]\w{1,20}(?: [^\W\d_]\w{1,20})?): (?=\S)"
-"""How somebody is named before what he says, in a talk of several."""
-
-_LABELS = frozenset(
-    "note noted notes correction update error warning question answer summary example todo fix result results reason "
-    "subject reminder important attention plan goal idea task status step output input user assistant system rule "
-    "edit yes no ok okay also and but so first second third finally today yesterday tomorrow".split()
-)
-"""What stands before a colon as well, and is nobody."""
-
-ROLES = {"user": "user", "assistant": "assistant", "tool_call": "tool", "tool_result": "tool"}
-
-
-def trace_text(trace: Trace) -> str:
-    if trace.trace_type in ("user", "assistant") and not trace.media:
-        return trace.content  # as below, without loading how windows are made: most are such
-    from looseleaf.log.trace_messages import said
-
-    return said(trace)
-
-
-def fact_text(fact: Fact) -> str:
-    """As its line says it, without the bullet."""
-    return fact.object if fact.relation.casefold() == "note" else f"{fact.relation}: {fact.object}"
-
-
-def summary_text(summary: dict[str, object]) -> str:
-    """What an entry says in its own words: the summary, and what it noted."""
-    from looseleaf.base.messages import NOTED
-
-    parts = [str(summary.get("summary") or "")]
-    for name in NOTED:
-        noted = summary.get(name)
-        if isinstance(noted, list):
-            parts += [f"- {each['text']}" for each in noted if isinstance(each, dict) and "text" in each]
-    return "\n".join(part for part in parts if part.strip())
-
-
-def decoded(data: bytes | None) -> str:
-    return (data or b"").decode("utf-8", "replace")
-
-
-def writable(text: str) -> str:
-    """Another program's log may hold halves of characters, which no database takes."""
-    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
-
-
-def speaker_of(trace: Trace) -> str:
-    """Who speaks, by name: as its tag says (`speaker:Ann`), or as the text begins (`Ann: …`)."""
-    for tag in trace.tags:
-        if tag.startswith(_SPEAKER):
-            return " ".join(tag.removeprefix(_SPEAKER).casefold().split())[:_LONGEST_NAME]
-    if trace.trace_type in ("user", "assistant"):
-        named = re.match(_NAMED, trace.content)
-        if named is not None and _is_name(named[1].split()):
-            return named[1].casefold()
-    return ""
-
-
-def _is_name(words: Sequence[str]) -> bool:
-    is_large = all(word[0].isupper() or word.upper() == word.lower() for word in words)
-    return is_large and _LABELS.isdisjoint(word.casefold() for word in words)
-
-
-def fact_time(fact: Fact) -> float | None:
-    """The time that a fact is from: when it was last said, else since when it holds, else when it was recorded."""
-    from looseleaf.text.times import moment
-
-    return fact.said_at or moment(fact.valid_from or "") or fact.recorded_at
-
-
-def entry_time(store: Store, entry: Entry) -> float | None:
-    """The time that an entry is from: when the last of what it was made of was said, else when it was made."""
-    from looseleaf.log.entries import traces_of
-
-    try:
-        said = [trace.ts for trace in traces_of(store, entry)] if entry.meta.get("traces") else []
-    except Refused:
-        said = []
-    made = entry.meta.get("ts")
-    return max(said) if said else float(made) if isinstance(made, (int, float)) else None
+# --- items -------------------------------------------------------------------------------
 
 
 def trace_items(trace: Trace, position: Position, stream: str) -> Iterator[Item]:
-    """A trace as items: several, if its text is long."""
+    """Yield a trace as items: several, if its text is long."""
     text = trace_text(trace)
-    speaker = writable(speaker_of(trace))
+    speaker = escape_surrogates(speaker_of(trace))
     for first, last in passages(text):
         part = text[first:last]
         yield Item(
             "trace",
-            writable(trace.id),
+            escape_surrogates(trace.id),
             terms(part),
             text_hash(part),
-            session=writable(trace.session_id or stream),
+            session=escape_surrogates(trace.session_id or stream),
             speaker=speaker,
             role=ROLES[trace.trace_type],
             ts=trace.ts,
@@ -171,12 +49,12 @@ def trace_items(trace: Trace, position: Position, stream: str) -> Iterator[Item]
 
 
 def page_items(path: str, data: bytes | None, ts: float | None) -> list[Item]:
-    """Prose by paragraphs, each episode as one; facts come from what is known of them."""
+    """Return a page's prose by paragraph, and each episode whole; facts come from the ledger."""
     from looseleaf.pages.grammar import parse
 
-    text = decoded(data)
+    text = decode(data)
     lines = split_lines(text)
-    headings, numbers = _headings(lines)
+    headings, numbers = _read_headings(lines)
     name = "" if path.startswith("days/") else path.rpartition("/")[2].removesuffix(".md").replace("-", " ")
     topic = path.removesuffix(".md").removeprefix("facts/") if path.startswith("facts/") else ""
     items: list[Item] = []
@@ -200,17 +78,17 @@ def page_items(path: str, data: bytes | None, ts: float | None) -> list[Item]:
             )
 
     if path.startswith("days/"):
-        at = _day(path.removeprefix("days/").removesuffix(".md"))
-        for first, last in _paragraphs(lines, 1, len(lines), numbers, by_bullet=True):
+        at = _parse_day(path.removeprefix("days/").removesuffix(".md"))
+        for first, last in _split_paragraphs(lines, 1, len(lines), numbers, by_bullet=True):
             add("day", "".join(lines[first - 1 : last]), first, last, at if at is not None else ts)
         return items
     page = parse(path, text)
     for episode in page.episodes:
-        at = _day(episode.get("Date") or "")
+        at = _parse_day(episode.get("Date") or "")
         part = "".join(lines[episode.line - 1 : episode.end])
         add("episode", part, episode.line, episode.end, at if at is not None else ts, "")
     for prose in page.prose:
-        for first, last in _paragraphs(lines, prose.line, prose.end, numbers):
+        for first, last in _split_paragraphs(lines, prose.line, prose.end, numbers):
             add("prose", "".join(lines[first - 1 : last]), first, last)
     return items
 
@@ -221,9 +99,9 @@ _MOST_LINES = 40
 """Lines of one item: about a screen."""
 
 
-def _headings(lines: Sequence[str]) -> tuple[list[str], set[int]]:
-    """Of each line, the headings that it stands under: the page's own, and the nearest; and the numbers (from 1) of the
-    lines that are headings, not what looks like one in a piece of code."""
+def _read_headings(lines: Sequence[str]) -> tuple[list[str], set[int]]:
+    """Return each line's headings (the page's first and the nearest), and the numbers (from 1) of the heading lines,
+    without those inside code."""
     found: list[str] = []
     numbers: set[int] = set()
     first = nearest = fence = ""
@@ -240,10 +118,10 @@ def _headings(lines: Sequence[str]) -> tuple[list[str], set[int]]:
     return found, numbers
 
 
-def _paragraphs(
+def _split_paragraphs(
     lines: Sequence[str], first: int, last: int, headings: set[int], *, by_bullet: bool = False
 ) -> Iterator[tuple[int, int]]:
-    """Runs of lines that are neither blank nor headings, from `first` to `last` (both from 1). Code is one run."""
+    """Yield runs of lines that are neither blank nor headings, `first` to `last` (from 1). Code is one run."""
     begin: int | None = None
     fence = ""
     for number in range(first, last + 1):
@@ -263,7 +141,7 @@ def _paragraphs(
 
 
 def fact_items(facts: Sequence[Fact]) -> list[Item]:
-    """What is true now, and what was: both can be found, the second only by who asks for the past."""
+    """Return facts as items, current and past ones; only questions about the past find the latter."""
     from looseleaf.facts.truth import true_at
 
     now = {fact.id for fact in true_at(facts)}
@@ -275,7 +153,7 @@ def fact_items(facts: Sequence[Fact]) -> list[Item]:
     for fact in facts:
         if fact.id is None or fact.status in ("pending", "forgotten"):
             continue
-        for role, words in _fact_terms(fact, before.get(fact.id, ())):
+        for role, words in _collect_fact_terms(fact, before.get(fact.id, ())):
             items.append(
                 Item(
                     "fact",
@@ -292,10 +170,10 @@ def fact_items(facts: Sequence[Fact]) -> list[Item]:
     return items
 
 
-def _fact_terms(fact: Fact, before: Sequence[Fact]) -> Iterator[tuple[str, list[str]]]:
-    """What it says and is called; and, as an item of its own that counts less, the words in which it was said, also of
-    what it replaced: a page says "Home: Lyon", who asks says "live". Each text by itself: a label is English, whatever
-    language its quote is in."""
+def _collect_fact_terms(fact: Fact, before: Sequence[Fact]) -> Iterator[tuple[str, list[str]]]:
+    """Yield a fact's own terms; then, as an item that counts less, the words in which it was said, and those of the
+    facts it replaced: a page says "Home: Lyon", a question says "live". Each text is stemmed alone: a label is English,
+    whatever the language of its quote."""
     texts = [fact.topic.replace("/", " ")] if fact.topic != "user" else []
     texts += [fact.relation] if fact.relation.casefold() != "note" else []
     said = [term for text in (*texts, fact.object) for term in terms(text)]
@@ -308,39 +186,39 @@ def _fact_terms(fact: Fact, before: Sequence[Fact]) -> Iterator[tuple[str, list[
         yield "quote", list(dict.fromkeys(quoted))
 
 
-def over(facts: Sequence[Fact]) -> tuple[tuple[str, str], ...]:
-    """Traces and entries that say what was superseded or rejected, each with the fact and its topic; and `+` if they
-    say what is true as well."""
-    true = {name for fact in facts if fact.status == "current" for name in _told_by(fact)}
+def outdated_origins(facts: Sequence[Fact]) -> tuple[tuple[str, str], ...]:
+    """Return the traces and entries of superseded or rejected facts, each with the fact and its topic; `+` marks those
+    that also say something true."""
+    true = {name for fact in facts if fact.status == "current" for name in _origins_of(fact)}
     return tuple(
         (name, f"{fact.id} {fact.topic}{' +' if name in true else ''}")
         for fact in facts
         if fact.status in ("superseded", "rejected") and fact.id is not None
-        for name in _told_by(fact)
+        for name in _origins_of(fact)
     )
 
 
-def _told_by(fact: Fact) -> tuple[str, ...]:
-    """Traces, and the entry, by their ids."""
+def _origins_of(fact: Fact) -> tuple[str, ...]:
+    """Return the ids of a fact's traces and entry."""
     return (*fact.sources, *([fact.entry_id.rpartition("/")[2]] if fact.entry_id is not None else []))
 
 
 def entry_items(store: Store, reference: str) -> list[Item]:
-    """Its summary, and its text if that stands in no trace."""
+    """Return an entry's summary as items, and its text if no trace holds it."""
     from looseleaf.log.entries import FOLDER, read_entry
 
     try:
         entry = read_entry(store, reference)
         raw = store.get(f"{FOLDER}/{reference}/raw.md") if not entry.meta.get("traces") else None
     except Refused:
-        return []  # somebody removed or broke it; `check` says so
+        return []  # removed or broken; `check` reports it
     at = entry_time(store, entry)
     level = str(entry.meta.get("trust", "tainted"))
     topic = reference.rpartition("/")[0]
     items: list[Item] = []
     for which, text in (
         (SUMMARY, summary_text(entry.summary)),
-        (RAW, decoded(raw.data if raw else b"")),
+        (RAW, decode(raw.data if raw else b"")),
     ):
         for first, last in passages(text):
             part = text[first:last]
@@ -363,7 +241,131 @@ def entry_items(store: Store, reference: str) -> list[Item]:
     return items
 
 
-def _day(text: str) -> float | None:
+def _parse_day(text: str) -> float | None:
     from looseleaf.text.times import moment
 
     return moment(text)
+
+
+# --- texts, read from their source -------------------------------------------------------
+
+SUMMARY, RAW = 0, 1
+"""Which text of an entry an item is from."""
+
+_SPEAKER = "speaker:"
+_LONGEST_NAME = 60
+_NAMED = r"([^\W\d_]\w{1,20}(?: [^\W\d_]\w{1,20})?): (?=\S)"
+"""A speaker's name before the text, in a group talk."""
+
+_LABELS = frozenset(
+    "note noted notes correction update error warning question answer summary example todo fix result results reason "
+    "subject reminder important attention plan goal idea task status step output input user assistant system rule "
+    "edit yes no ok okay also and but so first second third finally today yesterday tomorrow".split()
+)
+"""Words before a colon that name no speaker."""
+
+ROLES = {"user": "user", "assistant": "assistant", "tool_call": "tool", "tool_result": "tool"}
+
+
+def trace_text(trace: Trace) -> str:
+    if trace.trace_type in ("user", "assistant") and not trace.media:
+        return trace.content  # the same as below for most traces, without that import
+    from looseleaf.log.trace_messages import said
+
+    return said(trace)
+
+
+def fact_text(fact: Fact) -> str:
+    """Return a fact as its line says it, without the bullet."""
+    return fact.object if fact.relation.casefold() == "note" else f"{fact.relation}: {fact.object}"
+
+
+def summary_text(summary: dict[str, object]) -> str:
+    """Return an entry's own words: its summary, and what it noted."""
+    from looseleaf.base.messages import NOTED
+
+    parts = [str(summary.get("summary") or "")]
+    for name in NOTED:
+        noted = summary.get(name)
+        if isinstance(noted, list):
+            parts += [f"- {each['text']}" for each in noted if isinstance(each, dict) and "text" in each]
+    return "\n".join(part for part in parts if part.strip())
+
+
+def decode(data: bytes | None) -> str:
+    return (data or b"").decode("utf-8", "replace")
+
+
+def escape_surrogates(text: str) -> str:
+    """Escape lone surrogates, which no database takes: another program's log may hold them."""
+    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
+
+
+def speaker_of(trace: Trace) -> str:
+    """Return the speaker's name, from a tag (`speaker:Ann`) or the start of the text (`Ann: …`)."""
+    for tag in trace.tags:
+        if tag.startswith(_SPEAKER):
+            return " ".join(tag.removeprefix(_SPEAKER).casefold().split())[:_LONGEST_NAME]
+    if trace.trace_type in ("user", "assistant"):
+        named = re.match(_NAMED, trace.content)
+        if named is not None and _is_name(named[1].split()):
+            return named[1].casefold()
+    return ""
+
+
+def _is_name(words: Sequence[str]) -> bool:
+    is_large = all(word[0].isupper() or word.upper() == word.lower() for word in words)
+    return is_large and _LABELS.isdisjoint(word.casefold() for word in words)
+
+
+def fact_time(fact: Fact) -> float | None:
+    """Return the time of a fact: last said, else valid from, else recorded."""
+    from looseleaf.text.times import moment
+
+    return fact.said_at or moment(fact.valid_from or "") or fact.recorded_at
+
+
+def entry_time(store: Store, entry: Entry) -> float | None:
+    """Return the time of an entry: when the last of its traces was said, else when it was made."""
+    from looseleaf.log.entries import traces_of
+
+    try:
+        said = [trace.ts for trace in traces_of(store, entry)] if entry.meta.get("traces") else []
+    except Refused:
+        said = []
+    made = entry.meta.get("ts")
+    return max(said) if said else float(made) if isinstance(made, (int, float)) else None
+
+
+# --- passages: parts of a long text, cut where a paragraph, line or sentence ends -----------
+
+LONGEST = 1600
+"""Most characters of one passage: an answer of some paragraphs is best found and shown whole."""
+
+AIM = 1000
+"""Characters per passage of a longer text."""
+
+_BREAK = re.compile(r"\n\s*\n|\n|(?<=[.!?;])\s|(?<=[。！？；])|\s")
+_ENDS = frozenset(".!?;。！？；")
+
+
+def passages(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the start and end of each passage; only blanks lie between them."""
+    begin, end = 0, len(text)
+    while end - begin > LONGEST:
+        cut = begin + _find_cut(text[begin : begin + LONGEST])
+        if text[begin:cut].strip():
+            yield begin, cut
+        begin = cut
+    if text[begin:].strip():
+        yield begin, end
+
+
+def _find_cut(text: str) -> int:
+    """Return the end of the strongest break in the second half; among equals, the one nearest to the aim."""
+    best = (4, 0, len(text))
+    for found in _BREAK.finditer(text, AIM // 2):
+        lines = found[0].count("\n")
+        rank = 0 if lines > 1 else 1 if lines else 2 if text[found.start() - 1] in _ENDS else 3
+        best = min(best, (rank, abs(found.end() - AIM), found.end()))
+    return best[2]

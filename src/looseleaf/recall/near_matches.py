@@ -1,7 +1,8 @@
-"""Terms that stand for a word which no text has: misspelt, within a compound, or a compound itself.
+"""Near matches: terms for a word that no text has (misspelled, within a compound, or a compound itself), and texts
+that are like a question by meaning.
 
-The index has the vocabulary and finds candidates; here is said which of them count, and how much (a factor below 1).
-What was asked for exactly is never here: a term is not its own misspelling, nor its own part.
+The index finds candidates in its vocabulary; this module says which count, and how much (a factor below 1). An exact
+term is never here: it is not its own misspelling, nor its own part.
 """
 
 from __future__ import annotations
@@ -19,222 +20,26 @@ if TYPE_CHECKING:
     from looseleaf.index.embed import Background, Embedder
     from looseleaf.index.protocol import Doc, Index, Only
     from looseleaf.index.vectors import Vectors
-    from looseleaf.recall.hits import Read
+    from looseleaf.recall.hits import HitReader
+    from looseleaf.recall.ranking import Doc
 
 
-# Search by meaning: which items are like the question, by vectors of an embedder (extra `semantic`; off
-# by default).
-
-VIEW = "views/vectors"
-OFF, MINILM = "off", "minilm"
-KEY = "LOOSELEAF_SEMANTIC_KEY"
-"""The environment variable with the key of an address, if it wants one."""
-
-_LIKEST = 100
-"""Items that are candidates because they are like the question."""
-
-_AT_ONCE = 256
-"""Texts that are handed to the background for one question, or embedded at once: they have to be read first."""
-
-_AGAIN = 1024
-"""Items that are looked at again for each question: what replaces the newest ones gets their numbers."""
-
-_LOOKED = 8192
-"""Items that are looked at at once where all are: each look passes over all the vectors."""
-
-_MARK = "vectors:"
-_DIGITS = 18
-"""Of a number that SQLite takes."""
-
-
-class Meaning:
-    """`setting`: minilm, or the address of an endpoint and the name of its model, with a blank between."""
-
-    def __init__(
-        self, folder: str, setting: str, embedder: Embedder | None, note: Callable[[str], None]
-    ) -> None:
-        self._folder = folder
-        self._setting = setting
-        self._given = embedder
-        self._note = note
-        self._loaded: tuple[Embedder, Vectors, Background] | None = None
-        self._pid = os.getpid()
-        self._is_broken = False
-
-    def _load(self) -> tuple[Embedder, Vectors, Background]:
-        if self._pid != os.getpid():  # the thread is the parent's, and may have held a lock
-            self._loaded, self._pid = None, os.getpid()
-        if self._loaded is None:
-            from looseleaf.index.embed import Background, named, need_numpy
-            from looseleaf.index.vectors import Vectors
-
-            need_numpy()
-            embedder = self._given or made(self._setting)
-            outer, *inner = VIEW.split("/")
-            views = os.path.join(self._folder, outer)
-            vectors = Vectors(os.path.join(views, *inner), named(embedder), inside=views)
-            self._loaded = embedder, vectors, Background(embedder, vectors)
-        return self._loaded
-
-    def close(self) -> None:
-        if self._loaded is not None and self._pid == os.getpid():
-            self._loaded[2].stop()
-
-    def _break(self, error: Refused) -> None:
-        """Not tried again: what fails once fails slowly for each question."""
-        self._is_broken = True
-        self._note(str(error))
-
-    def like(
-        self, query: str, index: Index, found: Sequence[Doc], only: Only
-    ) -> tuple[list[Doc], dict[int, float]]:
-        """Items that are like the question and were not found yet; and how like it each of all these is. That it cannot
-        be done is said once, and words do."""
-        if self._is_broken or not query.strip() or not index.last():
-            return [], {}
-        try:
-            from looseleaf.index.embed import embedded
-
-            embedder, vectors, _ = self._load()
-            asked = embedded(
-                embedder, [query]
-            )  # also before there are vectors: an embedder that is gone is told
-            likest = [number for number, _ in vectors.search(asked, _LIKEST)]
-            have = {doc.id for doc in found}
-            more = [doc for doc in index.by_hash(likest, only) if doc.id not in have]
-            hashes = index.hashes_of([*have, *(doc.id for doc in more)])
-            cosines = vectors.cosines(asked, set(hashes.values()))
-        except Refused as error:
-            self._break(error)
-            return [], {}
-        return more, {name: cosines[number] for name, number in hashes.items() if number in cosines}
-
-    # --- making vectors ----------------------------------------------------------------
-
-    def follow(self, index: Index, read: Read) -> None:
-        """Go on embedding what has no vector yet, in the background."""
-        if self._is_broken:
-            return
-        try:
-            _, vectors, background = self._load()
-            if background.wait(0):
-                if background.note is not None:
-                    self._note(background.note)
-                pending = self._pending(index, read, vectors)
-                if pending:
-                    background.start(lambda: pending)
-        except Refused as error:
-            self._break(error)
-
-    def _pending(self, index: Index, read: Read, vectors: Vectors) -> list[tuple[int, str]]:
-        """The next texts without a vector, by their hashes."""
-        known = _reached(index, vectors)
-        last = max(0, min(known, index.last()) - _AGAIN)
-        pending: dict[int, str] = {}
-        while not pending and (rows := list(index.hashes(last, _AGAIN))):
-            pending = _texts(index, read, _lacking(vectors, rows)[:_AT_ONCE])
-            if not pending:
-                last = rows[-1][0]
-        if last > known:
-            _reach(index, vectors, last)
-        return list(pending.items())
-
-    def embed(self, index: Index, read: Read, progress: Callable[[int, int], None] | None = None) -> int:
-        """Embed all that has no vector, or a damaged one; how many texts that were. Every item is looked at, whatever
-        was looked at before."""
-        from looseleaf.index.embed import embedded
-
-        embedder, vectors, background = self._load()
-        background.stop()
-        background.wait()
-        done = last = 0
-        while rows := list(index.hashes(last, _LOOKED)):
-            lacking = _lacking(vectors, rows)
-            for first in range(0, len(lacking), _AT_ONCE):
-                some = lacking[first : first + _AT_ONCE]
-                texts = _texts(index, read, some)
-                numbers = vectors.missing(texts)  # another process embeds as well
-                if numbers:
-                    done += vectors.add(numbers, embedded(embedder, [texts[number] for number in numbers]))
-                if progress is not None:
-                    progress(some[-1], index.last())
-            last = rows[-1][0]
-            _reach(index, vectors, last)
-        if progress is not None:
-            progress(last, last)
-        self._is_broken = False  # it was mended meanwhile
-        return done
-
-
-def _lacking(vectors: Vectors, rows: Sequence[tuple[int, int]]) -> list[int]:
-    """The items among them without a vector."""
-    missing = set(vectors.missing(number for _, number in rows))
-    return [name for name, number in rows if number in missing]
-
-
-def _texts(index: Index, read: Read, names: Sequence[int]) -> dict[int, str]:
-    """What is to be embedded of those items, by hash."""
-    texts: dict[int, str] = {}
-    for found in index.found(names):
-        if found.hash not in texts and (text := read(found)) is not None:
-            unsigned = _unsigned(text.text, found.speaker)
-            if (
-                unsigned.strip()
-            ):  # some servers refuse a text in which there is nothing, and all that come with it
-                texts[found.hash] = unsigned
-    return texts
-
-
-def _reached(index: Index, vectors: Vectors) -> int:
-    """The last item up to which all have vectors in those files: 0 for other files, and for what nobody wrote here."""
-    making, _, last = index.mark(f"{_MARK}{vectors.name}").partition(" ")
-    known = making == vectors.making != "" and last.isascii() and last.isdecimal() and len(last) < _DIGITS
-    return int(last) if known else 0
-
-
-def _reach(index: Index, vectors: Vectors, last: int) -> None:
-    try:
-        index.take(f"{_MARK}{vectors.name}", f"{vectors.making} {last}", ())
-    except OSError:
-        pass  # it is looked at again
-
-
-def _unsigned(text: str, speaker: str) -> str:
-    """Without the name of who says it before it: to a model, texts that begin alike are alike."""
-    begin = f"{speaker}: "
-    return text[len(begin) :] if speaker and text[: len(begin)].casefold() == begin else text
-
-
-def made(setting: str) -> Embedder:
-    """The embedder that a setting names."""
-    from looseleaf.index import embed
-
-    if setting == MINILM:
-        return embed.minilm()
-    address, _, model = setting.partition(" ")
-    if not model.strip():
-        raise Refused(
-            f"Nothing was compared by meaning: `semantic` is {setting!r}. Set it to `minilm`, or to the address of an "
-            "endpoint and the name of its model, as in `http://localhost:11434/v1 nomic-embed-text`."
-        )
-    key: Any = os.environ.get(KEY)
-    return embed.endpoint(address, model.strip(), key)
-
+# --- other spellings and compounds -------------------------------------------------------
 
 _COMPOUNDING = ("german", "dutch", "swedish", "danish", "norwegian", "finnish")
 _LINKS = ("es", "en", "er", "s", "n", "e")
-"""What stands between the words of a compound: Arbeit-s-vertrag, Sonne-n-schirm."""
+"""Links between the words of a compound: Arbeit-s-vertrag, Sonne-n-schirm."""
 
 _SHORTEST = 9
-"""A word of fewer letters is not taken for a compound."""
+"""Fewest letters of a compound."""
 
 _LONG = 6
-"""A part of fewer letters stands in the middle of a word by chance."""
+"""Fewest letters of a part in the middle: shorter ones occur by chance."""
 
 
-def close(term: str, candidates: Iterable[str]) -> list[tuple[str, float]]:
-    """The candidates that `term` may be a misspelling of, the likeliest first."""
-    allowed = _errors(term)
+def find_misspelled(term: str, candidates: Iterable[str]) -> list[tuple[str, float]]:
+    """Return the candidates that `term` may misspell, likeliest first."""
+    allowed = _allowed_errors(term)
     if not allowed:
         return []
     found = []
@@ -252,15 +57,15 @@ def close(term: str, candidates: Iterable[str]) -> list[tuple[str, float]]:
     return sorted(found, key=lambda each: (-each[1], each[0]))
 
 
-def _errors(term: str) -> int:
-    """How many letters may be wrong: none in a number or a word of two or three letters."""
+def _allowed_errors(term: str) -> int:
+    """Return how many letters may be wrong: none in a number or a word of up to three letters."""
     if len(term) < 4 or not term.isalpha():
         return 0
     return 1 if len(term) < 8 else 2
 
 
 def distance(first: str, second: str, most: int) -> int:
-    """Letters left out, put in, changed or swapped with the next; `most + 1` stands for all that is more."""
+    """Count letters dropped, added, changed or swapped with the next; `most + 1` stands for any more."""
     if abs(len(first) - len(second)) > most:
         return most + 1
     start = 0
@@ -285,8 +90,8 @@ def distance(first: str, second: str, most: int) -> int:
     return min(row[-1], most + 1)
 
 
-def parts(term: str, candidates: Iterable[str]) -> list[tuple[str, float]]:
-    """The compounds among the candidates that end or begin with `term` or hold a long one; the closest first."""
+def find_compounds(term: str, candidates: Iterable[str]) -> list[tuple[str, float]]:
+    """Return the compounds among the candidates that end or begin with `term`, or contain a long one; closest first."""
     if len(term) < 4 or not term.isalpha():
         return []
     least = 3 if len(term) > 4 else 4
@@ -294,7 +99,7 @@ def parts(term: str, candidates: Iterable[str]) -> list[tuple[str, float]]:
     for candidate in dict.fromkeys(candidates):
         if len(candidate) - len(term) < least or not candidate.isalpha():
             continue
-        # The end is what a compound is (a Hausschlüssel is a key); the beginning only says of what sort.
+        # The end is the thing itself (a Hausschlüssel is a key); the beginning only its sort.
         if candidate.endswith(term):
             found.append((candidate, 0.7))
         elif candidate.startswith(term):
@@ -304,18 +109,18 @@ def parts(term: str, candidates: Iterable[str]) -> list[tuple[str, float]]:
     return sorted(found, key=lambda each: (-each[1], len(each[0]), each[0]))
 
 
-def pieces(word: str) -> list[str]:
-    """The terms to look for in the vocabulary, of which a long word (as it was asked) may be made."""
-    return list(dict.fromkeys(term for _, _, term in _pieces(word)))
+def cut_pieces(word: str) -> list[str]:
+    """Return the terms to look up, which a long word (as asked) may consist of."""
+    return list(dict.fromkeys(term for _, _, term in _find_pieces(word)))
 
 
-def made_of(word: str, known: Collection[str]) -> list[tuple[str, float]]:
-    """Those of `pieces(word)` that are known terms and together are most of the word. The factor is a piece's share.
+def join_pieces(word: str, known: Collection[str]) -> list[tuple[str, float]]:
+    """Return the known terms among `cut_pieces(word)` that make up most of the word. The factor is a piece's share.
 
-    The pieces are chosen so that they cover the most letters, with as few pieces as that takes.
+    The chosen pieces cover the most letters, with the fewest pieces.
     """
     spans: dict[tuple[int, int], str] = {}
-    for start, end, term in _pieces(word):
+    for start, end, term in _find_pieces(word):
         if term in known:
             spans.setdefault((start, end), term)
     length = len(stems.fold(word))
@@ -333,8 +138,8 @@ def made_of(word: str, known: Collection[str]) -> list[tuple[str, float]]:
     return [(spans[span], round(0.8 * (span[1] - span[0]) / length, 3)) for span in chosen]
 
 
-def _pieces(word: str) -> list[tuple[int, int, str]]:
-    """Where a piece begins and ends in the folded word, and its term."""
+def _find_pieces(word: str) -> list[tuple[int, int, str]]:
+    """Return each piece's start and end in the folded word, and its term."""
     plain = stems.fold(word)
     if not _SHORTEST <= len(plain) <= 40 or not plain.isalpha():
         return []
@@ -354,3 +159,196 @@ def _pieces(word: str) -> list[tuple[int, int, str]]:
                 if piece.endswith(link) and end - len(link) >= 4
             ]
     return [each for each in found if len(each[2]) >= 4]
+
+
+# --- search by meaning: vectors of an embedder (extra `semantic`; off by default) -----------
+
+VIEW = "views/vectors"
+OFF, MINILM = "off", "minilm"
+KEY = "LOOSELEAF_SEMANTIC_KEY"
+"""The environment variable with an endpoint's key, if it needs one."""
+
+_LIKEST = 100
+"""Candidates by likeness."""
+
+_AT_ONCE = 256
+"""Texts to give the background for one question, or to embed at once: they must be read first."""
+
+_AGAIN = 1024
+"""Items to check again for each question: a replacement gets the number of the newest."""
+
+_LOOKED = 8192
+"""Items to check at once in a full pass: each check reads all vectors."""
+
+_MARK = "vectors:"
+_DIGITS = 18
+"""Digits of a number that SQLite takes."""
+
+
+class Meaning:
+    """Search by meaning. `setting`: minilm, or an endpoint's address and its model's name, separated by a blank."""
+
+    def __init__(
+        self, folder: str, setting: str, embedder: Embedder | None, note: Callable[[str], None]
+    ) -> None:
+        self._folder = folder
+        self._setting = setting
+        self._given = embedder
+        self._note = note
+        self._loaded: tuple[Embedder, Vectors, Background] | None = None
+        self._pid = os.getpid()
+        self._is_broken = False
+
+    def _load(self) -> tuple[Embedder, Vectors, Background]:
+        if self._pid != os.getpid():  # the thread stayed in the parent, and may have held a lock
+            self._loaded, self._pid = None, os.getpid()
+        if self._loaded is None:
+            from looseleaf.index.embed import Background, named, need_numpy
+            from looseleaf.index.vectors import Vectors
+
+            need_numpy()
+            embedder = self._given or create_embedder(self._setting)
+            outer, *inner = VIEW.split("/")
+            views = os.path.join(self._folder, outer)
+            vectors = Vectors(os.path.join(views, *inner), named(embedder), inside=views)
+            self._loaded = embedder, vectors, Background(embedder, vectors)
+        return self._loaded
+
+    def close(self) -> None:
+        if self._loaded is not None and self._pid == os.getpid():
+            self._loaded[2].stop()
+
+    def _disable(self, error: Refused) -> None:
+        """Stop trying: what fails once fails slowly for each question."""
+        self._is_broken = True
+        self._note(str(error))
+
+    def find_like(
+        self, query: str, index: Index, found: Sequence[Doc], only: Only
+    ) -> tuple[list[Doc], dict[int, float]]:
+        """Return new items that are like the question, and how like it each item is. If that fails, note it once and
+        search by words alone."""
+        if self._is_broken or not query.strip() or not index.last():
+            return [], {}
+        try:
+            from looseleaf.index.embed import embedded
+
+            embedder, vectors, _ = self._load()
+            asked = embedded(embedder, [query])  # even without vectors: reports a missing embedder
+            likest = [number for number, _ in vectors.search(asked, _LIKEST)]
+            have = {doc.id for doc in found}
+            more = [doc for doc in index.by_hash(likest, only) if doc.id not in have]
+            hashes = index.hashes_of([*have, *(doc.id for doc in more)])
+            cosines = vectors.cosines(asked, set(hashes.values()))
+        except Refused as error:
+            self._disable(error)
+            return [], {}
+        return more, {name: cosines[number] for name, number in hashes.items() if number in cosines}
+
+    # --- making vectors ----------------------------------------------------------------
+
+    def embed_later(self, index: Index, read: HitReader) -> None:
+        """Embed texts without a vector, in the background."""
+        if self._is_broken:
+            return
+        try:
+            _, vectors, background = self._load()
+            if background.wait(0):
+                if background.note is not None:
+                    self._note(background.note)
+                pending = self._find_pending(index, read, vectors)
+                if pending:
+                    background.start(lambda: pending)
+        except Refused as error:
+            self._disable(error)
+
+    def _find_pending(self, index: Index, read: HitReader, vectors: Vectors) -> list[tuple[int, str]]:
+        """Return the next texts without a vector, by hash."""
+        known = _read_progress(index, vectors)
+        last = max(0, min(known, index.last()) - _AGAIN)
+        pending: dict[int, str] = {}
+        while not pending and (rows := list(index.hashes(last, _AGAIN))):
+            pending = _read_texts(index, read, _find_missing(vectors, rows)[:_AT_ONCE])
+            if not pending:
+                last = rows[-1][0]
+        if last > known:
+            _save_progress(index, vectors, last)
+        return list(pending.items())
+
+    def embed(self, index: Index, read: HitReader, progress: Callable[[int, int], None] | None = None) -> int:
+        """Embed all texts without a sound vector; return how many. Check every item, also those checked before."""
+        from looseleaf.index.embed import embedded
+
+        embedder, vectors, background = self._load()
+        background.stop()
+        background.wait()
+        done = last = 0
+        while rows := list(index.hashes(last, _LOOKED)):
+            lacking = _find_missing(vectors, rows)
+            for first in range(0, len(lacking), _AT_ONCE):
+                some = lacking[first : first + _AT_ONCE]
+                texts = _read_texts(index, read, some)
+                numbers = vectors.missing(texts)  # another process may embed as well
+                if numbers:
+                    done += vectors.add(numbers, embedded(embedder, [texts[number] for number in numbers]))
+                if progress is not None:
+                    progress(some[-1], index.last())
+            last = rows[-1][0]
+            _save_progress(index, vectors, last)
+        if progress is not None:
+            progress(last, last)
+        self._is_broken = False  # it works again
+        return done
+
+
+def _find_missing(vectors: Vectors, rows: Sequence[tuple[int, int]]) -> list[int]:
+    """Return the items without a vector."""
+    missing = set(vectors.missing(number for _, number in rows))
+    return [name for name, number in rows if number in missing]
+
+
+def _read_texts(index: Index, read: HitReader, names: Sequence[int]) -> dict[int, str]:
+    """Return the texts to embed of these items, by hash."""
+    texts: dict[int, str] = {}
+    for found in index.found(names):
+        if found.hash not in texts and (text := read(found)) is not None:
+            unsigned = _strip_speaker(text.text, found.speaker)
+            if unsigned.strip():  # some servers refuse an empty text, and the whole batch with it
+                texts[found.hash] = unsigned
+    return texts
+
+
+def _read_progress(index: Index, vectors: Vectors) -> int:
+    """Return the last item up to which all have vectors in these files; 0 for other files or a foreign mark."""
+    making, _, last = index.mark(f"{_MARK}{vectors.name}").partition(" ")
+    known = making == vectors.making != "" and last.isascii() and last.isdecimal() and len(last) < _DIGITS
+    return int(last) if known else 0
+
+
+def _save_progress(index: Index, vectors: Vectors, last: int) -> None:
+    try:
+        index.take(f"{_MARK}{vectors.name}", f"{vectors.making} {last}", ())
+    except OSError:
+        pass  # it is checked again
+
+
+def _strip_speaker(text: str, speaker: str) -> str:
+    """Drop the speaker's name before a text: to a model, texts that begin alike are alike."""
+    begin = f"{speaker}: "
+    return text[len(begin) :] if speaker and text[: len(begin)].casefold() == begin else text
+
+
+def create_embedder(setting: str) -> Embedder:
+    """Create the embedder that a setting names."""
+    from looseleaf.index import embed
+
+    if setting == MINILM:
+        return embed.minilm()
+    address, _, model = setting.partition(" ")
+    if not model.strip():
+        raise Refused(
+            f"`semantic` is {setting!r}. Set it to `minilm`, or to the address of an "
+            "endpoint and the name of its model, as in `http://localhost:11434/v1 nomic-embed-text`."
+        )
+    key: Any = os.environ.get(KEY)
+    return embed.endpoint(address, model.strip(), key)

@@ -1,4 +1,4 @@
-"""Opening what recall found: from a hit to the talk, the page or the entry that it stands in."""
+"""Open a hit: show the talk, page or entry around it. Retrieve: collect hits for a snapshot."""
 
 from __future__ import annotations
 
@@ -37,25 +37,123 @@ if TYPE_CHECKING:
         def recall(self) -> Recall: ...
 
 
-# Retrieve: a bundle of what was done last and of what is known, for a snapshot (seed 004 §5, §18).
+# --- open --------------------------------------------------------------------------------
+
+_LINES = re.compile(r"(.+\.md)#([0-9]{1,7})(?:-([0-9]{1,7}))?")
+_AROUND = 5
+"""Lines of a page to show before and after the hit."""
+
+
+@frozen
+class Opened:
+    """A hit with its surroundings. `kind`: trace, fact, page or entry."""
+
+    where: str
+    kind: str
+    text: str
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"where": self.where, "kind": self.kind, "text": self.text}
+
+
+def open_hit(parts: Needs, where: object) -> Opened:
+    """Open a hit by its name: a trace's or a fact's id, `page.md#5-9`, `topic/entry`."""
+    from looseleaf.base.ids import is_id
+
+    if not isinstance(where, str) or not where.strip():
+        raise Refused("No hit was named. Give what recall calls it, as `where` or behind the └.")
+    where = where.strip()
+    if (lines := _LINES.fullmatch(where)) is not None:
+        return Opened(where, "page", _show_page(parts, lines[1], int(lines[2]), int(lines[3] or lines[2])))
+    if where.endswith(".md"):
+        return Opened(where, "page", _show_page(parts, where))
+    if where.startswith("f_"):
+        return Opened(where, "fact", _show_fact(parts, where))
+    if is_id(where):
+        found = parts.recall.trace(where)
+        if found is not None:
+            return Opened(where, "trace", _show_turn(parts, *found))
+        return Opened(where, "entry", _show_entry(parts, where))
+    if is_id(where.rpartition("/")[2]):
+        return Opened(where, "entry", _show_entry(parts, where))
+    raise Refused(
+        f"{where!r:.80} is no hit. Give what recall calls it: an id, `topic/entry`, or `page.md#5-9`."
+    )
+
+
+def _show_page(parts: Needs, path: str, first: int | None = None, last: int | None = None) -> str:
+    page = parts.pages.page(page_path(path))
+    if not page.exists:
+        raise Refused(f"There is no page {path}. `looseleaf index` lists them.")
+    lines = [line.rstrip("\r\n") for line in split_lines(page.text)]
+    if first is None or last is None:
+        return page.text.rstrip("\n")
+    if not 1 <= first <= last <= len(lines):
+        count = f"{len(lines)} line{'s' * (len(lines) != 1)}"
+        raise Refused(f"{path} has no lines {first} to {last}; it has {count}. Recall it again.")
+    shown = range(max(first - _AROUND, 1), min(last + _AROUND, len(lines)) + 1)
+    width = len(str(shown[-1]))
+    return "\n".join(
+        f"{'>' if first <= number <= last else ' '} {number:>{width}}  {lines[number - 1]}"
+        for number in shown
+    )
+
+
+def _show_fact(parts: Needs, name: str) -> str:
+    from looseleaf.recall.items import fact_text
+
+    fact = parts.notebook.find(name)
+    place = f"{fact.path}:{fact.line}" if fact.path and fact.line else "on no page now"
+    sources = (f"  {each.source} ({each.origin}): {each.text}" for each in parts.notebook.sources(fact))
+    known = f"  {fact.status}, {fact.level or 'of no known level'}, {place}"
+    return "\n".join((fact_text(fact), known, *sources))
+
+
+def _show_turn(parts: Needs, trace: Trace, stream: str) -> str:
+    """Show the turn of a trace, of any agent."""
+    from looseleaf.log.trace_messages import LABELS, said
+    from looseleaf.log.turns import one_turn
+
+    turn = one_turn(parts.context.store, stream, trace.turn_id)
+    traces = turn.traces if turn is not None else ()
+    if all(each.id != trace.id for each in traces):
+        traces = (trace,)  # another turn has the same name
+    lines = [f"{trace.turn_id} of session {trace.session_id or '?'}"]
+    for each in traces:
+        text = "\n    ".join(said(each).split("\n"))
+        lines.append(f"{'>' if each.id == trace.id else ' '} {LABELS[each.trace_type]}: {text}")
+    return "\n".join(lines)
+
+
+def _show_entry(parts: Needs, name: str) -> str:
+    from looseleaf.log.entries import FOLDER
+    from looseleaf.recall.items import summary_text
+
+    entry = parts.conversation.entry(name)
+    document = parts.context.store.get(f"{FOLDER}/{entry.reference}/raw.md")
+    raw = document.data.decode("utf-8", "replace").strip() if document is not None else ""
+    return "\n\n".join(part for part in (summary_text(entry.summary), raw) if part)
+
+
+# --- retrieve: what was done last and what is known ----------------------------------------
 
 EPISODIC = ("episode", "entry")
 SEMANTIC = ("fact",)
 
 _LOOKED_AT = 400
-"""Items of a sort, the newest, among which the ones that matter are chosen."""
+"""The newest items of a kind, among which the weightiest are chosen."""
 
 _HALF_LIFE_DAYS = 60.0
-"""Days after which being new counts half: about as long as what people are busy with."""
+"""Days after which novelty counts half: about as long as people stay busy with something."""
 
 _DAY = 86_400.0
 _SALIENCE = 0.5
-"""Of what nobody has weighed."""
+"""The salience of an unweighed item."""
 
 
 @frozen
 class Bundle:
-    """What a snapshot is made of: what was done, the newest last, and what is known, the weightiest first."""
+    """The material of a snapshot: what was done, newest last, and what is known, weightiest first."""
 
     episodic: tuple[Hit, ...]
     semantic: tuple[Hit, ...]
@@ -69,126 +167,28 @@ def retrieve(
 ) -> Bundle:
     for name, value in (("max_episodic", max_episodic), ("max_semantic", max_semantic)):
         if type(value) is not int or value < 0:
-            raise Refused(
-                f"Nothing was retrieved: `{name}` must be a whole number of at least 0, not {value!r}."
-            )
+            raise Refused(f"`{name}` must be a whole number of at least 0, not {value!r}.")
     asked = recall(question) if question is not None else ()
-    episodic = _filled(recall, asked, EPISODIC, max_episodic, now)
-    semantic = _filled(recall, asked, SEMANTIC, max_semantic, now)
+    episodic = _fill_kinds(recall, asked, EPISODIC, max_episodic, now)
+    semantic = _fill_kinds(recall, asked, SEMANTIC, max_semantic, now)
     return Bundle(tuple(sorted(episodic, key=lambda hit: (hit.ts or 0.0, hit.where))), tuple(semantic))
 
 
-def _filled(recall: Recall, asked: Sequence[Hit], kinds: tuple[str, ...], most: int, now: float) -> list[Hit]:
-    """What was asked for, and then what weighs most."""
+def _fill_kinds(
+    recall: Recall, asked: Sequence[Hit], kinds: tuple[str, ...], most: int, now: float
+) -> list[Hit]:
+    """Return the hits asked for, then the weightiest others."""
     found = [hit for hit in asked if hit.kind in kinds][:most]
     have = {hit.where for hit in found}
     if len(found) < most:
         newest = [hit for hit in recall.newest(Only(kinds=kinds), _LOOKED_AT) if hit.where not in have]
-        newest.sort(key=lambda hit: (-weight(hit, now), hit.where))
+        newest.sort(key=lambda hit: (-weigh_hit(hit, now), hit.where))
         found += newest[: most - len(found)]
     return found
 
 
-def weight(hit: Hit, now: float) -> float:
-    """How much it matters, by its salience and by how new it is; a fact's salience is the person's score, if any."""
+def weigh_hit(hit: Hit, now: float) -> float:
+    """Return how much a hit matters, by salience and novelty; a fact's salience is the user's score, if any."""
     age = max(now - hit.ts, 0.0) / _DAY if hit.ts is not None else _HALF_LIFE_DAYS * 4
     salience = hit.parts.get("salience", _SALIENCE)
     return float(salience + 0.5 ** (age / _HALF_LIFE_DAYS))
-
-
-_LINES = re.compile(r"(.+\.md)#([0-9]{1,7})(?:-([0-9]{1,7}))?")
-_AROUND = 5
-"""Lines of a page before and after what was found."""
-
-
-@frozen
-class Opened:
-    """What stands at a place, with what is around it. `kind`: trace, fact, page or entry."""
-
-    where: str
-    kind: str
-    text: str
-
-    def to_dict(self) -> dict[str, Any]:
-        return {"where": self.where, "kind": self.kind, "text": self.text}
-
-
-def open_hit(parts: Needs, where: object) -> Opened:
-    """By what a hit is called: a trace's or a fact's id, `page.md#5-9`, `topic/entry`."""
-    from looseleaf.base.ids import is_id
-
-    if not isinstance(where, str) or not where.strip():
-        raise Refused(
-            "Nothing was opened: no hit was named. Give what recall calls it, as `where` or behind the └."
-        )
-    where = where.strip()
-    if (lines := _LINES.fullmatch(where)) is not None:
-        return Opened(where, "page", _page(parts, lines[1], int(lines[2]), int(lines[3] or lines[2])))
-    if where.endswith(".md"):
-        return Opened(where, "page", _page(parts, where))
-    if where.startswith("f_"):
-        return Opened(where, "fact", _fact(parts, where))
-    if is_id(where):
-        found = parts.recall.trace(where)
-        if found is not None:
-            return Opened(where, "trace", _talk(parts, *found))
-        return Opened(where, "entry", _entry(parts, where))
-    if is_id(where.rpartition("/")[2]):
-        return Opened(where, "entry", _entry(parts, where))
-    raise Refused(
-        f"Nothing was opened: {where!r} is no hit. Give what recall calls it: an id, `topic/entry`, or `page.md#5-9`."
-    )
-
-
-def _page(parts: Needs, path: str, first: int | None = None, last: int | None = None) -> str:
-    page = parts.pages.page(page_path(path))
-    if not page.exists:
-        raise Refused(f"Nothing was opened: there is no page {path}. `looseleaf index` lists them.")
-    lines = [line.rstrip("\r\n") for line in split_lines(page.text)]
-    if first is None or last is None:
-        return page.text.rstrip("\n")
-    if not 1 <= first <= last <= len(lines):
-        there = f"it has {len(lines)} line{'s' * (len(lines) != 1)}"
-        raise Refused(f"Nothing was opened: {path} has no lines {first} to {last}; {there}. Recall it again.")
-    shown = range(max(first - _AROUND, 1), min(last + _AROUND, len(lines)) + 1)
-    width = len(str(shown[-1]))
-    return "\n".join(
-        f"{'>' if first <= number <= last else ' '} {number:>{width}}  {lines[number - 1]}"
-        for number in shown
-    )
-
-
-def _fact(parts: Needs, name: str) -> str:
-    from looseleaf.recall.items import fact_text
-
-    fact = parts.notebook.find(name)
-    place = f"{fact.path}:{fact.line}" if fact.path and fact.line else "on no page now"
-    sources = (f"  {each.source} ({each.origin}): {each.text}" for each in parts.notebook.sources(fact))
-    known = f"  {fact.status}, {fact.level or 'of no known level'}, {place}"
-    return "\n".join((fact_text(fact), known, *sources))
-
-
-def _talk(parts: Needs, trace: Trace, stream: str) -> str:
-    """The turn that a trace belongs to, whichever agent's it is."""
-    from looseleaf.log.trace_messages import LABELS, said
-    from looseleaf.log.turns import one_turn
-
-    turn = one_turn(parts.context.store, stream, trace.turn_id)
-    traces = turn.traces if turn is not None else ()
-    if all(each.id != trace.id for each in traces):
-        traces = (trace,)  # of a turn that is called as another one is
-    lines = [f"{trace.turn_id} of session {trace.session_id or '?'}"]
-    for each in traces:
-        text = "\n    ".join(said(each).split("\n"))
-        lines.append(f"{'>' if each.id == trace.id else ' '} {LABELS[each.trace_type]}: {text}")
-    return "\n".join(lines)
-
-
-def _entry(parts: Needs, name: str) -> str:
-    from looseleaf.log.entries import FOLDER
-    from looseleaf.recall.items import summary_text
-
-    entry = parts.conversation.entry(name)
-    document = parts.context.store.get(f"{FOLDER}/{entry.reference}/raw.md")
-    raw = document.data.decode("utf-8", "replace").strip() if document is not None else ""
-    return "\n\n".join(part for part in (summary_text(entry.summary), raw) if part)

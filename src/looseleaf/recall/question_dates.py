@@ -1,12 +1,11 @@
-"""The time that a question names or implies: which days it asks about, and how surely.
+"""The time that a question names or implies: which days, and how surely. A question *for* a time ("When did we move?")
+names none.
 
-A question *for* a time ("When did we move?") names none.
-
-Days are those of UTC, and dates are read as `language/dates.py` reads them, in the past where they may be either. On
-top of that: sides ("before 2024"), ranges, parts ("late May"), days counted from a date ("the Monday before 24 July"),
-events ("after the wedding", which the caller finds and then gives to `placed`), and vague words ("recently"). Words
-that only look like dates are none: the verbs may and march, April and June where they are people, counts.
-The words of a question are looked at first: one without any word of time costs no pattern of dates.
+Days are UTC. Dates are read as in `language/dates.py`, in the past where either is possible. Added here: sides ("before
+2024"), ranges, parts ("late May"), days counted from a date ("the Monday before 24 July"), events ("after the wedding",
+which the caller finds and passes to `place_event`), and vague words ("recently"). Words that only look like dates are
+none: the verbs may and march, April and June as people, counts. Words are checked first: a question without a time word
+compiles no date pattern.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from looseleaf.recall.when import Side
 
 
-# An event that a question takes for its time: "before the move", "seit der Operation", "搬家之前".
+# --- events as times: "before the move", "seit der Operation", "搬家之前" ------------------
 
 PLAIN, DOUBTFUL = 0.6, 0.4
 """How surely a time is meant. German "vor" is as often a place, "nach" an aim; "after getting home" may be a habit."""
@@ -72,18 +71,18 @@ _BEFORE = frozenset("before,prior to,until,till,vor,bevor,avant,antes".split(","
 
 
 def read_event(text: str) -> tuple[str, str, Side, float] | None:
-    """The event's words, the words that name it as a time, the side, and how sure it is; None if there is none."""
+    """Return the event's words, the words that make it a time, the side, and how sure it is; None if there is none."""
     for pattern, strength in ((_CLAUSE, PLAIN), (_THING, PLAIN), (_DOING, DOUBTFUL)):
         for match in pattern.finditer(text):
             if match[1].lower() == "since" and pattern is _THING and _REASON.search(match[2]):
                 continue
-            made = _made(match[1], match[2], match[0], strength)
+            made = _build_event(match[1], match[2], match[0], strength)
             if made is not None:
                 return made
     for pattern in (_GERMAN, _ROMANCE):
         for match in pattern.finditer(text):
             side, name = (match[1], match[2]) if match[1] else (match[3], match[4])
-            made = _made(side, name, match[0], DOUBTFUL)
+            made = _build_event(side, name, match[0], DOUBTFUL)
             if made is not None:
                 return made
     for match in _WIDE.finditer(text):
@@ -93,7 +92,7 @@ def read_event(text: str) -> tuple[str, str, Side, float] | None:
     return None
 
 
-def _made(side: str, name: str, said: str, strength: float) -> tuple[str, str, Side, float] | None:
+def _build_event(side: str, name: str, said: str, strength: float) -> tuple[str, str, Side, float] | None:
     short = _ENDS.sub("", f" {name}").strip()
     if not short or _NO_EVENT.match(short):
         return None
@@ -101,37 +100,41 @@ def _made(side: str, name: str, said: str, strength: float) -> tuple[str, str, S
     return short, said, "before" if side.lower() in _BEFORE else "after", strength
 
 
+# --- the time of a question --------------------------------------------------------------
+
 _LOOKED_AT = 2_000
-"""Characters of a question: nobody says later than that which time is meant."""
+"""Characters of a question to search: a time never comes later."""
 
 
 _VAGUE, _LATEST = 0.3, 0.25
 _VAGUE_DAYS, _LATEST_DAYS = 30, 90
 
 
-def asked_time(query: str, now: float) -> When | None:
-    """The time that `query` names or implies when it is asked at `now`."""
+def read_time(query: str, now: float) -> When | None:
+    """Return the time that `query` names or implies when asked at `now`."""
     if not FIRST <= now < LAST:
         return None
     text = query[:_LOOKED_AT]
     lowered = text.lower()
-    words = set(_WORD.findall(lowered))
-    if _promises_date(lowered, words):
+    if may_name_date(lowered):
         from looseleaf.recall.question_spans import read_span
 
         named = read_span(text, now)
         if named is not None:
             first, last, strength, said, side = named
             return When(first, last, strength, said, side)
-    if not words.isdisjoint(_SIDE_WORDS) or _WIDE_SIDE.search(text):
+    if not _SIDE_WORDS.isdisjoint(_WORD.findall(lowered)) or _WIDE_SIDE.search(text):
         event = read_event(text)
         if event is not None:
             name, said, side, strength = event
             return When(FIRST, day_after(now), strength, said, side, name)
-    return _vague(text, lowered, now)
+    return _read_vague(text, lowered, now)
 
 
-def _promises_date(lowered: str, words: set[str]) -> bool:
+def may_name_date(text: str) -> bool:
+    """True if the words of a text promise a date; cheap, and never False for a text with one."""
+    lowered = text.lower()
+    words = set(_WORD.findall(lowered))
     if not words.isdisjoint(_DATE_WORDS) or _HINT.search(lowered):
         return True
     return not words.isdisjoint(_UNSURE_WORDS) and not (
@@ -139,7 +142,7 @@ def _promises_date(lowered: str, words: set[str]) -> bool:
     )
 
 
-def _vague(text: str, lowered: str, now: float) -> When | None:
+def _read_vague(text: str, lowered: str, now: float) -> When | None:
     for pattern, days, strength in ((_RECENTLY, _VAGUE_DAYS, _VAGUE), (_LAST_TIME, _LATEST_DAYS, _LATEST)):
         match = re.search(pattern, lowered)
         if match:
@@ -162,7 +165,7 @@ _WORD = lazy(r"[^\W\d_]+")
 _HINT = lazy(
     r"(?:19|20)\d\d|\d(?:st|nd|rd|th)\b|[年月日周週星礼天今明昨前去後后先来曜]|あさって|おととい|\bun an\b"
 )
-"""What names a date without a word of the lists below."""
+"""Dates without a word of the lists below."""
 _FIGURE = lazy("[0-9]")
 _DATE_WORDS = frozenset(
     "today tonight tomorrow yesterday heute morgen übermorgen gestern vorgestern aujourd demain hier hoy mañana "
@@ -188,8 +191,8 @@ _PARTNERS = frozenset(
     "from on by since until till before after im seit bis ab depuis desde around early late mid for during "
     "throughout all between avant après nach".split()
 )
-"""In every date that `language/dates.py` reads in a spaced script, there is a date word, or an unsure one beside a
-partner or a figure: "day", "may" and "last" alone are in too many questions."""
+"""Each date that `language/dates.py` reads in a spaced script has a date word, or an unsure one beside a partner or a
+figure: "day", "may" and "last" alone are in too many questions."""
 _SIDE_WORDS = frozenset(
     "before after since until till prior following vor nach seit bevor nachdem seitdem avant après apres depuis antes "
     "después despues desde tras".split()

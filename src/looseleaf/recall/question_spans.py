@@ -1,8 +1,8 @@
-"""The one span of days that a question asks about, made of its dates; read for `recall/question_dates.py`.
+"""The one span of days that a question asks about, from its dates; read for `recall/question_dates.py`.
 
-That imports this only where a word promises a date: the patterns take longer to make than a question to answer. Here
-are sides ("before 2024"), ranges, pieces ("late May"), days counted from a date or from today. Spans are counted in
-days since 1970, first and last included, until they are given as seconds.
+Imported only if a word promises a date: compiling the patterns takes longer than answering. Reads sides ("before
+2024"), ranges, pieces ("late May"), and days counted from a date or from today. Spans are days since 1970, first and
+last inclusive, until they are returned as seconds.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from looseleaf.recall.when import Side
 
 
-# The dates of a question: what only looks like one is dropped, what is one only in a question is added.
+# --- dates: drop words that only look like one, add those that are one only in a question ---
 
 _I = re.IGNORECASE
 _AHEAD = 0.3
-"""Of "in two weeks": in a question it is as often how long a thing took."""
+"""For "in two weeks": in a question it is as often a duration."""
 
 _LOWER_MONTH = lazy(
     r"\b(?:in|since|until|till|during|early|late|mid|en|depuis|avant|après) (?:may|march|mars)\b"
@@ -70,9 +70,9 @@ _NEXT_WORD = lazy(r"\s+([^\W_]+)")
 
 
 def dates_in(text: str, now: float) -> list[Part]:
-    """The dates that `text` names, in their order, none over another."""
-    text = _LOWER_MONTH.sub(_capital, text)
-    every = [*_found(text, now), *_more(text, now)]
+    """Return the dates that `text` names, in order, without overlaps."""
+    text = _LOWER_MONTH.sub(_capitalize_month, text)
+    every = [*_read_dates(text, now), *_read_question_dates(text, now)]
     every.sort(key=lambda part: (part.start, -part.end))
     kept: list[Part] = []
     for part in every:
@@ -81,26 +81,26 @@ def dates_in(text: str, now: float) -> list[Part]:
     return kept
 
 
-def _capital(match: re.Match[str]) -> str:
+def _capitalize_month(match: re.Match[str]) -> str:
     before, month = match[0].rsplit(" ", 1)
     return f"{before} {month.capitalize()}"
 
 
-def _found(text: str, now: float) -> Iterator[Part]:
+def _read_dates(text: str, now: float) -> Iterator[Part]:
     for dated in found(text, now, past=True):
-        strength = _strength(text, dated.start, dated.end)
+        strength = _rate_date(text, dated.start, dated.end)
         if strength:
             part = Part(dated.start, dated.end, days_of(dated.first), days_of(dated.last), strength)
-            yield _about(text, part, int(now // DAY))
+            yield _widen_ago(text, part, int(now // DAY))
 
 
-def _more(text: str, now: float) -> Iterator[Part]:
-    """What is a date only in a question: "during May", "summer 2021", "the 2023 budget"."""
+def _read_question_dates(text: str, now: float) -> Iterator[Part]:
+    """Read what is a date only in a question: "during May", "summer 2021", "the 2023 budget"."""
     today = date.fromordinal(int(now // DAY) + EPOCH)
     for match in _DURING.finditer(text):
         for dated in found(f"in {match[1].capitalize()}", now, past=True):
             start, end = match.span(1)
-            if _strength(text, start, end):
+            if _rate_date(text, start, end):
                 yield Part(start, end, days_of(dated.first), days_of(dated.last), 1.0)
     for match in _SEASON.finditer(text):
         season = (match[2] or match[3]).lower()
@@ -114,7 +114,7 @@ def _more(text: str, now: float) -> Iterator[Part]:
         yield Part(*match.span(), number_of(first), number_of(first) + 90, 1.0)
     for match in _YEAR_OF.finditer(text):
         year, (start, end) = int(match[1]), match.span(1)
-        if 1950 <= year <= today.year + 1 and _next_word(text, end) not in _COUNT_NOUNS:
+        if 1950 <= year <= today.year + 1 and _read_next_word(text, end) not in _COUNT_NOUNS:
             is_plain = not match[0].lower().startswith(("the", "my", "our", "his", "her", "your"))
             strength = 1.0 if is_plain else BARE
             yield Part(start, end, number_of(date(year, 1, 1)), number_of(date(year, 12, 31)), strength)
@@ -128,18 +128,18 @@ def number_of(day: date) -> int:
     return day.toordinal() - EPOCH
 
 
-def _next_word(text: str, end: int) -> str:
+def _read_next_word(text: str, end: int) -> str:
     match = _NEXT_WORD.match(text, end)
     return match[1] if match else ""
 
 
-def _strength(text: str, start: int, end: int) -> float:
-    """How surely the words from `start` to `end` are the date they look like; 0: they are none."""
+def _rate_date(text: str, start: int, end: int) -> float:
+    """Return how surely the words from `start` to `end` are a date; 0 if they are none."""
     said, after = text[start:end], text[end : end + 40]
     lowered = said.lower()
     last = _LAST_WORD.search(text, max(0, start - 40), start)
     preposition = last[1].lower() if last else ""
-    following = _next_word(text, end)
+    following = _read_next_word(text, end)
     if lowered == "hier":  # German for "here"
         return 1.0 if _FRENCH.search(text) else 0.0
     if _NOT_MONTHS.match(said) or (lowered in ("last week", "last weekend") and following in ("of", "in")):
@@ -159,7 +159,7 @@ def _strength(text: str, start: int, end: int) -> float:
         if _TITLED_DAY.search(text[max(0, start - 20) : start]) or _HABIT.match(after):
             return 0.0
         if preposition == "by":
-            return BARE  # as often the one to come
+            return BARE  # as often the next one
         return 0.9 if _ON.search(text[max(0, start - 20) : start]) else BARE
     if lowered.startswith("on the "):
         return 0.7
@@ -171,34 +171,36 @@ def _strength(text: str, start: int, end: int) -> float:
 _AGO = lazy(r"\bago$|^(?:vor|hace|il y a) |前$", _I)
 
 
-def _about(text: str, part: Part, today: int) -> Part:
-    """Nobody counts weeks to the day: "two weeks ago" is a few days, the more the longer ago."""
+def _widen_ago(text: str, part: Part, today: int) -> Part:
+    """Widen a count: "two weeks ago" is off by a few days, more the longer ago."""
     if part.first == part.last and _AGO.search(text[part.start : part.end]):
         wide = min((today - part.first) // 7, 14)
         return part._replace(first=part.first - wide, last=min(part.last + wide, today))
     return part
 
 
+# --- the span ----------------------------------------------------------------------------
+
 if TYPE_CHECKING:
     Named = tuple[float, float, float, str, Side]
-
+    """First second, second after the last, strength, words, side."""
 
 _MONTH_DAYS = 31
 _JOINED_DAYS = 92
 
 
 def read_span(text: str, now: float) -> Named | None:
-    """First second, second after the last, strength, words and side of what `text` names; None if no date."""
+    """Return the span that `text` names; None if it names no date."""
     today = int(now // DAY)
-    ranged = _range(text, now)
+    ranged = _read_range(text, now)
     if ranged is not None:
-        return _named(ranged, text, "in")
-    counted = _counted_back(text, today)
+        return _span_of(ranged, text, "in")
+    counted = _read_counted_back(text, today)
     if counted is not None:
-        return _named(counted, text, "in")
-    parts = [_narrowed(text, part) for part in dates_in(text, now)]
+        return _span_of(counted, text, "in")
+    parts = [_narrow_part(text, part) for part in dates_in(text, now)]
     for part in parts:
-        side, is_inside = _side(text, part)
+        side, is_inside = _read_side(text, part)
         if side == "before":
             end = (part.last + 1 if is_inside else part.first) * DAY
             return FIRST, end, part.strength, text[part.start : part.end], side
@@ -206,10 +208,10 @@ def read_span(text: str, now: float) -> Named | None:
             first = (part.first if is_inside else part.last + 1) * DAY
             last = day_after(now) if first < day_after(now) else LAST
             return first, last, part.strength, text[part.start : part.end], side
-    return _named(_joined(text, parts), text, "in") if parts else None
+    return _span_of(_join_parts(text, parts), text, "in") if parts else None
 
 
-def _named(part: Part, text: str, side: Side) -> Named:
+def _span_of(part: Part, text: str, side: Side) -> Named:
     said = text[part.start : part.end]
     return part.first * DAY, (part.last + 1) * DAY, part.strength, said, side
 
@@ -241,8 +243,8 @@ _BEFORE_IT = lazy(rf"(?<!\w)({one_of(map(re.escape, _SIDES))})\s+(?:the\s+)?$", 
 _AFTER_IT = lazy(r"(以前|之前|前に)|(以后|之后|以後|後に)|(以来|以降|から(?!.*まで))")
 
 
-def _narrowed(text: str, part: Part) -> Part:
-    """`part` as the words before it say: a piece of it, or days counted from it."""
+def _narrow_part(text: str, part: Part) -> Part:
+    """Narrow `part` by the words before it: a piece of it, or days counted from it."""
     before = text[max(0, part.start - 40) : part.start]
     piece = _PIECE.search(before)
     length = part.last - part.first + 1
@@ -266,12 +268,12 @@ def _narrowed(text: str, part: Part) -> Part:
     counted = _COUNTED_FROM.search(before)
     if counted and length <= 1:
         start = part.start - len(before) + counted.start()
-        first, last = _counted_from(part.first, counted)
+        first, last = _count_from(part.first, counted)
         return part._replace(start=start, first=first, last=last)
     return part
 
 
-def _counted_from(day: int, match: re.Match[str]) -> tuple[int, int]:
+def _count_from(day: int, match: re.Match[str]) -> tuple[int, int]:
     sign = 1 if match["side"].lower() in ("after", "following") else -1
     unit = match["unit"].lower()
     if unit in words.WEEKDAYS or unit == "weekend":
@@ -286,13 +288,13 @@ def _counted_from(day: int, match: re.Match[str]) -> tuple[int, int]:
         return (day + 1, day + wide) if sign > 0 else (day - wide, day - 1)
     if said in ("few", "several"):
         return tuple(sorted((day + sign * wide * 2, day + sign * wide * 6)))  # type: ignore[return-value]
-    count = _count(said)
+    count = _count_of(said)
     middle, about = day + sign * count * wide, count * wide // 7
     return middle - about, middle + about
 
 
-def _side(text: str, part: Part) -> tuple[Side, bool]:
-    """On which side of `part` the question looks, and whether `part` itself belongs to it."""
+def _read_side(text: str, part: Part) -> tuple[Side, bool]:
+    """Return the side of `part` that the question means, and whether `part` itself belongs to it."""
     before = _BEFORE_IT.search(text, max(0, part.start - 24), part.start)
     if before:
         return _SIDES[before[1].lower()]
@@ -331,19 +333,19 @@ _MANY_UNITS = frozenset("weeks months years wochen monaten monate jahren jahre s
 _FEW = {"few": 4, "several": 5, "paar": 4, "几": 4, "couple": 2, "couple of": 2, "a couple of": 2}
 
 
-def _count(said: str) -> int:
+def _count_of(said: str) -> int:
     return _FEW[said] if said in _FEW else int(said) if said.isdigit() else words.NUMBERS[said]
 
 
-def _counted_back(text: str, today: int) -> Part | None:
-    """ "The past two weeks", up to today, and "a few weeks ago"."""
+def _read_counted_back(text: str, today: int) -> Part | None:
+    """Read "the past two weeks", up to today, and "a few weeks ago"."""
     match = _BACK_FROM_NOW.search(text)
     if match:
         unit = next(filter(None, match.group("unit", "unit2", "unit3"))).lower()
         said = next(filter(None, match.group("count", "count2", "count3")), "").lower()
         wide = _UNIT_DAYS["month" if unit == "月" else words.UNITS[unit]]
         if said:
-            return Part(*match.span(), today - _count(said) * wide, today, 0.9)
+            return Part(*match.span(), today - _count_of(said) * wide, today, 0.9)
         if words.UNITS[unit] != "day" and unit in _MANY_UNITS:
             return Part(*match.span(), today - 4 * wide, today, BARE)
         # "Last week" alone is the week before this one.
@@ -358,9 +360,9 @@ def _counted_back(text: str, today: int) -> Part | None:
     return None
 
 
-def _range(text: str, now: float) -> Part | None:
+def _read_range(text: str, now: float) -> Part | None:
     for match in _RANGE.finditer(text):
-        last = _at_start(match[2], now)
+        last = _read_date_at_start(match[2], now)
         if last is None:
             continue
         said = match[1].removeprefix("the ").removesuffix(",")
@@ -370,16 +372,18 @@ def _range(text: str, now: float) -> Part | None:
                 continue
             first = last._replace(first=number_of(day.replace(day=int(said))))
         else:
-            read_first = _at_start(said, now)
+            read_first = _read_date_at_start(said, now)
             if read_first is None or read_first.end < len(said):
                 continue
             first = read_first
-        return Part(match.start(), match.start(2) + last.end, _before(first.first, last.last), last.last, 1.0)
+        return Part(
+            match.start(), match.start(2) + last.end, _move_before(first.first, last.last), last.last, 1.0
+        )
     return None
 
 
-def _at_start(said: str, now: float) -> Part | None:
-    """The date that `said` begins with, as it is read after a preposition."""
+def _read_date_at_start(said: str, now: float) -> Part | None:
+    """Return the date that `said` begins with, as read after a preposition."""
     for preposition in ("in", "on"):
         for dated in found(f"{preposition} {said[:1].upper()}{said[1:]}", now, past=True):
             start = dated.start - len(preposition) - 1
@@ -391,21 +395,21 @@ def _at_start(said: str, now: float) -> Part | None:
     return None
 
 
-def _before(first: int, last: int) -> int:
-    """`first`, so many years earlier that it is not after `last`: "from May to July 2023"."""
+def _move_before(first: int, last: int) -> int:
+    """Move `first` back by years until it is not after `last`: "from May to July 2023"."""
     if first <= last:
         return first
     day, end = date.fromordinal(first + EPOCH), date.fromordinal(last + EPOCH)
-    day = _in_year(day, end.year)
-    return number_of(day if day <= end else _in_year(day, end.year - 1))
+    day = _move_to_year(day, end.year)
+    return number_of(day if day <= end else _move_to_year(day, end.year - 1))
 
 
-def _in_year(day: date, year: int) -> date:
+def _move_to_year(day: date, year: int) -> date:
     return day.replace(year=year) if (day.month, day.day) != (2, 29) else date(year, 3, 1) - timedelta(1)
 
 
-def _joined(text: str, parts: Sequence[Part]) -> Part:
-    """One span of what is named: what two have in common, or both of them where they are joined and not far apart."""
+def _join_parts(text: str, parts: Sequence[Part]) -> Part:
+    """Join dates into one span: their overlap, or both if they are linked and not far apart."""
     one = max(parts, key=lambda part: part.strength)  # of equals the first
     for other in parts:
         if other is one or other.strength < BARE:
@@ -417,7 +421,7 @@ def _joined(text: str, parts: Sequence[Part]) -> Part:
             one = one._replace(first=first, last=last)
         elif wide.last - wide.first in (364, 365) and narrow.last - narrow.first < _MONTH_DAYS:
             year = date.fromordinal(wide.first + EPOCH).year
-            moved = number_of(_in_year(date.fromordinal(narrow.first + EPOCH), year))
+            moved = number_of(_move_to_year(date.fromordinal(narrow.first + EPOCH), year))
             one = narrow._replace(first=moved, last=moved + narrow.last - narrow.first)
         elif _WIDE_TO.fullmatch(between) or (
             _AND.fullmatch(between) and abs(one.first - other.first) <= _JOINED_DAYS

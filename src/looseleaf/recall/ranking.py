@@ -1,12 +1,11 @@
-"""Which items answer a question: by its words, what stands around them, who said it, when, and what it means.
+"""Rank the items that may answer a question: by words, neighbors, speaker, time and meaning.
 
-Each word counts by how rare it is (BM25), once in an item and again, less, in its neighbours; words that stand in the
-same session, the speaker and the time that the question names, and the likeness of meaning are added. Nothing here
-knows where items come from, and the same items in another order are ranked alike.
+Each word counts by how rare it is (BM25), once in an item and again, less, in its neighbors. Words in the same session,
+the speaker and time that the question names, and likeness of meaning add to that. Ranking does not know where items
+come from, and their order does not matter.
 
-Two things are told apart: the order of the items of one question, and whether the best of them is an answer at all.
-The first item's `score` says how surely the question has an answer here, 0..1, comparable between questions; the
-others' are the parts of it that their strength is of the first one's.
+Ordering items and deciding whether there is an answer are separate. The first item's `score`, 0..1, says how surely the
+question has an answer here, and compares between questions; the others' are scaled by their strength.
 """
 
 from __future__ import annotations
@@ -24,18 +23,259 @@ if TYPE_CHECKING:
     from looseleaf.index.protocol import Corpus, Doc
 
 
-# How strong each item is, as an answer to a question: the arithmetic of the ranking.
+if TYPE_CHECKING:
+
+    class Doc(NamedTuple):
+        """An item as the index has it. `terms` is one text; neighbors in a session differ by one in `seq`."""
+
+        id: Any
+        terms: str
+        session: int | None
+        seq: int
+        speaker: str
+        role: str
+        kind: str
+        ts: float | None
+        level: str | None
+
+    class Corpus(NamedTuple):
+        """The index's figures: items, their terms, items per asked term, mean lengths per sort."""
+
+        items: int
+        terms: int
+        df: Mapping[str, int]
+        means: Mapping[tuple[str, str], float]
+
+    class Query(NamedTuple):
+        """A question: its words, the speakers it names, the time it names (first, last, how surely)."""
+
+        words: Sequence[Any]
+        speakers: frozenset[str]
+        span: tuple[float, float, float] | None
+
+else:
+    Doc = namedtuple("Doc", "id terms session seq speaker role kind ts level")
+    Corpus = namedtuple("Corpus", "items terms df means")
+    Query = namedtuple("Query", "words speakers span")
+
+
+class Scored:
+    """An item that may answer, how surely, and the parts of that, computed on demand."""
+
+    __slots__ = ("_make", "id", "score")
+
+    def __init__(self, id: Any, score: float, make: Callable[[], dict[str, float]]) -> None:
+        self.id = id
+        self.score = score
+        self._make = make
+
+    @property
+    def parts(self) -> dict[str, float]:
+        return self._make()
+
+
+NOTHING = 1e-9
+"""A strength too small to count, and the share of a strength that is no part of it."""
+
+FAINT = 0.05
+"""The share that the least similar item gets of the most similar's: it is found, if there is room."""
+
+JUDGED = 10
+"""Items that decide whether there is an answer: the right one is among them, or is not shown."""
+
+NEIGHBORS = (-2, -1, 1, 2)
+
+
+def rank(
+    asked: Query,
+    docs: Sequence[Doc],
+    corpus: Corpus,
+    weights: Ranking,
+    cosines: Mapping[Any, float] | None = None,
+    limit: int = 100,
+) -> list[Scored]:
+    """Rank the items that may answer, best first, at most `limit`. `docs`: the candidates and their neighbors."""
+    words = weigh_words(asked, corpus, weights)
+    places = [
+        doc.session * FAR + doc.seq if doc.session is not None else -FAR * (at + 1)
+        for at, doc in enumerate(docs)
+    ]
+    found = match_words(docs, places, words, corpus, weights)
+    rows = measure_strengths(asked, docs, places, found, words, corpus, weights, cosines or {})
+    meant: dict[int, float] = {}
+    if cosines and rows:
+        meant = _weigh_meaning(rows, docs, places, cosines, weights)
+        rows = [(row[0] + meant.get(row[1], 0.0), *row[1:]) for row in rows]
+    rows = _select_best([row for row in rows if row[0] > NOTHING], docs, max(limit, JUDGED))
+    if not rows:
+        return []
+    likest = max(cosines.values()) if cosines else None
+    sure = _rate_certainty(
+        _measure_coverage(rows[:JUDGED], asked, docs, places, found, words), likest, corpus, weights
+    )
+    best = rows[0][0]
+    return [
+        Scored(
+            docs[row[1]].id,
+            sure * row[0] / best,
+            partial(
+                _split_strength,
+                *(row, found.values.get(places[row[1]], ()), meant.get(row[1], 0.0), words.masses, weights),
+            ),
+        )
+        for row in rows[:limit]
+    ]
+
+
+def strip_speakers(query: str, speakers: Collection[str]) -> str:
+    """Drop speakers' names from a question for its meaning: to a model, texts with the same name look alike, and
+    speakers do not say their own."""
+    import re
+
+    names = sorted({part for name in speakers for part in name.split()}, key=lambda part: (-len(part), part))
+    if not names:
+        return query
+    named = "|".join(re.escape(part) for part in names)
+    left = re.sub(rf"(?<!\w)(?:{named})(?:['’]s)?(?!\w)", " ", query, flags=re.IGNORECASE)
+    return left if left.strip(" ?!.,") else query
+
+
+def _select_best(rows: list[Row], docs: Sequence[Doc], limit: int) -> list[Row]:
+    """Return the strongest; among equals the newest, then by id, so that the order of `docs` does not matter."""
+    rows.sort(reverse=True)
+    end = limit
+    while limit and end < len(rows) and rows[end][0] == rows[limit - 1][0]:
+        end += 1
+    del rows[end:]
+    rows.sort(key=lambda row: (-row[0], -(docs[row[1]].ts or 0.0), str(docs[row[1]].id)))
+    return rows[:limit]
+
+
+def _measure_coverage(
+    rows: Sequence[Row],
+    asked: Query,
+    docs: Sequence[Doc],
+    places: Sequence[int],
+    found: WordMatches,
+    words: Worth,
+) -> float:
+    """Return the share of the question found in an item, averaged with the share found in and around it; each the most
+    of any item. A name is found where that person speaks, and the asked time counts as a word."""
+    speaking: dict[int, str] = {}
+    if asked.speakers:
+        speaking = {
+            place: doc.speaker
+            for doc, place in zip(docs, places, strict=True)
+            if doc.speaker in asked.speakers
+        }
+    time = words.rarest * asked.span[2] if asked.span is not None else 0.0
+    total = sum(words.plain) + time
+    if total <= 0.0:
+        return 0.0
+    most = most_around = 0.0
+    for row in rows:
+        place = places[row[1]]
+        timely = words.rarest * row[7] if time else 0.0
+        here = _find_shares(place, found, words, speaking)
+        around = dict(here)
+        for beside in (place + step for step in NEIGHBORS):
+            if beside in found.values or beside in speaking:
+                for word, share in _find_shares(beside, found, words, speaking).items():
+                    around[word] = max(share, around.get(word, 0.0))
+        most = max(most, timely + sum([words.plain[word] * share for word, share in here.items()]))
+        most_around = max(
+            most_around, timely + sum([words.plain[word] * share for word, share in around.items()])
+        )
+    return (most + most_around) / (2.0 * total)
+
+
+def _find_shares(
+    place: int, found: WordMatches, words: Worth, speaking: Mapping[int, str]
+) -> dict[int, float]:
+    """Return the words at a place, and how surely each is the asked one."""
+    guessed = found.guesses.get(place, {})
+    shares = {word: guessed.get(word, 1.0) for word, _ in found.values.get(place, ())}
+    shares.update(dict.fromkeys(words.names.get(speaking.get(place, ""), ()), 1.0))
+    return shares
+
+
+def _rate_certainty(covered: float, likest: float | None, corpus: Corpus, weights: Ranking) -> float:
+    """Return how surely there is an answer. The more items, the more of a question is found by chance."""
+    over = weights.steep * (covered - weights.covered - weights.crowd * log(1.0 + corpus.items))
+    if likest is not None:
+        over = weights.by_words * over + weights.alike_steep * (likest - weights.alike)
+    elif covered <= 0.0:
+        return 0.0
+    return 1.0 / (1.0 + exp(-over))
+
+
+def _weigh_meaning(
+    rows: Sequence[Row],
+    docs: Sequence[Doc],
+    places: Sequence[int],
+    cosines: Mapping[Any, float],
+    weights: Ranking,
+) -> dict[int, float]:
+    """Return what likeness of meaning adds to each item: averaged with its neighbors, spread between the least and most
+    alike (what any two texts share is no likeness), as a share of the best strength by words."""
+    like = {place: cosines[doc.id] for doc, place in zip(docs, places, strict=True) if doc.id in cosines}
+    blended: dict[int, float] = {}
+    for row in rows:
+        place = places[row[1]]
+        if place in like:
+            beside = [like[place + step] for step in (-1, 1) if place + step in like]
+            whole = like[place] + weights.meaning_around * sum(beside)
+            blended[row[1]] = whole / (1.0 + weights.meaning_around * len(beside))
+    if not blended:
+        return {}
+    least, most = min(blended.values()), max(blended.values())
+    said = {row[1]: row[6] for row in rows}
+    named = 1.0 + max(said.values())
+    best = weights.meaning * (max(rows)[0] or 1.0) / named
+    spread = (most - least) / (1.0 - FAINT)
+    return {
+        at: best * (1.0 + said[at]) * (FAINT + (value - least) / spread if spread else 1.0)
+        for at, value in blended.items()
+    }
+
+
+def _split_strength(
+    row: Row, direct: Values, meaning: float, masses: Sequence[float], weights: Ranking
+) -> dict[str, float]:
+    """Return what each part added; they sum to the strength."""
+    strength, _, words, talk, full, fit, said, near, fresh = row
+    context = weights.context
+    own = sum(
+        masses[word] * value * ((1.0 + context) / (value + context) + weights.own) for word, value in direct
+    )
+    base = words + talk
+    whole = base * fit * (1.0 + said) * (1.0 + fresh)
+    parts = {
+        "words": own,
+        "neighbours": words - own,
+        "session": talk,
+        "kind": base * (fit - 1.0),
+        "speaker": base * fit * said,
+        "recency": base * fit * (1.0 + said) * fresh,
+        "substance": whole * full,
+        "date": strength - meaning - whole * (1.0 + full) if near else 0.0,
+        "meaning": meaning,
+    }
+    return {name: part for name, part in parts.items() if abs(part) > NOTHING * strength}
+
+
+# --- strength: the arithmetic of the ranking -----------------------------------------------
 
 if TYPE_CHECKING:
     Values = Sequence[tuple[int, float]]
     """The words of one item, and how much each counts there."""
 
     Row = tuple[float, int, float, float, float, float, float, float, float]
-    """How strong an item is, its number, and of that: words, session, substance, sort, speaker, time, recency."""
+    """An item's strength and number, then its parts: words, session, substance, sort, speaker, time, recency."""
 
     class Worth(NamedTuple):
-        """What finding each word is worth in the order, and plainly by how rare it is; the most of the first; which
-        word a term stands for and how surely, and which others it may be; which words are each speaker's name."""
+        """What finding each word is worth: in the order, and by rarity alone; the largest of the former; each term's
+        word and how surely, and other words it may be; the words of each speaker's name."""
 
         masses: list[float]
         plain: list[float]
@@ -44,10 +284,10 @@ if TYPE_CHECKING:
         others: dict[str, list[tuple[int, float]]]
         names: dict[str, list[int]]
 
-    class Found(NamedTuple):
-        """The length of each item, by number; by place, the words of those that have any, how much they count for the
-        items around where that is not 1, and words that are only guessed there, with how well; and what the words of
-        each session count. An item of no session is one by itself, by its place."""
+    class WordMatches(NamedTuple):
+        """Item lengths by number. By place: the words found, how much they count for neighbors if not 1, and guessed
+        words with how well they match. By session: what its words count. An item without a session is its own, by
+        place."""
 
         sizes: list[int]
         values: dict[int, Values]
@@ -57,20 +297,20 @@ if TYPE_CHECKING:
 
 else:
     Worth = namedtuple("Worth", "masses plain rarest forms others names")
-    Found = namedtuple("Found", "sizes values voices guesses talks")
+    WordMatches = namedtuple("WordMatches", "sizes values voices guesses talks")
 
 
 DAY = 86_400.0
 PLAIN = 0.85
-"""A form of a word that counts less is a guess: another spelling, a part of a longer word."""
+"""A form with a lower factor is a guess: another spelling, a part of a longer word."""
 
 FAR = 1 << 40
-"""Between the places of two sessions: more than a session has items."""
+"""Distance between the places of two sessions: more than a session has items."""
 
 
-def worth(asked: Asked, corpus: Corpus, weights: Ranking) -> Worth:
-    """A term that is two words is the first's, unless it is more the other's, and a word left without any is not looked
-    for; but one that is only guessed may be several of them: one compound can be all that was asked for."""
+def weigh_words(asked: Query, corpus: Corpus, weights: Ranking) -> Worth:
+    """Weigh the words of a question. A term of two words belongs to the one it fits better, and a word left without
+    terms is not looked for; a guessed term may stand for several, as one compound can be the whole question."""
     forms: dict[str, tuple[int, float]] = {}
     others: dict[str, list[tuple[int, float]]] = {}
     for number, word in enumerate(asked.words):
@@ -89,10 +329,11 @@ def worth(asked: Asked, corpus: Corpus, weights: Ranking) -> Worth:
     for number, word in enumerate(asked.words):
         share = word.weight if number in kept else 0.0
         known = [(corpus.df.get(term, 0) * factor, factor) for term, factor in word.forms]
-        mass = share * _rarity(max([often for often, _ in known], default=0.0), corpus.items)
-        # a word that stands nowhere is as rare as any, whatever was guessed in its place
+        mass = share * _rarity_of(max([often for often, _ in known], default=0.0), corpus.items)
+        # A word that stands nowhere is as rare as any, whatever was guessed in its place.
         plain.append(
-            share * _rarity(max([often for often, sure in known if sure >= PLAIN], default=0.0), corpus.items)
+            share
+            * _rarity_of(max([often for often, sure in known if sure >= PLAIN], default=0.0), corpus.items)
         )
         named = [name for name in names if word.text.casefold() in name.split()]
         for name in named:
@@ -101,18 +342,18 @@ def worth(asked: Asked, corpus: Corpus, weights: Ranking) -> Worth:
     return Worth(masses, plain, max(masses, default=0.0) or 1.0, forms, others, names)
 
 
-def _rarity(known: float, items: int) -> float:
+def _rarity_of(known: float, items: int) -> float:
     return log(1.0 + (items - min(known, items) + 0.5) / (known + 0.5))
 
 
-def found_words(
+def match_words(
     docs: Sequence[Doc],
     places: Sequence[int],
     words: Worth,
     corpus: Corpus,
     weights: Ranking,
-) -> Found:
-    """What stands of the question in each item."""
+) -> WordMatches:
+    """Find the question's words in each item."""
     forms, others, masses = words.forms, words.others, words.masses
     wanted = frozenset(forms)
     lengths: dict[tuple[str, str], tuple[float, float, float]] = {}
@@ -135,12 +376,15 @@ def found_words(
         sort = doc[5:7]
         length = lengths.get(sort)
         if length is None:
-            length = lengths[sort] = (*_length(doc, corpus, weights), _voice(doc, corpus, weights))
+            length = lengths[sort] = (
+                *_length_weights(doc, corpus, weights),
+                _rate_voice(doc, corpus, weights),
+            )
         norm = again * (length[0] + length[1] * len(terms))
         voice = length[2]
         if voice != 1.0:
             voices[place] = voice
-        if len(here) == 1 and not others:  # most of them; the shorter way
+        if len(here) == 1 and not others:  # the common case, faster
             (term,) = here
             word, factor = forms[term]
             if factor < PLAIN:
@@ -166,12 +410,12 @@ def found_words(
         * sum([masses[word] * count / (count + again) for word, count in often.items()])
         for session, often in counts.items()
     }
-    return Found(sizes, found, voices, guesses, talks)
+    return WordMatches(sizes, found, voices, guesses, talks)
 
 
-def _length(doc: Doc, corpus: Corpus, weights: Ranking) -> tuple[float, float]:
-    """How the length of an item counts: what every item has, and what each of its terms adds. What is usual is half
-    way between items of its sort and all items, so that short facts and long answers can be compared."""
+def _length_weights(doc: Doc, corpus: Corpus, weights: Ranking) -> tuple[float, float]:
+    """Return how length counts: a base, and what each term adds. The usual length is half way between items of its
+    sort and all items, so that short facts and long answers compare."""
     everywhere = corpus.terms / corpus.items if corpus.items and corpus.terms else weights.short_terms
     usual = (everywhere * (corpus.means.get((doc.kind, doc.role)) or everywhere)) ** 0.5
     way = log(max(usual, 1.0) / weights.short_terms) / log(weights.long_terms / weights.short_terms)
@@ -179,17 +423,17 @@ def _length(doc: Doc, corpus: Corpus, weights: Ranking) -> tuple[float, float]:
     return 1.0 - much, much / max(usual, 1.0)
 
 
-def strengths(
-    asked: Asked,
+def measure_strengths(
+    asked: Query,
     docs: Sequence[Doc],
     places: Sequence[int],
-    there: Found,
+    there: WordMatches,
     asked_words: Worth,
     corpus: Corpus,
     weights: Ranking,
     cosines: Mapping[Any, float],
 ) -> list[Row]:
-    """Every item that has a word of the question in or around it, is of its time, or is like it."""
+    """Rate each item that has a word of the question in or near it, is of its time, or is like it."""
     sizes, found, voices, _, talks = there
     span, context, own = asked.span, weights.context, weights.own
     substance, little = weights.substance, weights.little
@@ -216,7 +460,7 @@ def strengths(
                     factor *= voices[place + step]
                 for word, value in found[place + step]:
                     values[word] = values.get(word, 0.0) + factor * value
-        near = _near(ts, span, weights) if span is not None else 0.0
+        near = _rate_time(ts, span, weights) if span is not None else 0.0
         if not values and near <= 0.0 and item not in cosines:
             continue
         words = 0.0
@@ -229,7 +473,7 @@ def strengths(
         full = substance * sizes[at] / (sizes[at] + little)
         fit = fits.get((kind, role))
         if fit is None:
-            fit = fits[kind, role] = _fit(doc, corpus, weights)
+            fit = fits[kind, role] = _rate_kind(doc, corpus, weights)
         said = 0.0
         if speakers:
             if speaker in speakers:
@@ -244,8 +488,8 @@ def strengths(
     return rows
 
 
-def _near(ts: float | None, span: tuple[float, float, float], weights: Ranking) -> float:
-    """How much an item is of the asked time: 1 within it, less the farther away."""
+def _rate_time(ts: float | None, span: tuple[float, float, float], weights: Ranking) -> float:
+    """Return how close an item is to the asked time: 1 within it, less the farther away."""
     if ts is None:
         return 0.0
     first, last, strength = span
@@ -256,232 +500,18 @@ def _near(ts: float | None, span: tuple[float, float, float], weights: Ranking) 
     return strength
 
 
-def _fit(doc: Doc, corpus: Corpus, weights: Ranking) -> float:
-    """What an item of this sort counts."""
+def _rate_kind(doc: Doc, corpus: Corpus, weights: Ranking) -> float:
+    """Return what an item of this sort counts."""
     if doc.kind != "trace":
         return float(getattr(weights, doc.role or doc.kind, 1.0))
-    return _voice(doc, corpus, weights)
+    return _rate_voice(doc, corpus, weights)
 
 
-def _voice(doc: Doc, corpus: Corpus, weights: Ranking) -> float:
-    """How much what is said in an item counts, by who says it; also for the items around it."""
+def _rate_voice(doc: Doc, corpus: Corpus, weights: Ranking) -> float:
+    """Return how much an item's words count, by who says them; for its neighbors too."""
     if doc.role == "tool":
         return weights.tool
     user, assistant = corpus.means.get(("trace", "user")), corpus.means.get(("trace", "assistant"))
     if doc.role != "assistant" or not user or not assistant or assistant <= user:
         return 1.0
     return float((user / assistant) ** weights.verbose)
-
-
-if TYPE_CHECKING:
-
-    class Asked(NamedTuple):
-        """A question: its words, the speakers it names, the time it names (first, last, how surely)."""
-
-        words: Sequence[Any]
-        speakers: frozenset[str]
-        span: tuple[float, float, float] | None
-
-else:
-    Asked = namedtuple("Asked", "words speakers span")
-
-
-class Scored:
-    """An item that may answer, how surely, and what that is made of: told of those that are looked at."""
-
-    __slots__ = ("_make", "id", "score")
-
-    def __init__(self, id: Any, score: float, make: Callable[[], dict[str, float]]) -> None:
-        self.id = id
-        self.score = score
-        self._make = make
-
-    @property
-    def parts(self) -> dict[str, float]:
-        return self._make()
-
-
-NOTHING = 1e-9
-"""What is no stronger is not found, and a part that adds no more is not told."""
-
-FAINT = 0.05
-"""What the least like has of the likest's part: it is found, if there is room."""
-
-JUDGED = 10
-"""Items that are looked at to say whether there is an answer: the right one is among them, or is not shown."""
-
-NEIGHBOURS = (-2, -1, 1, 2)
-
-
-def rank(
-    asked: Asked,
-    docs: Sequence[Doc],
-    corpus: Corpus,
-    weights: Ranking,
-    cosines: Mapping[Any, float] | None = None,
-    limit: int = 100,
-) -> list[Scored]:
-    """The items that may answer, the best first, at most `limit`. `docs`: the candidates and the items around them."""
-    words = worth(asked, corpus, weights)
-    places = [
-        doc.session * FAR + doc.seq if doc.session is not None else -FAR * (at + 1)
-        for at, doc in enumerate(docs)
-    ]
-    found = found_words(docs, places, words, corpus, weights)
-    rows = strengths(asked, docs, places, found, words, corpus, weights, cosines or {})
-    meant: dict[int, float] = {}
-    if cosines and rows:
-        meant = _meant(rows, docs, places, cosines, weights)
-        rows = [(row[0] + meant.get(row[1], 0.0), *row[1:]) for row in rows]
-    rows = _best([row for row in rows if row[0] > NOTHING], docs, max(limit, JUDGED))
-    if not rows:
-        return []
-    likest = max(cosines.values()) if cosines else None
-    sure = _sure(_covered(rows[:JUDGED], asked, docs, places, found, words), likest, corpus, weights)
-    best = rows[0][0]
-    return [
-        Scored(
-            docs[row[1]].id,
-            sure * row[0] / best,
-            partial(
-                _parts,
-                *(row, found.values.get(places[row[1]], ()), meant.get(row[1], 0.0), words.masses, weights),
-            ),
-        )
-        for row in rows[:limit]
-    ]
-
-
-def unnamed(query: str, speakers: Collection[str]) -> str:
-    """A question without the names of speakers, for its meaning: to a model, a text in which a name stands is like a
-    question in which it stands, and he who speaks does not say his own."""
-    import re
-
-    names = sorted({part for name in speakers for part in name.split()}, key=lambda part: (-len(part), part))
-    if not names:
-        return query
-    named = "|".join(re.escape(part) for part in names)
-    left = re.sub(rf"(?<!\w)(?:{named})(?:['’]s)?(?!\w)", " ", query, flags=re.IGNORECASE)
-    return left if left.strip(" ?!.,") else query
-
-
-def _best(rows: list[Row], docs: Sequence[Doc], limit: int) -> list[Row]:
-    """The strongest; of equals the newest, and then the order of ids, so that the order of `docs` does not matter."""
-    rows.sort(reverse=True)
-    end = limit
-    while limit and end < len(rows) and rows[end][0] == rows[limit - 1][0]:
-        end += 1
-    del rows[end:]
-    rows.sort(key=lambda row: (-row[0], -(docs[row[1]].ts or 0.0), str(docs[row[1]].id)))
-    return rows[:limit]
-
-
-def _covered(
-    rows: Sequence[Row],
-    asked: Asked,
-    docs: Sequence[Doc],
-    places: Sequence[int],
-    found: Found,
-    words: Worth,
-) -> float:
-    """The part of what was asked that stands in an item, half way to the part that stands in and around it; of those
-    of the items that have most. A name is found where he speaks, and the asked time is found as a word would be."""
-    speaking: dict[int, str] = {}
-    if asked.speakers:
-        speaking = {
-            place: doc.speaker
-            for doc, place in zip(docs, places, strict=True)
-            if doc.speaker in asked.speakers
-        }
-    time = words.rarest * asked.span[2] if asked.span is not None else 0.0
-    total = sum(words.plain) + time
-    if total <= 0.0:
-        return 0.0
-    most = most_around = 0.0
-    for row in rows:
-        place = places[row[1]]
-        timely = words.rarest * row[7] if time else 0.0
-        here = _shares(place, found, words, speaking)
-        around = dict(here)
-        for beside in (place + step for step in NEIGHBOURS):
-            if beside in found.values or beside in speaking:
-                for word, share in _shares(beside, found, words, speaking).items():
-                    around[word] = max(share, around.get(word, 0.0))
-        most = max(most, timely + sum([words.plain[word] * share for word, share in here.items()]))
-        most_around = max(
-            most_around, timely + sum([words.plain[word] * share for word, share in around.items()])
-        )
-    return (most + most_around) / (2.0 * total)
-
-
-def _shares(place: int, found: Found, words: Worth, speaking: Mapping[int, str]) -> dict[int, float]:
-    """The words that stand at a place, and how surely each is the asked one."""
-    guessed = found.guesses.get(place, {})
-    shares = {word: guessed.get(word, 1.0) for word, _ in found.values.get(place, ())}
-    shares.update(dict.fromkeys(words.names.get(speaking.get(place, ""), ()), 1.0))
-    return shares
-
-
-def _sure(covered: float, likest: float | None, corpus: Corpus, weights: Ranking) -> float:
-    """How surely there is an answer. The more items there are, the more of a question stands somewhere by chance."""
-    over = weights.steep * (covered - weights.covered - weights.crowd * log(1.0 + corpus.items))
-    if likest is not None:
-        over = weights.by_words * over + weights.alike_steep * (likest - weights.alike)
-    elif covered <= 0.0:
-        return 0.0
-    return 1.0 / (1.0 + exp(-over))
-
-
-def _meant(
-    rows: Sequence[Row],
-    docs: Sequence[Doc],
-    places: Sequence[int],
-    cosines: Mapping[Any, float],
-    weights: Ranking,
-) -> dict[int, float]:
-    """What likeness of meaning adds to each item: together with its neighbours', spread from the least to the most at
-    hand (what any two texts have in common is no likeness), and as a part of the best strength by words."""
-    like = {place: cosines[doc.id] for doc, place in zip(docs, places, strict=True) if doc.id in cosines}
-    blended: dict[int, float] = {}
-    for row in rows:
-        place = places[row[1]]
-        if place in like:
-            beside = [like[place + step] for step in (-1, 1) if place + step in like]
-            whole = like[place] + weights.meaning_around * sum(beside)
-            blended[row[1]] = whole / (1.0 + weights.meaning_around * len(beside))
-    if not blended:
-        return {}
-    least, most = min(blended.values()), max(blended.values())
-    said = {row[1]: row[6] for row in rows}
-    named = 1.0 + max(said.values())
-    best = weights.meaning * (max(rows)[0] or 1.0) / named
-    spread = (most - least) / (1.0 - FAINT)
-    return {
-        at: best * (1.0 + said[at]) * (FAINT + (value - least) / spread if spread else 1.0)
-        for at, value in blended.items()
-    }
-
-
-def _parts(
-    row: Row, direct: Values, meaning: float, masses: Sequence[float], weights: Ranking
-) -> dict[str, float]:
-    """What each thing added; together they are the strength."""
-    strength, _, words, talk, full, fit, said, near, fresh = row
-    context = weights.context
-    own = sum(
-        masses[word] * value * ((1.0 + context) / (value + context) + weights.own) for word, value in direct
-    )
-    base = words + talk
-    whole = base * fit * (1.0 + said) * (1.0 + fresh)
-    parts = {
-        "words": own,
-        "neighbours": words - own,
-        "session": talk,
-        "kind": base * (fit - 1.0),
-        "speaker": base * fit * said,
-        "recency": base * fit * (1.0 + said) * fresh,
-        "substance": whole * full,
-        "date": strength - meaning - whole * (1.0 + full) if near else 0.0,
-        "meaning": meaning,
-    }
-    return {name: part for name, part in parts.items() if abs(part) > NOTHING}

@@ -1,7 +1,7 @@
-"""Recall: the hits that bear on a question, within a budget; or nothing, if nothing clearly does (FORMAT §15).
+"""Recall: the hits that answer a question, within a budget; or none, if none clearly does (FORMAT §15).
 
-Words choose some hundred candidates, the ranking orders them with what stands around them, what is not true (at the
-time asked for) goes, what says the same is told once, and each text is read where it stands.
+Words choose about a hundred candidates. The ranking orders them with their neighbors. Facts that are not true (at the
+asked time) and repeats are dropped. Each text is read from its source, never from the index.
 """
 
 from __future__ import annotations
@@ -9,11 +9,11 @@ from __future__ import annotations
 from looseleaf.index.protocol import Only
 from looseleaf.index.sqlite_file import Damaged
 from looseleaf.language.terms import terms as terms_of
-from looseleaf.recall.hits import Hit, Read, Recalled, fact_hit, hit_of
-from looseleaf.recall.index_sync import Keep, Sources
+from looseleaf.recall.hits import Hit, HitReader, Recalled, fact_hit, hit_of
+from looseleaf.recall.index_sync import IndexKeeper, ItemSources
 from looseleaf.recall.items import fact_text
-from looseleaf.recall.question import asked, asks_only_when, choosing
-from looseleaf.recall.ranking import Scored, rank, unnamed
+from looseleaf.recall.question import asks_only_when, choose_terms, read_question
+from looseleaf.recall.ranking import Scored, rank, strip_speakers
 from looseleaf.store.lock import Threads
 
 TYPE_CHECKING = False
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from looseleaf.index.protocol import Doc, Found
     from looseleaf.language.terms import Word
     from looseleaf.pages.pages import Pages
-    from looseleaf.recall.hits import Asking
+    from looseleaf.recall.hits import Indexes
     from looseleaf.recall.near_matches import Meaning
     from looseleaf.recall.question import Question
     from looseleaf.recall.when import When
@@ -46,50 +46,50 @@ if TYPE_CHECKING:
 
 
 CANDIDATES = 100
-"""Items that the words of a question choose for the ranking: twice as many find no more, and take twice as long."""
+"""Candidates that a question's words choose for ranking: twice as many find no more, and take twice as long."""
 
 _FEW, _ONE_OF = 30, 50
-"""Items that are enough among a thousand; where there are more, one for each so many."""
+"""Candidates that are enough among a thousand items; in larger memories, one per so many."""
 
 _SPARE = 10
-"""Items that are ranked beyond what is wanted, in place of those that say what was said already."""
+"""Extra items to rank, to replace repeats."""
 
 _OF_TIME = 100
-"""Items of the time that a question names, which hardly ever say when they were said."""
+"""Items from the time a question names: they hardly ever say when they were said."""
 
 _MOMENT = 1e-3
-"""What a time ends before its end."""
+"""Seconds that keep a span's end out of it."""
 
 _TOLD_LATER = 21 * 86_400.0
-"""Seconds within which people tell of what happened."""
+"""Seconds within which people report an event."""
 
 _SURE = 0.5
-"""How plainly a time must be named for that."""
+"""How plainly a question must name a time to search it."""
 
 _REACH = 2
-"""Items before and after each that the ranking looks at."""
+"""Neighbors before and after each item that the ranking reads."""
 
 _EVER = (-1e12, 1e12)
 _ALIKE = 0.8
-"""Shared part of their terms from which two items say the same."""
+"""Share of common terms from which two items say the same."""
 
 _DERIVED = ("entry", "day")
-"""Kinds that repeat what stands elsewhere too."""
+"""Kinds that repeat other items."""
 
 _TELLING = 3
-"""Terms from which an item says something by itself."""
+"""Terms that an item needs to say something alone."""
 
 _TRIES = 3
 _SECOND = 1 << 32
-"""What the sessions of a second index begin behind."""
+"""Offset of a second index's sessions."""
 
 _SENSELESS = (TypeError, ValueError, IndexError, KeyError, OverflowError, MemoryError)
-"""What a file leads to that is sound for SQLite and makes no sense: it is made again, and asked again. What is wrong
-with us comes again from the index in memory, and is raised."""
+"""Errors from a file that SQLite accepts but that makes no sense: rebuild it and ask again. Our own bugs come again
+from the index in memory, and are raised."""
 
 
 class Recall:
-    """Finds what bears on a question."""
+    """Finds the hits that answer a question."""
 
     def __init__(self, context: Context, parts: Needs) -> None:
         policy, embedder = context.policy, parts.embedder
@@ -101,8 +101,8 @@ class Recall:
         self._store, self._count = context.store, context.count
         self._parts = parts
         self._threads = Threads()
-        self.sources = Sources(context, parts)
-        self.keep = Keep(context.store, self.sources, context.path, context.note, policy.segment_bytes)
+        self.sources = ItemSources(context, parts)
+        self.keep = IndexKeeper(context.store, self.sources, context.path, context.note, policy.segment_bytes)
 
     def close(self) -> None:
         if self._meaning is not None:
@@ -113,10 +113,10 @@ class Recall:
         count = self._count
         if quick and (question.budget or question.clip):
             from looseleaf.models.tokens import estimate as count
-        return self._asking(lambda indexes: self._answer(question, indexes, count))
+        return self._run_query(lambda indexes: self._answer(question, indexes, count))
 
-    def _asking(self, answer: Callable[[Asking], Answer]) -> Answer:
-        """An answer from indexes that hold everything. What was read from a file that gives out is not believed."""
+    def _run_query(self, answer: Callable[[Indexes], Answer]) -> Answer:
+        """Answer from complete indexes. If a file fails, discard what was read from it."""
         with self._threads():
             self._parts.pages.absorb_to_read()
             for _ in range(_TRIES):
@@ -129,19 +129,19 @@ class Recall:
             return answer(self.keep.without_file(OSError("the file is damaged each time it is made")))
 
     def trace(self, name: str) -> tuple[Trace, str] | None:
-        """A trace of any agent, by its id; and the stream that it is in."""
+        """Return any agent's trace by its id, and its stream."""
 
-        def answer(indexes: Asking) -> tuple[Trace, str] | None:
+        def answer(indexes: Indexes) -> tuple[Trace, str] | None:
             found = next((found for index, _ in indexes if (found := index.trace(name)) is not None), None)
             trace = self._reader().trace(found) if found is not None else None
             return (trace, found.source) if trace is not None and found is not None else None
 
-        return self._asking(answer)
+        return self._run_query(answer)
 
     def newest(self, only: Only, most: int) -> list[Hit]:
-        """The newest items of some sort, with their salience in place of a score; each thing once."""
+        """Return the newest items of some kinds, each once, scored by salience."""
 
-        def answer(indexes: Asking) -> list[Hit]:
+        def answer(indexes: Indexes) -> list[Hit]:
             read = self._reader()
             found: dict[str, Hit] = {}
             for index, hidden in indexes:
@@ -155,57 +155,56 @@ class Recall:
                         found[text.where] = hit_of(scored, row, text, indexes, read, ())[0]
             return sorted(found.values(), key=lambda hit: (-(hit.ts or 0.0), hit.where))[:most]
 
-        return self._asking(answer)
+        return self._run_query(answer)
 
     def topics_saying(self, text: str, most: int) -> list[str]:
-        """Topics of facts that share words with a text: of so many facts, those that share most, also where they say
-        the same as others."""
+        """Return topics of the `most` facts that share most words with a text, repeats included."""
 
-        def answer(indexes: Asking) -> list[str]:
-            terms = choosing(*asked(text, [index for index, _ in indexes]))
+        def answer(indexes: Indexes) -> list[str]:
+            terms = choose_terms(*read_question(text, [index for index, _ in indexes]))
             topics: dict[str, None] = {}
             for index, hidden in indexes:
                 docs = index.candidates(terms, Only(kinds=("fact",), hidden=hidden), most)
                 topics |= {found.topic: None for found in index.found([doc.id for doc in docs])}
             return list(topics)
 
-        return self._asking(answer)
+        return self._run_query(answer)
 
     def up_to_date(self) -> int:
-        """Bring the index up to date, and the vectors where there are to be some: how many of those were made."""
+        """Bring the index up to date, and the vectors if there are any; return how many vectors were made."""
 
-        def answer(indexes: Asking) -> int:
+        def answer(indexes: Indexes) -> int:
             if self._meaning is None:
                 return 0
             return self._meaning.embed(indexes[0][0], self._reader(), self.keep.progress)
 
-        return self._asking(answer)
+        return self._run_query(answer)
 
-    def _reader(self) -> Read:
-        return Read(self._store, self._parts)
+    def _reader(self) -> HitReader:
+        return HitReader(self._store, self._parts)
 
-    def _answer(self, question: Question, indexes: Asking, count: Callable[[str], int]) -> Recalled:
+    def _answer(self, question: Question, indexes: Indexes, count: Callable[[str], int]) -> Recalled:
         if self._meaning is not None:
-            self._meaning.follow(indexes[0][0], self._reader())
-        scored, docs, words = self._ranked(question, indexes)
+            self._meaning.embed_later(indexes[0][0], self._reader())
+        scored, docs, words = self._rank_items(question, indexes)
         best = scored[0].score if scored else 0.0
         if not scored or best < question.sure:
-            return Recalled(best=best, why=_why_nothing(best, question))
-        chosen = self._chosen(question, indexes, scored, docs, words)
+            return Recalled(best=best, why=_explain_nothing(best, question))
+        chosen = self._choose_hits(question, indexes, scored, docs, words)
         if not chosen:
             return Recalled(
                 best=best, why="What bears on this is not true, or not there, at the time asked for."
             )
-        return _packed(question, chosen, words, best, count)
+        return _pack_hits(question, chosen, words, best, count)
 
     # --- ranking -----------------------------------------------------------------------
 
-    def _ranked(
-        self, question: Question, indexes: Asking
+    def _rank_items(
+        self, question: Question, indexes: Indexes
     ) -> tuple[list[Scored], dict[object, Doc], Sequence[Word]]:
-        when = self._time(question, indexes)
-        asking, corpus = asked(question.query, [index for index, _ in indexes], when)
-        terms = choosing(asking, corpus)
+        when = self._find_time(question, indexes)
+        asking, corpus = read_question(question.query, [index for index, _ in indexes], when)
+        terms = choose_terms(asking, corpus)
         chosen = min(CANDIDATES, max(_FEW, corpus.items // _ONE_OF))
         is_of_time = when is not None and asks_only_when(question.query, when)
         docs: list[Doc] = []
@@ -221,59 +220,59 @@ class Recall:
                     doc for doc in index.within(when.first, last, only, _OF_TIME) if doc.id not in there
                 ]
             if self._meaning is not None and not number:
-                meant = unnamed(question.query, asking.speakers)
-                more, cosines = self._meaning.like(meant, index, found, only)
+                meant = strip_speakers(question.query, asking.speakers)
+                more, cosines = self._meaning.find_like(meant, index, found, only)
                 found += more
             near = index.near(found, _REACH) if not is_of_time else []
-            both = (*found, *near) if not number else [_of_second(doc) for doc in (*found, *near)]
+            both = (*found, *near) if not number else [_renumber_second(doc) for doc in (*found, *near)]
             candidates.update(doc.id for doc in both[: len(found)])
             docs += both
         limit = _SPARE + question.k
         scored = rank(asking, docs, corpus, question.weights, cosines or None, limit)
-        # What stands around what may be found need not be what may be found.
+        # A neighbor need not be of the kind, topic or time asked for.
         if question.only != Only() or any(hidden for _, hidden in indexes):
             scored = [each for each in scored if each.id in candidates]
         return scored, {doc.id: doc for doc in docs}, asking.words
 
-    def _time(self, question: Question, indexes: Asking) -> When | None:
-        """The time that the question names. One that is named by an event is when that is spoken of."""
-        from looseleaf.recall.question_dates import asked_time
+    def _find_time(self, question: Question, indexes: Indexes) -> When | None:
+        """Return the time that the question names; for an event, when the memory mentions it."""
+        from looseleaf.recall.question_dates import read_time
 
-        when = asked_time(question.query, question.now)
-        return when if when is None or when.event is None else self._placed(when, question, indexes)
+        when = read_time(question.query, question.now)
+        return when if when is None or when.event is None else self._place_event(when, question, indexes)
 
-    def _placed(self, when: When, question: Question, indexes: Asking) -> When | None:
-        from looseleaf.recall.when import placed
+    def _place_event(self, when: When, question: Question, indexes: Indexes) -> When | None:
+        from looseleaf.recall.when import place_event
 
         assert when.event is not None
-        asking, corpus = asked(when.event, [index for index, _ in indexes])
-        terms = choosing(asking, corpus)
+        asking, corpus = read_question(when.event, [index for index, _ in indexes])
+        terms = choose_terms(asking, corpus)
         docs: list[Doc] = []
         for number, (index, hidden) in enumerate(indexes):
             found = index.candidates(terms, question.only._replace(hidden=hidden), CANDIDATES)
-            docs += found if not number else map(_of_second, found)
+            docs += found if not number else map(_renumber_second, found)
         best = next(iter(rank(asking, docs, corpus, question.weights, limit=1)), None)
         times = {doc.id: doc.ts for doc in docs}
         at = times.get(best.id) if best is not None and best.score >= question.weights.abstain else None
-        return placed(when, at) if at is not None else None
+        return place_event(when, at) if at is not None else None
 
-    # --- what is shown -----------------------------------------------------------------
+    # --- the hits ----------------------------------------------------------------------
 
-    def _chosen(
+    def _choose_hits(
         self,
         question: Question,
-        indexes: Asking,
+        indexes: Indexes,
         scored: Sequence[Scored],
         docs: dict[object, Doc],
         words: Sequence[Word],
     ) -> list[Hit]:
-        """The best that are there, true and not told yet, whole."""
+        """Choose the best items that exist, are true and say something new."""
         read = self._reader()
         forms = {term for word in words for term, _ in word.forms}
         chosen: list[Hit] = []
         told: list[frozenset[str]] = []
         seen: set[tuple[str, str, int]] = set()
-        rows = _rows(scored, indexes)
+        rows = _read_rows(scored, indexes)
         least = scored[0].score * question.least
         for each in scored:
             if len(chosen) >= question.k or each.score < least:
@@ -282,23 +281,23 @@ class Recall:
             terms = frozenset(doc.terms.split())
             is_beside = not {"words", "meaning", "date"} & each.parts.keys()
             if is_beside and (len(terms) < _TELLING or doc.role == "tool" or doc.kind != "trace"):
-                # "ok" stands beside every answer and is none; so does what was called for it. And only in a talk what
-                # stands beside an answer belongs to it: lines of a day and facts of a page were said at other times.
+                # "ok" stands beside every answer, and so does the tool call for it. And only in talk does a neighbor
+                # belong to an answer: lines of a day and facts of a page were said at other times.
                 continue
             found = rows.get(each.id)
-            if found is None or _key(found) in seen:
+            if found is None or _hit_key(found) in seen:
                 continue
             text = read(found)
             if text is None or not _is_true(question, found, read):
                 continue
-            if found.kind == "fact":  # it is found by words that it does not show
+            if found.kind == "fact":  # found by words that it does not show
                 terms = frozenset(terms_of(text.text))
-            if any(_says(found.kind, terms, other) for other in told):
+            if any(_is_repeat(found.kind, terms, other) for other in told):
                 continue
-            seen.add(_key(found))
+            seen.add(_hit_key(found))
             told.append(terms)
             hit, later = hit_of(each, found, text, indexes, read, forms)
-            # Before what was said of it stands what is true, where it may be found at all.
+            # What is true now goes first, unless a filter might exclude it.
             for fact in later if question.only == Only() else ():
                 if _fact_key(fact) not in seen:
                     seen.add(_fact_key(fact))
@@ -311,8 +310,8 @@ class Recall:
 # --- parts of an answer ----------------------------------------------------------------
 
 
-def _rows(scored: Sequence[Scored], indexes: Asking) -> dict[int, Found]:
-    """All that the indexes know of these."""
+def _read_rows(scored: Sequence[Scored], indexes: Indexes) -> dict[int, Found]:
+    """Return the indexed rows of these items."""
     rows: dict[int, Found] = {}
     for sign, (index, _) in zip((1, -1), indexes, strict=False):
         ids = [sign * each.id for each in scored if sign * each.id > 0]
@@ -320,8 +319,8 @@ def _rows(scored: Sequence[Scored], indexes: Asking) -> dict[int, Found]:
     return rows
 
 
-def _is_true(question: Question, found: Found, read: Read) -> bool:
-    """Of facts: whether it holds, now or at the time asked for. Whatever the index says of it, the journal knows."""
+def _is_true(question: Question, found: Found, read: HitReader) -> bool:
+    """True unless it is a fact that does not hold at the asked time. The journal decides, not the index."""
     if found.kind != "fact":
         return True
     from looseleaf.facts.truth import true_at
@@ -329,8 +328,8 @@ def _is_true(question: Question, found: Found, read: Read) -> bool:
     return any(fact.id == found.name for fact in true_at(read.facts(found.topic).values(), question.as_of))
 
 
-def _key(found: Found) -> tuple[str, str, int]:
-    """What is told once: a trace or an entry, however many of its passages were found."""
+def _hit_key(found: Found) -> tuple[str, str, int]:
+    """Return what a hit is known by: one trace or entry counts once, however many passages matched."""
     return found.kind, found.name, found.first if found.kind not in ("trace", "entry", "fact") else 0
 
 
@@ -338,13 +337,13 @@ def _fact_key(fact: Fact) -> tuple[str, str, int]:
     return "fact", fact.id or "", 0
 
 
-def _of_second(doc: Doc) -> Doc:
-    """Named so that items of two indexes are told apart."""
+def _renumber_second(doc: Doc) -> Doc:
+    """Renumber an item of the second index, to tell it apart."""
     return doc._replace(id=-doc.id, session=None if doc.session is None else doc.session + _SECOND)
 
 
-def _says(kind: str, terms: frozenset[str], told: frozenset[str]) -> bool:
-    """Whether an item says nothing but what was told. What was made of others need only hold it, or be held by it."""
+def _is_repeat(kind: str, terms: frozenset[str], told: frozenset[str]) -> bool:
+    """True if an item only repeats another. A derived item need only contain it, or be contained in it."""
     if min(len(terms), len(told)) < _TELLING:
         return terms == told and bool(terms)
     if kind in _DERIVED:
@@ -352,10 +351,10 @@ def _says(kind: str, terms: frozenset[str], told: frozenset[str]) -> bool:
     return len(terms & told) >= _ALIKE * len(terms | told)
 
 
-def _packed(
+def _pack_hits(
     question: Question, chosen: Sequence[Hit], words: Sequence[Word], best: float, count: Callable[[str], int]
 ) -> Recalled:
-    """The hits in the tokens that there are, each shortened around what was asked for rather than left out."""
+    """Fit the hits into the token budget; shorten each around the question's words before dropping any."""
     if question.budget is None and question.clip is None:
         return Recalled(chosen, best=best)
     from looseleaf.text.excerpt import excerpt, pack
@@ -376,7 +375,7 @@ def _packed(
     return Recalled(hits, best=best, why=why, tokens=count("\n\n".join(hit.text for hit in hits)))
 
 
-def _why_nothing(best: float, question: Question) -> str:
+def _explain_nothing(best: float, question: Question) -> str:
     asked = question.only._replace(past=False, hidden=())
     within = " within what was asked for (kinds, topic, agent or time)" if asked != Only() else ""
     if not best:

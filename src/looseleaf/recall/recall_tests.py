@@ -1,11 +1,11 @@
-"""Recall tests that people write for their own memory: `recall.tests.toml`, what must be found and what must not.
+"""Recall tests that people write for their own memory in `recall.tests.toml`: what recall must find and must not.
 
     [[test]]
     question = "Which language for code?"
-    contains = ["English"]        # each of them in some hit; a list in the list: any of these
-    not_contains = ["Java"]       # none of them in any hit
-    abstains = false              # true: nothing may be found
-    as_of = "2026-03-01"          # also now, k, budget, topic, kind, agent: what recall is asked with
+    contains = ["English"]        # each in some hit; a nested list: any of these
+    not_contains = ["Java"]       # in no hit
+    abstains = false              # true: recall must find nothing
+    as_of = "2026-03-01"          # also now, k, budget, topic, kind, agent, as for recall
 
 A file that is not understood is refused whole, with the place: a test that is silently skipped is worse than none.
 Letters are compared without regard to case, and any blanks are one.
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
         @property
         def recall(self) -> Recall: ...
 
-    class Hit(Protocol):
+    class HitLike(Protocol):
         @property
         def text(self) -> str: ...
         @property
@@ -55,9 +55,9 @@ NAME = "recall.tests.toml"
 
 _KEYS = "question contains not_contains abstains as_of now k budget topic kind agent".split()
 _SHOWN = 3
-"""Hits that a failure shows: the best ones."""
+"""Hits that a failure shows, best first."""
 _LINE = 100
-"""Characters of a hit that it shows."""
+"""Most characters of each."""
 
 
 @frozen
@@ -79,8 +79,8 @@ class Expectation:
 
 
 @frozen
-class Outcome:
-    """What came of a test: what is missing, what should not be there and where, and the hits themselves, in short."""
+class TestResult:
+    """The result of a test: what is missing, what is unwanted and where, and the best hits in short."""
 
     expectation: Expectation
     missing: tuple[tuple[str, ...], ...] = ()
@@ -88,7 +88,7 @@ class Outcome:
     found: tuple[tuple[str, float, str], ...] = ()
     hits: int = 0
     why: str = ""
-    """Why nothing was found."""
+    """Why there are no hits."""
 
     @property
     def passed(self) -> bool:
@@ -96,7 +96,7 @@ class Outcome:
 
     @property
     def silence_kept(self) -> bool:
-        """Whether something was found exactly if something should be, as far as the test says."""
+        """True if recall found something exactly if the test says it should."""
         return self.expectation.abstains is None or self.expectation.abstains == (not self.hits)
 
     def to_dict(self) -> dict[str, Any]:
@@ -117,7 +117,7 @@ class Outcome:
 
 
 def load(text: str, where: str) -> list[Expectation]:
-    """The tests of a file; `where` names it in what is said of a fault."""
+    """Read the tests of a file; `where` names it in errors."""
     import tomllib
 
     try:
@@ -134,11 +134,11 @@ def load(text: str, where: str) -> list[Expectation]:
         _refuse(
             where, "it holds no test", "Write one: [[test]], then a question and what its hits must contain."
         )
-    places = _places(text, where, len(tests))
-    return [_expectation(test, place) for test, place in zip(tests, places, strict=True)]
+    places = _find_places(text, where, len(tests))
+    return [_read_expectation(test, place) for test, place in zip(tests, places, strict=True)]
 
 
-def _places(text: str, where: str, count: int) -> list[str]:
+def _find_places(text: str, where: str, count: int) -> list[str]:
     lines = [
         number
         for number, line in enumerate(text.split("\n"), 1)
@@ -153,7 +153,7 @@ def _refuse(where: str, what: str, then: str) -> NoReturn:
     raise Refused(f"No test was run: {where}: {what}. {then}")
 
 
-def _expectation(test: dict[str, Any], where: str) -> Expectation:
+def _read_expectation(test: dict[str, Any], where: str) -> Expectation:
     for key in test:
         if key not in _KEYS:
             _refuse(where, f"`{key}` is not known", f"A test may say: {', '.join(_KEYS)}.")
@@ -165,17 +165,17 @@ def _expectation(test: dict[str, Any], where: str) -> Expectation:
     abstains = test.get("abstains")
     if abstains is not None and not isinstance(abstains, bool):
         _refuse(where, "`abstains` is neither true nor false", "Write it without quotes.")
-    contains = tuple(_choices(test.get("contains", []), where))
+    contains = tuple(_read_choices(test.get("contains", []), where))
     if abstains and contains:
         _refuse(
             where,
             "nothing may be found (`abstains`), and something must be (`contains`)",
             "Leave one of them out.",
         )
-    unwanted = tuple(_texts(test.get("not_contains", []), "not_contains", where))
+    unwanted = tuple(_read_texts(test.get("not_contains", []), "not_contains", where))
     if not contains and not unwanted and abstains is None:
         _refuse(where, "it expects nothing", "Give `contains`, `not_contains` or `abstains`.")
-    kinds = tuple(_texts(test["kind"], "kind", where)) if "kind" in test else None
+    kinds = tuple(_read_texts(test["kind"], "kind", where)) if "kind" in test else None
     for kind in kinds or ():
         if kind not in FOUND:
             _refuse(where, f"there is no kind {kind!r}", f"Kinds are: {', '.join(FOUND)}.")
@@ -184,39 +184,39 @@ def _expectation(test: dict[str, Any], where: str) -> Expectation:
         contains=contains,
         not_contains=unwanted,
         abstains=abstains,
-        as_of=_time(test, "as_of", where),
-        now=_time(test, "now", where),
-        k=_number(test, "k", where),
-        budget=_number(test, "budget", where),
-        topic=_name(test, "topic", where),
+        as_of=_read_time(test, "as_of", where),
+        now=_read_time(test, "now", where),
+        k=_read_number(test, "k", where),
+        budget=_read_number(test, "budget", where),
+        topic=_read_name(test, "topic", where),
         kinds=kinds,
-        agent=_name(test, "agent", where),
+        agent=_read_name(test, "agent", where),
         where=where,
     )
 
 
-def _choices(value: object, where: str) -> Iterator[tuple[str, ...]]:
+def _read_choices(value: object, where: str) -> Iterator[tuple[str, ...]]:
     for each in value if isinstance(value, list) else [value]:
-        choice = tuple(_texts(each, "contains", where))
+        choice = tuple(_read_texts(each, "contains", where))
         if not choice:
             _refuse(where, "`contains` has an empty choice", "Put a text into it, or leave it out.")
         yield choice
 
 
-def _texts(value: object, key: str, where: str) -> Iterator[str]:
+def _read_texts(value: object, key: str, where: str) -> Iterator[str]:
     for each in value if isinstance(value, list) else [value]:
         if not isinstance(each, str) or not each.strip():
             _refuse(where, f"`{key}` holds what is no text", f'Write texts in quotes: {key} = ["…"].')
         yield each
 
 
-def _time(test: dict[str, Any], key: str, where: str) -> str | None:
+def _read_time(test: dict[str, Any], key: str, where: str) -> str | None:
     value = test.get(key)
     if value is None:
         return None
     from looseleaf.text.times import parse_when
 
-    # TOML has dates of its own; both ways of writing one are the same here.
+    # TOML has its own dates; both spellings count the same.
     text = value.isoformat() if hasattr(value, "isoformat") else str(value)
     try:
         parse_when(text)
@@ -225,14 +225,14 @@ def _time(test: dict[str, Any], key: str, where: str) -> str | None:
     return text
 
 
-def _number(test: dict[str, Any], key: str, where: str) -> int | None:
+def _read_number(test: dict[str, Any], key: str, where: str) -> int | None:
     value = test.get(key)
     if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
         _refuse(where, f"`{key}` is no number from 1 on", f"Write one without quotes: {key} = 10.")
     return value
 
 
-def _name(test: dict[str, Any], key: str, where: str) -> str | None:
+def _read_name(test: dict[str, Any], key: str, where: str) -> str | None:
     value = test.get(key)
     if value is not None and (not isinstance(value, str) or not value.strip()):
         _refuse(where, f"`{key}` is no name", f'Write it in quotes: {key} = "…".')
@@ -242,54 +242,57 @@ def _name(test: dict[str, Any], key: str, where: str) -> str | None:
 # --- judging ---------------------------------------------------------------------------
 
 
-def judge(expectation: Expectation, hits: Sequence[Hit]) -> Outcome:
-    """Whether the hits are what the test expects. What is said to be true no longer is not held for an answer; as of an
-    earlier time, a fact that was found was true then, whatever became of it."""
+def judge(expectation: Expectation, hits: Sequence[HitLike]) -> TestResult:
+    """Check whether the hits are what the test expects. An outdated text is no answer; but with `as_of`, a fact that
+    was found was true then."""
     was_true = expectation.as_of is not None
     texts = [
-        (_plain(hit.text), _where(hit))
+        (_normalize(hit.text), _place_of(hit))
         for hit in hits
         if not hit.status.endswith(_OVER) or (was_true and hit.kind == "fact")
     ]
     missing = tuple(
         choice
         for choice in expectation.contains
-        if not any(_plain(word) in text for word in choice for text, _ in texts)
+        if not any(_normalize(word) in text for word in choice for text, _ in texts)
     )
     unwanted = tuple(
-        (word, where) for word in expectation.not_contains for text, where in texts if _plain(word) in text
+        (word, where)
+        for word in expectation.not_contains
+        for text, where in texts
+        if _normalize(word) in text
     )
-    found = tuple((_where(hit), hit.score, _first_line(hit.text)) for hit in hits[:_SHOWN])
-    return Outcome(expectation, missing, unwanted, found, len(hits), getattr(hits, "why", ""))
+    found = tuple((_place_of(hit), hit.score, _shorten_line(hit.text)) for hit in hits[:_SHOWN])
+    return TestResult(expectation, missing, unwanted, found, len(hits), getattr(hits, "why", ""))
 
 
-def _plain(text: str) -> str:
+def _normalize(text: str) -> str:
     from unicodedata import normalize
 
     return " ".join(normalize("NFC", text).casefold().split())
 
 
-def _where(hit: Hit) -> str:
+def _place_of(hit: HitLike) -> str:
     return hit.where or hit.path
 
 
-def _first_line(text: str) -> str:
+def _shorten_line(text: str) -> str:
     line = text.strip().partition("\n")[0].strip()
     return line if len(line) <= _LINE else f"{line[: _LINE - 1].rstrip()}…"
 
 
-def run(parts: Needs, path: str | None = None) -> list[Outcome]:
-    """Run the tests of a file, else of `recall.tests.toml` of the memory."""
+def run(parts: Needs, path: str | None = None) -> list[TestResult]:
+    """Run the tests of a file, or of the memory's `recall.tests.toml`."""
     where = path if path is not None else NAME
-    data = _given(path) if path is not None else _own(parts)
+    data = _read_tests(path) if path is not None else _read_own_tests(parts)
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise Refused(f"No test was run: {where} is not UTF-8. Save it as that and try again.") from None
-    return [judge(expectation, _asked(parts, expectation)) for expectation in load(text, where)]
+    return [judge(expectation, _run_query(parts, expectation)) for expectation in load(text, where)]
 
 
-def _asked(parts: Needs, test: Expectation) -> Sequence[Hit]:
+def _run_query(parts: Needs, test: Expectation) -> Sequence[HitLike]:
     more: dict[str, Any] = {
         "budget": test.budget,
         "topic": test.topic,
@@ -299,8 +302,8 @@ def _asked(parts: Needs, test: Expectation) -> Sequence[Hit]:
     return parts.recall(question_of(test.question, test.k, as_of=test.as_of, now=test.now, **more))
 
 
-def _own(parts: Needs) -> bytes:
-    # By the same door as a page: no link out of the folder, no pipe that would never answer.
+def _read_own_tests(parts: Needs) -> bytes:
+    # Read like a page: no link out of the folder, no pipe that never answers.
     document = parts.context.store.get(NAME, parts.context.policy.page_bytes)
     if document is None:
         raise Refused(
@@ -310,7 +313,7 @@ def _own(parts: Needs) -> bytes:
     return document.data
 
 
-def _given(path: str) -> bytes:
+def _read_tests(path: str) -> bytes:
     import os
 
     try:
@@ -325,20 +328,20 @@ def _given(path: str) -> bytes:
         ) from error
 
 
-# --- saying ----------------------------------------------------------------------------
+# --- reporting -------------------------------------------------------------------------
 
 
-def report(outcomes: Iterable[Outcome]) -> str:
-    """A line for each test; for one that failed what was expected and what was found; a count at the end."""
+def report(outcomes: Iterable[TestResult]) -> str:
+    """Return a line per test, with what a failed one expected and found, and a count."""
     every = list(outcomes)
     failed = sum(not outcome.passed for outcome in every)
-    lines = [line for outcome in every for line in _lines(outcome)]
+    lines = [line for outcome in every for line in _format_result(outcome)]
     tests = f"{len(every)} test{'' if len(every) == 1 else 's'}"
     lines.append(f"{tests}: {len(every) - failed} passed, {failed} failed.")
     return "\n".join(lines)
 
 
-def _lines(outcome: Outcome) -> Iterator[str]:
+def _format_result(outcome: TestResult) -> Iterator[str]:
     test = outcome.expectation
     question = " ".join(test.question.split())
     if outcome.passed:
@@ -347,9 +350,9 @@ def _lines(outcome: Outcome) -> Iterator[str]:
     yield f"FAIL  {question}  ({test.where})" if test.where else f"FAIL  {question}"
     for choice in test.contains:
         mark, end = ("-", "  is missing") if choice in outcome.missing else (" ", "")
-        yield f"    {mark} {' or '.join(map(_quoted, choice))}{end}"
+        yield f"    {mark} {' or '.join(map(_quote, choice))}{end}"
     for text, where in outcome.unwanted:
-        yield f"    + {_quoted(text)}  should not be there: {where}"
+        yield f"    + {_quote(text)}  should not be there: {where}"
     if not outcome.silence_kept:
         yield "    + nothing should be found" if test.abstains else "    - something should be found"
     yield f"      found {outcome.hits}:" if outcome.hits else f"      found nothing. {outcome.why}".rstrip()
@@ -359,5 +362,5 @@ def _lines(outcome: Outcome) -> Iterator[str]:
         yield f"        … and {outcome.hits - len(outcome.found)} more"
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     return f'"{" ".join(text.split())}"'

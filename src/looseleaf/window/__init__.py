@@ -1,5 +1,4 @@
-"""The talk of one agent that a model still sees: told within its budget, and compacted.
+"""The part of one agent's talk that a model still sees, kept within its budget.
 
-`conversation.py` puts the parts together; `window.py` is what a model is told, `compaction_fit.py` and `compact.py`
-make it shorter.
+`conversation.py` joins the parts, `window.py` reads the messages, `compaction_fit.py` and `compact.py` shorten them.
 """

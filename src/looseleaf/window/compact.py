@@ -1,8 +1,8 @@
-"""Compact: carrying a compaction out.
+"""Run a compaction: plan, distill, write the entry, move the mark, rotate the log.
 
-Plan, distill, write the entry, move the mark, rotate the log. Nothing is held while a distiller works; under the lock
-the mark is looked at again, and a compaction that comes second is dropped. An entry's id follows from the traces it
-was made of, so one that was interrupted and one that is repeated are the same entry. Traces are never removed.
+No lock is held while a distiller works. Under the lock the mark is read again, and a second compaction is dropped. An
+entry's id follows from its traces, so an interrupted and a repeated compaction write the same entry. Traces are never
+removed.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from looseleaf.log.journal import SCHEMA
 from looseleaf.log.recorder import stream_of
 from looseleaf.store import JOURNAL
 from looseleaf.views.agents import build_agent
-from looseleaf.window.compaction_fit import Draft, Made
-from looseleaf.window.window import shown
+from looseleaf.window.compaction_fit import CompactSummary, Draft
+from looseleaf.window.window import read_shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,15 +43,15 @@ if TYPE_CHECKING:
         @property
         def distiller(self) -> Distiller | None: ...
         def outdated(self, *found: Distilled) -> Callable[[str], bool]:
-            """A test for sentences whose fact is over by now, or by what was found."""
+            """Return a test for sentences whose fact is over, by what is known or by `found`."""
 
 
 _BROKEN = 4
-"""Entries of one name that are passed over because they cannot be read."""
+"""Unreadable entries of one name to skip before giving up."""
 
 
-class Gone:
-    """The material of a compaction: the traces that go, read from the log each time anew."""
+class LeavingTraces:
+    """The traces that leave the window, read from the log each time."""
 
     def __init__(self, store: Store, stream: str, mark: Mark | None, gone: tuple[str, ...]) -> None:
         self._store, self._stream, self._mark = store, stream, mark
@@ -59,7 +59,7 @@ class Gone:
 
     def traces(self) -> Iterator[Trace]:
         left = len(self._ids)
-        for trace, _, _ in shown(self._store, self._stream, self._mark) if left else ():
+        for trace, _, _ in read_shown(self._store, self._stream, self._mark) if left else ():
             if trace.id in self._ids:
                 yield trace
                 left -= 1
@@ -68,7 +68,7 @@ class Gone:
 
 
 class Compact:
-    """Compactions of one agent's window."""
+    """Compacts one agent's window."""
 
     def __init__(
         self,
@@ -81,7 +81,7 @@ class Compact:
         self._stream = stream_of(context.agent)
         self._parts = parts
         self._rules = rules
-        self._prepared: tuple[str | None, tuple[str, ...], Made] | None = None
+        self._prepared: tuple[str | None, tuple[str, ...], CompactSummary] | None = None
         self._preparing = allocate_lock()
 
     def _read_head(self) -> AgentHead:
@@ -98,23 +98,23 @@ class Compact:
     ) -> Loss | None:
         """Make the window fit `budget` tokens, as `count` counts them.
 
-        None: there is nothing to compact, or another process just did. `is_over`: the window does not fit as it is, so
-        that even where nothing can leave it, what is told of the past must become less.
+        Return None if there is nothing to compact, or if another process just compacted. `is_over`: the window does
+        not fit, so the account of the past must shrink even if no trace can leave.
         """
         head = self._read_head()
-        draft = self._draft(head, budget, system, count)
-        made = self._ready(head, draft)
+        draft = self._start_draft(head, budget, system, count)
+        made = self._take_prepared(head, draft)
         if draft.plan.is_empty and not (is_over and draft.has_past):
             return None
-        gone = Gone(self._store, self._stream, draft.mark, draft.plan.gone)
+        gone = LeavingTraces(self._store, self._stream, draft.mark, draft.plan.gone)
         while made is None and draft.passed_over < _BROKEN:
             try:
-                made = self._made_before(draft.entry, gone, draft.summary_tokens, count)
+                made = self._read_unfinished(draft.entry, gone, draft.summary_tokens, count)
                 break
             except (Refused, KeyError, TypeError):
-                draft.passed_over += 1  # it is left as it is, for whoever mends it
+                draft.passed_over += 1  # left as it is, for repair
         if made is None:
-            made = self._make(gone, draft.summary_tokens, count)
+            made = self._distill(gone, draft.summary_tokens, count)
         draft.is_outdated = self._parts.outdated(made.noted, made.distilled)
         mark, loss, files = draft.finish(new_id(), made, gone.traces)
         if dry_run:
@@ -130,27 +130,29 @@ class Compact:
             try:
                 self._store.rotate(self._stream)
             except Unwritten:
-                pass  # the mark counts; a log that could not be sealed now is sealed another time
+                pass  # the mark counts; the log is sealed another time
             build_agent(self._store, self._agent)
         return loss
 
-    def _made_before(self, entry: str | None, gone: Gone, tokens: int, count: Count) -> Made | None:
-        """What an entry says that a compaction of the same traces left, which came no further."""
+    def _read_unfinished(
+        self, entry: str | None, gone: LeavingTraces, tokens: int, count: Count
+    ) -> CompactSummary | None:
+        """Return what an entry of the same traces says, left by an interrupted compaction."""
         if entry is None or self._store.stat(f"{FOLDER}/{entry}/meta.json") is None:
             return None
         found = read_entry(self._store, entry)
         made = distilled_of(found.summary)
         failures = tuple(map(str, found.meta["loss"]["failures"]))
         level, name = str(found.meta["level"]), str(found.meta["distiller"])
-        return Made(made, self._by_rules(gone, tokens, count)[1], level, name, failures)
+        return CompactSummary(made, self._distill_by_rules(gone, tokens, count)[1], level, name, failures)
 
-    def _draft(self, head: AgentHead, budget: int, system: str | None, count: Count) -> Draft:
+    def _start_draft(self, head: AgentHead, budget: int, system: str | None, count: Count) -> Draft:
         return Draft(self._store, self._policy, self._agent, head, count, budget, system)
 
     # --- in the background -------------------------------------------------------------
 
     def prepare(self, budget: int, system: str | None, count: Count) -> None:
-        """Distill what the next compaction will take, in a thread of its own; one at a time."""
+        """Distill what the next compaction will take, in its own thread, one at a time."""
         from threading import Thread
 
         if self._preparing.acquire(blocking=False):
@@ -160,25 +162,25 @@ class Compact:
         try:
             head = self._read_head()
             if self._prepared is None or self._prepared[0] != head.mark:
-                draft = self._draft(head, budget, system, count)
+                draft = self._start_draft(head, budget, system, count)
                 draft.fit()
                 gone = draft.plan.gone
                 if gone:
-                    material = Gone(self._store, self._stream, draft.mark, gone)
-                    made = self._make(material, draft.summary_tokens, count)
+                    material = LeavingTraces(self._store, self._stream, draft.mark, gone)
+                    made = self._distill(material, draft.summary_tokens, count)
                     self._prepared = head.mark, gone, made
         except Refused:
-            pass  # whoever compacts meets the same, and is told
+            pass  # the next compaction meets the same error and raises it
         finally:
             self._preparing.release()
 
     def wait(self) -> None:
-        """Until what is being prepared is ready."""
+        """Wait until the preparation is ready."""
         with self._preparing:
             pass
 
-    def _ready(self, head: AgentHead, draft: Draft) -> Made | None:
-        """What was prepared, if it is of this epoch and leaves a window that fits; the draft is planned either way."""
+    def _take_prepared(self, head: AgentHead, draft: Draft) -> CompactSummary | None:
+        """Return the prepared summary if it is of this epoch and fits; plan the draft either way."""
         if self._prepared is not None and self._prepared[0] == head.mark and draft.fit(self._prepared[1]):
             return self._prepared[2]
         draft.fit()
@@ -186,20 +188,20 @@ class Compact:
 
     # --- distilling --------------------------------------------------------------------
 
-    def _make(self, material: Gone, tokens: int, count: Count) -> Made:
-        """By the distiller; if it fails, by the rules, which have read the material in any case: what they noted must
-        still be told afterwards, whoever makes the summary."""
-        name, noted = self._by_rules(material, tokens, count)
+    def _distill(self, material: LeavingTraces, tokens: int, count: Count) -> CompactSummary:
+        """Distill with the distiller, or with the rules if it fails. The rules always read the material: the window
+        must still mention what they noted, whichever made the summary."""
+        name, noted = self._distill_by_rules(material, tokens, count)
         failures: tuple[str, ...] = ()
         distiller = self._parts.distiller
         if distiller is not None:
             made = run(distiller, material, tokens, self._policy.distill_seconds)
             if isinstance(made, Distilled):
-                return Made(redacted(made, self._redact), noted, "distiller", distiller.name)
+                return CompactSummary(redacted(made, self._redact), noted, "distiller", distiller.name)
             failures = (made,)
         level = "rules" if noted.summary.strip() else "pointers"
-        return Made(noted, noted, level, name, failures)
+        return CompactSummary(noted, noted, level, name, failures)
 
-    def _by_rules(self, material: Gone, tokens: int, count: Count) -> tuple[str, Distilled]:
+    def _distill_by_rules(self, material: LeavingTraces, tokens: int, count: Count) -> tuple[str, Distilled]:
         rules = self._rules(lambda text: count([text])[0])
         return rules.name, rules.distill(material, tokens)

@@ -1,15 +1,14 @@
-"""Planning a compaction: which blocks leave the window, which are shortened in place, and what that costs.
+"""Plan a compaction: which blocks leave the window, which are shortened in place, and what that saves.
 
-The order of giving things up, each step only as far as it is needed (but the first, which is what a compaction is):
+Steps, each only as far as needed (except the first, which always runs):
 
-1. whole turns before the tail are distilled;
-2. tool results within the tail become pointers, the oldest first;
-3. turns of the tail are distilled, the oldest first;
-4. within the current turn, tool results the model has already answered to become pointers, and then their blocks are
-   distilled, the oldest first;
-5. whatever is still there is shortened in place, the longest first, until it fits.
-
-6. if not even that is enough, what the model has not seen yet is distilled too, the oldest first.
+1. distill whole turns before the tail;
+2. turn tool results within the tail into pointers, oldest first;
+3. distill turns of the tail, oldest first;
+4. in the current turn, turn tool results that the model has already used into pointers, then distill their blocks,
+   oldest first;
+5. shorten what is left in place, longest first, until it fits;
+6. if that is not enough, distill what the model has not seen yet, oldest first.
 
 An open tool call is never distilled, nor is the message of the current turn.
 """
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     from looseleaf.base.messages import Block, Flag, TraceType
 
 
-# What a compaction may not lose, and the report that says whether it did.
+# --- the loss report ---------------------------------------------------------------------
 
 CONSTRAINT, DECISION, WORK, QUESTION = "Constraint", "Decision", "Open work", "Open question"
 
@@ -40,12 +39,12 @@ _REPORTED = {
     QUESTION: "open questions",
 }
 _RANKS = (CONSTRAINT, DECISION, WORK, QUESTION)
-"""The most important first."""
+"""Most important first."""
 
 
 @frozen
 class Kept:
-    """One kind of thing that a compaction may not lose: how many went in, how many are still told, which are not."""
+    """One kind of thing that a compaction may not lose: how many went in, how many are left, which are missing."""
 
     what: str
     before: int
@@ -90,7 +89,7 @@ class Loss:
 
     @classmethod
     def from_dict(cls, raw: dict[str, Any]) -> Loss:
-        """As an entry has it. KeyError or TypeError for what is no report."""
+        """Read an entry's report. Raise KeyError or TypeError for anything else."""
         dropped = raw["dropped"]
         return cls(
             raw["entry"],
@@ -118,9 +117,9 @@ class Loss:
 
     @property
     def text(self) -> str:
-        """For people."""
-        results = _many(self.tool_results, "tool result")
-        dropped = f"{_many(self.turns, 'turn')}, {_many(self.traces, 'trace')} ({results})"
+        """The report for people."""
+        results = _plural(self.tool_results, "tool result")
+        dropped = f"{_plural(self.turns, 'turn')}, {_plural(self.traces, 'trace')} ({results})"
         lines = [
             f"window: {self.tokens_before:,} → {self.tokens_after:,} tokens ({self.level}, {self.distiller})",
             f"dropped: {dropped}, {self.tokens_dropped:,} tokens",
@@ -136,35 +135,34 @@ class Loss:
         return "\n".join(lines)
 
 
-def kept(what: str, before: Sequence[Noted], told: str) -> Kept:
-    """Which of the sentences are still told in a text, by their words."""
-    words = _words(told)
-    missing = tuple(each.text for each in before if _words(guard(each.text)).strip() not in words)
+def count_kept(what: str, before: Sequence[Noted], told: str) -> Kept:
+    """Count the sentences whose words still stand in a text."""
+    words = _pad_words(told)
+    missing = tuple(each.text for each in before if _pad_words(guard(each.text)).strip() not in words)
     return Kept(what, len(before), len(before) - len(missing), missing)
 
 
-def _many(count: int, name: str) -> str:
+def _plural(count: int, name: str) -> str:
     return f"{count:,} {name}{'s' * (count != 1)}"
 
 
-def _words(text: str) -> str:
+def _pad_words(text: str) -> str:
     return f" {' '.join(text.casefold().split())} "
 
 
 # --- what must be kept -------------------------------------------------------------------
 
 
-def must_keep(before: Sequence[str], *found: Distilled) -> tuple[str, ...]:
-    """Each thing once, as a line with its label, in the order in which it was said: what was kept so far, then what
-    was found."""
+def merge_kept_lines(before: Sequence[str], *found: Distilled) -> tuple[str, ...]:
+    """Return each thing once, as a labeled line in the order it was said: the lines kept so far, then new ones."""
     lines = list(before)
     for distilled in found:
-        lines += [f"{label}: {' '.join(each.text.split())}" for label, each in _labelled(distilled)]
-    return tuple({_words(line): line for line in lines}.values())
+        lines += [f"{label}: {' '.join(each.text.split())}" for label, each in _label_notes(distilled)]
+    return tuple({_pad_words(line): line for line in lines}.values())
 
 
-def by_rank(lines: Sequence[str]) -> list[str]:
-    """The most important first; of two that matter the same, the newer."""
+def sort_by_rank(lines: Sequence[str]) -> list[str]:
+    """Sort lines, most important first; of equal rank, newest first."""
 
     def rank(line: str) -> int:
         label = line.partition(": ")[0]
@@ -175,12 +173,12 @@ def by_rank(lines: Sequence[str]) -> list[str]:
     return newest_first
 
 
-def told_of(found: Distilled, told: str) -> Distilled:
-    """Only those of the noted sentences that a text tells, by their words."""
-    words = _words(told)
+def keep_mentioned(found: Distilled, told: str) -> Distilled:
+    """Return only the noted sentences whose words stand in a text."""
+    words = _pad_words(told)
 
     def own(noted: tuple[Noted, ...]) -> tuple[Noted, ...]:
-        return tuple(each for each in noted if _words(guard(each.text)).strip() in words)
+        return tuple(each for each in noted if _pad_words(guard(each.text)).strip() in words)
 
     return Distilled(
         "",
@@ -191,22 +189,24 @@ def told_of(found: Distilled, told: str) -> Distilled:
     )
 
 
-def still_told(
+def report_kept(
     found: Distilled,
     before: Sequence[str],
     told: str,
     is_outdated: Callable[[str], bool] = lambda line: False,
 ) -> list[Kept]:
-    """Of each kind, what is still told after a compaction. What was taken back in the meantime need not be."""
-    every = [*_labelled(found), *(_unlabelled(line) for line in before)]
+    """Count per kind what is left after a compaction, except what was taken back meanwhile."""
+    every = [*_label_notes(found), *(_split_label(line) for line in before)]
     noted = [(label, each) for label, each in every if not is_outdated(each.text)]
     return [
-        kept(what, list({_words(each.text): each for name, each in noted if name == label}.values()), told)
+        count_kept(
+            what, list({_pad_words(each.text): each for name, each in noted if name == label}.values()), told
+        )
         for label, what in _REPORTED.items()
     ]
 
 
-def _labelled(distilled: Distilled) -> Iterator[tuple[str, Noted]]:
+def _label_notes(distilled: Distilled) -> Iterator[tuple[str, Noted]]:
     for label, own in (
         (CONSTRAINT, distilled.constraints),
         (DECISION, distilled.decisions),
@@ -217,27 +217,28 @@ def _labelled(distilled: Distilled) -> Iterator[tuple[str, Noted]]:
             yield label, each
 
 
-def _unlabelled(line: str) -> tuple[str, Noted]:
+def _split_label(line: str) -> tuple[str, Noted]:
     label, _, text = line.partition(": ")
     return label, Noted(text, "")
 
 
+# --- the plan ----------------------------------------------------------------------------
 POINTER_TOKENS = 64
-"""The least that is left of a trace in place: where to find it, how long it is, and a few of its identifiers."""
+"""The least that stays of a trace in place: where to find it, its length, and a few of its identifiers."""
 
 _WORTH_SHORTENING = 2 * POINTER_TOKENS
-"""A tool result shorter than this costs hardly more than the pointer to it."""
+"""A shorter tool result costs hardly more than the pointer to it."""
 
 _KEPT_SHARE = 4
-"""A tool result that becomes a pointer keeps this part of its length, for its identifiers."""
+"""A tool result that becomes a pointer keeps this fraction of its length, for its identifiers."""
 
 
 @frozen
-class Item:
-    """One trace of the window, as far as planning needs to know it. `tokens` is what it costs there now.
+class PlanItem:
+    """One trace of the window, with what planning needs. `tokens` is its cost there now.
 
-    `fixed` is what cannot be shortened (pictures), and is told only in a message of its own. `place` is where its
-    line begins: segment and byte; `end` is the byte at which the next one does.
+    `fixed` cannot be shortened (pictures), and counts only in a message of its own. `place` is where its line begins
+    (segment and byte), `end` the byte where the next one does.
     """
 
     id: str
@@ -254,8 +255,8 @@ class Item:
 
 
 @frozen
-class Plan:
-    """`gone` are distilled; `tail` is shown as text, `held` as messages; `short` to that many tokens each."""
+class CompactPlan:
+    """`gone` are distilled; `tail` is shown as text, `held` as messages; `short` limits traces to so many tokens."""
 
     gone: tuple[str, ...]
     tail: tuple[str, ...]
@@ -269,9 +270,9 @@ class Plan:
 
 
 class _Draft:
-    """A plan in the making: where each item is, and what all that stays costs."""
+    """A plan being made: where each item is, and what the rest costs."""
 
-    def __init__(self, items: Sequence[Item]) -> None:
+    def __init__(self, items: Sequence[PlanItem]) -> None:
         self.items = {item.id: item for item in items}
         self.where: dict[str, str] = {}
         self.short: dict[str, int] = {}
@@ -301,10 +302,12 @@ class _Draft:
         return tuple(item_id for item_id in self.items if self.where[item_id] == where)
 
 
-def plan(items: Sequence[Item], *, current: str | None, tail_turns: int, target: int, room: int) -> Plan:
-    """What to do so that what stays costs about `target` tokens, and never more than `room`."""
+def plan(
+    items: Sequence[PlanItem], *, current: str | None, tail_turns: int, target: int, room: int
+) -> CompactPlan:
+    """Plan so that the rest costs about `target` tokens, and never more than `room`."""
     draft = _Draft(items)
-    turns = turns_of(items)  # type: ignore[arg-type]  # an item has all that a trace is asked for here
+    turns = turns_of(items)  # type: ignore[arg-type]  # an item has the members that this reads
     past = [turn for turn in turns if turn.turn_id != current]
     blocks = {turn.turn_id: blocks_of(turn, is_current=turn.turn_id == current) for turn in turns}
     tail = [turn.turn_id for turn in past[max(len(past) - tail_turns, 0) :]] if tail_turns > 0 else []
@@ -317,18 +320,18 @@ def plan(items: Sequence[Item], *, current: str | None, tail_turns: int, target:
             for each in block.traces:
                 draft.put(each.id, where)
     for turn_id in tail:
-        _point(draft, blocks[turn_id], target)
+        _shorten_results(draft, blocks[turn_id], target)
     for turn_id in tail:
         _distill(draft, [block for block in blocks[turn_id] if block.settled], target)
     if current is not None:
-        used = _used(blocks.get(current, []), items)
-        _point(draft, used, target)
+        used = _find_used(blocks.get(current, []), items)
+        _shorten_results(draft, used, target)
         _distill_one_by_one(draft, used, target)
     if draft.total > room:
-        _level(draft, room)
+        _level_lengths(draft, room)
         unseen = [block for block in blocks.get(current or "", []) if block.settled]
         _distill_one_by_one(draft, unseen, room)
-    return Plan(
+    return CompactPlan(
         draft.ids("gone"),
         draft.ids("tail"),
         draft.ids("held"),
@@ -337,8 +340,8 @@ def plan(items: Sequence[Item], *, current: str | None, tail_turns: int, target:
     )
 
 
-def _point(draft: _Draft, blocks: Iterable[Block], target: int) -> None:
-    """Tool results become pointers."""
+def _shorten_results(draft: _Draft, blocks: Iterable[Block], target: int) -> None:
+    """Turn tool results into pointers."""
     for block in blocks:
         for each in block.traces:
             if draft.total <= target:
@@ -349,7 +352,7 @@ def _point(draft: _Draft, blocks: Iterable[Block], target: int) -> None:
 
 
 def _distill(draft: _Draft, blocks: Sequence[Block], target: int) -> None:
-    """A whole turn goes, or stays."""
+    """Distill a whole turn, or keep it."""
     if draft.total > target:
         for block in blocks:
             for each in block.traces:
@@ -361,8 +364,8 @@ def _distill_one_by_one(draft: _Draft, blocks: Iterable[Block], target: int) -> 
         _distill(draft, [block], target)
 
 
-def _used(blocks: Iterable[Block], items: Sequence[Item]) -> list[Block]:
-    """The settled blocks of the current turn that the model has gone on from. What came last it has not seen yet."""
+def _find_used(blocks: Iterable[Block], items: Sequence[PlanItem]) -> list[Block]:
+    """Return the settled blocks of the current turn that the model went on from. It has not seen the last yet."""
     order = {item.id: number for number, item in enumerate(items)}
     asked = [order[item.id] for item in items if item.trace_type in ("assistant", "tool_call")]
     last = max(asked, default=-1)
@@ -370,8 +373,8 @@ def _used(blocks: Iterable[Block], items: Sequence[Item]) -> list[Block]:
     return [block for block in settled if all(order[each.id] < last for each in block.traces)]
 
 
-def _level(draft: _Draft, room: int) -> None:
-    """Shorten the longest until all fits: as if water were let out to one level."""
+def _level_lengths(draft: _Draft, room: int) -> None:
+    """Shorten the longest items to one common length, so that all fit."""
     left = [item_id for item_id in draft.items if draft.where[item_id] != "gone"]
     low, high = POINTER_TOKENS, max((draft.items[item_id].tokens for item_id in left), default=0)
 

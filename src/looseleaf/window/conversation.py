@@ -1,7 +1,7 @@
-"""The talk of one agent: recorded, read back, told to a model within its budget.
+"""One agent's talk: recorded, read back, and sent to a model within its budget.
 
-Two questions have two counters. *What fits* is counted here, before a call. *When to compact* is decided by what the
-provider reported after one: a flag in the journal, which the next call obeys.
+Two counters answer two questions. *What fits* is counted here, before a call. *When to compact* follows from the usage
+that the provider reports after one: a flag in the journal, which the next call obeys.
 """
 
 from __future__ import annotations
@@ -48,14 +48,14 @@ if TYPE_CHECKING:
     class Needs(CompactNeeds, Protocol):
         @property
         def session(self) -> str | None:
-            """The session to go on recording in; None: begin one."""
+            """The session to continue; None: begin one."""
 
         @property
         def counter(self) -> Callable[[str], int] | None:
             """The caller's own token counter."""
 
         def forbids(self, text: str) -> bool:
-            """True if the user's words forbid to remember something."""
+            """Return True if the user's words forbid remembering something."""
 
         def place(self, entry: str) -> None:
             """Place the entry of a compaction."""
@@ -64,17 +64,17 @@ if TYPE_CHECKING:
 COUNTS = "views/tokens.sqlite"
 
 _LONGEST = 32
-"""Characters for each token of the budget that are read at most before a window is compacted: hardly any text has so
-many, and what is not read needs no memory."""
+"""Characters per token of the budget to read before compacting a window: hardly any text has so many, and the unread
+rest needs no memory."""
 
 _RAISED = (
     *(ArithmeticError, AssertionError, AttributeError, BufferError, LookupError, NameError, OSError),
     *(RuntimeError, TypeError, ValueError),
 )
-"""What somebody's own counter may raise, and is told of; whatever else it raises is not for this program to answer."""
+"""What a custom counter may raise and gets a `Refused` for. Other exceptions pass through."""
 
 _TRIES = 4
-"""Compactions that are tried when other processes record and compact in the same moment."""
+"""Compactions to try while other processes record and compact."""
 
 
 class Conversation:
@@ -85,9 +85,9 @@ class Conversation:
         self._stream = stream_of(context.agent)
         self._counts: dict[str, Counts] = {}
         self.last_loss: Loss | None = None
-        """What the last compaction lost, whoever asked for it."""
-        self._heard: tuple[tuple[object, ...], Spoken] | None = None
-        """What was said up to a trace: a model's change of a page asks several times."""
+        """What the last compaction lost."""
+        self._spoken_cache: tuple[tuple[object, ...], Spoken] | None = None
+        """The session's words up to a trace: one page change by a model asks several times."""
         self.recorder = Recorder(context.store, context.agent, parts.session, parts.forbids)
 
     @cached_property
@@ -104,7 +104,7 @@ class Conversation:
         self.close_views()
 
     def close_views(self) -> None:
-        """Close the views that are open until they are needed again."""
+        """Close the open views until they are needed again."""
         for counts in self._counts.values():
             counts.close()
         self._counts.clear()
@@ -119,8 +119,8 @@ class Conversation:
         return self.recorder.record([ask(**asked)])[0]
 
     def spoken(self) -> Spoken:
-        """What was said in the session that is being recorded: an agent's writing is judged by it. Where none is (a
-        server, to which a model writes while hooks record), by all that the agent's sessions of the last hour say."""
+        """Return the words of the session being recorded, which judge an agent's writes. Without a session (a server
+        where a model writes while hooks record), take all that the agent's sessions said in the last hour."""
         from looseleaf.base.origins import is_news
         from looseleaf.facts.gate import Spoken
 
@@ -128,8 +128,8 @@ class Conversation:
         last = next(traces_back(self._store, self._stream), None)
         minute = int(time.time() // 60) if session is None else 0
         key = (session, last.id if last is not None else "", minute, self._store.edition())
-        if self._heard is not None and self._heard[0] == key:
-            return self._heard[1]
+        if self._spoken_cache is not None and self._spoken_cache[0] == key:
+            return self._spoken_cache[1]
         if session is not None:
             traces = [trace for turn in self.session(session) for trace in turn.traces]
         else:
@@ -141,8 +141,8 @@ class Conversation:
         news = [
             (each.tool_name or "", text) for each, text in told if is_news(each.tool_name, each.tags, text)
         ]
-        spoken = Spoken(user, bool(news), _stated, news)
-        self._heard = key, spoken
+        spoken = Spoken(user, bool(news), _read_statements, news)
+        self._spoken_cache = key, spoken
         return spoken
 
     # --- reading -----------------------------------------------------------------------
@@ -153,9 +153,7 @@ class Conversation:
     def turn(self, turn_id: str) -> Turn:
         found = one_turn(self._store, self._stream, turn_id)
         if found is None:
-            raise Refused(
-                f"Nothing was shown: there is no turn {turn_id!r}. `looseleaf turns` lists the last ones."
-            )
+            raise Refused(f"There is no turn {turn_id!r}. `looseleaf turns` lists the last ones.")
         return found
 
     def between(self, first: str, last: str) -> list[Turn]:
@@ -168,7 +166,7 @@ class Conversation:
         return sessions(self._store, self._stream, last)
 
     def tail(self, count: int, exclude: str | None) -> list[Trace]:
-        """The traces of the last so many turns, without the one that is excluded."""
+        """Return the traces of the last `count` turns, without the excluded one."""
         found = [turn for turn in self.turns(count + 1, None) if turn.turn_id != exclude]
         return [trace for turn in found[max(0, len(found) - count) :] for trace in turn.traces]
 
@@ -185,7 +183,7 @@ class Conversation:
         return blocks_of(turn, is_current=turn_id == current)
 
     def expand(self, name: str) -> list[Trace]:
-        """What an entry was made of; or a turn, or one trace."""
+        """Return the traces of an entry or a turn, or one trace."""
         from looseleaf.log.entries import read_entry, traces_of
 
         if name.startswith("turn_"):
@@ -206,7 +204,7 @@ class Conversation:
 
     # --- the budget --------------------------------------------------------------------
 
-    # What counts tokens and knows models is loaded when it is asked for: recording needs neither.
+    # Token counters and model tables load on first use: recording needs neither.
 
     def model(self, name: str | None) -> Model:
         from looseleaf.models.model_table import model
@@ -214,7 +212,7 @@ class Conversation:
         return model(name or self._policy.model)
 
     def unit(self, name: str | None) -> str:
-        """In which tokens a model's texts are counted here."""
+        """Return the unit in which a model's texts are counted here."""
         return "custom" if self._parts.counter is not None else self.model(name).vocabulary
 
     def budget(self, name: str | None) -> Budget:
@@ -229,14 +227,14 @@ class Conversation:
             compaction_ratio=policy.compaction_ratio,
         )
 
-    def _room(self, name: str | None) -> int:
-        """The input budget in tokens as they are counted here."""
+    def _count_room(self, name: str | None) -> int:
+        """Return the input budget in tokens as counted here."""
         return int(self.budget(name).input / self.model(name).count_margin)
 
     def usage(self, prompt_tokens: int, name: str | None, system: str | None) -> str | None:
         if type(prompt_tokens) is not int or prompt_tokens < 0:
             raise Refused(
-                f"Nothing was noted: prompt_tokens is a number of tokens, not {prompt_tokens!r}. "
+                f"prompt_tokens must be a number of tokens, not {prompt_tokens!r}. "
                 "Give what the provider reported."
             )
         budget = self.budget(name)
@@ -248,7 +246,7 @@ class Conversation:
         return flag
 
     def flag(self, flag: str | None, before: AgentHead | None = None) -> None:
-        """Ask for a compaction before the next call, or take that back (if all is still as it was before).
+        """Request a compaction before the next call, or cancel the request (if the head is still `before`).
 
         A weaker flag does not replace a stronger one.
         """
@@ -264,13 +262,13 @@ class Conversation:
     def flagged(self) -> str | None:
         return self._read_head().flag
 
-    # --- what a model is told ----------------------------------------------------------
+    # --- the messages ------------------------------------------------------------------
 
     def counter(self, name: str | None, *, quick: bool = False) -> Count:
-        """The counter of a model: somebody's own, or the vocabulary's, with what it has counted before in a view."""
+        """Return a model's counter: a custom one, or its vocabulary's, with earlier counts cached in a view."""
         own = self._parts.counter
         if own is not None:
-            return lambda texts: [_counted(own, text) for text in texts]
+            return lambda texts: [_call_counter(own, text) for text in texts]
         from looseleaf.models.tokens import Counts
 
         vocabulary = self.model(name).vocabulary
@@ -280,37 +278,37 @@ class Conversation:
         return lambda texts: counts.count(texts, quick=quick)
 
     def messages(self, system: str | None, name: str | None) -> list[Message]:
-        limit: int | None = _LONGEST * self._room(name)
+        limit: int | None = _LONGEST * self._count_room(name)
         for _ in range(_TRIES):
             with self.window.alone():
                 is_whole = self.flagged is None and self.window.read(limit)
                 if is_whole and self.window.flag is None and self._fits(system, name):
                     return [*([Message("system", system)] if system else []), *self.window.messages]
-            # Not under that lock: a distiller of somebody's may ask for messages too.
+            # Outside the lock: a custom distiller may read messages too.
             if self.compact(system, name, is_over=is_whole) is None:
-                limit = None  # there was nothing to compact: it may be long and fit all the same
+                limit = None  # nothing to compact: a long window may still fit
         raise Refused(
-            "No messages were given: other processes record for this agent faster than its window can be compacted. "
-            "Give each of them an agent's name of its own."
+            "No messages were returned: other processes record for this agent faster than its window can be compacted. "
+            "Give each process its own agent name."
         )
 
     def _fits(self, system: str | None, name: str | None) -> bool:
-        """Without counting, where a byte a token would fit too."""
+        """True if the window fits; skip exact counting if it fits even at one token per byte."""
         from looseleaf.models.tokens import at_most
 
         def bounds(texts: Sequence[str]) -> list[int]:
             return [at_most(text) for text in texts]
 
-        room = self._room(name)
+        room = self._count_room(name)
         at_worst = self._weigh(system, "bytes", bounds)
         return at_worst <= room or self._weigh(system, self.unit(name), self.counter(name)) <= room
 
     def tokens(self, system: str | None, name: str | None, *, quick: bool) -> int:
-        """What the window costs, with its system prompt."""
+        """Return what the window costs, with its system prompt."""
         with self.window.alone():
-            return self._tokens(system, name, quick=quick)
+            return self._count_tokens(system, name, quick=quick)
 
-    def _tokens(self, system: str | None, name: str | None, *, quick: bool) -> int:
+    def _count_tokens(self, system: str | None, name: str | None, *, quick: bool) -> int:
         self.window.read()
         unit = "estimate" if quick else self.unit(name)
         return self._weigh(system, unit, self.counter(name, quick=quick))
@@ -341,13 +339,13 @@ class Conversation:
         dry_run: bool = False,
         is_over: bool = False,
     ) -> Loss | None:
-        """Compact the window, to the model's own budget or to `room` tokens."""
+        """Compact the window to the model's budget, or to `room` tokens."""
         before = self._read_head()
         count = self.counter(name)
-        room = self._room(name) if room is None else room
+        room = self._count_room(name) if room is None else room
         loss = self._compact(room, system, count, dry_run=dry_run, is_over=is_over)
         if loss is None and not dry_run:
-            self.flag(None, before)  # there was nothing to be done about it
+            self.flag(None, before)  # there was nothing to compact
         if loss is not None and not dry_run:
             self.last_loss = loss
             if loss.entry is not None:
@@ -357,29 +355,29 @@ class Conversation:
         return loss
 
     def prepare(self, system: str | None, name: str | None) -> None:
-        self._compact.prepare(self._room(name), system, self.counter(name))
+        self._compact.prepare(self._count_room(name), system, self.counter(name))
 
 
-def _stated(text: str) -> list[tuple[str, str]]:
-    """The facts that the rules read off a message of the user's."""
+def _read_statements(text: str) -> list[tuple[str, str]]:
+    """Return the facts that the rules read in a user's message."""
     from looseleaf.distill.statements import statements
 
     return [(each.relation, each.object) for each in statements(text, time.time()) if not each.ended]
 
 
-def _counted(counter: Callable[[str], int], text: str) -> int:
-    """What somebody's own counter says, if that is a number of tokens."""
+def _call_counter(counter: Callable[[str], int], text: str) -> int:
+    """Call a custom counter and check that it returns a number of tokens."""
     try:
         found: object = counter(text)
     except _RAISED as error:
         raise Refused(
-            f"Nothing was counted: the counter raised {type(error).__name__} for a text of {len(text):,} characters. "
+            f"The token counter raised {type(error).__name__} for a text of {len(text):,} characters. "
             "Give one that returns a number for every text."
         ) from error
     if type(found) is not int or found < 0:
-        told = "a negative number" if type(found) is int else type(found).__name__
+        kind = "a negative number" if type(found) is int else type(found).__name__
         raise Refused(
-            f"Nothing was counted: the counter returned {told}, which is no number of tokens. "
+            f"The token counter returned {kind}, which is not a number of tokens. "
             "Give one that returns a whole number, 0 or more, for every text."
         )
     return found

@@ -1,7 +1,7 @@
-"""The window, read from the log: what was said since the last mark, and what the mark shows of what was before.
+"""The window, read from the log: the talk since the last mark, and what the mark keeps from before it.
 
-A window object is kept by one process and reads on from where it was. Within an epoch its messages only grow. What was
-imported as data was not said to its agent: it is passed over, whoever speaks in it.
+One process keeps a window object, which reads on from where it was. Within an epoch its messages only grow. Imported
+data was not said to this agent and is skipped, whoever speaks in it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from looseleaf.log.trace_messages import (
 from looseleaf.store import JOURNAL
 from looseleaf.store.lock import Threads
 from looseleaf.text.identifiers import clipped, reduced
-from looseleaf.window.compaction_plan import Item
+from looseleaf.window.compaction_plan import PlanItem
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from looseleaf.log.trace_messages import Mark
     from looseleaf.store.protocol import Store
 
-if TYPE_CHECKING:
     Count = Callable[[Sequence[str]], list[int]]
     """The tokens of each text."""
 
@@ -47,7 +46,7 @@ TAIL, HELD, SINCE, GONE = "tail", "held", "since", "gone"
 
 
 def read_mark(store: Store, head: AgentHead) -> Mark | None:
-    """The mark that an agent's head names."""
+    """Read the mark that an agent's head names."""
     if head.mark is None:
         return None
     line = next(store.read(JOURNAL, Position(head.segment, head.offset)), None)
@@ -62,13 +61,13 @@ def read_mark(store: Store, head: AgentHead) -> Mark | None:
         ) from error
 
 
-def shown(store: Store, stream: str, mark: Mark | None) -> Iterator[tuple[Trace, Line, Where]]:
-    """The traces that a window shows, in the order of the log, and how; reading one at a time."""
-    return (each for each in _passed(store, stream, mark) if each[2] != GONE)
+def read_shown(store: Store, stream: str, mark: Mark | None) -> Iterator[tuple[Trace, Line, Where]]:
+    """Read the traces a window shows, in log order, one at a time; each with its line and how it is shown."""
+    return (each for each in _read_traces(store, stream, mark) if each[2] != GONE)
 
 
-def _passed(store: Store, stream: str, mark: Mark | None) -> Iterator[tuple[Trace, Line, Where]]:
-    """The same, with those in between that are gone."""
+def _read_traces(store: Store, stream: str, mark: Mark | None) -> Iterator[tuple[Trace, Line, Where]]:
+    """Read the same, with the traces in between that are gone."""
     if mark is None:
         for line in store.read(stream):
             trace = Trace.from_record(line.record)
@@ -76,31 +75,30 @@ def _passed(store: Store, stream: str, mark: Mark | None) -> Iterator[tuple[Trac
                 yield trace, line, GONE if is_imported(trace.origin) else SINCE
         return
     tail, held = frozenset(mark.tail), frozenset(mark.held)
-    last = _last_before(store, stream, mark)
+    last = _find_last_before(store, stream, mark)
     for segment, offset, trace_id in mark.far:
-        for trace, line in _at(store, stream, segment, offset, trace_id):
+        for trace, line in _read_trace_at(store, stream, segment, offset, trace_id):
             yield trace, line, HELD
     is_since = False
-    for line in _from(store, stream, mark):
+    for line in _read_from_start(store, stream, mark):
         trace = Trace.from_record(line.record)
         if trace is not None and (is_since or (last is None and line.position > mark.until)):
             yield trace, line, GONE if is_imported(trace.origin) else SINCE
         elif trace is not None:
             yield trace, line, TAIL if trace.id in tail else HELD if trace.id in held else GONE
-        is_since = (
-            is_since or line.record.get("id") == last
-        )  # also where only its place is left (FORMAT §17.2)
+        # True also where forgetting left only the line's place (FORMAT §17.2).
+        is_since = is_since or line.record.get("id") == last
 
 
-def _last_before(store: Store, stream: str, mark: Mark) -> str | None:
-    """The id of the trace after which everything is told as it is. Mostly `since`; if that line was damaged, the last
-    one that the mark names; None: all of them were, and only the place is left to go by."""
+def _find_last_before(store: Store, stream: str, mark: Mark) -> str | None:
+    """Return the id of the trace after which everything is shown as it is. Mostly `since`; if that line is damaged,
+    the last that the mark names; None if all are damaged and only the place is left to go by."""
     line = next(store.read(stream, Position(*mark.until)), None)
     if line is not None and line.record.get("id") == mark.since:
         return mark.since
     named = {*mark.tail, *mark.held, mark.start[2]}
     last: str | None = None
-    for line in _from(store, stream, mark):
+    for line in _read_from_start(store, stream, mark):
         trace_id = line.record.get("id")
         if trace_id == mark.since:
             return mark.since
@@ -109,7 +107,9 @@ def _last_before(store: Store, stream: str, mark: Mark) -> str | None:
     return last
 
 
-def _at(store: Store, stream: str, segment: int, offset: int, trace_id: str) -> Iterator[tuple[Trace, Line]]:
+def _read_trace_at(
+    store: Store, stream: str, segment: int, offset: int, trace_id: str
+) -> Iterator[tuple[Trace, Line]]:
     line = next(store.read(stream, Position(segment, offset)), None)
     if line is None or line.record.get("id") != trace_id:  # repair has moved it
         line = next((line for line in store.read(stream) if line.record.get("id") == trace_id), None)
@@ -118,8 +118,8 @@ def _at(store: Store, stream: str, segment: int, offset: int, trace_id: str) -> 
         yield trace, line
 
 
-def _from(store: Store, stream: str, mark: Mark) -> Iterator[Line]:
-    """The lines from the mark's start on; if it is not where it was, from the beginning, past what is not shown."""
+def _read_from_start(store: Store, stream: str, mark: Mark) -> Iterator[Line]:
+    """Read the lines from the mark's start; if that has moved, from the beginning, skipping what is not shown."""
     segment, offset, trace_id = mark.start
     lines = store.read(stream, Position(segment, offset))
     first = next(lines, None)
@@ -130,20 +130,20 @@ def _from(store: Store, stream: str, mark: Mark) -> Iterator[Line]:
         yield from store.read(stream)
 
 
-def _size(trace: Trace) -> int:
-    """How long a trace is, about."""
+def _estimate_size(trace: Trace) -> int:
+    """Return the rough length of a trace."""
     texts = (trace.content, trace.tool_result, trace.tool_args, trace.tool_error)
     return sum(len(text) if isinstance(text, str) else len(repr(text)) for text in texts if text)
 
 
 class Scale:
-    """What a list of messages that only grows costs: each is counted once, but for the last, which may still change."""
+    """The cost of a growing list of messages: each is counted once, except the last, which may still change."""
 
     def __init__(self) -> None:
         self._sums = [0]
 
     def weigh(self, messages: Sequence[Message], count: Count) -> list[int]:
-        """What the first of them cost, and the first two, and so on; before them 0."""
+        """Return the running totals: 0, then the cost of the first, of the first two, and so on."""
         sure = max(len(messages) - 1, 0)
         for cost in costs_of(messages[len(self._sums) - 1 : sure], count):
             self._sums.append(self._sums[-1] + cost)
@@ -151,7 +151,7 @@ class Scale:
 
 
 def costs_of(messages: Sequence[Message], count: Count) -> list[int]:
-    """What each of these messages costs."""
+    """Return what each message costs."""
     texts = [list(texts_of(message)) for message in messages]
     counted = iter(count([text for own in texts for text in own]) if any(texts) else ())
     return [
@@ -161,12 +161,12 @@ def costs_of(messages: Sequence[Message], count: Count) -> list[int]:
 
 
 def count_messages(messages: Iterable[Message], count: Count) -> int:
-    """What messages cost."""
+    """Return what messages cost together."""
     return sum(costs_of(list(messages), count))
 
 
 class Window:
-    """`messages` of one agent since its last mark. `read` brings it up to date."""
+    """One agent's `messages` since its last mark. `read` brings them up to date."""
 
     def __init__(self, store: Store, stream: str, head: Callable[[], AgentHead]) -> None:
         self._store = store
@@ -177,9 +177,9 @@ class Window:
         self.flag: str | None = None
         self.alone = Threads()
         self._edition: tuple[int, ...] | None = None
-        self._forget()
+        self._reset()
 
-    def _forget(self) -> None:
+    def _reset(self) -> None:
         self._is_read = False
         self._position: Position = START
         self._last: str | None = None
@@ -191,35 +191,35 @@ class Window:
         self._scales: dict[str, Scale] = {}
 
     def read(self, limit: int | None = None) -> bool:
-        """Bring it up to date. False: it has more than `limit` characters, and was not read to its end."""
+        """Bring it up to date. Return False if it has more than `limit` characters and was not read to its end."""
         with self.alone():
             head = self.head = self._head()
             self.flag = head.flag
             is_same = self._is_read and (self.mark.id if self.mark else None) == head.mark
             edition = self._store.edition()
-            is_same = is_same and edition == self._edition  # else it may tell what was forgotten since
+            is_same = is_same and edition == self._edition  # else it may show what was forgotten since
             self._edition = edition
-            return (is_same and self._read_on()) or self._begin(head, limit)
+            return (is_same and self._read_on()) or self._read_anew(head, limit)
 
     def weigh(self, unit: str, count: Count) -> int:
-        """What the messages cost. `unit` names what is counted: what was counted in it before is not counted again."""
+        """Return what the messages cost. Counts are cached per `unit`."""
         return self.weights(unit, count)[-1]
 
     def weights(self, unit: str, count: Count) -> list[int]:
-        """What the messages cost up to each of them; before the first, 0."""
+        """Return the cost up to each message, beginning with 0."""
         with self.alone():
             return self._scales.setdefault(unit, Scale()).weigh(self.messages, count)
 
     @property
     def last(self) -> str | None:
-        """The id of the last trace that was read, also if the window does not show it."""
+        """The id of the last trace read, even if the window does not show it."""
         return self._last
 
     def after(self, trace_id: str) -> int | None:
-        """How many messages there are up to the one that tells of this trace; None: it is not in the window."""
+        """Return how many messages there are through this trace's; None if it is not in the window."""
         return self._after.get(trace_id)
 
-    def _tell(self, traces: Sequence[Trace], short: Mapping[str, str] | None = None) -> None:
+    def _add_messages(self, traces: Sequence[Trace], short: Mapping[str, str] | None = None) -> None:
         before = self.traces[-len(traces) - 1] if len(self.traces) > len(traces) else None
         for trace in traces:
             extend(self.messages, (trace,), short, before)
@@ -228,24 +228,24 @@ class Window:
 
     @property
     def begins(self) -> int:
-        """How many messages stand before the first that tells of a trace: the snapshot, or none."""
+        """How many messages stand before the first trace's: the snapshot, or none."""
         return int(bool(self.messages) and (not self.traces or self._after[self.traces[0].id] > 1))
 
     def first(self, left: Collection[str]) -> Message | None:
-        """The snapshot without these sentences of what must be kept; None if that leaves nothing."""
+        """Return the snapshot without these must-keep sentences; None if that leaves nothing."""
         assert self.mark is not None
         kept = tuple(sentence for sentence in self.mark.semantic if sentence not in left)
         members = {name: getattr(self.mark, name) for name in self.mark.__match_args__}
         return snapshot(Mark(**members | {"semantic": kept}), self.tail)
 
     def read_through(self, mark: Mark | None, last: str) -> None:
-        """Read it as it was when this was the last trace."""
+        """Read the window as it was when this trace was the last."""
         with self.alone():
-            self._forget()
+            self._reset()
             self._fill(mark, None, last)
 
-    def _begin(self, head: AgentHead, limit: int | None) -> bool:
-        self._forget()
+    def _read_anew(self, head: AgentHead, limit: int | None) -> bool:
+        self._reset()
         return self._fill(read_mark(self._store, head), limit)
 
     def _fill(self, mark: Mark | None, limit: int | None, through: str | None = None) -> bool:
@@ -253,32 +253,32 @@ class Window:
         short = dict(self.mark.short) if self.mark else {}
         last: Line | None = None
         size = 0
-        for trace, line, where in _passed(self._store, self._stream, self.mark):
+        for trace, line, where in _read_traces(self._store, self._stream, self.mark):
             if last is not None and last.record.get("id") == through:
                 break
             last = line
             if where != GONE and self._is_new(trace):
                 (self.tail if where == TAIL else self.traces).append(trace)
-                size += 0 if trace.id in short else _size(trace)
+                size += 0 if trace.id in short else _estimate_size(trace)
                 if limit is not None and size > limit:
-                    self._forget()
+                    self._reset()
                     return False
         first = snapshot(self.mark, self.tail) if self.mark else None
         self.messages = [first] if first else []
-        self._tell(self.traces, short)
+        self._add_messages(self.traces, short)
         if last is not None:
             self._position, self._last = last.position, last.record["id"]
         self._is_read = True
         return True
 
     def _is_new(self, trace: Trace) -> bool:
-        """False for a line that somebody copied."""
+        """False for a copied line."""
         is_new = trace.id not in self._ids
         self._ids.add(trace.id)
         return is_new
 
     def _read_on(self) -> bool:
-        """False: the log is not the one that was read any more. The last trace known must still be where it was."""
+        """Read new lines. Return False if the log was replaced: the last known trace must still be in its place."""
         if self._last is None:
             return False
         new: list[Trace] = []
@@ -295,51 +295,51 @@ class Window:
                 if self._is_new(trace) and not is_imported(trace.origin):
                     new.append(trace)
         self.traces += new
-        self._tell(new)
+        self._add_messages(new)
         return is_known
 
 
-# What the traces of a window cost, and making a text cost less.
+# --- token costs -------------------------------------------------------------------------
 
 
 _CHARACTERS = 4
-"""Characters of a token, about: where cutting a text begins. It is counted then, and cut again if need be."""
+"""Rough characters per token: the first guess for a cut, which is then counted and corrected."""
 
 _CLIPPED_TOKENS = 1000
-"""From here on a shortened tool result shows its beginning and its end; below, there is room for identifiers only."""
+"""From here on a shortened tool result shows its beginning and end; below, there is room for identifiers only."""
 
 _TRIES = 16
 _AT_ONCE_TRACES, _AT_ONCE_CHARACTERS = 256, 4_000_000
-"""Texts whose tokens are looked up together, at most."""
+"""The most texts to count together."""
 
 
-def weighed(
+def weigh_items(
     store: Store, stream: str, mark: Mark | None, short: Mapping[str, str], count: Count
-) -> Iterator[Item]:
-    """What a window shows, as items; the traces themselves are let go of: there may be gigabytes."""
+) -> Iterator[PlanItem]:
+    """Yield the traces a window shows as items, without holding the traces: there may be gigabytes."""
     waiting: list[tuple[Trace, tuple[int, int], int]] = []
     characters = 0
     seen: set[str] = set()
-    for trace, line, _ in shown(store, stream, mark):
+    for trace, line, _ in read_shown(store, stream, mark):
         if trace.id in seen:
-            continue  # a line that somebody copied
+            continue  # a copied line
         seen.add(trace.id)
         waiting.append((trace, (line.position.segment, line.position.offset), line.end.offset))
         characters += len(trace.content) + len(str(trace.tool_result or ""))
         if len(waiting) >= _AT_ONCE_TRACES or characters > _AT_ONCE_CHARACTERS:
-            yield from _weigh(waiting, short, count)
+            yield from _weigh_batch(waiting, short, count)
             waiting, characters = [], 0
-    yield from _weigh(waiting, short, count)
+    yield from _weigh_batch(waiting, short, count)
 
 
-def _weigh(
+def _weigh_batch(
     waiting: Sequence[tuple[Trace, tuple[int, int], int]], short: Mapping[str, str], count: Count
-) -> Iterator[Item]:
+) -> Iterator[PlanItem]:
     messages = [message_of(trace, short.get(trace.id)) for trace, _, _ in waiting]
     texts = [list(texts_of(message)) for message in messages]
     tokens = iter(count([text for own in texts for text in own]))
     for (trace, place, end), message, own in zip(waiting, messages, texts, strict=True):
-        yield Item(
+        yield PlanItem(
             trace.id,
             trace.turn_id,
             trace.trace_type,
@@ -354,10 +354,10 @@ def _weigh(
         )
 
 
-def stand_in(trace: Trace, tokens: int, size: int, count: Count) -> str:
-    """What is shown of a trace of `size` tokens where it may cost only `tokens`."""
+def make_stand_in(trace: Trace, tokens: int, size: int, count: Count) -> str:
+    """Return a text of at most `tokens` to show for a trace of `size` tokens."""
 
-    def made(limit: int) -> str:
+    def shorten(limit: int) -> str:
         about = f"{size:,} tokens"
         if trace.trace_type == "tool_result" and limit < _CHARACTERS * _CLIPPED_TOKENS:
             return reduced(trace, limit, about)
@@ -366,7 +366,7 @@ def stand_in(trace: Trace, tokens: int, size: int, count: Count) -> str:
 
     limit = tokens * _CHARACTERS
     for _ in range(_TRIES):
-        text = made(limit)
+        text = shorten(limit)
         cost = count([text])[0]
         if cost <= tokens:
             break
@@ -374,8 +374,8 @@ def stand_in(trace: Trace, tokens: int, size: int, count: Count) -> str:
     return text
 
 
-def cut(text: str, tokens: int, count: Count) -> str:
-    """The beginning of a text that costs at most so many tokens."""
+def cut_to_tokens(text: str, tokens: int, count: Count) -> str:
+    """Return the beginning of a text, at most so many tokens long."""
     limit = len(text)
     while limit > 0 and (cost := count([text[:limit]])[0]) > tokens:
         limit = max(0, min(limit - 1, limit * tokens * 19 // (cost * 20)))

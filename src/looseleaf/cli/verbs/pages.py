@@ -41,8 +41,10 @@ if TYPE_CHECKING:
     from typing import Any
 
     from looseleaf.base.values import Edit, Fact
-    from looseleaf.cli.verb_table import CliOptions
-    from looseleaf.explain import Reconciled, Signed, Written
+    from looseleaf.cli.arguments import Options
+    from looseleaf.explain.promises import Reconciled
+    from looseleaf.explain.sources import Signed
+    from looseleaf.explain.writes import Written
     from looseleaf.tools.tool import Tool
 
 
