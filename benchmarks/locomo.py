@@ -61,7 +61,7 @@ from looseleaf.language.stems import by_language  # noqa: E402
 from looseleaf.models.tokens import load  # noqa: E402
 from looseleaf.recall import recall as recalling  # noqa: E402
 from looseleaf.recall.question import Question  # noqa: E402
-from looseleaf.recall.ranking import Corpus, Doc, Query, Scored, rank  # noqa: E402
+from looseleaf.recall.ranking import Query, Scored, rank  # noqa: E402
 
 MOST = 200
 """Hits that are looked at; 4,000 tokens are about a hundred."""

@@ -252,7 +252,9 @@ def test_the_state_loses_values_and_never_its_form() -> None:
 def test_headings_stay_without_their_words_and_lines_go() -> None:
     cut = Cut("match", "Paris", words=("paris",))
     text = "# Paris\n\n## In Paris\n- Date: 2025\n- Paris again\nprose\n"
-    assert cut.cut_page("episodes/2025-01.md", text) == "# [forgotten]\n\n## [forgotten]\n- Date: 2025\nprose\n"
+    assert (
+        cut.cut_page("episodes/2025-01.md", text) == "# [forgotten]\n\n## [forgotten]\n- Date: 2025\nprose\n"
+    )
 
 
 def test_an_origin_means_all_of_its_formats() -> None:

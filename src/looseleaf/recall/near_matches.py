@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from looseleaf.index.protocol import Doc, Index, Only
     from looseleaf.index.vectors import Vectors
     from looseleaf.recall.hits import HitReader
-    from looseleaf.recall.ranking import Doc
 
 
 # --- other spellings and compounds -------------------------------------------------------

@@ -12,7 +12,7 @@ from looseleaf.language import terms as unspaced
 from looseleaf.language.relations import asked_relations
 from looseleaf.language.stems import by_language
 from looseleaf.language.terms import words
-from looseleaf.recall.ranking import Corpus, Query
+from looseleaf.recall.ranking import Query
 from looseleaf.text.times import when_of
 
 TYPE_CHECKING = False

@@ -25,27 +25,6 @@ if TYPE_CHECKING:
 
 if TYPE_CHECKING:
 
-    class Doc(NamedTuple):
-        """An item as the index has it. `terms` is one text; neighbors in a session differ by one in `seq`."""
-
-        id: Any
-        terms: str
-        session: int | None
-        seq: int
-        speaker: str
-        role: str
-        kind: str
-        ts: float | None
-        level: str | None
-
-    class Corpus(NamedTuple):
-        """The index's figures: items, their terms, items per asked term, mean lengths per sort."""
-
-        items: int
-        terms: int
-        df: Mapping[str, int]
-        means: Mapping[tuple[str, str], float]
-
     class Query(NamedTuple):
         """A question: its words, the speakers it names, the time it names (first, last, how surely)."""
 
@@ -54,8 +33,6 @@ if TYPE_CHECKING:
         span: tuple[float, float, float] | None
 
 else:
-    Doc = namedtuple("Doc", "id terms session seq speaker role kind ts level")
-    Corpus = namedtuple("Corpus", "items terms df means")
     Query = namedtuple("Query", "words speakers span")
 
 

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from looseleaf.base.values import Edit, Fact
-    from looseleaf.cli.arguments import Options
+    from looseleaf.cli.verb_table import CliOptions
     from looseleaf.explain.promises import Reconciled
     from looseleaf.explain.sources import Signed
     from looseleaf.explain.writes import Written
