@@ -917,7 +917,7 @@ def on_a_terminal(*arguments: str | Path) -> tuple[int, str]:
 def test_nothing_in_a_memory_steers_a_terminal(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with Memory(folder) as memory:
         # Another program may write any author into the journal.
-        monkeypatch.setattr(memory.parts.pages, "_author", str)
+        monkeypatch.setattr(memory.parts.pages, "_check_author", str)
         memory.pages.edit("facts/evil.md", f"# {EVIL}\n\ttab\r\n", author=EVIL, reason=EVIL)
     (folder / "facts" / "e\x1b[2Jvil\u202e.md").write_text("- A: b\n")
     (folder / "facts" / "odd.md").write_bytes(b"\xff\x9b \xc2\x9b\n")

@@ -350,39 +350,39 @@ def test_many_lines_come_from_standard_input_and_go_out_as_json(run: Run, folder
     assert run("record", "jsonl", "--json", stdin=b"") == (0, "[]\n", "")
 
 
-BAD_LINES = [
-    (b"{", "it is not JSON (expecting property name"),
-    (b"[1]", "it is not an object. Write one such as "),
-    (b'"hello"', "it is not an object. Write one such as "),
-    (b"\xff", "it is not UTF-8 text (at byte 1). "),
-    (b"[" * 100_000, "it is not JSON (it nests too deep). "),
-    (b"{}", "nothing was given. Give one of user, assistant, tool_call, tool_result."),
-    (b'{"user": null}', "nothing was given. "),
-    (b'{"user": "a", "assistant": "b"}', "user and assistant were given at once. "),
-    (b'{"user": "a", "self": 1}', "a trace has no 'self'. "),
-    (b'{"user": "a", "origin": "user"}', "a trace has no 'origin'. "),
-    (b'{"user": 5}', "content must be text, not int. "),
-    (b'{"user": "a", "content": "b"}', "content was given twice, "),
-    (b'{"tool_call": "a", "tool_name": "b"}', "tool_name was given twice, "),
-    (b'{"tool_call": ""}', "a tool call needs the name of its tool. "),
-    (b'{"user": "a", "turn_id": 5}', "turn_id must be text, not int. "),
-    (b'{"user": "a", "tool_result_ref": 5}', "tool_result_ref must be text, not int. "),
-    (b'{"user": "a", "tags": "b"}', "tags must be a list of texts. "),
-    (b'{"user": "a", "tags": null}', "tags must be a list of texts. "),
-    (b'{"user": "a", "ts": "now"}', "ts must be epoch seconds. "),
-    (b'{"user": "a", "media": ["x"]}', "media must be an object "),
-    (b'{"user": "a", "media": {"images": "x.png"}}', "media must hold addresses, "),
-]
-
-
-def test_a_bad_line_is_named_and_nothing_is_written(run: Run, folder: Path) -> None:
-    def check(line: bytes, sentence: str) -> None:
-        run("record", "user", "first")
-        lines = talk(1) + b"\n" + line + b"\n" + talk(1)
-        said = refuses(run, folder, "record", "jsonl", stdin=lines)
-        assert said.startswith(f"Nothing was recorded: line 6: {sentence}")
-
-    check_rows(check, BAD_LINES)
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        (b"{", "it is no JSON (expecting property name"),
+        (b"[1]", "it is no object. Write one such as "),
+        (b'"hello"', "it is no object. Write one such as "),
+        (b"\xff", "it is no UTF-8 text (at byte 1). "),
+        (b"[" * 100_000, "it is no JSON (it nests too deep). "),
+        (b"{}", "nothing was given. Give one of user, assistant, tool_call, tool_result."),
+        (b'{"user": null}', "nothing was given. "),
+        (b'{"user": "a", "assistant": "b"}', "user and assistant were given at once. "),
+        (b'{"user": "a", "self": 1}', "a trace has no 'self'. "),
+        (b'{"user": "a", "origin": "user"}', "a trace has no 'origin'. "),
+        (b'{"user": 5}', "content must be text, not int. "),
+        (b'{"user": "a", "content": "b"}', "content was given twice, "),
+        (b'{"tool_call": "a", "tool_name": "b"}', "tool_name was given twice, "),
+        (b'{"tool_call": ""}', "a tool call needs the name of its tool. "),
+        (b'{"user": "a", "turn_id": 5}', "turn_id must be text, not int. "),
+        (b'{"user": "a", "tool_result_ref": 5}', "tool_result_ref must be text, not int. "),
+        (b'{"user": "a", "tags": "b"}', "tags must be a list of strings. "),
+        (b'{"user": "a", "tags": null}', "tags must be a list of strings. "),
+        (b'{"user": "a", "ts": "now"}', "ts must be epoch seconds. "),
+        (b'{"user": "a", "media": ["x"]}', "media must be an object "),
+        (b'{"user": "a", "media": {"images": "x.png"}}', "media must hold addresses, "),
+    ],
+)
+def test_a_bad_line_is_named_and_nothing_is_written(
+    run: Run, folder: Path, line: bytes, sentence: str
+) -> None:
+    run("record", "user", "first")
+    lines = talk(1) + b"\n" + line + b"\n" + talk(1)
+    said = refuses(run, folder, "record", "jsonl", stdin=lines)
+    assert said.startswith(f"Nothing was recorded: line 6: {sentence}")
 
 
 @pytest.mark.parametrize("line", [b'{"user": "a", "turn_id": "turn_0009"}', b'{"tool_result": 1e999}'])

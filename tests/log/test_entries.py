@@ -53,7 +53,7 @@ def test_a_memory_of_version_0_is_placed_and_built_and_its_files_are_not_touched
     scored = one(memory, "Favourite")
     assert (scored.object, scored.level, scored.user_fact_score) == ("tea: oolong", "confirmed", 8.0)
     assert scored.path == "USER.md"
-    assert values(memory, "pending") == [("Stock", "a tin of sencha")], "of the rest nobody knows who said it"
+    assert values(memory, "pending") == [("Stock", "a tin of sencha")], "the author of the rest is unknown"
     assert "tea" in memory.views.topics()
     assert json.loads(Path(memory.path, "views/topics/tea/topic_memory.json").read_text())
     assert memory.check() == []

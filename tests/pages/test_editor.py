@@ -1,4 +1,4 @@
-"""Editors that save a page in the very moment in which the program changes it: nothing anybody saved is ever lost."""
+"""Editors that save a page at the very moment the program changes it: no save is ever lost."""
 
 from __future__ import annotations
 

@@ -28,12 +28,12 @@ from looseleaf.log.journal import (
     Head,
     backward,
     edit_of,
+    edits_back,
+    find_undo_target,
     fold,
     forward,
-    happened_back,
     make_edit,
     record_of,
-    undo_target,
     version,
 )
 from looseleaf.pages.folder import init
@@ -155,7 +155,7 @@ def test_between_two_lost_edits_versions_are_hidden_unless_the_page_was_gone_the
 def test_an_edit_that_was_declared_void_did_not_happen() -> None:
     one, two = (record_of(edit) for edit in edits_of([b"1", b"2"]))
     void: Record = {"kind": "void", "path": PATH, "edit": "e1"}
-    assert [edit.id for edit in happened_back([void, two, one])] == ["e0"]
+    assert [edit.id for edit in edits_back([void, two, one])] == ["e0"]
     heads: dict[str, Head] = {}
     for record in (one, two):
         fold(heads, record)
@@ -172,12 +172,12 @@ def test_an_edit_that_was_declared_void_did_not_happen() -> None:
 def test_undo_means_the_newest_edit_that_is_not_undone_and_no_undo() -> None:
     edits = edits_of([b"1", b"2"])
     undo = make_edit("u", 9.0, PATH, "person", "undo", b"2", b"1", undoes="e1")
-    assert undo_target([undo, edits[1], edits[0]]) == (edits[0], True)
-    assert undo_target([edits[1], edits[0]]) == (edits[1], True)
-    assert undo_target([]) == (None, True)
-    assert undo_target([undo]) == (None, True)
+    assert find_undo_target([undo, edits[1], edits[0]]) == (edits[0], True)
+    assert find_undo_target([edits[1], edits[0]]) == (edits[1], True)
+    assert find_undo_target([]) == (None, True)
+    assert find_undo_target([undo]) == (None, True)
     after_a_hole = make_edit("u2", 9.0, PATH, "person", "undo", b"9", b"8", undoes="e9")
-    assert undo_target([after_a_hole, edits[1]]) == (edits[1], False)
+    assert find_undo_target([after_a_hole, edits[1]]) == (edits[1], False)
 
 
 # --- in a memory -----------------------------------------------------------------------

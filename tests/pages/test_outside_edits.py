@@ -54,7 +54,7 @@ def file_of(memory: Memory, path: str = PAGE) -> Path:
 
 @contextmanager
 def before_each_look(memory: Memory, act: Callable[[int], object]) -> Iterator[list[int]]:
-    """What somebody does right before a page is looked at, by the number of the look; the numbers so far.
+    """Run `act` right before each read of a page, with the number of the read; yield the numbers so far.
 
     The first look is whether there is anything to absorb, the second whether it may be believed: who has a third
     has doubts.

@@ -692,7 +692,7 @@ def late(patch: pytest.MonkeyPatch) -> None:
 
 
 def forgetful(patch: pytest.MonkeyPatch) -> None:
-    """A flaw: what was written is not recognised."""
+    """A flaw: what was written is not recognized."""
     patch.setattr(promote, "_has_episode", lambda *given: False)
 
 

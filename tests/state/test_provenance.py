@@ -76,7 +76,7 @@ def test_rewriting_the_file_makes_nothing_in_it_a_persons(place: Path, title: st
         memory.state.update(goal="x", author="person")
         row = f'{{"id":"D-1","title":"{title}","ts":"2026-01-31"}}'
         found_on_disk(memory, f'{{"goal":"x","decisions_recent":[{row}]{"," if mended else "}"}')
-        if mended:  # somebody takes a broken file as it is, and only closes it
+        if mended:  # a person takes a broken file as it is, and only closes it
             whole = f'{{"goal":"x","decisions_recent":[{row}]}}'
             memory.parts.pages.edit("state.json", whole, reason="mended", author="person")
         memory.state.update(now="working", author="person")

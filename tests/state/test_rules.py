@@ -21,14 +21,14 @@ from looseleaf.state.rules import (
     RECENT,
     Change,
     Room,
-    blocker_at,
     compact,
     empty,
+    find_blocker,
+    find_task,
     for_prompt,
     move,
     moved,
     short,
-    task_named,
     title_of,
 )
 from looseleaf.state.text import DEEPEST, Unsound, named, parsed, place_of, rendered
@@ -237,22 +237,22 @@ def test_tasks_whose_status_says_so_are_done() -> None:
 
 def test_the_task_that_is_meant_is_one() -> None:
     tasks = [{"id": "T-1", "title": "Write tests"}, {"id": "T-2", "title": "Write docs"}, {"title": "t-3"}]
-    assert task_named(tasks, "t-2") is tasks[1]
-    assert task_named(tasks, "WRITE TESTS") is tasks[0]
-    assert task_named(tasks, "Write d") is tasks[1]
-    assert task_named(tasks, "T-3") is tasks[2]
+    assert find_task(tasks, "t-2") is tasks[1]
+    assert find_task(tasks, "WRITE TESTS") is tasks[0]
+    assert find_task(tasks, "Write d") is tasks[1]
+    assert find_task(tasks, "T-3") is tasks[2]
     with pytest.raises(Refused, match=r"could be any of T-1 \(Write tests\), T-2 \(Write docs\)"):
-        task_named(tasks, "write")
+        find_task(tasks, "write")
     for unknown in ("sleep", ""):
         with pytest.raises(Refused, match="Open tasks: T-1"):
-            task_named(tasks, unknown)
+            find_task(tasks, unknown)
     with pytest.raises(Refused, match="Open tasks: none"):
-        task_named([], "x")
+        find_task([], "x")
 
 
 def test_the_blocker_that_is_meant_is_one() -> None:
     blockers = ["no power", {"id": "B-7", "title": "no key"}, "3"]
-    assert [blocker_at(blockers, name) for name in ("No power", "b-7", "no key", "1", "2", "3")] == [
+    assert [find_blocker(blockers, name) for name in ("No power", "b-7", "no key", "1", "2", "3")] == [
         0,
         1,
         1,
@@ -262,9 +262,9 @@ def test_the_blocker_that_is_meant_is_one() -> None:
     ]
     for unknown in ("", "0", "9", "nothing"):
         with pytest.raises(Refused, match="There are: 1 no power; 2 no key; 3 3"):
-            blocker_at(blockers, unknown)
+            find_blocker(blockers, unknown)
     with pytest.raises(Refused, match="There are: none"):
-        blocker_at([], "1")
+        find_blocker([], "1")
 
 
 # --- its text ----------------------------------------------------------------------------

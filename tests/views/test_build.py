@@ -24,6 +24,7 @@ from looseleaf.base.policy import Policy
 from looseleaf.store.files import FileStore
 from looseleaf.views.build import Topics
 from placing import THEN, stub, tell, tool_says
+from tables import check_rows
 
 T = 1_770_000_000.0
 DAY = 86400.0
@@ -213,25 +214,26 @@ def test_the_order_in_which_topics_and_entries_are_met_makes_no_difference(
 @pytest.mark.parametrize(
     "name", ["topics.json", "essentials.json", "agents/main/kept.json", "agents/other/kept.json"]
 )
-@pytest.mark.parametrize("damage", [b"", b"\xff{", b'{"schema":"topics.v1","topics":{}}\n', None])
-def test_a_damaged_view_is_made_again(
-    folder: Path, lived: tuple[Path, Views], name: str, damage: bytes | None
-) -> None:
-    file = folder / "views" / name
-    whole = file.read_bytes()
-    file.write_bytes(whole[: len(whole) // 2] if damage is None else damage)
-    with opened(folder) as memory:
-        memory.distill("project/Goal: one more", topic="Topic 1", author="person")[0]
-        memory.views.build()
-        told = memory.views.overview()
-        after = saw(folder)
-    assert after.keys() == lived[1].keys()
-    assert after["GLOBAL_MEMORY.json"] != lived[1]["GLOBAL_MEMORY.json"]
-    shutil.rmtree(folder / "views")
-    with opened(folder) as memory:
-        memory.views.build()
-        assert memory.views.overview() == told == json.loads(after["GLOBAL_MEMORY.json"])
-    assert saw(folder) == after
+def test_a_damaged_view_is_made_again(lived: tuple[Path, Views], tmp_path: Path, name: str) -> None:
+    def check(number: int, damage: bytes | None) -> None:
+        folder = Path(shutil.copytree(lived[0], tmp_path / str(number)))
+        file = folder / "views" / name
+        whole = file.read_bytes()
+        file.write_bytes(whole[: len(whole) // 2] if damage is None else damage)
+        with opened(folder) as memory:
+            memory.distill("project/Goal: one more", topic="Topic 1", author="person")[0]
+            memory.views.build()
+            told = memory.views.overview()
+            after = saw(folder)
+        assert after.keys() == lived[1].keys()
+        assert after["GLOBAL_MEMORY.json"] != lived[1]["GLOBAL_MEMORY.json"]
+        shutil.rmtree(folder / "views")
+        with opened(folder) as memory:
+            memory.views.build()
+            assert memory.views.overview() == told == json.loads(after["GLOBAL_MEMORY.json"])
+        assert saw(folder) == after
+
+    check_rows(check, enumerate([b"", b"\xff{", b'{"schema":"topics.v1","topics":{}}\n', None]))
 
 
 def test_a_build_with_nothing_new_writes_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

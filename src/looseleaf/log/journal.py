@@ -245,7 +245,7 @@ def _apply_hunks(edit: Edit, data: bytes | None, hunks: tuple[Hunk, ...], wanted
 # --- many edits ------------------------------------------------------------------------------
 
 
-def happened_back(records: Iterable[Record]) -> Iterator[Edit]:
+def edits_back(records: Iterable[Record]) -> Iterator[Edit]:
     """Yield the edits not declared void, from records read newest first (a void follows its edit)."""
     void: set[str] = set()
     for record in records:
@@ -287,7 +287,7 @@ def is_housekeeping(author: object, path: object) -> bool:
     return author == PROGRAM and str(path).startswith("review/")
 
 
-def undo_target(newest_first: Iterable[Edit]) -> tuple[Edit | None, bool]:
+def find_undo_target(newest_first: Iterable[Edit]) -> tuple[Edit | None, bool]:
     """Return the edit that "undo" means: the newest that neither is an undo nor was undone.
 
     Also whether its page is again what that edit made of it; if not, a record in between is missing.

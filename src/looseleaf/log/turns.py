@@ -157,7 +157,7 @@ def turns_of(traces: Iterable[Trace]) -> list[Turn]:
     return [Turn(turn_id, tuple(own)) for turn_id, own in found.items()]
 
 
-def pairs(traces: Iterable[Trace]) -> tuple[dict[str, Trace], set[str]]:
+def pair_results(traces: Iterable[Trace]) -> tuple[dict[str, Trace], set[str]]:
     """Return (call's trace id → its result, ids of results without a call here)."""
     waiting: dict[str, list[Trace]] = {}
     results: dict[str, Trace] = {}
@@ -178,13 +178,13 @@ def pairs(traces: Iterable[Trace]) -> tuple[dict[str, Trace], set[str]]:
 def open_calls(traces: Iterable[Trace]) -> frozenset[str]:
     """Return the trace ids of calls that have no result here."""
     own = list(traces)
-    results, _ = pairs(own)
+    results, _ = pair_results(own)
     return frozenset(each.id for each in own if each.trace_type == "tool_call" and each.id not in results)
 
 
 def interactions(traces: Sequence[Trace]) -> list[ToolInteraction]:
     """Return every call with its outcome."""
-    results, _ = pairs(traces)
+    results, _ = pair_results(traces)
     found = []
     for trace in traces:
         if trace.trace_type == "tool_call":
@@ -210,7 +210,7 @@ def blocks_of(turn: Turn, *, is_current: bool = False) -> list[Block]:
     The user's message and the last answer are one pair, open while the turn is the current one; a call and its
     result are another, however late the result came.
     """
-    results, _ = pairs(turn.traces)
+    results, _ = pair_results(turn.traces)
     answers = [trace for trace in turn.traces if trace.trace_type == "assistant"]
     pair = (*(trace for trace in turn.traces if trace.trace_type == "user"), *answers[-1:])
     second = {result.id for result in results.values()} | {trace.id for trace in pair[1:]}

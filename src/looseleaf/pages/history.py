@@ -9,10 +9,10 @@ from looseleaf.base.hashing import sha256_or_none
 from looseleaf.log.journal import (
     Broken,
     backward,
+    edits_back,
+    find_undo_target,
     forward,
-    happened_back,
     is_housekeeping,
-    undo_target,
     version,
 )
 from looseleaf.store import JOURNAL
@@ -36,7 +36,7 @@ class History:
         records = (line.record for line in self._store.read_back(JOURNAL))
         if path is not None:  # skip other pages' edits: a journal is long
             records = (each for each in records if each.get("path") == path or each.get("kind") == "void")
-        return happened_back(records)
+        return edits_back(records)
 
     def edits(self, path: str) -> list[Edit]:
         """Return all edits of a page, oldest first."""
@@ -115,7 +115,7 @@ class History:
         edits = self.back(path)
         if path is None:
             edits = (edit for edit in edits if edit.undoes or not is_housekeeping(edit.author, edit.path))
-        target, follows = undo_target(edits)
+        target, follows = find_undo_target(edits)
         if target is not None and not follows:
             raise Refused(
                 f"Nothing was undone: {target.path} was changed after the edit {target.id} by one whose record is "

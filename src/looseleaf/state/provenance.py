@@ -92,7 +92,7 @@ def values_of(state: State) -> Iterator[Value]:
             yield "blockers", text
 
 
-def authors(
+def state_authors(
     versions: Iterable[Version], known: KnownAuthors, sound: Callable[[str | None, bytes], State | None]
 ) -> KnownAuthors:
     """Return the authors of the state after these versions, oldest first. `sound` reads one; None: it is broken.
@@ -113,7 +113,7 @@ def authors(
         if state is None:
             unread.append((edit, _plain_text(edit, data)))
             continue
-        again = before.get(edit.new or "") if _brings_back(edit) else None
+        again = before.get(edit.new or "") if _is_restore(edit) else None
         if again is None:
             again = {each: held.get(each) or _first_author(each, unread, edit) for each in values_of(state)}
         held = before[edit.new or ""] = again
@@ -146,13 +146,13 @@ def _unescape(letter: str) -> str:
     return _LETTERS.get(letter, letter)
 
 
-def _brings_back(edit: Edit) -> bool:
+def _is_restore(edit: Edit) -> bool:
     return edit.undoes is not None or (
         edit.reason.startswith(RESTORED) and edit.author not in (EXTERNAL, UNKNOWN)
     )
 
 
-def found_on_disk(edits: Iterable[Edit], known: KnownAuthors) -> KnownAuthors:
+def line_authors(edits: Iterable[Edit], known: KnownAuthors) -> KnownAuthors:
     """Return the authors of another page's lines, without lines that an agent or the program wrote too."""
     lines, last = dict(known.lines), known.edit
     for edit in edits:
@@ -225,12 +225,12 @@ class Provenance:
 
     def _catch_up(self, path: str, known: KnownAuthors, head: str | None) -> tuple[KnownAuthors, int]:
         edits = self._edits_since(path, known.edit, head)
-        if edits is None or (path == STATE and any(map(_brings_back, edits))):
+        if edits is None or (path == STATE and any(map(_is_restore, edits))):
             known, edits = NOTHING, self._edits_since(path, None, head) or []
         if path == STATE:
             now = self._pages.absorb.head_bytes(path)
-            return authors(_versions(edits, now), known, self._file.sound), len(edits)
-        known = found_on_disk(edits, known)
+            return state_authors(_versions(edits, now), known, self._file.sound), len(edits)
+        known = line_authors(edits, known)
         if known.lines:
             there = set(self._lines_now(path))
             lines = {line: author for line, author in known.lines.items() if line in there}

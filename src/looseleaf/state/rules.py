@@ -316,7 +316,7 @@ def highest_id(items: Sequence[Any]) -> int:
 # --- finding one by name --------------------------------------------------------------------
 
 
-def task_named(tasks: Sequence[Item], name: str) -> Item:
+def find_task(tasks: Sequence[Item], name: str) -> Item:
     """Return the task with this id, title, or beginning of a title."""
     wanted = short(name).casefold()
     ways: tuple[Callable[[Item], bool], ...] = (
@@ -340,7 +340,7 @@ def task_named(tasks: Sequence[Item], name: str) -> Item:
     raise Refused(f"No task was marked done: no open task is called {short(name)!r}. Open tasks: {open_now}.")
 
 
-def blocker_at(blockers: Sequence[Any], name: str) -> int:
+def find_blocker(blockers: Sequence[Any], name: str) -> int:
     wanted = short(name).casefold()
     found = [
         at

@@ -18,15 +18,15 @@ from looseleaf.state.rules import (
     WORD,
     Change,
     Room,
-    blocker_at,
     blocker_text,
     compact,
     empty,
+    find_blocker,
+    find_task,
     items_of,
     moment,
     move,
     short,
-    task_named,
     title_of,
 )
 from looseleaf.state.text import StateText, Unsound, author_of
@@ -56,7 +56,7 @@ _TRIES = 100
 """How often a change is retried while something else saves the file, before it is refused."""
 
 
-def sized(count: Callable[[str], int], most: int) -> Callable[[Values], int]:
+def size_counter(count: Callable[[str], int], most: int) -> Callable[[Values], int]:
     """Return a function that counts a state's tokens in a prompt. An estimate is enough where no vocabulary could
     exceed the room; counting loads one."""
 
@@ -70,8 +70,8 @@ def sized(count: Callable[[str], int], most: int) -> Callable[[Values], int]:
     return size
 
 
-def room_in(policy: Policy, count: Callable[[str], int]) -> Room:
-    return Room(sized(count, policy.state_tokens), policy.state_tokens, policy.state_least_tokens)
+def room_of(policy: Policy, count: Callable[[str], int]) -> Room:
+    return Room(size_counter(count, policy.state_tokens), policy.state_tokens, policy.state_least_tokens)
 
 
 def refuse_too_large(room: Room, before: Values, after: Values) -> None:
@@ -91,7 +91,7 @@ class State:
         self._store, self._note, self._redact = context.store, context.note, context.redact
         self._parts = parts
         self._pages = parts.pages
-        self._room = room_in(context.policy, context.count)
+        self._room = room_of(context.policy, context.count)
         self.file = StateFile(context.store, parts.pages, context.note)
         trusts = context.policy.trust_external_edits
         self.provenance = Provenance(context.store, parts.pages, self.file, trusts=trusts)
@@ -202,7 +202,7 @@ class State:
         which = StateText(self._redact).which(name, "id or title of a task")
 
         def change(state: Values, ts: float) -> Change:
-            task = task_named(items_of(state, "tasks_open"), name)
+            task = find_task(items_of(state, "tasks_open"), name)
             return self._move(state, ts, is_done=lambda each: each is task)
 
         return self._edit(change, author, f"task done: {which}", [])
@@ -239,7 +239,7 @@ class State:
         settled = [(words.title(title, "decision"), words.line(why, "why")) for title, why in decided]
 
         def change(state: Values, ts: float) -> Change:
-            finished = [task_named(items_of(state, "tasks_open"), name) for name in over]
+            finished = [find_task(items_of(state, "tasks_open"), name) for name in over]
             return self._move(
                 state | texts,
                 ts,
@@ -270,7 +270,7 @@ class State:
 
         def change(state: Values, ts: float) -> Values:
             there = items_of(state, "blockers")
-            at = blocker_at(there, str(wanted))
+            at = find_blocker(there, str(wanted))
             return state | {"blockers": [*there[:at], *there[at + 1 :]]}
 
         return self._edit(change, author, f"unblocked: {which}", [])
