@@ -584,7 +584,7 @@ def test_what_no_longer_has_room_is_listed_as_missing(tmp_path: Path) -> None:
         assert report.before == 30
         assert 1 <= report.after < 30
         assert len(report.missing) == 30 - report.after
-        assert "not told any more: " in loss.text
+        assert "no longer mentioned: " in loss.text
 
 
 def test_what_is_told_is_found_by_its_words_whatever_the_spacing() -> None:
