@@ -20,6 +20,7 @@ from looseleaf.explain.trail import Needle, Step, Trail, fold
 from looseleaf.explain.why import Answer
 from looseleaf.memory import Memory
 from looseleaf.prompt.slot_forms import HEADING, HEADINGS, LISTED, READ
+from tables import check_rows
 from wiring import untyped
 
 SAID = "My name is Zhang San. Write code in English."
@@ -552,7 +553,7 @@ def test_what_ended_without_another_value_is_said_to_be_over(memory: Memory) -> 
     memory.distill()
     memory.prompt("now", budget=90)
     chain = next(each for each in told(memory, "Employer: Acme") if each[0][0] == "superseded")
-    assert "it is not true any more" in chain[0][2]
+    assert "it is no longer true" in chain[0][2]
 
 
 def test_pages_that_an_index_does_not_list_and_facts_without_room_say_so(place: Path) -> None:
@@ -718,8 +719,8 @@ def test_a_page_that_changed_or_came_since_is_said_to(memory: Memory) -> None:
     memory.prompt("two", budget=4000)
     (profile, changes) = told(memory, "USER.md")
     assert names(profile) == ["profile", "page", "changed since", "edit"]
-    assert changes[1] == ("page", "USER.md", "what changed on it is told")
-    assert told(memory, "facts/tea.md")[0][1][2] == "it is told that it came or went"
+    assert changes[1] == ("page", "USER.md", "its changes are listed")
+    assert told(memory, "facts/tea.md")[0][1][2] == "it is listed as added or removed"
     assert told(memory, "facts/tea.md:3")[0][0][0] == "read_on_demand"
     (line,) = told(memory, "USER.md:1")
     assert line[1] == ("page", "USER.md:1", "# User Facts")
@@ -749,7 +750,7 @@ def test_a_line_of_a_page_whose_changes_are_told_is_said_to_be_no_part_of_them(p
         assert Path(memory.path, "state.json").read_text().startswith("{\n")
         (steps,) = told(memory, "state.json:1")
         assert (steps[0][0], steps[0][1][:8]) == ("changed_since", "changes/")
-        assert "this line is no part of that" in steps[0][2]
+        assert "this line is not one of them" in steps[0][2]
 
 
 def test_the_end_of_a_page_that_was_shortened_is_said_to_have_had_no_room(place: Path) -> None:
@@ -801,10 +802,12 @@ def test_a_step_stands_under_the_one_it_follows_from(memory: Memory) -> None:
         assert len({step.depth for step in chain.steps[1:] if step.what == "trace"}) <= 1
 
 
-@pytest.mark.parametrize("given", [5, None, b"x", float("nan"), ["x"]])
-def test_what_is_no_text_is_not_looked_for(memory: Memory, given: Any) -> None:
-    memory.prompt("now", budget=4000)
-    with pytest.raises(Refused, match="A search must be text, not "):
-        memory.explain.why(given)
-    with pytest.raises(Refused, match="The id of a prompt must be text, not "):
-        memory.explain.why("now", given)
+def test_what_is_no_text_is_not_looked_for(memory: Memory) -> None:
+    def check(given: Any) -> None:
+        memory.prompt("now", budget=4000)
+        with pytest.raises(Refused, match="A search must be text, not "):
+            memory.explain.why(given)
+        with pytest.raises(Refused, match="The id of a prompt must be text, not "):
+            memory.explain.why("now", given)
+
+    check_rows(check, [5, None, b"x", float("nan"), ["x"]])

@@ -6,6 +6,7 @@ import json
 import random
 import subprocess
 import sys
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,6 +37,7 @@ from looseleaf.base.ids import at, new_id
 from looseleaf.facts.tombstones import FILE
 from looseleaf.store import JOURNAL, records
 from placing import RULES, Stub
+from tables import check_rows
 
 if TYPE_CHECKING:
     from looseleaf.base.values import Fact
@@ -384,29 +386,35 @@ def test_forgetting_twice_finds_nothing_more_and_says_so(tmp_path: Path) -> None
         } == files
 
 
-@pytest.mark.parametrize(
-    ("given", "why"),
-    [
-        ({}, "say what to forget"),
-        ({"fact": "f_1", "topic": "x"}, "say what to forget"),
-        ({"match": "  "}, "say what to forget"),
-        ({"match": "ab"}, "too short"),
-        ({"fact": "f_123456"}, "there is no fact"),
-        ({"topic": "nowhere"}, "there is no topic"),
-        ({"session": "nobody"}, "holds nothing"),
-        ({"origin": "nobody"}, "holds nothing"),
-        ({"match": "nobody said that"}, "holds nothing"),
-    ],
-)
-def test_what_means_nothing_is_refused(tmp_path: Path, given: dict[str, Any], why: str) -> None:
-    with open_memory(tmp_path / "m") as memory:
-        live(memory, [Op("talk", "a", (SECRET,)), Op("distill")])
-        files = dict(every_file(tmp_path / "m/log"))
-        with pytest.raises(Refused, match=why):
-            memory.forget(**given)
-        assert {path: files[path] for path in files if "jsonl" in path} == {
-            path: data for path, data in every_file(tmp_path / "m/log") if "jsonl" in path
-        }
+def test_what_means_nothing_is_refused(tmp_path: Path) -> None:
+    numbers = count()
+
+    def check(given: dict[str, Any], why: str) -> None:
+        fresh = tmp_path / str(next(numbers))
+        fresh.mkdir()
+        with open_memory(fresh / "m") as memory:
+            live(memory, [Op("talk", "a", (SECRET,)), Op("distill")])
+            files = dict(every_file(fresh / "m/log"))
+            with pytest.raises(Refused, match=why):
+                memory.forget(**given)
+            assert {path: files[path] for path in files if "jsonl" in path} == {
+                path: data for path, data in every_file(fresh / "m/log") if "jsonl" in path
+            }
+
+    check_rows(
+        check,
+        [
+            ({}, "say what to forget"),
+            ({"fact": "f_1", "topic": "x"}, "say what to forget"),
+            ({"match": "  "}, "say what to forget"),
+            ({"match": "ab"}, "too short"),
+            ({"fact": "f_123456"}, "there is no fact"),
+            ({"topic": "nowhere"}, "there is no topic"),
+            ({"session": "nobody"}, "holds nothing"),
+            ({"origin": "nobody"}, "holds nothing"),
+            ({"match": "nobody said that"}, "holds nothing"),
+        ],
+    )
 
 
 def test_only_what_one_agent_recorded_goes_if_that_is_asked(tmp_path: Path) -> None:

@@ -25,6 +25,7 @@ from looseleaf.text.spellings import (
     sentences_in,
     unescaped,
 )
+from tables import check_rows
 
 SHORT = st.text(alphabet="abÅßİ .\n", max_size=30)
 
@@ -32,21 +33,23 @@ SHORT = st.text(alphabet="abÅßİ .\n", max_size=30)
 # --- words -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("text", "left"),
-    [
-        ("I live in Paris. I like tea.", "[forgotten]. I like tea."),
-        ("I like tea. I live in PARIS!", "I like tea. [forgotten]!"),
-        ("Paris\nis nice", "[forgotten]\nis nice"),
-        ("Is it Paris? Yes, Paris. No.", "[forgotten]? No."),
-        ("我住在Paris。我喜欢茶。", "[forgotten]。我喜欢茶。"),
-        ("nothing here", "nothing here"),
-        ("one paris", "[forgotten]"),
-        ("", ""),
-    ],
-)
-def test_the_sentence_goes_that_says_it(text: str, left: str) -> None:
-    assert masked(text, ["paris"]) == left
+def test_the_sentence_goes_that_says_it() -> None:
+    def check(text: str, left: str) -> None:
+        assert masked(text, ["paris"]) == left
+
+    check_rows(
+        check,
+        [
+            ("I live in Paris. I like tea.", "[forgotten]. I like tea."),
+            ("I like tea. I live in PARIS!", "I like tea. [forgotten]!"),
+            ("Paris\nis nice", "[forgotten]\nis nice"),
+            ("Is it Paris? Yes, Paris. No.", "[forgotten]? No."),
+            ("我住在Paris。我喜欢茶。", "[forgotten]。我喜欢茶。"),
+            ("nothing here", "nothing here"),
+            ("one paris", "[forgotten]"),
+            ("", ""),
+        ],
+    )
 
 
 def test_words_over_the_end_of_a_line_take_both_lines_and_keep_their_number() -> None:
@@ -70,27 +73,29 @@ def test_places_are_those_of_the_text_itself(text: str, words: str) -> None:
         assert folded(words) in folded(plain[start:end])
 
 
-@pytest.mark.parametrize(
-    "spelt",
-    [
-        r"Caf\u00e9 Zorn",
-        r"Cafe\u0301 Zorn",
-        r"Caf\\u00e9\\nZorn",
-        "Caf&eacute; Zorn",
-        "Caf&#233;&nbsp;Zorn",
-        "Caf%C3%A9%20Zorn",
-        r"Caf\xe9 Zo\u202arn",
-        "Cafe\u200b\u0301 Zo\ufe0frn",
-        "Caf\u00e9 Zo\u2066rn",
-    ],
-)
-def test_words_are_found_however_they_are_escaped(spelt: str) -> None:
-    words = folded("Café Zorn")
-    assert masked(f"So it is. He went to {spelt} then. I like tea.", [words]) == (
-        "So it is. [forgotten]. I like tea."
+def test_words_are_found_however_they_are_escaped() -> None:
+    def check(spelt: str) -> None:
+        words = folded("Café Zorn")
+        assert masked(f"So it is. He went to {spelt} then. I like tea.", [words]) == (
+            "So it is. [forgotten]. I like tea."
+        )
+        assert Needles(["Café Zorn"]).hits(json.dumps(f"He went to {spelt}.").encode()) == {words}
+        assert Cut("match", "Café Zorn", words=(words,)).holds({"reason": spelt})
+
+    check_rows(
+        check,
+        [
+            r"Caf\u00e9 Zorn",
+            r"Cafe\u0301 Zorn",
+            r"Caf\\u00e9\\nZorn",
+            "Caf&eacute; Zorn",
+            "Caf&#233;&nbsp;Zorn",
+            "Caf%C3%A9%20Zorn",
+            r"Caf\xe9 Zo\u202arn",
+            "Cafe\u200b\u0301 Zo\ufe0frn",
+            "Caf\u00e9 Zo\u2066rn",
+        ],
     )
-    assert Needles(["Café Zorn"]).hits(json.dumps(f"He went to {spelt}.").encode()) == {words}
-    assert Cut("match", "Café Zorn", words=(words,)).holds({"reason": spelt})
 
 
 @pytest.mark.parametrize("other", [r"Caf\u00e8 Zorn", "Caf%C3 Zorn", "Caf&nosuch; Zorn", r"Caf\Zorn"])

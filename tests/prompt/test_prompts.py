@@ -38,6 +38,7 @@ from looseleaf.log.trace_messages import (
 from looseleaf.prompt.fit import trim_window
 from looseleaf.prompt.manifest import Prompt
 from looseleaf.prompt.slot_forms import plain
+from tables import check_rows
 
 GOLDEN = Path(__file__).parents[1] / "prompts"
 QUICK = Policy(quiet_seconds=0.001, settle_seconds=0.01)
@@ -608,15 +609,17 @@ def show(folder: str, *budgets: str) -> None:
 # --- what is wrong ---------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("budget", [0, -1, True, False, 3.5, "100", float("nan")])
-def test_a_budget_that_is_no_number_of_tokens_is_refused(memory: Memory, budget: Any) -> None:
-    with pytest.raises(Refused) as caught:
-        memory.prompt("x", budget=budget)
-    assert str(caught.value) == (
-        f"The budget must be a number of tokens from 1 to 1,000,000,000, not {budget!r}. "
-        "Leave it out for the model's own."
-    )
-    assert not Path(memory.path, "log/prompts").exists()
+def test_a_budget_that_is_no_number_of_tokens_is_refused(memory: Memory) -> None:
+    def check(budget: Any) -> None:
+        with pytest.raises(Refused) as caught:
+            memory.prompt("x", budget=budget)
+        assert str(caught.value) == (
+            f"The budget must be a number of tokens from 1 to 1,000,000,000, not {budget!r}. "
+            "Leave it out for the model's own."
+        )
+        assert not Path(memory.path, "log/prompts").exists()
+
+    check_rows(check, [0, -1, True, False, 3.5, "100", float("nan")])
 
 
 @pytest.mark.parametrize("task", [b"bytes", 7, ["do it"], {"task": "x"}])

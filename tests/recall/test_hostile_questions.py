@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import count
 from pathlib import Path
 from time import process_time
 from timeit import repeat
@@ -17,6 +18,7 @@ from looseleaf.base.ids import new_id
 from looseleaf.recall.hits import Recalled
 from placing import THEN
 from recalling import begin, go_on, open_memory, recall, texts
+from tables import check_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -107,27 +109,31 @@ def plain(memory: Memory) -> float:
     )
 
 
-@pytest.mark.parametrize("query", QUERIES)
-def test_any_query_is_answered_and_about_as_soon_as_another(memory: Memory, plain: float, query: str) -> None:
-    began = process_time()
-    assert isinstance(recall(memory, QUERIES[query]), Recalled)
-    took = process_time() - began
-    if took >= FACTOR * plain:  # perhaps something else was loaded meanwhile
-        took = min(repeat(lambda: recall(memory, QUERIES[query]), timer=process_time, number=1, repeat=3))
-    assert took < FACTOR * plain
-    assert isinstance(memory.recall("violet " + QUERIES[query][:500], budget=50, quick=True), Recalled)
+def test_any_query_is_answered_and_about_as_soon_as_another(memory: Memory, plain: float) -> None:
+    def check(query: str) -> None:
+        began = process_time()
+        assert isinstance(recall(memory, QUERIES[query]), Recalled)
+        took = process_time() - began
+        if took >= FACTOR * plain:  # perhaps something else was loaded meanwhile
+            took = min(repeat(lambda: recall(memory, QUERIES[query]), timer=process_time, number=1, repeat=3))
+        assert took < FACTOR * plain
+        assert isinstance(memory.recall("violet " + QUERIES[query][:500], budget=50, quick=True), Recalled)
+
+    check_rows(check, QUERIES)
 
 
-@pytest.mark.parametrize(
-    "query",
-    [
-        name
-        for name in QUERIES
-        if "violet" in QUERIES[name] and "lantern" in QUERIES[name] and name not in ("a URL", "operators")
-    ],
-)
-def test_what_is_no_word_does_not_hide_words(memory: Memory, query: str) -> None:
-    assert LANTERN in texts(memory, QUERIES[query])
+def test_what_is_no_word_does_not_hide_words(memory: Memory) -> None:
+    def check(query: str) -> None:
+        assert LANTERN in texts(memory, QUERIES[query])
+
+    check_rows(
+        check,
+        [
+            name
+            for name in QUERIES
+            if "violet" in QUERIES[name] and "lantern" in QUERIES[name] and name not in ("a URL", "operators")
+        ],
+    )
 
 
 @pytest.mark.parametrize("query", ["x" * 1_000_000, "word " * 10_000, " ".join(map(str, range(10_000)))])
@@ -180,11 +186,13 @@ def test_no_operator_means_anything(memory: Memory, query: list[str]) -> None:
         assert found[0] == LANTERN
 
 
-@pytest.mark.parametrize(
-    "query", [None, b"lantern", 5, True, 1.5, ["lantern"], {"a": 1}, object(), "", " \n\t ", "\u3000"]
-)
-def test_what_is_no_question_is_refused(memory: Memory, query: Any) -> None:
-    assert is_a_sentence(outcome(lambda: memory.recall(query)))
+def test_what_is_no_question_is_refused(memory: Memory) -> None:
+    def check(query: Any) -> None:
+        assert is_a_sentence(outcome(lambda: memory.recall(query)))
+
+    check_rows(
+        check, [None, b"lantern", 5, True, 1.5, ["lantern"], {"a": 1}, object(), "", " \n\t ", "\u3000"]
+    )
 
 
 NO_NUMBERS: tuple[Any, ...] = (0, -1, True, False, 1.0, "3", b"3", [3], float("nan"))
@@ -202,84 +210,88 @@ CANNOT_BE_MEANT = {
 }
 
 
-@pytest.mark.parametrize(
-    "asked", [{name: value} for name, given in CANNOT_BE_MEANT.items() for value in given]
-)
-def test_what_cannot_be_meant_is_refused_with_a_sentence(memory: Memory, asked: dict[str, Any]) -> None:
-    said = outcome(lambda: memory.recall("violet lantern harbour", **asked))
-    assert is_a_sentence(said), said
+def test_what_cannot_be_meant_is_refused_with_a_sentence(memory: Memory) -> None:
+    def check(asked: dict[str, Any]) -> None:
+        said = outcome(lambda: memory.recall("violet lantern harbour", **asked))
+        assert is_a_sentence(said), said
+
+    check_rows(check, [{name: value} for name, given in CANNOT_BE_MEANT.items() for value in given])
 
 
-@pytest.mark.parametrize(
-    "asked",
-    [
-        {"k": 10**30},
-        {"budget": 10**40},
-        {"budget": 1},
-        {"topic": "unheard of"},
-        {"topic": "\ud800"},
-        {"topic": "a\0b"},
-        {"topic": "../../etc"},
-        {"topic": "x" * 100_000},
-        {"topic": "%"},
-        {"agent": "nobody"},
-        {"agent": "\udfff"},
-        {"agent": "../main"},
-        {"agent": "' OR 1=1 --"},
-        {"kinds": []},
-        {"kinds": ["trace"] * 3000},
-        {"since": "2020-01-01", "until": "2030-01-01"},
-        {"as_of": 0},
-        {"as_of": -62_000_000_000.0},
-        {"now": "1900-01-01"},
-        {"now": 250_000_000_000.0},
-    ],
-)
-def test_what_can_be_meant_is_answered(memory: Memory, asked: dict[str, Any]) -> None:
-    found = memory.recall("violet lantern harbour last week", **asked)
-    if "topic" in asked:
-        assert len(found) == 0
-    if "agent" in asked:
-        assert all(hit.kind != "trace" for hit in found)
+def test_what_can_be_meant_is_answered(memory: Memory) -> None:
+    def check(asked: dict[str, Any]) -> None:
+        found = memory.recall("violet lantern harbour last week", **asked)
+        if "topic" in asked:
+            assert len(found) == 0
+        if "agent" in asked:
+            assert all(hit.kind != "trace" for hit in found)
+
+    check_rows(
+        check,
+        [
+            {"k": 10**30},
+            {"budget": 10**40},
+            {"budget": 1},
+            {"topic": "unheard of"},
+            {"topic": "\ud800"},
+            {"topic": "a\0b"},
+            {"topic": "../../etc"},
+            {"topic": "x" * 100_000},
+            {"topic": "%"},
+            {"agent": "nobody"},
+            {"agent": "\udfff"},
+            {"agent": "../main"},
+            {"agent": "' OR 1=1 --"},
+            {"kinds": []},
+            {"kinds": ["trace"] * 3000},
+            {"since": "2020-01-01", "until": "2030-01-01"},
+            {"as_of": 0},
+            {"as_of": -62_000_000_000.0},
+            {"now": "1900-01-01"},
+            {"now": 250_000_000_000.0},
+        ],
+    )
 
 
-@pytest.mark.parametrize(
-    "where",
-    [
-        "",
-        " ",
-        None,
-        5,
-        b"x",
-        ["x"],
-        "x",
-        "f_",
-        "f_000000000000",
-        "f_\0",
-        "\0",
-        "\ud800",
-        "USER",
-        "USER.md#0-0",
-        "USER.md#9-2",
-        "USER.md#1-9999999",
-        "USER.md#99999999",
-        "nope.md#1-1",
-        "../x.md#1-1",
-        "/etc/passwd.md#1",
-        "review/pending.md#1-1",
-        ".md#1-1",
-        "log/journal.jsonl#1-1",
-        "01ARZ3NDEKTSV4RRFFQ69G5FAV",
-        "x" * 100_000,
-        "x/01ARZ3NDEKTSV4RRFFQ69G5FAV",
-        "../../01ARZ3NDEKTSV4RRFFQ69G5FAV",
-        "nope.md",
-        "\ud800/01ARZ3NDEKTSV4RRFFQ69G5FAV",
-    ],
-)
-def test_what_is_no_hit_is_not_opened(memory: Memory, where: Any) -> None:
-    said = outcome(lambda: memory.open(where))
-    assert is_a_sentence(said), said
+def test_what_is_no_hit_is_not_opened(memory: Memory) -> None:
+    def check(where: Any) -> None:
+        said = outcome(lambda: memory.open(where))
+        assert is_a_sentence(said), said
+
+    check_rows(
+        check,
+        [
+            "",
+            " ",
+            None,
+            5,
+            b"x",
+            ["x"],
+            "x",
+            "f_",
+            "f_000000000000",
+            "f_\0",
+            "\0",
+            "\ud800",
+            "USER",
+            "USER.md#0-0",
+            "USER.md#9-2",
+            "USER.md#1-9999999",
+            "USER.md#99999999",
+            "nope.md#1-1",
+            "../x.md#1-1",
+            "/etc/passwd.md#1",
+            "review/pending.md#1-1",
+            ".md#1-1",
+            "log/journal.jsonl#1-1",
+            "01ARZ3NDEKTSV4RRFFQ69G5FAV",
+            "x" * 100_000,
+            "x/01ARZ3NDEKTSV4RRFFQ69G5FAV",
+            "../../01ARZ3NDEKTSV4RRFFQ69G5FAV",
+            "nope.md",
+            "\ud800/01ARZ3NDEKTSV4RRFFQ69G5FAV",
+        ],
+    )
 
 
 # --- what others wrote into the log ----------------------------------------------------------
@@ -301,59 +313,71 @@ def foreign(**more: Any) -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize(
-    "record",
-    [
-        {"id": "\ud800"},
-        {"id": "with a space"},
-        {"session_id": "\udfff"},
-        {"session_id": "x" * 100_000},
-        {"tags": ["speaker:\ud800"]},
-        {"tags": ["speaker:"]},
-        {"tags": ["speaker:\0"]},
-        {"content": "\ud800" + LANTERN + "\0"},
-        {"content": LANTERN + "\u0301" * 30_000},
-        {"content": '" OR terms:* NEAR( ' + LANTERN},
-        {"ts": -1e9},
-        {"origin": "\ud800"},
-    ],
-)
-def test_a_strange_record_harms_no_answer(place: Path, record: dict[str, Any]) -> None:
-    with open_memory(place / "memory") as memory:
-        memory.record(user="A copper kettle stands on the shelf.", ts=THEN)
-        memory.parts.context.store.append("traces/main", [foreign(**record)])
-        assert any(LANTERN in text for text in texts(memory, "violet lantern harbour"))
-        memory.record(user="The spare key of the cabin is lost.", ts=THEN + 2)
-        assert "The spare key of the cabin is lost." in texts(memory, "spare key cabin")
-        assert "A copper kettle stands on the shelf." in texts(memory, "copper kettle shelf")
-        assert memory.notes == []
+def test_a_strange_record_harms_no_answer(place: Path) -> None:
+    numbers = count()
+
+    def check(record: dict[str, Any]) -> None:
+        fresh = place / str(next(numbers))
+        fresh.mkdir()
+        with open_memory(fresh / "memory") as memory:
+            memory.record(user="A copper kettle stands on the shelf.", ts=THEN)
+            memory.parts.context.store.append("traces/main", [foreign(**record)])
+            assert any(LANTERN in text for text in texts(memory, "violet lantern harbour"))
+            memory.record(user="The spare key of the cabin is lost.", ts=THEN + 2)
+            assert "The spare key of the cabin is lost." in texts(memory, "spare key cabin")
+            assert "A copper kettle stands on the shelf." in texts(memory, "copper kettle shelf")
+            assert memory.notes == []
+
+    check_rows(
+        check,
+        [
+            {"id": "\ud800"},
+            {"id": "with a space"},
+            {"session_id": "\udfff"},
+            {"session_id": "x" * 100_000},
+            {"tags": ["speaker:\ud800"]},
+            {"tags": ["speaker:"]},
+            {"tags": ["speaker:\0"]},
+            {"content": "\ud800" + LANTERN + "\0"},
+            {"content": LANTERN + "\u0301" * 30_000},
+            {"content": '" OR terms:* NEAR( ' + LANTERN},
+            {"ts": -1e9},
+            {"origin": "\ud800"},
+        ],
+    )
 
 
-@pytest.mark.parametrize(
-    "record",
-    [
-        {"id": 5},
-        {"id": None},
-        {"session_id": 5},
-        {"ts": "x"},
-        {"ts": 10**30},
-        {"ts": None},
-        {"content": None},
-        {"content": ["x"]},
-        {"trace_type": "dream"},
-        {"trace_type": None},
-        {"tags": [5]},
-        {"tags": "speaker:x"},
-        {"origin": 5},
-    ],
-)
-def test_what_is_no_trace_is_passed_over(place: Path, record: dict[str, Any]) -> None:
-    with open_memory(place / "memory") as memory:
-        memory.parts.context.store.append("traces/main", [foreign(**record)])
-        memory.record(user="The spare key of the cabin is lost.", ts=THEN + 2)
-        assert "The spare key of the cabin is lost." in texts(memory, "spare key cabin")
-        memory.record(user="The spare oar of the boat is lost.", ts=THEN + 3)
-        assert "The spare oar of the boat is lost." in texts(memory, "spare oar boat")
+def test_what_is_no_trace_is_passed_over(place: Path) -> None:
+    numbers = count()
+
+    def check(record: dict[str, Any]) -> None:
+        fresh = place / str(next(numbers))
+        fresh.mkdir()
+        with open_memory(fresh / "memory") as memory:
+            memory.parts.context.store.append("traces/main", [foreign(**record)])
+            memory.record(user="The spare key of the cabin is lost.", ts=THEN + 2)
+            assert "The spare key of the cabin is lost." in texts(memory, "spare key cabin")
+            memory.record(user="The spare oar of the boat is lost.", ts=THEN + 3)
+            assert "The spare oar of the boat is lost." in texts(memory, "spare oar boat")
+
+    check_rows(
+        check,
+        [
+            {"id": 5},
+            {"id": None},
+            {"session_id": 5},
+            {"ts": "x"},
+            {"ts": 10**30},
+            {"ts": None},
+            {"content": None},
+            {"content": ["x"]},
+            {"trace_type": "dream"},
+            {"trace_type": None},
+            {"tags": [5]},
+            {"tags": "speaker:x"},
+            {"origin": 5},
+        ],
+    )
 
 
 def test_pages_of_any_bytes_are_searched(place: Path) -> None:

@@ -108,6 +108,7 @@ def kill_at(where: Iterable[tuple[str, int]], place: Path, **how: str) -> tuple[
     return sites, sentences
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("orders_for_recall")
 def test_a_sigkill_before_some_system_calls_of_an_update_harms_no_answer(place: Path) -> None:
     calls = traced.count_calls(place)

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Sequence
+from itertools import count, product
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from looseleaf import Memory
 from looseleaf.base.errors import Refused
 from looseleaf.base.policy import Policy
 from looseleaf.index.vectors import Vectors, folder_name
+from tables import check_rows
 
 np = pytest.importorskip("numpy", reason="the extra `semantic` is not installed")
 
@@ -114,28 +116,39 @@ def test_vectors_that_are_deleted_are_made_again(tmp_path: Path, what: str, how:
         assert memory.recall("canine hound dog")[0].text == TALK[0]
 
 
-@pytest.mark.parametrize("file", ["rows", "scan", "marks"])
-@pytest.mark.parametrize("damage", [b"\xff", b"\0", b"\x7f\x03\x60"])
-def test_vectors_that_are_damaged_are_made_again(tmp_path: Path, file: str, damage: bytes) -> None:
-    with told(tmp_path / "m", Senses()) as memory:
-        memory.views.build_index()
-    (path,) = (tmp_path / "m/views/vectors").glob(f"*/{file}")
-    data = path.read_bytes()
-    path.write_bytes(data[:96] + (damage * len(data))[: len(data) - 96])
-    with told(tmp_path / "m", Senses()) as memory:
-        assert memory.views.build_index() == len(TALK)
-        assert memory.recall("canine hound dog")[0].text == TALK[0]
+def test_vectors_that_are_damaged_are_made_again(tmp_path: Path) -> None:
+    numbers = count()
+
+    def check(file: str, damage: bytes) -> None:
+        fresh = tmp_path / str(next(numbers))
+        fresh.mkdir()
+        with told(fresh / "m", Senses()) as memory:
+            memory.views.build_index()
+        (path,) = (fresh / "m/views/vectors").glob(f"*/{file}")
+        data = path.read_bytes()
+        path.write_bytes(data[:96] + (damage * len(data))[: len(data) - 96])
+        with told(fresh / "m", Senses()) as memory:
+            assert memory.views.build_index() == len(TALK)
+            assert memory.recall("canine hound dog")[0].text == TALK[0]
+
+    check_rows(check, product(["rows", "scan", "marks"], [b"\xff", b"\0", b"\x7f\x03\x60"]))
 
 
-@pytest.mark.parametrize("mark", ["abc", "", "4", "x 4", "{} -1", "{} \u0664", "{} " + "9" * 40, "{} 4.5"])
-def test_a_mark_that_nobody_wrote_is_not_believed(tmp_path: Path, mark: str) -> None:
-    with told(tmp_path / "m", Senses()) as memory:
-        memory.views.build_index()
-        vectors = embeds(memory)
-        vectors.forget(vectors.hashes())
-        index = memory.parts.recall.keep.indexes()[0][0]
-        index.take("vectors:senses", mark.format(vectors.making), ())
-        assert len(embeds(memory)) == len(TALK)
+def test_a_mark_that_nobody_wrote_is_not_believed(tmp_path: Path) -> None:
+    numbers = count()
+
+    def check(mark: str) -> None:
+        fresh = tmp_path / str(next(numbers))
+        fresh.mkdir()
+        with told(fresh / "m", Senses()) as memory:
+            memory.views.build_index()
+            vectors = embeds(memory)
+            vectors.forget(vectors.hashes())
+            index = memory.parts.recall.keep.indexes()[0][0]
+            index.take("vectors:senses", mark.format(vectors.making), ())
+            assert len(embeds(memory)) == len(TALK)
+
+    check_rows(check, ["abc", "", "4", "x 4", "{} -1", "{} \u0664", "{} " + "9" * 40, "{} 4.5"])
 
 
 def test_what_takes_the_place_of_the_newest_is_embedded_too(tmp_path: Path) -> None:
@@ -258,31 +271,42 @@ class Wrong(Senses):
         return self._answer(texts)
 
 
-@pytest.mark.parametrize("has_vectors", [True, False])
-@pytest.mark.parametrize("fault", WRONG)
-def test_whatever_an_embedder_does_is_said_once_and_words_do(
-    tmp_path: Path, fault: str, has_vectors: bool
-) -> None:
-    with told(tmp_path / "m", Senses()) as memory:
-        if has_vectors:
-            memory.views.build_index()
-    with told(tmp_path / "m", Wrong(WRONG[fault])) as memory:
-        for _ in range(3):
-            assert memory.recall("puppy shelter")[0].text == TALK[0]
-        (note,) = memory.notes
-        assert note.startswith(f"The embedder senses {fault}")
-        assert note.endswith(". Fix it. Until then recall searches by words.")
-        assert ".." not in note
+def test_whatever_an_embedder_does_is_said_once_and_words_do(tmp_path: Path) -> None:
+    numbers = count()
+
+    def check(has_vectors: bool, fault: str) -> None:
+        fresh = tmp_path / str(next(numbers))
+        fresh.mkdir()
+        with told(fresh / "m", Senses()) as memory:
+            if has_vectors:
+                memory.views.build_index()
+        with told(fresh / "m", Wrong(WRONG[fault])) as memory:
+            for _ in range(3):
+                assert memory.recall("puppy shelter")[0].text == TALK[0]
+            (note,) = memory.notes
+            assert note.startswith(f"Nothing was embedded: the embedder senses {fault}")
+            assert note.endswith(". Look at it; until then recall finds by words.")
+            assert ".." not in note
+
+    check_rows(check, product([True, False], WRONG))
 
 
-@pytest.mark.parametrize("fault", [fault for fault in WRONG if "(1, 8, 2)" not in fault])
-def test_a_build_says_what_the_embedder_did_and_does_not_blame_the_index(tmp_path: Path, fault: str) -> None:
-    embedder = Wrong(WRONG[fault])
-    with told(tmp_path / "m", embedder) as memory:
-        with pytest.raises(Refused, match=re.escape(f"The embedder senses {fault}")):
-            memory.views.build_index()
-        assert memory.notes == []
-        assert embedder.texts == list(TALK), "it was asked once"
+def test_a_build_says_what_the_embedder_did_and_does_not_blame_the_index(tmp_path: Path) -> None:
+    numbers = count()
+
+    def check(fault: str) -> None:
+        fresh = tmp_path / str(next(numbers))
+        fresh.mkdir()
+        embedder = Wrong(WRONG[fault])
+        with told(fresh / "m", embedder) as memory:
+            with pytest.raises(
+                Refused, match=re.escape(f"Nothing was embedded: the embedder senses {fault}")
+            ):
+                memory.views.build_index()
+            assert memory.notes == []
+            assert embedder.texts == list(TALK), "it was asked once"
+
+    check_rows(check, [fault for fault in WRONG if "(1, 8, 2)" not in fault])
 
 
 @pytest.mark.parametrize("name", ["", None, "\ud800"])

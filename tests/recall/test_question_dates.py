@@ -16,6 +16,7 @@ from looseleaf.language import dates as datewords
 from looseleaf.language.dates import found
 from looseleaf.recall.question_dates import may_name_date, read_time
 from looseleaf.recall.when import When, place_event
+from tables import check_rows
 
 NOW = datetime(2026, 2, 25, 12, tzinfo=UTC).timestamp()
 DAY = 86_400.0
@@ -180,21 +181,25 @@ def table(text: str) -> list[tuple[str, str]]:
     return [(query, span) for query, _, span in (line.rpartition(" = ") for line in text.strip().split("\n"))]
 
 
-@pytest.mark.parametrize(
-    ("query", "span"), table(NAMED + COUNTED.lstrip() + RANGES.lstrip() + EVENTS.lstrip() + VAGUE.lstrip())
-)
-def test_a_question_names_a_time(query: str, span: str) -> None:
-    assert told(query) == span
+def test_a_question_names_a_time() -> None:
+    def check(query: str, span: str) -> None:
+        assert told(query) == span
+
+    check_rows(check, table(NAMED + COUNTED.lstrip() + RANGES.lstrip() + EVENTS.lstrip() + VAGUE.lstrip()))
 
 
-@pytest.mark.parametrize(("query", "span"), table(SIDES))
-def test_a_question_looks_at_one_side_of_a_time(query: str, span: str) -> None:
-    assert told(query) == span.replace("….…", "…..")
+def test_a_question_looks_at_one_side_of_a_time() -> None:
+    def check(query: str, span: str) -> None:
+        assert told(query) == span.replace("….…", "…..")
+
+    check_rows(check, table(SIDES))
 
 
-@pytest.mark.parametrize("query", NO_DATES.strip().split("\n"))
-def test_what_only_looks_like_a_time_is_none(query: str) -> None:
-    assert told(query) == "none"
+def test_what_only_looks_like_a_time_is_none() -> None:
+    def check(query: str) -> None:
+        assert told(query) == "none"
+
+    check_rows(check, NO_DATES.strip().split("\n"))
 
 
 def test_what_is_said_plainly_is_stronger_than_what_is_vague() -> None:

@@ -14,7 +14,8 @@ from growth import LINEAR, growth
 from looseleaf.base.policy import Ranking
 from looseleaf.index.protocol import Corpus, Doc
 from looseleaf.language.terms import Word
-from looseleaf.recall.ranking import Query, Scored, rank, strip_speakers
+from looseleaf.recall.ranking import Corpus, Doc, Query, Scored, rank, strip_speakers
+from tables import check_rows
 
 WEIGHTS = Ranking()
 DAY = 86_400.0
@@ -429,21 +430,21 @@ def test_likeness_to_items_that_are_not_at_hand_changes_nothing() -> None:
     assert order(asked("boat"), docs, cosines={9: 0.5}) == order(asked("boat"), docs)
 
 
-@pytest.mark.parametrize(
-    ("query", "speakers", "left"),
-    [
-        ("What did Ann's boat cost?", {"ann"}, "What did boat cost?"),
-        ("Where is Anna?", {"ann"}, "Where is Anna?"),
-        ("Did ZHANG SAN call Ann’s mother?", {"zhang san", "ann"}, "Did call mother?"),
-        ("Where is the boat?", set(), "Where is the boat?"),
-        ("Ann?", {"ann"}, "Ann?"),
-        ("What of C++ (x)?", {"c++"}, "What of (x)?"),
-    ],
-)
-def test_a_question_is_about_something_else_than_the_names_in_it(
-    query: str, speakers: set[str], left: str
-) -> None:
-    assert " ".join(strip_speakers(query, speakers).split()) == left
+def test_a_question_is_about_something_else_than_the_names_in_it() -> None:
+    def check(query: str, speakers: set[str], left: str) -> None:
+        assert " ".join(strip_speakers(query, speakers).split()) == left
+
+    check_rows(
+        check,
+        [
+            ("What did Ann's boat cost?", {"ann"}, "What did boat cost?"),
+            ("Where is Anna?", {"ann"}, "Where is Anna?"),
+            ("Did ZHANG SAN call Ann’s mother?", {"zhang san", "ann"}, "Did call mother?"),
+            ("Where is the boat?", set(), "Where is the boat?"),
+            ("Ann?", {"ann"}, "Ann?"),
+            ("What of C++ (x)?", {"c++"}, "What of (x)?"),
+        ],
+    )
 
 
 # --- whether there is an answer ------------------------------------------------------------

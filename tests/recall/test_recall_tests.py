@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from looseleaf.base.errors import Refused
 from looseleaf.memory import Memory
 from looseleaf.recall.recall_tests import NAME, Expectation, judge, load, report, run
+from tables import check_rows
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -106,16 +107,18 @@ test = [3] => is no list of tests
 """
 
 
-@pytest.mark.parametrize("line", FAULTS.strip("\n").split("\n"))
-def test_every_fault_is_one_sentence_with_its_place(line: str) -> None:
-    text, _, message = line.partition(" => ")
-    with pytest.raises(Refused) as refused:
-        load(text.replace("\\n", "\n"), "t.toml")
-    said = str(refused.value)
-    assert message in said
-    assert said.startswith("No test was run: t.toml")
-    assert "\n" not in said
-    assert said.endswith((".", '"'))
+def test_every_fault_is_one_sentence_with_its_place() -> None:
+    def check(line: str) -> None:
+        text, _, message = line.partition(" => ")
+        with pytest.raises(Refused) as refused:
+            load(text.replace("\\n", "\n"), "t.toml")
+        said = str(refused.value)
+        assert message in said
+        assert said.startswith("No test was run: t.toml")
+        assert "\n" not in said
+        assert said.endswith((".", '"'))
+
+    check_rows(check, FAULTS.strip("\n").split("\n"))
 
 
 @given(st.text(max_size=60) | st.from_regex(r"\[\[test\]\]\n[a-z_]+ = [\"\[\]0-9a-z]+", fullmatch=True))

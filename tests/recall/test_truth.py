@@ -6,6 +6,7 @@ import os
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ import pytest
 from looseleaf import Memory
 from looseleaf.recall.hits import Hit
 from placing import THEN, stub, tell, tool_says
+from tables import check_rows
 
 Told = Callable[..., Memory]
 
@@ -84,23 +86,29 @@ def test_what_a_person_rejected_is_marked_in_the_talk(told: Told) -> None:
 # --- what a fact is found by -----------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("line", "question"),
-    [
-        ("- Home: Basel", "where do I live?"),
-        ("- Home: Basel", "which city am I in"),
-        ("- Role: nurse", "what is my job"),
-        ("- Role: nurse", "my occupation?"),
-        ("- Phone: 079 123", "my mobile number"),
-        ("- Partner: Sara", "who is my wife"),
-        ("- Likes: hiking", "what do I like"),
-        ("- Home: 上海", "我住在哪里"),
-    ],
-)
-def test_a_relation_is_found_by_whatever_people_call_it(tmp_path: Path, line: str, question: str) -> None:
-    with Memory(tmp_path / "memory") as memory:
-        memory.pages.edit("USER.md", f"{line}\n", reason="known", author="person")
-        assert texts(memory, question) == [line.removeprefix("- ")]
+def test_a_relation_is_found_by_whatever_people_call_it(tmp_path: Path) -> None:
+    numbers = count()
+
+    def check(line: str, question: str) -> None:
+        fresh = tmp_path / str(next(numbers))
+        fresh.mkdir()
+        with Memory(fresh / "memory") as memory:
+            memory.pages.edit("USER.md", f"{line}\n", reason="known", author="person")
+            assert texts(memory, question) == [line.removeprefix("- ")]
+
+    check_rows(
+        check,
+        [
+            ("- Home: Basel", "where do I live?"),
+            ("- Home: Basel", "which city am I in"),
+            ("- Role: nurse", "what is my job"),
+            ("- Role: nurse", "my occupation?"),
+            ("- Phone: 079 123", "my mobile number"),
+            ("- Partner: Sara", "who is my wife"),
+            ("- Likes: hiking", "what do I like"),
+            ("- Home: 上海", "我住在哪里"),
+        ],
+    )
 
 
 def test_the_words_of_a_quote_find_what_was_said_before_the_fact(told: Told) -> None:

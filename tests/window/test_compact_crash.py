@@ -113,6 +113,7 @@ def kill_at(where: Iterable[tuple[str, int]], place: Path, **how: str) -> Tally:
     return tally
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("orders_for_compactions")
 def test_a_sigkill_before_some_system_calls_of_a_compaction_harms_nothing(place: Path) -> None:
     calls = {name: count for name, count in traced.count_calls(place).items() if name != "writev"}
@@ -133,6 +134,7 @@ def test_a_sigkill_before_every_system_call_of_a_compaction_harms_nothing(place:
     assert tally.sites > 0.75 * sum(calls.values())
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("orders_for_compactions")
 def test_a_compaction_that_marks_before_it_publishes_is_found_by_a_sigkill(place: Path) -> None:
     tally = kill_at([("renameat2", 1)], place, flaw="mark first")  # its first entry would become visible
@@ -632,6 +634,7 @@ def test_two_compactors_and_four_recorders_lose_and_double_nothing_for_long(plac
     assert found.dropped > 10
 
 
+@pytest.mark.long
 def test_compactors_that_do_not_look_at_the_mark_again_go_wrong(place: Path) -> None:
     found = together(place / "memory", 3, "unchecked")
     print(f"unchecked: {found}")

@@ -97,7 +97,7 @@ class Absent:
         by = next((each for each in self._trail.facts if each.id and each.id == fact.superseded_by), None)
         since = f" since {fact.valid_to}" if fact.valid_to else ""
         if by is None:
-            return Step("superseded", fact.id or "", f"it is not true any more{since}")
+            return Step("superseded", fact.id or "", f"it is no longer true{since}")
         told = self._needle.excerpt(said(by.relation, by.object))
         return Step("superseded", by.id or "", f"“{told}” stands in its place{since}")
 
@@ -129,7 +129,9 @@ class Absent:
                 "read_on_demand", name, f"its page {path} is named in the prompt, to be read on demand"
             )
         return Step(
-            "changed_since", name, f"what changed on {path} is told there, and this {what} is no part of that"
+            "changed_since",
+            name,
+            f"the changes on {path} are listed there, and this {what} is not one of them",
         )
 
     def find_cut(self, slot: str) -> list[Step]:
@@ -319,7 +321,7 @@ class Standing:
             case "episodes":
                 told = "its last episodes are shown"
             case "window":
-                told = "what changed on it is told" if "/" not in path else "it is told that it came or went"
+                told = "its changes are listed" if "/" not in path else "it is listed as added or removed"
             case _:
                 told = _SHOWN.get(item.format, f"it is shown as {item.format}")
         cut = self._absent.find_cut(item.slot) if item.slot in ("profile", "state") else []

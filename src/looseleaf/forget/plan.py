@@ -237,7 +237,7 @@ class ForgetPlan:
         return [fact for fact in self._before if (fact.topic, fact.relation, fact.object) not in there]
 
     def _collect_needles(self) -> Needles:
-        """Return what must be nowhere any more: what went, unless something that stays says it too."""
+        """Return what must be nowhere now: what went, unless something that stays says it too."""
         lines = (line for line in self._replay.lines_gone() if not line.startswith(_KEPT))
         # Views have summaries too: look for their text, without the label.
         lines = (line.lstrip("-*+#> ").removeprefix("[ ] ").removeprefix("Summary: ") for line in lines)
@@ -470,7 +470,7 @@ class ForgetPlan:
         return puts, [*removals, *self._find_leftovers()]
 
     def _find_leftovers(self) -> Iterator[Removal]:
-        """Yield bodies that no line names any more, and set-aside files that hold what goes."""
+        """Yield bodies that no line names now, and set-aside files that hold what goes."""
         for stat in self._store.list(BODIES):
             name = stat.path.rpartition("/")[2]
             if name not in self._lines.bodies.named and (

@@ -255,7 +255,7 @@ PROMPTS_SCHEMA = "prompts.v1"
 
 FIRST, COMPACTED, COLD, ROOMIER = "first", "compacted", "long_ago", "more_room"
 CROWDED, ONCE = "crowded", "no_room"
-"""Why a beginning was rendered: there was none; a compaction; no cache can hold the last one any more; there is much
+"""Why a beginning was rendered: there was none; a compaction; no cache can still hold the last one; there is much
 more room than before; it left too little for talk, and there was nothing to compact; only for one prompt, because
 there is less room."""
 

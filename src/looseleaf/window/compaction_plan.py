@@ -128,7 +128,7 @@ class Loss:
             tokens = sum(tokens for _, tokens in self.shortened)
             lines.append(f"shortened in place: {len(self.shortened)} traces, {tokens:,} tokens left out")
         lines += [f"{each.what}: {each.before} in, {each.after} out" for each in self.kept]
-        lines += [f"  not told any more: {text}" for each in self.kept for text in each.missing]
+        lines += [f"  no longer mentioned: {text}" for each in self.kept for text in each.missing]
         lines += [f"failed: {failure}" for failure in self.failures]
         if self.expand:
             lines.append(f"everything is still there: {self.expand}")

@@ -1,7 +1,7 @@
 """The window, read from the log: the talk since the last mark, and what the mark keeps from before it.
 
 One process keeps a window object, which reads on from where it was. Within an epoch its messages only grow. Imported
-data was not said to this agent and is skipped, whoever speaks in it.
+data was not said to this agent and is skipped, no matter who speaks in it.
 """
 
 from __future__ import annotations
