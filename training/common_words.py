@@ -1,4 +1,4 @@
-"""Make src/looseleaf/distill/data/common.txt: words of everyday talk, which are no names when they are written small.
+"""Make src/looseleaf/data/distill/common.txt: words of everyday talk, which are no names when they are written small.
 
     python training/common_words.py
 

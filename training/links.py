@@ -1,7 +1,7 @@
 """What a later message changes or orders to forget: memories with what was said afterwards → weights of the signs that
 a line is meant.
 
-    python training/links.py            # write src/looseleaf/distill/data/links.json
+    python training/links.py            # write src/looseleaf/data/distill/links.json
     python training/links.py --check    # only compare with the shipped bytes
     python training/links.py --dev      # figures of each author by the weights of the others; nothing is written
 

@@ -1,4 +1,4 @@
-"""Make src/looseleaf/distill/data/plain_terms.txt: terms by which no two lines are known to speak of the same thing.
+"""Make src/looseleaf/data/distill/plain_terms.txt: terms by which no two lines are known to speak of the same thing.
 
     python training/plain_terms.py
 

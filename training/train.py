@@ -1,4 +1,4 @@
-"""Train the selector: labelled sentences → src/looseleaf/distill/data/selector.bin. The same data give the same bytes.
+"""Train the selector: labelled sentences → src/looseleaf/data/distill/selector.bin. The same data give the same bytes.
 
     python training/train.py            # train on all training authors and write the weights
     python training/train.py --check    # train, and only compare with the shipped bytes

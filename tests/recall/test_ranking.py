@@ -14,7 +14,7 @@ from growth import LINEAR, growth
 from looseleaf.base.policy import Ranking
 from looseleaf.index.protocol import Corpus, Doc
 from looseleaf.language.terms import Word
-from looseleaf.recall.ranking import Corpus, Doc, Query, Scored, rank, strip_speakers
+from looseleaf.recall.ranking import Query, Scored, rank, strip_speakers
 from tables import check_rows
 
 WEIGHTS = Ranking()

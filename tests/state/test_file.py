@@ -835,10 +835,10 @@ def test_the_schema_and_what_was_learnt_are_in_the_wheel(tmp_path: Path) -> None
     )
     [wheel] = tmp_path.glob("*.whl")
     with zipfile.ZipFile(wheel) as held:
-        assert held.read("looseleaf/schemas/state.schema.json") == state_file.schema_text()
-        data = root / "src/looseleaf/distill/data"
+        assert held.read("looseleaf/data/state/state.schema.json") == state_file.schema_text()
+        data = root / "src/looseleaf/data/distill"
         for path in (each for each in data.rglob("*") if each.is_file()):
-            assert held.read(f"looseleaf/distill/data/{path.relative_to(data)}") == path.read_bytes()
+            assert held.read(f"looseleaf/data/distill/{path.relative_to(data)}") == path.read_bytes()
 
 
 def test_memory_state_is_a_state(memory: Memory) -> None:

@@ -293,7 +293,7 @@ def _read_tokens(text: str) -> tuple[list[str], list[str], list[tuple[int, str]]
 
 # --- cues ------------------------------------------------------------------------------
 
-CUES = Path(__file__).parent / "data" / "cues.txt"
+CUES = Path(__file__).parents[1] / "data/distill/cues.txt"
 _STEM = 4
 _ORDERS = frozenset({"edit", "play", "by"})
 """The classes of cues that also bear on other sentences of a message: whose words these are."""

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     from looseleaf.language.own_words import ZoneName
 
-WEIGHTS = Path(__file__).parent / "data" / "selector.bin"
+WEIGHTS = Path(__file__).parents[1] / "data/distill/selector.bin"
 SCHEMA = "selector.v3"
 
 KINDS = ("profile", "preference", "rule", "project", "decision", "plan", "event", "other")

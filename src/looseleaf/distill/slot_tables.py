@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 # --- names of things, aspects of life, and plain words ----------------------------------
 
-DATA = Path(__file__).parent / "data"
+DATA = Path(__file__).parents[1] / "data/distill"
 
 
 @cache

@@ -74,7 +74,7 @@ _HIDDEN = "it"
 def schema_text() -> bytes:
     """Return the schema that this package ships."""
     folder = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    with open(os.path.join(folder, "schemas", "state.schema.json"), "rb") as file:
+    with open(os.path.join(folder, "data", "state", "state.schema.json"), "rb") as file:
         return file.read()
 
 
