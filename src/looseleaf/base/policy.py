@@ -6,7 +6,7 @@ change.
 
 from __future__ import annotations
 
-from looseleaf.base.errors import Refused
+from looseleaf.base.errors import Invalid, Refused
 from looseleaf.base.immutable import frozen
 
 TYPE_CHECKING = False
@@ -395,7 +395,7 @@ def _read_agent_settings(tables: Any, where: str, agent: str | None) -> dict[str
     """Return the settings of one agent. Those of the others are checked too, so that a typo shows at once."""
     own: dict[str, Any] = {}
     if not isinstance(tables, dict) or not all(isinstance(table, dict) for table in tables.values()):
-        raise Refused(
+        raise Invalid(
             f"The memory was not opened: in {where}, `agents` must be tables, as in [agents.main]. Fix that line."
         )
     for name, table in tables.items():
@@ -418,7 +418,7 @@ def _unknown_setting_error(where: str, name: str, setting: str, known: frozenset
         advice = f"Did you mean `{meant}`? Fix that line, or delete it."
     else:
         advice = f"Delete that line, or use one of: {', '.join(sorted(known))}."
-    return Refused(f"The memory was not opened: {where} sets {name!r}, which is not a setting. {advice}")
+    return Invalid(f"The memory was not opened: {where} sets {name!r}, which is not a setting. {advice}")
 
 
 def _check_setting(where: str, name: str, value: Any) -> Any:
@@ -481,7 +481,7 @@ def _is_address(text: str) -> bool:
 def _setting_error(where: str, name: str, fault: str) -> Refused:
     default = getattr(Policy(), name)
     otherwise = _OTHERWISE.get(name, "which the model decides") if default is None else default
-    return Refused(
+    return Invalid(
         f"The memory was not opened: in {where}, `{name}` {fault}. Fix that line, or delete it to use the default, "
         f"{otherwise}."
     )

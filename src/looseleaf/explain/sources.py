@@ -6,7 +6,7 @@ says the fact is shown: one edit may have brought a page of a thousand others.
 
 from __future__ import annotations
 
-from looseleaf.base.errors import Refused
+from looseleaf.base.errors import NotFound, Refused
 from looseleaf.base.immutable import frozen
 from looseleaf.base.paths import page_path
 from looseleaf.distill.material import sources_of
@@ -180,7 +180,7 @@ def who(parts: Needs, path: str) -> list[Signed]:
     path = page_path(path)
     page = parts.pages.page(path)
     if not page.exists:
-        raise Refused(f"There is no page {path}. `looseleaf log {path}` shows its edits.")
+        raise NotFound(f"There is no page {path}. `looseleaf log {path}` shows its edits.")
 
     def after(edit: Edit) -> str | None:
         try:

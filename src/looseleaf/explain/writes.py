@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from itertools import islice
 
-from looseleaf.base.errors import Refused
+from looseleaf.base.errors import NotFound, Refused
 from looseleaf.base.immutable import frozen
 from looseleaf.log.entries import read_entry
 from looseleaf.log.journal import AGENT, OBEYED, PERSON, PROGRAM
@@ -172,7 +172,7 @@ def span_of(parts: Needs, turn: str) -> Span:
         elif trace.seq == 1:
             later.append(trace)
     if not own:
-        raise Refused(f"There is no turn {turn!r}. `looseleaf turns` lists the last ones.")
+        raise NotFound(f"There is no turn {turn!r}. `looseleaf turns` lists the last ones.")
     traces = tuple(reversed(own))
     # Two sessions of one agent may run in parallel: another session's turn ends this one only when it is over.
     over, session = max(trace.ts for trace in traces), traces[0].session_id

@@ -8,7 +8,7 @@ import re
 from bisect import bisect_right
 from unicodedata import normalize
 
-from looseleaf.base.errors import Refused
+from looseleaf.base.errors import NotFound, Refused
 from looseleaf.base.messages import Trace
 from looseleaf.base.paths import STATE
 from looseleaf.facts.gate import proposal_of
@@ -293,7 +293,7 @@ def cut_for(store: Store, facts: Facts, by: str, what: str, agent: str | None) -
             name = what if what in facts.topics or what in store.folders(FOLDER) else topics(what)
             if name not in facts.topics and name not in store.folders(FOLDER):
                 known = sorted(topic for topic in facts.topics if "/" not in topic and topic != "sessions")
-                raise Refused(
+                raise NotFound(
                     f"Nothing was forgotten: there is no topic {what!r}. There are: {', '.join(known) or 'none'}."
                 )
             return _cut_facts(store, facts, by, name, facts.of(name), frozenset({name}))

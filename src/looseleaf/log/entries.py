@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from looseleaf.base.errors import Refused, Unreadable
+from looseleaf.base.errors import NotFound, Unreadable
 from looseleaf.base.immutable import frozen
 from looseleaf.base.messages import NOTED, SELDOM_NOTED, Distilled, Noted, Trace
 from looseleaf.base.paths import path_fault
@@ -190,7 +190,7 @@ def read_entry(store: Store, name: str) -> Entry:
                 _parse_object(folder, meta.data),
                 _parse_object(folder, summary.data),
             )
-    raise Refused(
+    raise NotFound(
         f"Nothing was shown: there is no entry, turn or trace {name}. `looseleaf expand` lists the entries."
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from looseleaf.base.errors import Refused
+from looseleaf.base.errors import Invalid
 from looseleaf.base.immutable import frozen
 from looseleaf.base.messages import FARTHEST, MAY_BE_TEXT
 from looseleaf.base.values import NOT_GIVEN
@@ -82,11 +82,11 @@ def ask(
             if not given
             else f"{' and '.join(kind for kind, _ in given)} were given at once"
         )
-        raise Refused(f"Nothing was recorded: {what}. Give one of user, assistant, tool_call, tool_result.")
+        raise Invalid(f"Nothing was recorded: {what}. Give one of user, assistant, tool_call, tool_result.")
     [(kind, value)] = given
     own = _OWN[kind]
     if own in more:
-        raise Refused(f"Nothing was recorded: {own} was given twice, once as {kind}. Leave one of them out.")
+        raise Invalid(f"Nothing was recorded: {own} was given twice, once as {kind}. Leave one of them out.")
     return _check_request(Asked(kind, **{own: value}, **more))
 
 
@@ -126,26 +126,26 @@ def _check_request(asked: Asked) -> Asked:
     ):
         value = getattr(asked, name)
         if value is not None and not isinstance(value, str):
-            raise Refused(
+            raise Invalid(
                 f"Nothing was recorded: {name} must be text, not {type(value).__name__}. Give it as text."
             )
     if not isinstance(asked.tags, (list, tuple)) or not all(isinstance(tag, str) for tag in asked.tags):
-        raise Refused("Nothing was recorded: tags must be a list of strings. Give one.")
+        raise Invalid("Nothing was recorded: tags must be a list of strings. Give one.")
     for name in ("tool_name", "tool_call_id", "source_event", "correlation_id"):
         if len(getattr(asked, name) or "") > _LONGEST_NAME:
-            raise Refused(
+            raise Invalid(
                 f"Nothing was recorded: {name} is a name and has more than {_LONGEST_NAME:,} characters. "
                 "Give a shorter one; long texts belong in content, tool_args or tool_result."
             )
     is_number = isinstance(asked.ts, (int, float)) and not isinstance(asked.ts, bool)
     if asked.ts is not None and not (is_number and abs(asked.ts) < FARTHEST):
-        raise Refused(
+        raise Invalid(
             "Nothing was recorded: ts must be epoch seconds. Give a number, or leave it out for now."
         )
     if asked.trace_type == "tool_call" and not asked.tool_name:
-        raise Refused("Nothing was recorded: a tool call needs the name of its tool. Give it as tool_call=…")
+        raise Invalid("Nothing was recorded: a tool call needs the name of its tool. Give it as tool_call=…")
     if asked.opaque is not None and not isinstance(asked.opaque, dict):
-        raise Refused(
+        raise Invalid(
             "Nothing was recorded: opaque must be an object. Give it as the provider's dialect made it."
         )
     _check_media(asked.media)
@@ -169,7 +169,7 @@ def redacted(asked: Asked, key: bytes) -> Asked:
         try:
             changed[name] = redact_value(value, key) if value is not None else None
         except (ValueError, RecursionError) as error:
-            raise Refused(
+            raise Invalid(
                 f"Nothing was recorded: {name} cannot be written out ({error}). Give such a number as text, and "
                 "nest less deeply."
             ) from error
@@ -186,11 +186,11 @@ def _check_media(given: Any) -> dict[str, list[str]] | None:
     if given is None:
         return None
     if not isinstance(given, dict) or not given.keys() <= set(_MEDIA):
-        raise Refused(f"Nothing was recorded: media must be an object with lists under {', '.join(_MEDIA)}.")
+        raise Invalid(f"Nothing was recorded: media must be an object with lists under {', '.join(_MEDIA)}.")
     media = {kind: given.get(kind) or [] for kind in _MEDIA}
     if not all(
         isinstance(own, (list, tuple)) and all(isinstance(each, str) for each in own)
         for own in media.values()
     ):
-        raise Refused("Nothing was recorded: media must hold addresses, as text. Give paths or URLs.")
+        raise Invalid("Nothing was recorded: media must hold addresses, as text. Give paths or URLs.")
     return {kind: list(own) for kind, own in media.items()}

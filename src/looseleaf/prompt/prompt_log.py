@@ -4,7 +4,7 @@ again, byte for byte: the beginning, the changes, the place in the traces, the t
 
 from __future__ import annotations
 
-from looseleaf.base.errors import Refused
+from looseleaf.base.errors import NotFound, Refused
 from looseleaf.base.messages import Message
 from looseleaf.base.values import Position
 from looseleaf.log.journal import NO_MARK, AgentHead
@@ -77,7 +77,7 @@ class PromptLog:
         if found is None and name and name != "last" and self._is_gone(name):
             raise Refused(_FORGOTTEN)
         if found is None:
-            raise Refused(
+            raise NotFound(
                 f"There is no prompt {name!r} of {self._agent}. `looseleaf analyze` lists the last ones."
             )
         return found

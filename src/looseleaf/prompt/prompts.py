@@ -9,7 +9,7 @@ the epoch continues after it.
 from __future__ import annotations
 
 from looseleaf.base import ids as clock
-from looseleaf.base.errors import BudgetTooSmall, Busy, Refused, Unwritten
+from looseleaf.base.errors import BudgetTooSmall, Busy, Invalid, Refused, Unwritten
 from looseleaf.base.ids import new_id
 from looseleaf.base.immutable import frozen
 from looseleaf.log.trace_messages import MESSAGE_TOKENS
@@ -131,7 +131,7 @@ class Prompts:
             # Outside the lock: a custom distiller may read messages too. If nothing can be compacted, the window is
             # shown as far as there is room.
             may_compact = bool(made) and self._compact_window(asked, made, is_over=flag is None)
-        raise Refused(
+        raise Invalid(
             "No prompt was made: other processes make prompts for this agent faster than this one can. "
             "Give each process its own agent name."
         )
@@ -150,15 +150,15 @@ class Prompts:
     ) -> PromptRequest:
         talk = self._parts.conversation
         if task is not None and not isinstance(task, str):
-            raise Refused(f"A task is text, not {type(task).__name__}. Give the request itself.")
+            raise Invalid(f"A task is text, not {type(task).__name__}. Give the request itself.")
         if budget is not None and (type(budget) is not int or not 0 < budget <= _MOST):
             said = repr(budget) if type(budget) is not int or abs(budget) <= _MOST else "that one"
-            raise Refused(
+            raise Invalid(
                 f"The budget must be a number of tokens from 1 to {_MOST:,}, not {said}. "
                 "Leave it out for the model's own."
             )
         if model is not None and not isinstance(model, str):
-            raise Refused(f"A model's name is text, not {type(model).__name__}. Leave it out, or name it.")
+            raise Invalid(f"A model's name is text, not {type(model).__name__}. Leave it out, or name it.")
         name = model or self._policy.model
         row = talk.model(name)
         if name is not None and not is_known(name):

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 
-from looseleaf.base.errors import BudgetTooSmall, Refused
+from looseleaf.base.errors import BudgetTooSmall, Invalid, Refused
 from looseleaf.base.immutable import frozen
 from looseleaf.pages.outside_edits import TOP
 from looseleaf.store import JOURNAL, records
@@ -79,7 +79,7 @@ def join_parts(charter: str, memory: str) -> str:
 def snapshot(parts: Needs, budget: int | None = None, *, quick: bool = False) -> Snapshot:
     """Make a snapshot. `quick`: estimate tokens and read only the top pages; for others use what was last known."""
     if budget is not None and (type(budget) is not int or budget < 1):
-        raise Refused(
+        raise Invalid(
             f"The budget must be a number of tokens from 1 on, not {budget!r}. Leave it out for {TOKENS:,}."
         )
     if not quick or parts.counter is not None:

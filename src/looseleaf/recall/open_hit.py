@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from looseleaf.base.errors import Refused
+from looseleaf.base.errors import Invalid, NotFound
 from looseleaf.base.immutable import frozen
 from looseleaf.base.paths import page_path
 from looseleaf.index.protocol import Only
@@ -61,7 +61,7 @@ def open_hit(parts: Needs, where: object) -> Opened:
     from looseleaf.base.ids import is_id
 
     if not isinstance(where, str) or not where.strip():
-        raise Refused("No hit was named. Give what recall calls it, as `where` or behind the └.")
+        raise Invalid("No hit was named. Give what recall calls it, as `where` or behind the └.")
     where = where.strip()
     if (lines := _LINES.fullmatch(where)) is not None:
         return Opened(where, "page", _show_page(parts, lines[1], int(lines[2]), int(lines[3] or lines[2])))
@@ -76,7 +76,7 @@ def open_hit(parts: Needs, where: object) -> Opened:
         return Opened(where, "entry", _show_entry(parts, where))
     if is_id(where.rpartition("/")[2]):
         return Opened(where, "entry", _show_entry(parts, where))
-    raise Refused(
+    raise Invalid(
         f"{where!r:.80} is no hit. Give what recall calls it: an id, `topic/entry`, or `page.md#5-9`."
     )
 
@@ -84,13 +84,13 @@ def open_hit(parts: Needs, where: object) -> Opened:
 def _show_page(parts: Needs, path: str, first: int | None = None, last: int | None = None) -> str:
     page = parts.pages.page(page_path(path))
     if not page.exists:
-        raise Refused(f"There is no page {path}. `looseleaf index` lists them.")
+        raise NotFound(f"There is no page {path}. `looseleaf index` lists them.")
     lines = [line.rstrip("\r\n") for line in split_lines(page.text)]
     if first is None or last is None:
         return page.text.rstrip("\n")
     if not 1 <= first <= last <= len(lines):
         count = f"{len(lines)} line{'s' * (len(lines) != 1)}"
-        raise Refused(f"{path} has no lines {first} to {last}; it has {count}. Recall it again.")
+        raise Invalid(f"{path} has no lines {first} to {last}; it has {count}. Recall it again.")
     shown = range(max(first - _AROUND, 1), min(last + _AROUND, len(lines)) + 1)
     width = len(str(shown[-1]))
     return "\n".join(
@@ -167,7 +167,7 @@ def retrieve(
 ) -> Bundle:
     for name, value in (("max_episodic", max_episodic), ("max_semantic", max_semantic)):
         if type(value) is not int or value < 0:
-            raise Refused(f"`{name}` must be a whole number of at least 0, not {value!r}.")
+            raise Invalid(f"`{name}` must be a whole number of at least 0, not {value!r}.")
     asked = recall(question) if question is not None else ()
     episodic = _fill_kinds(recall, asked, EPISODIC, max_episodic, now)
     semantic = _fill_kinds(recall, asked, SEMANTIC, max_semantic, now)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from looseleaf.base.errors import Refused
+from looseleaf.base.errors import Invalid
 from looseleaf.base.policy import Ranking
 from looseleaf.base.values import FOUND
 from looseleaf.index.protocol import Corpus, Only
@@ -73,7 +73,7 @@ class Question:
         self.clip = _check_count("clip", clip)
         ends = [each for each in (until, as_of) if each is not None]
         if since is not None and until is not None and since > until:
-            raise Refused("`since` is later than `until`. Swap them.")
+            raise Invalid("`since` is later than `until`. Swap them.")
         self.only = Only(
             kinds=_check_kinds(kinds),
             topic=_check_name("topic", topic),
@@ -86,11 +86,11 @@ class Question:
 
 def _check_query(query: object) -> str:
     if not isinstance(query, str):
-        raise Refused(f"A question is text, not {type(query).__name__}.")
+        raise Invalid(f"A question is text, not {type(query).__name__}.")
     if not query.strip():
-        raise Refused("The question is empty. Give some words to look for.")
+        raise Invalid("The question is empty. Give some words to look for.")
     if len(query) > LONGEST:
-        raise Refused(
+        raise Invalid(
             f"The question has {len(query):,} characters; at most {LONGEST:,} are read. Ask for what matters in it."
         )
     return query
@@ -98,13 +98,13 @@ def _check_query(query: object) -> str:
 
 def _check_share(name: str, value: float) -> float:
     if type(value) not in (int, float) or not 0 <= value <= 1:
-        raise Refused(f"`{name}` must be a number from 0 to 1, not {value!r}.")
+        raise Invalid(f"`{name}` must be a number from 0 to 1, not {value!r}.")
     return float(value)
 
 
 def _check_count(name: str, value: int | None) -> int | None:
     if value is not None and (type(value) is not int or value < 1):
-        raise Refused(f"`{name}` must be a whole number of at least 1, not {value!r}.")
+        raise Invalid(f"`{name}` must be a whole number of at least 1, not {value!r}.")
     return value
 
 
@@ -112,7 +112,7 @@ def _check_time(name: str, value: object) -> float | None:
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not -_END < value < _END:
-        raise Refused(f"`{name}` must be a date (2026-02-24) or epoch seconds, not {value!r:.40}.")
+        raise Invalid(f"`{name}` must be a date (2026-02-24) or epoch seconds, not {value!r:.40}.")
     return float(value)
 
 
@@ -121,17 +121,17 @@ def _check_name(what: str, value: object) -> str:
     if value is None:
         return ""
     if not isinstance(value, str):
-        raise Refused(f"`{what}` must be a name, not {value!r:.40}. Or leave it out.")
+        raise Invalid(f"`{what}` must be a name, not {value!r:.40}. Or leave it out.")
     return value.encode("utf-8", "replace").decode()
 
 
 def _check_kinds(kinds: object) -> tuple[str, ...]:
     if not isinstance(kinds, (str, tuple, list, set, frozenset, type(None))):
-        raise Refused(f"Kinds are a list of names, not {kinds!r:.40}.")
+        raise Invalid(f"Kinds are a list of names, not {kinds!r:.40}.")
     given = (kinds,) if isinstance(kinds, str) else tuple(kinds or ())
     for kind in given:
         if kind not in FOUND:
-            raise Refused(f"There is no kind {kind!r}. Use one of: {', '.join(FOUND)}.")
+            raise Invalid(f"There is no kind {kind!r}. Use one of: {', '.join(FOUND)}.")
     return given
 
 

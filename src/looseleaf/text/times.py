@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from looseleaf.base.errors import Refused
+from looseleaf.base.errors import Invalid
 from looseleaf.text.patterns import lazy
 
 TYPE_CHECKING = False
@@ -168,7 +168,7 @@ def parse_when(text: str, *, start: bool = False) -> float:
         # A day ends when the next one begins, which is not always 24 hours later.
         return (moment + timedelta(seconds=lasts)).timestamp() - 1e-6
     except (ValueError, OverflowError, OSError):
-        raise Refused(
+        raise Invalid(
             f"{text!r} is not a date. Write a date as 2026-02-24, or a time as 2026-02-24T15:30."
         ) from None
 

@@ -10,7 +10,7 @@ import os
 import time
 from functools import cached_property
 
-from looseleaf.base.errors import Refused
+from looseleaf.base.errors import NotFound, Refused
 from looseleaf.base.ids import new_id
 from looseleaf.base.messages import Message
 from looseleaf.log.journal import EARLY, FLAGS, HARD, SCHEMA
@@ -153,7 +153,7 @@ class Conversation:
     def turn(self, turn_id: str) -> Turn:
         found = one_turn(self._store, self._stream, turn_id)
         if found is None:
-            raise Refused(f"There is no turn {turn_id!r}. `looseleaf turns` lists the last ones.")
+            raise NotFound(f"There is no turn {turn_id!r}. `looseleaf turns` lists the last ones.")
         return found
 
     def between(self, first: str, last: str) -> list[Turn]:
