@@ -188,7 +188,7 @@ SESSIONS = {
 
 def ends(place: Path, texts: tuple[str, str], rules: dict[str, Any]) -> list[Any]:
     """What is true in the end, if the first is distilled first, and if the second is. What both found is signed by
-    in any order of distilling."""
+    the first."""
 
     def told(memory: Memory, **asked: Any) -> list[tuple[str, str]]:
         return [
