@@ -22,8 +22,8 @@ from looseleaf.distill.statements import statements
 from looseleaf.facts.gate import (
     Spoken,
     Witness,
+    claim_of,
     find_support,
-    is_supported,
     judge,
     mentions,
     proposal_of,
@@ -652,7 +652,7 @@ def test_another_spelling_is_worth_less() -> None:
     other = judge(Proposal("Name", "Zhang San", "i’m  zhang san"), [witness("I'm Zhang\nSan")])
     assert (exact.verified, other.verified) == (True, True)
     assert other.confidence < exact.confidence
-    assert is_supported(Proposal("Name", "Zhang San", ""), "Hello. I'm Zhang San.")
+    assert claim_of(Proposal("Name", "Zhang San", "")).is_said_in("Hello. I'm Zhang San.")
 
 
 def test_the_best_who_said_it_counts_and_a_named_source_only_among_equals() -> None:

@@ -188,7 +188,7 @@ SESSIONS = {
 
 def ends(place: Path, texts: tuple[str, str], rules: dict[str, Any]) -> list[Any]:
     """What is true in the end, if the first is distilled first, and if the second is. What both found is signed by
-    in any order of distilling."""
+    the first."""
 
     def told(memory: Memory, **asked: Any) -> list[tuple[str, str]]:
         return [
@@ -883,7 +883,7 @@ def test_a_text_goes_to_the_topic_whose_words_it_uses_or_to_a_new_one(memory: Me
 def test_what_cannot_be_written_is_refused_in_a_sentence(place: Path) -> None:
     def check(place: Path, asked: dict[str, Any], sentence: str) -> None:
         with Memory(place / "memory", distiller=stub()) as memory:
-            with pytest.raises(Refused, match="Nothing was written") as refused:
+            with pytest.raises(Refused) as refused:
                 memory.distill(**asked)[0]
             assert sentence in str(refused.value)
             assert entries(memory) == []

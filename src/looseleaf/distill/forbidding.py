@@ -26,7 +26,7 @@ from looseleaf.distill.cues import (
 )
 from looseleaf.distill.requests import asked_to_keep
 from looseleaf.distill.slot_tables import plain_terms
-from looseleaf.distill.statements import sentences_of
+from looseleaf.distill.statements import has_words, sentences_of
 from looseleaf.facts.erasing import EARLIER, Order
 from looseleaf.facts.replacing import WIDE
 from looseleaf.language.stems import fold
@@ -285,17 +285,13 @@ def permitted_traces(traces: Iterable[Trace], *, for_a_model: bool = False) -> I
             named = list(found.named) if found is not None else []
             if found is not None:
                 rest = cut_forbidden(trace.content, found)
-                if not _has_words(rest):
+                if not has_words(rest):
                     continue
                 trace = trace.but(content=rest)
         elif trace.trace_type == "assistant" and any(bears_on(trace.content, each) for each in named):
             continue
         waiting.append(trace)
     yield from waiting
-
-
-def _has_words(text: str) -> bool:
-    return any(map(str.isalnum, text))
 
 
 _MANY = 4

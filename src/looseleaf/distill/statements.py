@@ -181,9 +181,7 @@ def parts_of(text: str) -> list[tuple[int, int, str, Around]]:
     """Return the sentences of a message before they are scored: the place of each, its words, and its surroundings."""
     shown = masked(text)
     found = [
-        (start, end, zone)
-        for start, end, zone in _sentence_spans(text, shown)
-        if _has_words(shown[start:end])
+        (start, end, zone) for start, end, zone in _sentence_spans(text, shown) if has_words(shown[start:end])
     ]
     found = found[:SENTENCES]
     lines, marks = text.count("\n", 0, 40_000) + 1, marks_of(text)
@@ -206,7 +204,7 @@ _MARKS = frozenset({"quotes", "fences", "heads", "labels", "closes", "blank"})
 """The most lines of a message that may be all the user's; and marks of lines that are not."""
 
 
-def _has_words(text: str) -> bool:
+def has_words(text: str) -> bool:
     return any(map(str.isalnum, text))
 
 
@@ -474,7 +472,7 @@ _REDACTED = "[redacted "
 
 def _says_something(line: str) -> bool:
     """Return True if a line can stand alone: with a name, a number, or enough words."""
-    if not _has_words(line) or (_REDACTED in line and len(line) < 40):
+    if not has_words(line) or (_REDACTED in line and len(line) < 40):
         return False
     if WIDE.search(line):
         return len(line) > 3

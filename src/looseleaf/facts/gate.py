@@ -387,11 +387,6 @@ def mentions(claim: str, text: str) -> bool:
     return Claim(claim, only_named=True).is_said_in(text)
 
 
-def is_supported(proposal: Proposal, text: str, ts: float | None = None) -> bool:
-    """Return True if one sentence of the text supports the proposal."""
-    return claim_of(proposal).is_said_in(text, ts)
-
-
 def _find_sayers(proposal: Proposal, witnesses: Sequence[Witness], *, spelt_otherwise: bool) -> list[Witness]:
     """Return the witnesses that support a proposal where they hold the quote."""
     quote = proposal.quote

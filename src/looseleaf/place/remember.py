@@ -81,7 +81,7 @@ def remember(parts: Needs, text: str, topic: str | None = None, *, redacted: boo
     if not any(map(str.isalnum, said)):
         raise Refused("Nothing was remembered: there are no words in it. Give words to remember.")
     if topic is not None and not any(map(str.isalnum, topic)):
-        raise Refused(f"{topic!r} is not a topic name. Give a word or two.")
+        raise Refused(f"Nothing was remembered: {topic!r} is not a topic name. Give a word or two.")
     if topic is None:
         _refuse_forbidden(said)
     placed = parts.making.remember(said, topic)
