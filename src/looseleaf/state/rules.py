@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 
-from looseleaf.base.errors import NotFound, Refused
+from looseleaf.base.errors import Invalid, Refused
 from looseleaf.base.immutable import frozen
 from looseleaf.text.lines import escape
 from looseleaf.text.times import written
@@ -331,7 +331,7 @@ def find_task(tasks: Sequence[Item], name: str) -> Item:
             return found[0]
         if found:
             listed = ", ".join(f"{each.get('id') or '?'} ({short(title_of(each), WORD)})" for each in found)
-            raise NotFound(
+            raise Invalid(
                 f"No task was marked done: {name!r} could be any of {listed}. Give an id that only one of them has."
             )
     open_now = (
