@@ -32,7 +32,7 @@ from looseleaf import Memory, Policy
 from looseleaf.base.ids import new_id
 from looseleaf.base.messages import Message
 from looseleaf.log.trace_messages import Mark, texts_of
-from looseleaf.models.tokens import Counts
+from looseleaf.models.tokens import TokenCounts
 from looseleaf.window.window import count_messages
 
 HERE = Path(__file__).parent.parent
@@ -348,7 +348,7 @@ class Kept:
             self.before += before
             self.after += memory.window.tokens()
             raw = window.messages[window.mark is not None :]
-            self.held += count_messages(raw, Counts(None).count)
+            self.held += count_messages(raw, TokenCounts(None).count)
         for value in needed_later(talk[cut:]):
             if is_told(value, full):
                 for kind in ("identifiers", "values") if is_identifier(value) else ("values",):

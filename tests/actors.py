@@ -27,7 +27,7 @@ from looseleaf.store.lock import Lock
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from looseleaf.base.values import Line, Problem
+    from looseleaf.base.values import LogLine, Problem
 
 STREAM = "traces/main"
 PAGE = "facts/tea.md"
@@ -183,7 +183,7 @@ def _sum(content: str) -> str:
     return sha256(content.encode())[:16]
 
 
-def is_whole(line: Line) -> bool:
+def is_whole(line: LogLine) -> bool:
     return line.checked and _sum(str(line.record["content"])) == line.record["sum"]
 
 
@@ -195,7 +195,7 @@ class Watch:
         self.bad: list[str] = []
         self.count = 0
 
-    def see(self, line: Line) -> None:
+    def see(self, line: LogLine) -> None:
         writer, number = line.record["writer"], line.record["number"]
         if not is_whole(line):
             self.bad.append(f"{line.position}: a record that is not whole")

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from looseleaf.base.messages import Message, ToolCallPayload, ToolCallSpec, ToolResultPayload
 from looseleaf.base.replies import ToolSpec
-from looseleaf.models.dialect import Options, fix_surrogates
+from looseleaf.models.dialect import CallOptions, fix_surrogates
 
 if TYPE_CHECKING:
     from looseleaf.base.messages import MessageRole
@@ -42,7 +42,7 @@ MODELS = {
 }
 """A model that each dialect is asked for."""
 
-Conversation = tuple[list[Message], list[ToolSpec], Options]
+Conversation = tuple[list[Message], list[ToolSpec], CallOptions]
 
 PIECES = [
     "",
@@ -182,7 +182,7 @@ answers = st.sampled_from(
 )
 tools = st.lists(st.builds(ToolSpec, names.filter(bool), pieces.map(fix_surrogates), schemas), max_size=3)
 options = st.builds(
-    Options,
+    CallOptions,
     st.sampled_from([None, 300, 9000]),
     st.sampled_from([None, 0.0, 1.0]),
     answers,

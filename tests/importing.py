@@ -16,7 +16,14 @@ from looseleaf.memory import Memory
 from looseleaf.transfer.formats import detect, named
 from looseleaf.transfer.import_ledger import Imported
 from looseleaf.transfer.import_run import run
-from looseleaf.transfer.source import BrokenArchive, ImportClaim, ImportDocument, ImportMessage, Source, Talk
+from looseleaf.transfer.source import (
+    BrokenArchive,
+    ImportClaim,
+    ImportDocument,
+    ImportMessage,
+    ImportSource,
+    Talk,
+)
 
 SAMPLES = Path(__file__).parent / "exports"
 TALKS = {
@@ -35,14 +42,14 @@ def open_memory(folder: Path | str, agent: str = IMPORTER) -> Memory:
 
 
 def take(memory: Memory, path: Path, form: str | None = None, **how: Any) -> Imported:
-    with Source(path) as source:
+    with ImportSource(path) as source:
         return run(memory, source, named(form) if form else detect(source).format, **how)
 
 
 def read(path: Path, form: str) -> tuple[list[Talk | ImportDocument | ImportClaim], list[str]]:
     """All items of a source, talks heard to their end, and what was passed over."""
     told: list[str] = []
-    with Source(path) as source:
+    with ImportSource(path) as source:
         items = [
             Talk(item.key, item.title, tuple(item.said)) if isinstance(item, Talk) else item
             for item in named(form).read(source, told.append)
@@ -155,15 +162,15 @@ class Made:
     def __init__(self, *items: Talk | ImportDocument | ImportClaim) -> None:
         self._items = items
 
-    def detect(self, source: Source) -> float:
+    def detect(self, source: ImportSource) -> float:
         return 1.0
 
-    def read(self, source: Source, note: Any) -> Any:
+    def read(self, source: ImportSource, note: Any) -> Any:
         yield from self._items
 
 
 def bring(memory: Memory, *items: Talk | ImportDocument | ImportClaim, **how: Any) -> Imported:
-    with Source(SAMPLES / "mem0.json") as source:
+    with ImportSource(SAMPLES / "mem0.json") as source:
         return run(memory, source, Made(*items), **how)  # type: ignore[arg-type]
 
 

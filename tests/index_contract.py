@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
-from looseleaf.index.protocol import Item, Only
+from looseleaf.index.protocol import IndexItem, Only
 from tables import check_rows
 
 if TYPE_CHECKING:
@@ -29,15 +29,15 @@ def number_of(text: str) -> int:
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big", signed=True)
 
 
-def item(name: str, terms: str, kind: str = "trace", **more: object) -> Item:
-    return Item(kind, name, terms.split(), number_of(terms), **more)  # type: ignore[arg-type]
+def item(name: str, terms: str, kind: str = "trace", **more: object) -> IndexItem:
+    return IndexItem(kind, name, terms.split(), number_of(terms), **more)  # type: ignore[arg-type]
 
 
 class Taken(NamedTuple):
     """What a source has, in the plainest way."""
 
     mark: str
-    items: tuple[Item, ...]
+    items: tuple[IndexItem, ...]
     over: tuple[tuple[str, str], ...] = ()
 
 
@@ -51,7 +51,7 @@ class Model:
         self,
         source: str,
         mark: str,
-        items: Sequence[Item],
+        items: Sequence[IndexItem],
         *,
         anew: bool = False,
         over: Iterable[tuple[str, str]] = (),
@@ -63,7 +63,7 @@ class Model:
     def drop(self, source: str) -> None:
         self.sources.pop(source, None)
 
-    def items(self) -> list[Item]:
+    def items(self) -> list[IndexItem]:
         return [each for taken in self.sources.values() for each in taken.items]
 
     def names(self, term: str) -> list[str]:
@@ -224,7 +224,7 @@ class IndexContract:
         assert ask(index, "pot") == ["z"]
 
     def test_an_item_that_cannot_be_taken_undoes_the_whole_taking(self, index: Index) -> None:
-        def items() -> Iterable[Item]:
+        def items() -> Iterable[IndexItem]:
             yield item("a", "tea", "prose")
             raise ZeroDivisionError
 

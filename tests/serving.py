@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from looseleaf.memory import Memory
-from looseleaf.memory.thread import Keeper
+from looseleaf.memory.thread import MemoryThread
 from looseleaf.pages.folder import init
 from looseleaf.serve import http
 from looseleaf.serve.mcp import server
@@ -101,7 +101,7 @@ def serving(
 ) -> Iterator[Served]:
     """A real HTTP server in a thread of this process; without a port, on any that is free."""
     with (
-        Keeper(lambda: Memory(folder)) as keeper,
+        MemoryThread(lambda: Memory(folder)) as keeper,
         http.listen("127.0.0.1", port) as sock,
     ):
         port = sock.getsockname()[1]

@@ -29,8 +29,8 @@ from looseleaf.distill.slot_tables import LINKS, is_name, matters_of, plain_term
 from looseleaf.distill.statements import KINDS_OF_FACTS, kind_of, sentences_of, statements
 from looseleaf.facts.erasing import MEANT, SURELY_MEANT, erasing_signs, told_by
 from looseleaf.facts.gate import Witness, reading_of
-from looseleaf.facts.placement import Plan
-from looseleaf.facts.replacing import DOUBT, GONE, Change, Lexicon, links
+from looseleaf.facts.placement import PlacePlan
+from looseleaf.facts.replacing import DOUBT, GONE, Lexicon, Replacement, links
 
 START, DAY = 1_767_225_600.0, 86_400.0
 STRENGTH = 0.05
@@ -44,7 +44,7 @@ Pair = tuple[tuple[int, int, int], dict[str, float], str]
 def held_facts(said: list[str]) -> list[tuple[Fact, int]]:
     """The facts held after these messages, each with the number of its message. There is no lexicon, so only slots
     replace each other."""
-    plan = Plan("", START, lambda topic: [], lambda proposal: proposal.topic)
+    plan = PlacePlan("", START, lambda topic: [], lambda proposal: proposal.topic)
     for number, text in enumerate(said):
         for proposal in statements(text, START, str(number)):
             witness = Witness(
@@ -66,7 +66,7 @@ def pairs_of(author: str, chance: Any) -> list[Pair]:
                     continue
                 was = next((each.value for each in read(sentence.text) if each.label == "was"), None)
                 kind = KINDS_OF_FACTS[kind_of(sentence.scores)]
-                change = Change(sentence.text, chance("change", sentence), was, "", kind)
+                change = Replacement(sentence.text, chance("change", sentence), was, "", kind)
                 for fact, signs in links(change, [fact for fact, _ in held], LEXICON):
                     at = line_of[fact.id]
                     label = "gone" if at in later["gone"] else "doubt" if at in later["doubt"] else "calm"

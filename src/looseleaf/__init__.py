@@ -12,13 +12,13 @@ if TYPE_CHECKING:
         BudgetTooSmall,
         Busy,
         Cancelled,
-        CeilingReached,
         Invalid,
         ModelFailed,
         NotFound,
+        PromptTooLong,
         Refused,
+        SpendingLimit,
         Stale,
-        TooLong,
         Unreadable,
         Unwritten,
     )
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from looseleaf.explain.promises import Reconciled
     from looseleaf.explain.prompt_costs import Analysis, Compared
     from looseleaf.explain.sources import Signed
-    from looseleaf.explain.why import Answer
+    from looseleaf.explain.why import Explanation
     from looseleaf.explain.writes import Written
     from looseleaf.forget.forget import Forgotten
     from looseleaf.index.embed import Embedder
@@ -58,8 +58,8 @@ if TYPE_CHECKING:
     from looseleaf.models.costs import Ceiling, Costs, Share, Spent
     from looseleaf.models.model_table import Budget
     from looseleaf.pages.pages import Page
-    from looseleaf.place.entry_pages import Asked
-    from looseleaf.place.notebook import Source
+    from looseleaf.place.entry_pages import ReviewResult
+    from looseleaf.place.notebook import FactSource
     from looseleaf.place.placer import Placed
     from looseleaf.place.redistill import Difference
     from looseleaf.place.remember import Remembered
@@ -78,8 +78,6 @@ if TYPE_CHECKING:
 __all__ = [
     "Agent",
     "Analysis",
-    "Answer",
-    "Asked",
     "AsyncMemory",
     "Batch",
     "Budget",
@@ -89,7 +87,6 @@ __all__ = [
     "Busy",
     "Cancelled",
     "Ceiling",
-    "CeilingReached",
     "Compared",
     "Costs",
     "Difference",
@@ -100,8 +97,10 @@ __all__ = [
     "Entry",
     "Episode",
     "ExplainVerbs",
+    "Explanation",
     "Extension",
     "Fact",
+    "FactSource",
     "Forgotten",
     "HistoryVerbs",
     "Hit",
@@ -123,26 +122,27 @@ __all__ = [
     "Policy",
     "Problem",
     "Prompt",
+    "PromptTooLong",
     "Recalled",
     "Receipt",
     "Reconciled",
     "Refused",
     "Remembered",
     "Reply",
+    "ReviewResult",
     "ReviewVerbs",
     "ScriptedModel",
     "Session",
     "Share",
     "Signed",
     "Snapshot",
-    "Source",
+    "SpendingLimit",
     "Spent",
     "Stale",
     "State",
     "Store",
     "TalkVerbs",
     "Tidied",
-    "TooLong",
     "ToolCallSpec",
     "ToolInteraction",
     "ToolSpec",
@@ -160,8 +160,8 @@ __all__ = [
 _MODULES = {
     "agent.loop": "Agent",
     "base.errors": (
-        "BudgetTooSmall Busy Cancelled CeilingReached "
-        "Invalid ModelFailed NotFound Refused Stale TooLong Unreadable Unwritten"
+        "BudgetTooSmall Busy Cancelled SpendingLimit "
+        "Invalid ModelFailed NotFound Refused Stale PromptTooLong Unreadable Unwritten"
     ),
     "base.messages": "Distilled Distiller Message Noted Session ToolCallSpec ToolInteraction Trace Turn",
     "base.policy": "Policy",
@@ -170,7 +170,7 @@ _MODULES = {
     "explain.promises": "Reconciled",
     "explain.prompt_costs": "Analysis Compared",
     "explain.sources": "Signed",
-    "explain.why": "Answer",
+    "explain.why": "Explanation",
     "explain.writes": "Written",
     "forget.forget": "Forgotten",
     "index.embed": "Embedder",
@@ -189,8 +189,8 @@ _MODULES = {
     "models.costs": "Ceiling Costs Share Spent",
     "models.model_table": "Budget",
     "pages.pages": "Page",
-    "place.entry_pages": "Asked",
-    "place.notebook": "Source",
+    "place.entry_pages": "ReviewResult",
+    "place.notebook": "FactSource",
     "place.placer": "Placed",
     "place.redistill": "Difference",
     "place.remember": "Remembered",

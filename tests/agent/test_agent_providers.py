@@ -18,10 +18,10 @@ import pytest
 
 from looseleaf import Memory, models
 from looseleaf.agent.events import (
-    Answered,
+    AnswerEvent,
     Compacted,
     Done,
-    Failed,
+    FailedEvent,
     Interrupted,
     Prompted,
     Reflected,
@@ -31,7 +31,7 @@ from looseleaf.agent.events import (
 from looseleaf.agent.loop import Agent
 from looseleaf.agent.request import CONTINUE
 from looseleaf.base.policy import Policy
-from looseleaf.base.replies import Retrying, Said, Usage
+from looseleaf.base.replies import Retrying, TextDelta, Usage
 from providing import (
     KEY,
     WIRES,
@@ -74,7 +74,7 @@ def of(kind: type, events: list[Event]) -> list[Any]:
 
 def answer_to(agent: Agent, text: str) -> str:
     events = run(agent, text)
-    assert not of(Failed, events), of(Failed, events)
+    assert not of(FailedEvent, events), of(FailedEvent, events)
     [done] = of(Done, events)
     return str(done.text)
 
@@ -231,7 +231,7 @@ def test_004_flow_16_1_simple_user_to_assistant(place: Path) -> None:
                 (folder / "SOUL.md").write_text("Answer briefly.\n")
                 agent = Agent(memory, model_of(wire, provider), reflect=False)
                 events = run(agent, "Hello there.")
-                assert "".join(event.text for event in of(Said, events)) == "Noted."
+                assert "".join(event.text for event in of(TextDelta, events)) == "Noted."
                 [asked] = provider.asked
                 assert "Answer briefly." in asked.system
                 assert "Hello there." in asked.said
@@ -297,7 +297,7 @@ def test_004_flow_16_3_compaction_boundary(place: Path) -> None:
         with Provider(brain) as provider, Memory(folder, policy=policy) as memory:
             agent = Agent(memory, model_of(wire, provider), memory_tools=False, reflect=False)
             events = [event for n in range(10) for event in run(agent, f"Tell me of {n}.")]
-            assert not of(Failed, events)
+            assert not of(FailedEvent, events)
             losses = of(Compacted, events)
             assert losses
             assert losses[0].loss.level == "distiller"
@@ -372,7 +372,7 @@ def test_a_provider_that_stays_down_gives_a_sentence_and_loses_nothing(place: Pa
         folder = Path(mkdtemp(dir=place))
         with Provider(reader, faults=[Status(500)] * 3) as provider, Memory(folder) as memory:
             agent = Agent(memory, model_of(wire, provider, retries=1), reflect=False)
-            [failed] = of(Failed, run(agent, "Hello there."))
+            [failed] = of(FailedEvent, run(agent, "Hello there."))
             assert "500" in failed.sentence
             assert KEY not in failed.sentence
             assert [trace.content for trace in memory.talk.turns()[0].traces] == ["Hello there."]
@@ -473,7 +473,7 @@ def test_an_interrupt_of_a_stream_that_hangs_keeps_what_was_said(place: Path) ->
             events: list[Event] = []
             for event in agent.run("Count."):
                 events.append(event)
-                if len(of(Said, events)) > 2:
+                if len(of(TextDelta, events)) > 2:
                     heard.set()
             waiter.join()
             assert of(Interrupted, events) == [Interrupted("enough")]
@@ -511,7 +511,7 @@ def test_at_the_ceiling_nobody_is_asked_and_the_rules_distill(folder: Path, prov
     with Memory(folder, policy=Policy(day_tokens=300)) as memory:
         agent = Agent(memory, model_of("openai-chat", provider), reflect=False)
         answer_to(agent, "Hello there.")
-        [failed] = of(Failed, run(agent, "My name is Zhang San, and I prefer tabs over spaces."))
+        [failed] = of(FailedEvent, run(agent, "My name is Zhang San, and I prefer tabs over spaces."))
         assert "day_tokens" in failed.sentence
         agent.reflect()
         assert provider.requests == 1
@@ -537,8 +537,10 @@ def test_reasoning_comes_back_to_its_provider_as_it_was(place: Path) -> None:
 
         with Provider(brain) as provider, Memory(folder) as memory:
             events = run(Agent(memory, model_of(wire, provider), [look], reflect=False), "Look.")
-            assert of(Answered, events)[0].reply.reasoning == "I should look first."
-            opaque = json.dumps([of(Answered, events)[0].reply.opaque, of(ToolCalled, events)[0].call.opaque])
+            assert of(AnswerEvent, events)[0].reply.reasoning == "I should look first."
+            opaque = json.dumps(
+                [of(AnswerEvent, events)[0].reply.opaque, of(ToolCalled, events)[0].call.opaque]
+            )
             sealed = re.findall(r'"(?:signature|encrypted_content|thought_?[sS]ignature)": "([^"]+)"', opaque)
             assert bool(sealed) is (wire in ("openai", "anthropic", "gemini"))
             assert all(each in json.dumps(provider.bodies[-1]) for each in sealed)

@@ -15,10 +15,10 @@ import pytest
 
 from looseleaf import Memory
 from looseleaf.agent.events import (
-    Answered,
+    AnswerEvent,
     Compacted,
     Done,
-    Failed,
+    FailedEvent,
     Interrupted,
     Prompted,
     Reflected,
@@ -28,11 +28,11 @@ from looseleaf.agent.events import (
 )
 from looseleaf.agent.loop import MOST_CALLS, Agent
 from looseleaf.agent.request import CONTINUE, insert_continue
-from looseleaf.agent.tool_runner import Hand, hand, schema_of
-from looseleaf.base.errors import ModelFailed, Refused, TooLong, Unwritten
+from looseleaf.agent.tool_runner import OfferedTool, hand, schema_of
+from looseleaf.base.errors import ModelFailed, PromptTooLong, Refused, Unwritten
 from looseleaf.base.messages import Message, ToolCallPayload, ToolCallSpec, ToolResultPayload
 from looseleaf.base.policy import Policy
-from looseleaf.base.replies import Reply, Said, ToolSpec, Usage
+from looseleaf.base.replies import Reply, TextDelta, ToolSpec, Usage
 from looseleaf.distill.rules import Rules
 from looseleaf.models import OpenAIChat, ScriptedModel
 from tables import check_rows
@@ -74,13 +74,13 @@ def kinds(memory: Memory) -> list[str]:
 def test_a_question_and_its_answer_are_recorded_in_their_turn(memory: Memory) -> None:
     agent = Agent(memory, ScriptedModel(["The parser reads tokens."]), reflect=False)
     events = run(agent, "What does the parser do?")
-    assert [type(event).__name__ for event in events if not isinstance(event, Said)] == [
+    assert [type(event).__name__ for event in events if not isinstance(event, TextDelta)] == [
         "UserMessage",
         "Prompted",
         "Answered",
         "Done",
     ]
-    assert "".join(event.text for event in of(Said, events)) == "The parser reads tokens."
+    assert "".join(event.text for event in of(TextDelta, events)) == "The parser reads tokens."
     [turn] = memory.talk.turns()
     assert [(trace.trace_type, trace.content) for trace in turn.traces] == [
         ("user", "What does the parser do?"),
@@ -140,7 +140,7 @@ def test_token_pressure_compacts_before_the_next_call(place: Path) -> None:
         agent = Agent(memory, ScriptedModel(said), reflect=False, memory_tools=False)
         events = [event for n in range(8) for event in run(agent, f"Tell me about {n}.")]
         assert of(Compacted, events)
-        assert not of(Failed, events)
+        assert not of(FailedEvent, events)
         budget = memory.window.budget("scripted").input
         assert all(each.manifest.total_tokens <= budget for each in of(Prompted, events))
         assert len(memory.talk.turns(100)) == 8
@@ -365,7 +365,7 @@ def test_a_model_that_fails_gives_the_user_a_sentence_and_loses_nothing(memory: 
         memory, ScriptedModel([ModelFailed("The model did not answer: no line."), "Now."]), reflect=False
     )
     events = run(agent, "Are you there?")
-    assert of(Failed, events) == [Failed("The model did not answer: no line.")]
+    assert of(FailedEvent, events) == [FailedEvent("The model did not answer: no line.")]
     assert kinds(memory) == ["user"]
     assert of(Done, run(agent, "And now?"))[0].text == "Now."
 
@@ -374,7 +374,7 @@ def test_a_model_that_fails_gives_the_user_a_sentence_and_loses_nothing(memory: 
     ("stop", "words"), [("length", "max_tokens"), ("refused", "held"), ("end", "Ask again")]
 )
 def test_an_empty_answer_is_said_to_be_one(memory: Memory, stop: Any, words: str) -> None:
-    [failed] = of(Failed, run(Agent(memory, ScriptedModel([Reply(stop=stop)]), reflect=False), "Well?"))
+    [failed] = of(FailedEvent, run(Agent(memory, ScriptedModel([Reply(stop=stop)]), reflect=False), "Well?"))
     assert words in failed.sentence
 
 
@@ -384,7 +384,7 @@ def test_a_prompt_that_the_provider_finds_too_long_is_compacted_and_asked_once_m
 
     def long(messages: Any, tools: Any) -> Any:
         sizes.append(len(told(messages)))
-        return TooLong("The prompt is longer than the model takes.") if len(sizes) == 1 else "It fits."
+        return PromptTooLong("The prompt is longer than the model takes.") if len(sizes) == 1 else "It fits."
 
     policy = Policy(context_tokens=8000, max_tokens=500)
     with Memory(place / "m", policy=policy, distiller=Rules()) as memory:
@@ -400,9 +400,9 @@ def test_a_prompt_that_the_provider_finds_too_long_is_compacted_and_asked_once_m
 
 
 def test_what_is_too_long_twice_is_said_so(memory: Memory) -> None:
-    model = ScriptedModel([TooLong("Too long."), TooLong("Still too long."), "never"])
+    model = ScriptedModel([PromptTooLong("Too long."), PromptTooLong("Still too long."), "never"])
     events = run(Agent(memory, model, reflect=False), "Hm?")
-    assert of(Failed, events) == [Failed("Still too long.")]
+    assert of(FailedEvent, events) == [FailedEvent("Still too long.")]
     assert len(of(Prompted, events)) == 2
 
 
@@ -412,7 +412,7 @@ def test_an_interrupt_keeps_what_was_said(memory: Memory) -> None:
     events: list[Event] = []
     for event in agent.run("Count."):
         events.append(event)
-        if isinstance(event, Said):
+        if isinstance(event, TextDelta):
             heard += event.text
             agent.interrupt("the user pressed a key")
     assert of(Interrupted, events) == [Interrupted("the user pressed a key")]
@@ -425,7 +425,7 @@ def test_an_interrupt_keeps_what_was_said(memory: Memory) -> None:
 def test_leaving_the_iteration_early_keeps_what_was_said(memory: Memory) -> None:
     agent = Agent(memory, ScriptedModel(["One two three four five six.", "Yes."]), reflect=False)
     for event in agent.run("Count."):
-        if isinstance(event, Said):
+        if isinstance(event, TextDelta):
             break
     [_, cut] = memory.talk.turns()[0].traces
     assert "interrupted" in cut.tags
@@ -616,9 +616,9 @@ class Full:
 
 
 def test_an_answer_that_the_disk_would_not_take_is_recorded_when_it_does(memory: Memory) -> None:
-    disk = Full(Answered)
+    disk = Full(AnswerEvent)
     agent = Agent(memory, ScriptedModel(["First.", "Second."]), processors=[disk], reflect=False)
-    assert "disk is full" in of(Failed, run(agent, "One?"))[0].sentence
+    assert "disk is full" in of(FailedEvent, run(agent, "One?"))[0].sentence
     disk.is_full = False
     run(agent, "Two?")
     told = [(trace.trace_type, trace.content) for turn in memory.talk.turns() for trace in turn.traces]
@@ -626,10 +626,10 @@ def test_an_answer_that_the_disk_would_not_take_is_recorded_when_it_does(memory:
 
 
 def test_leaving_a_run_while_the_disk_is_full_leaves_the_agent_free(memory: Memory) -> None:
-    disk = Full(Answered)
+    disk = Full(AnswerEvent)
     agent = Agent(memory, ScriptedModel(["One two three.", "Yes."]), processors=[disk], reflect=False)
     left = agent.run("Count.")
-    while not isinstance(next(left), Said):
+    while not isinstance(next(left), TextDelta):
         pass
     left.close()
     assert any("disk is full" in note for note in memory.notes)
@@ -644,7 +644,7 @@ def test_a_model_of_ones_own_is_counted_and_kept_to_the_ceiling(place: Path) -> 
 
         def stream(self, messages: Any, tools: Any = (), **options: Any) -> Iterator[Any]:
             self.asked += 1
-            yield Said("Yes.")
+            yield TextDelta("Yes.")
             yield Reply("Yes.", usage=Usage(prompt_tokens=90, output_tokens=10))
 
         def send(self, messages: Any, tools: Any = (), **options: Any) -> Any:
@@ -655,7 +655,7 @@ def test_a_model_of_ones_own_is_counted_and_kept_to_the_ceiling(place: Path) -> 
         agent = Agent(memory, model, reflect=False)
         run(agent, "One?")
         run(agent, "Two?")
-        assert "ceiling" in of(Failed, run(agent, "Three?"))[0].sentence
+        assert "ceiling" in of(FailedEvent, run(agent, "Three?"))[0].sentence
         assert model.asked == 2
         assert memory.costs.total().tokens == 200
 
@@ -707,7 +707,7 @@ def test_processors_run_in_their_order_and_the_memory_records_what_they_made(mem
     assert of(UserMessage, events) == [UserMessage("Say a b")]
     assert memory.talk.turns()[0].traces[0].content == "Say a b"
     assert [each.text for each in after.seen if isinstance(each, UserMessage)] == ["Say a b"]
-    assert [type(each) for each in first.seen] == [UserMessage, Answered]
+    assert [type(each) for each in first.seen] == [UserMessage, AnswerEvent]
 
 
 def test_a_processor_that_cleans_a_result_decides_what_is_recorded_and_told(memory: Memory) -> None:
@@ -835,7 +835,7 @@ def test_what_has_no_name_to_be_called_by_is_no_tool(memory: Memory, given: Any)
 
 
 def test_two_tools_of_one_name_are_refused(memory: Memory) -> None:
-    own = Hand(ToolSpec("recall", "", {"type": "object"}), lambda: None)
+    own = OfferedTool(ToolSpec("recall", "", {"type": "object"}), lambda: None)
     with pytest.raises(Refused, match="two tools are called recall"):
         Agent(memory, ScriptedModel([]), [own])
 

@@ -26,7 +26,7 @@ from looseleaf.base.values import (
     Episode,
     Fact,
     Hunk,
-    Line,
+    LogLine,
     PageText,
     Position,
     Problem,
@@ -322,7 +322,7 @@ def test_a_receipt_as_a_dict_has_all_of_it() -> None:
 def test_positions_are_ordered_and_begin_at_the_start() -> None:
     assert START == Position(0, 0) < Position(0, 1) < Position(1, 0)
     assert Position(3, 4).segment == 3
-    line = Line({"id": "x"}, START, Position(0, 9), True)
+    line = LogLine({"id": "x"}, START, Position(0, 9), True)
     assert line.end > line.position
 
 

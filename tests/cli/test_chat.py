@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 
 from conftest import Run
 from looseleaf import Memory
-from looseleaf.agent.events import Answered, ToolReturned
+from looseleaf.agent.events import AnswerEvent, ToolReturned
 from looseleaf.base.errors import Cancelled, ModelFailed, Refused, package_of, to_get
 from looseleaf.base.messages import Message, ToolCallSpec
-from looseleaf.base.replies import Reply, Retrying, Said, ToolSpec, Usage
+from looseleaf.base.replies import Reply, Retrying, TextDelta, ToolSpec, Usage
 from looseleaf.cli import chat_commands as cli_commands
 from looseleaf.cli.arguments import parse
 from looseleaf.cli.chat import NO_MODEL, Chat
@@ -162,9 +162,9 @@ class Stumbling:
     def stream(
         self, messages: Sequence[Message], tools: Sequence[ToolSpec] = (), **options: Any
     ) -> Iterator[Event]:
-        yield Said("This is vo")
+        yield TextDelta("This is vo")
         yield Retrying("the connection was cut", 0.0, 2)
-        yield Said("This holds.")
+        yield TextDelta("This holds.")
         yield Reply("This holds.", usage=USAGE)
 
     def send(self, messages: Sequence[Message], tools: Sequence[ToolSpec] = (), **options: Any) -> Reply:
@@ -178,7 +178,7 @@ class Endless(Stumbling):
         self, messages: Sequence[Message], tools: Sequence[ToolSpec] = (), **options: Any
     ) -> Iterator[Event]:
         while not options["cancel"].is_set():
-            yield Said("on ")
+            yield TextDelta("on ")
         raise Cancelled("The call was ended.")
 
 
@@ -207,9 +207,9 @@ def test_on_a_terminal_too_only_what_was_said_is_void(capsys: pytest.CaptureFixt
     line = "Asking again in 0 s (attempt 2): the line is busy."
     for said, told in (
         ([], line),
-        ([Said("Once")], f"{line} What was said so far is void."),
+        ([TextDelta("Once")], f"{line} What was said so far is void."),
         ([], line),
-        ([Said("Once"), Answered(Reply("Once"))], line),
+        ([TextDelta("Once"), AnswerEvent(Reply("Once"))], line),
     ):
         capsys.readouterr()
         for event in (*said, retrying):
@@ -347,7 +347,7 @@ class Held(Pipe):
 
     def hear(self, event: Any) -> None:
         super().hear(event)
-        if isinstance(event, Said) and not self.is_pressed:
+        if isinstance(event, TextDelta) and not self.is_pressed:
             self.is_pressed = True
             signal.raise_signal(signal.SIGINT)
 

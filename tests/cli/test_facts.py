@@ -26,7 +26,7 @@ from looseleaf.cli.main import main
 from looseleaf.cli.verbs import facts as cli_facts
 from looseleaf.cli.verbs.pages import fact_times
 from looseleaf.memory import Memory
-from looseleaf.place.notebook import Source
+from looseleaf.place.notebook import FactSource
 from tables import check_rows
 
 Run = Callable[..., tuple[int, str, str]]
@@ -577,7 +577,7 @@ def test_a_source_that_is_gone_is_said_to_be(told: Run, folder: Path) -> None:
     code, out, err = told("why", "USER.md:6")
     assert (code, "entry:" in out, "    I moved to Rome.\n" in out) == (0, False, True)
     assert f"there is no entry, turn or trace {entry.rpartition('/')[2]}" in err
-    assert cli_facts.source_line(Source("gone", "", None, "")) == "source: gone, which is not in the log"
+    assert cli_facts.source_line(FactSource("gone", "", None, "")) == "source: gone, which is not in the log"
 
 
 @pytest.mark.parametrize(
@@ -896,8 +896,8 @@ def test_no_text_passes_for_another_fact_level_or_place(found: list[Fact]) -> No
         assert at == place
 
 
-@given(FACTS, st.lists(st.builds(Source, TEXT, TEXT, st.none() | st.just(1e9), TEXT), max_size=2))
-def test_no_text_passes_for_a_line_of_ours(fact: Fact, said: list[Source]) -> None:
+@given(FACTS, st.lists(st.builds(FactSource, TEXT, TEXT, st.none() | st.just(1e9), TEXT), max_size=2))
+def test_no_text_passes_for_a_line_of_ours(fact: Fact, said: list[FactSource]) -> None:
     about = printed("\n".join(cli_facts.fact_details(fact)))
     labels = "id|topic|kind|status|level|confidence|salience|score|tags|quote"
     assert all(re.match(f"({labels}): ", line) for line in about)

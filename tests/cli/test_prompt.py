@@ -20,7 +20,7 @@ from looseleaf.cli.output import columns as columns_of
 from looseleaf.cli.verbs import prompt as cli_prompt
 from looseleaf.explain.prompt_costs import Analysis, Compared, Row
 from looseleaf.explain.trail import Step
-from looseleaf.explain.why import Answer, WhyChain
+from looseleaf.explain.why import Explanation, WhyChain
 from looseleaf.memory import Memory
 from looseleaf.prompt.manifest import SLOTS, Manifest, ManifestItem, Omitted
 from tables import check_rows
@@ -477,7 +477,7 @@ def test_nothing_in_two_prompts_or_a_trail_breaks_a_line(name: str, text: str, w
     compared = Compared("A", "B", 1, 2, (item,), (item,), (changed,))
     is_tame(list(cli_prompt.compared_lines(compared, width)), width)
     steps = (Step("prompt", "A", "now"), Step(name, text, name), Step("trace", name, text))
-    answer = list(cli_prompt.answer_lines(Answer(text, "A", True, (WhyChain(True, steps),), 1)))
+    answer = list(cli_prompt.answer_lines(Explanation(text, "A", True, (WhyChain(True, steps),), 1)))
     is_tame(answer, None)
     assert len(answer) == 6
     row = Row(name, text, 1, 2, 1, 0, name, (text,))

@@ -24,7 +24,7 @@ from looseleaf.distill.selector import (
     LEVELS,
     WEIGHTS,
     Around,
-    Head,
+    SelectorHead,
     clauses_of,
     features,
     head,
@@ -249,9 +249,9 @@ def test_packed_weights_are_read_back_in_their_order(given: list[int]) -> None:
 def test_weights_that_are_turned_round_fail_the_test_of_worth(monkeypatch: pytest.MonkeyPatch) -> None:
     """The mutant: a head that says the opposite."""
 
-    def turned(name: str) -> Head:
+    def turned(name: str) -> SelectorHead:
         real = head(name)
-        return Head(real.weights, real.mask, -real.scale, -real.bias, real.slope, real.shift)
+        return SelectorHead(real.weights, real.mask, -real.scale, -real.bias, real.slope, real.shift)
 
     monkeypatch.setattr(selector, "head", turned)
     with pytest.raises(AssertionError, match="my name is Bob and I live in Oslo"):

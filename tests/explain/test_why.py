@@ -17,7 +17,7 @@ from looseleaf.base.errors import Refused
 from looseleaf.base.hashing import sha256
 from looseleaf.base.policy import Policy
 from looseleaf.explain.trail import Needle, Step, Trail, fold
-from looseleaf.explain.why import Answer
+from looseleaf.explain.why import Explanation
 from looseleaf.memory import Memory
 from looseleaf.prompt.slot_forms import HEADING, HEADINGS, LISTED, READ
 from tables import check_rows
@@ -633,7 +633,7 @@ def test_a_revision_that_cannot_be_rebuilt_is_said_so(memory: Memory) -> None:
 
 def test_an_answer_is_plain_values(memory: Memory) -> None:
     answer = memory.explain.why("zebra")
-    assert isinstance(answer, Answer)
+    assert isinstance(answer, Explanation)
     assert json.loads(json.dumps(answer.to_dict())) == {
         "text": "zebra",
         "prompt": answer.prompt,

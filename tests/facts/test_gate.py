@@ -29,7 +29,7 @@ from looseleaf.facts.gate import (
     proposal_of,
     supports,
 )
-from looseleaf.facts.placement import Plan
+from looseleaf.facts.placement import PlacePlan
 from looseleaf.language.own_words import own_words
 from looseleaf.text.lines import is_found, undoubted
 from payloads import CLAIMS, TEXTS, USER_SAYS
@@ -134,7 +134,9 @@ def derive(random: Random, steps: int) -> None:
             facts.append((said, lowest([level] * 50), (level,)))
         else:
             said, level, _ = random.choice(facts)
-            plan = Plan(f"e{step}", NOW + step, lambda topic: list(held.values()), lambda proposal: "user")
+            plan = PlacePlan(
+                f"e{step}", NOW + step, lambda topic: list(held.values()), lambda proposal: "user"
+            )
             origin = {"confirmed": "person", "said": "user", "inferred": "assistant"}.get(level, "tool")
             before = {each.object: each.level for each in held.values()}
             for _ in range(random.choice((1, 3))):

@@ -203,13 +203,13 @@ def test_the_place_asks_for_the_order_of_the_profile_only(
     place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[str] = []
-    real = place_module.Place._line_before
+    real = place_module.Placer._line_before
 
     def watched(self: Any, path: str, *rest: Any) -> int | None:
         asked.append(path)
         return real(self, path, *rest)
 
-    monkeypatch.setattr(place_module.Place, "_line_before", watched)
+    monkeypatch.setattr(place_module.Placer, "_line_before", watched)
     rules = [fact("Home", "Lyon"), fact("Database", "Postgres", topic="project")]
     with Memory(place / "memory", distiller=Stub({"I live": rules})) as memory:
         memory.record(user="I live in Lyon. We use Postgres.", ts=THEN)

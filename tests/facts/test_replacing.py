@@ -17,7 +17,7 @@ from looseleaf.facts import placement as placing_module
 from looseleaf.facts.replacing import (
     DOUBT,
     GONE,
-    Change,
+    Replacement,
     cut_clauses,
     facts_naming,
     is_from_same_words,
@@ -49,7 +49,7 @@ def held(said: str, relation: str = "note", **more: Any) -> Fact:
 
 def replaced(said: str, was: str | None, *lines: str, **how: Any) -> tuple[list[str], list[str]]:
     how = {"chance": 0.9} | how
-    found = replaced_by(Change(said, was=was, **how), [held(line) for line in lines], lexicon())
+    found = replaced_by(Replacement(said, was=was, **how), [held(line) for line in lines], lexicon())
     return [each.object for each in found.gone], [each.object for each in found.doubtful]
 
 
@@ -98,7 +98,7 @@ def test_only_current_lines_are_replaced_and_none_both_goes_and_is_doubted(
     facts = [
         held(line, status="current" if number % 3 else "superseded") for number, line in enumerate(lines)
     ]
-    found = replaced_by(Change(said, chance, was, "user", "trait", is_ending), facts, lexicon())
+    found = replaced_by(Replacement(said, chance, was, "user", "trait", is_ending), facts, lexicon())
     assert not set(found.gone) & set(found.doubtful)
     assert all(each in facts and each.status == "current" for each in (*found.gone, *found.doubtful))
     assert len(found.gone) + len(found.doubtful) <= 3
@@ -110,7 +110,9 @@ def test_the_likelier_a_change_the_more_is_replaced(
     said: str, lines: list[str], first: float, second: float
 ) -> None:
     facts = [held(line) for line in lines]
-    less, more = (replaced_by(Change(said, chance), facts, lexicon()) for chance in sorted((first, second)))
+    less, more = (
+        replaced_by(Replacement(said, chance), facts, lexicon()) for chance in sorted((first, second))
+    )
     assert len(less.gone) <= len(more.gone)
     assert len(less.gone) + len(less.doubtful) <= len(more.gone) + len(more.doubtful)
 
@@ -120,7 +122,7 @@ def test_the_likelier_a_change_the_more_is_replaced(
 def test_each_sign_that_a_line_is_meant_has_a_weight(
     said: str, was: str | None, lines: list[str], chance: float
 ) -> None:
-    for _, signs in links(Change(said, chance, was), [held(line) for line in lines], lexicon()):
+    for _, signs in links(Replacement(said, chance, was), [held(line) for line in lines], lexicon()):
         assert signs.keys() == lexicon().weights.keys()
     assert 0 < DOUBT < GONE < 1
 
@@ -182,7 +184,7 @@ def test_what_surely_changed_and_is_found_by_no_word_may_be_the_only_line_of_its
 
 
 def test_a_slot_is_found_by_the_aspect_of_life_that_it_is_of() -> None:
-    change = Change("we moved into a flat in Crema", 0.9)
+    change = Replacement("we moved into a flat in Crema", 0.9)
     found = replaced_by(change, [held("Treviglio", "Home")], lexicon())
     assert [each.object for each in (*found.gone, *found.doubtful)] == ["Treviglio"]
 
@@ -271,7 +273,7 @@ def test_a_doubtful_line_is_nowhere_told_as_plain_truth(place: Path) -> None:
 
 def test_a_doubt_without_a_mark_fails_that_test(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The mutant: what may have changed stays as it is."""
-    monkeypatch.setattr(placing_module.Plan, "_doubt", lambda self, old, by: None)
+    monkeypatch.setattr(placing_module.PlacePlan, "_doubt", lambda self, old, by: None)
     plain, _ = doubting(place)
     assert plain
 

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from index_contract import ANY, IndexContract, Model, ask, is_as, item
 from looseleaf.index import sqlite
-from looseleaf.index.protocol import Item
+from looseleaf.index.protocol import IndexItem
 from looseleaf.index.sqlite import SqliteIndex
-from looseleaf.index.sqlite_file import Damaged, error_of
+from looseleaf.index.sqlite_file import DamagedIndex, error_of
 from tables import check_rows
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def carry_out(index: SqliteIndex, model: Model, told: list[Act], path: Path | No
         for session, role, terms in given_rows:
             number += 1
             kind = "trace" if source.startswith("traces/") else "prose"
-            items.append(Item(kind, f"n{number}", terms, number, session=session, role=role))
+            items.append(IndexItem(kind, f"n{number}", terms, number, session=session, role=role))
         if act == "drop":
             index.drop(source)
             model.drop(source)
@@ -240,7 +240,7 @@ def test_a_file_that_defines_something_else_is_not_ours(place: Path) -> None:
         with closing(sqlite3.connect(path)) as connection:
             connection.execute(statement)
             connection.commit()
-        with pytest.raises(Damaged):
+        with pytest.raises(DamagedIndex):
             opened(path)
 
     check_rows(
@@ -273,8 +273,8 @@ def test_a_disk_error_is_no_damage() -> None:
     assert isinstance(error_of(full), OSError)
     torn = sqlite3.DatabaseError("malformed")
     torn.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
-    assert isinstance(error_of(torn), Damaged)
-    assert isinstance(error_of(UnicodeDecodeError("utf-8", b"\xff", 0, 1, "")), Damaged)
+    assert isinstance(error_of(torn), DamagedIndex)
+    assert isinstance(error_of(UnicodeDecodeError("utf-8", b"\xff", 0, 1, "")), DamagedIndex)
 
 
 # --- which words choose ------------------------------------------------------------------

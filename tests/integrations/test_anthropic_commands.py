@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from looseleaf.tools.tool import Answer
+    from looseleaf.tools.tool import ToolAnswer
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ def memory(place: Path) -> Iterator[Memory]:
         yield memory
 
 
-def ask(memory: Memory, command: str, path: str | None = None, **more: Any) -> Answer:
+def ask(memory: Memory, command: str, path: str | None = None, **more: Any) -> ToolAnswer:
     return run(memory, {"command": command, **({"path": path} if path is not None else {}), **more})
 
 
@@ -842,7 +842,7 @@ def test_a_hundred_inserts_of_each_of_four_processes_lose_nothing(memory: Memory
 
 
 def test_of_those_who_create_the_same_file_one_wins(memory: Memory) -> None:
-    answers: list[Answer] = []
+    answers: list[ToolAnswer] = []
     together = threading.Barrier(4)
 
     def create(number: int) -> None:

@@ -14,7 +14,7 @@ import pytest
 
 from conftest import Run
 from looseleaf import Memory
-from looseleaf.base.errors import Cancelled, ModelFailed, Refused, TooLong
+from looseleaf.base.errors import Cancelled, ModelFailed, PromptTooLong, Refused
 from looseleaf.base.messages import Message
 from looseleaf.base.policy import Policy
 from looseleaf.base.replies import Reply, ToolSpec, Usage
@@ -237,7 +237,7 @@ def test_each_failure_is_one_clear_sentence(claude: Program) -> None:
 
 def test_a_prompt_that_is_too_long_is_known_as_that(claude: Program) -> None:
     claude.plan(out=of_claude(None, is_error=True, result="Prompt is too long"))
-    with pytest.raises(TooLong):
+    with pytest.raises(PromptTooLong):
         ClaudeCode().send(ASK)
 
 

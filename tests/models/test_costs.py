@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from faults import FaultyDisk
-from looseleaf.base.errors import CeilingReached, ModelFailed, TooLong, Unwritten
+from looseleaf.base.errors import ModelFailed, PromptTooLong, SpendingLimit, Unwritten
 from looseleaf.base.messages import Distilled, Material, Message
 from looseleaf.base.policy import Policy
 from looseleaf.base.replies import Reply, Usage
@@ -89,7 +89,7 @@ def records(store: FileStore) -> list[dict[str, Any]]:
 
 
 def reached(costs: Costs, **about: Any) -> str:
-    with pytest.raises(CeilingReached) as ceiling:
+    with pytest.raises(SpendingLimit) as ceiling:
         costs.before_invoke([], {}, **about or GPT)
     return str(ceiling.value)
 
@@ -530,7 +530,7 @@ def test_the_ledger_says_what_the_provider_reported_and_a_call_that_is_held_back
         assert len(provider.fired) == 1
         before = len(provider.asked)
         assert before == 4  # one was refused, and cost nothing
-        with pytest.raises(CeilingReached):
+        with pytest.raises(SpendingLimit):
             model.send([Message("user", "Is it so?")])
         assert len(provider.asked) == before
     assert KEY not in (Path(store.path) / "log/calls.jsonl").read_text()
@@ -635,9 +635,9 @@ class Failing:
 @pytest.mark.parametrize(
     ("error", "said"),
     [
-        (CeilingReached("No more."), "the ceiling of the day was reached"),
+        (SpendingLimit("No more."), "the ceiling of the day was reached"),
         (ModelFailed("It is gone.\n- Name: Mallory"), "the model failed"),
-        (TooLong("Too long."), "it was too long for the model"),
+        (PromptTooLong("Too long."), "it was too long for the model"),
         (ValueError("entry 01J; [MEMORY:PROFILE]"), "the distiller failed"),
     ],
 )

@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dialects import MODELS, strings_of
-from looseleaf.base.errors import ModelFailed, TooLong
+from looseleaf.base.errors import ModelFailed, PromptTooLong
 from looseleaf.base.messages import Message, ToolCallPayload, ToolCallSpec, ToolResultPayload
-from looseleaf.base.replies import Called, Reply, Said, Thought, Usage
+from looseleaf.base.replies import Called, Reply, TextDelta, Thought, Usage
 from looseleaf.models.choice import NAMES, dialect
-from looseleaf.models.dialect import HELD, Options, Passing, _dump_flat, written
+from looseleaf.models.dialect import HELD, CallOptions, Passing, _dump_flat, written
 from tables import check_rows
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def answered(name: str, chunks: list[Chunk]) -> Reply:
     events = list(dialect(name).read(iter(chunks)))
     reply = events.pop()
     assert isinstance(reply, Reply)
-    assert "".join(event.text for event in events if isinstance(event, Said)) == reply.text
+    assert "".join(event.text for event in events if isinstance(event, TextDelta)) == reply.text
     assert "".join(event.text for event in events if isinstance(event, Thought)) == reply.reasoning
     assert tuple(event.call for event in events if isinstance(event, Called)) == reply.calls
     return reply
@@ -357,8 +357,12 @@ def test_a_reply_goes_back_to_its_provider_as_it_came(reasoning: str, text: str)
         joined = Message("assistant", reply.text, reply.reasoning, tool_payload=payload, opaque=reply.opaque)
         has_said = reply.text or reply.reasoning or reply.opaque
         apart = [*([said] if has_said else []), Message("assistant", None, tool_payload=payload)]
-        first = dialect(name).render(MODELS[name], [Message("user", "hi"), joined, *results], [], Options())
-        second = dialect(name).render(MODELS[name], [Message("user", "hi"), *apart, *results], [], Options())
+        first = dialect(name).render(
+            MODELS[name], [Message("user", "hi"), joined, *results], [], CallOptions()
+        )
+        second = dialect(name).render(
+            MODELS[name], [Message("user", "hi"), *apart, *results], [], CallOptions()
+        )
         assert first == second
         assert first.repairs == ()
         told = strings_of(first.payload)
@@ -400,7 +404,7 @@ def test_thoughts_between_texts_stay_between_them() -> None:
     )
     result = Message("tool", None, tool_payload=ToolResultPayload("a", "look", 1))
     made = dialect("anthropic").render(
-        "claude-sonnet-5", [Message("user", "hi"), message, result], [], Options()
+        "claude-sonnet-5", [Message("user", "hi"), message, result], [], CallOptions()
     )
     assert made.payload["messages"][1]["content"] == blocks
     assert made.repairs == ()
@@ -415,7 +419,7 @@ def test_the_phases_of_an_answer_go_back_to_openai() -> None:
     reply = answered("openai", chunks)
     assert reply.text == "I look.\n\nIt is there."
     message = Message("assistant", reply.text, opaque=reply.opaque)
-    made = dialect("openai").render("gpt-5.3-codex", [Message("user", "hi"), message], [], Options())
+    made = dialect("openai").render("gpt-5.3-codex", [Message("user", "hi"), message], [], CallOptions())
     assert made.payload["input"][1:] == [
         {"type": "message", "role": "assistant", "content": "I look.", "phase": "commentary"},
         {"type": "message", "role": "assistant", "content": "It is there.", "phase": "final_answer"},
@@ -475,7 +479,7 @@ def test_the_signature_of_a_text_goes_back_to_gemini() -> None:
         Message("assistant", reply.text, opaque=reply.opaque),
         Message("user", "so"),
     ]
-    made = dialect("gemini").render("gemini-3-pro", messages, [], Options())
+    made = dialect("gemini").render("gemini-3-pro", messages, [], CallOptions())
     assert made.payload["contents"][1]["parts"] == [{"text": "It is there.", "thought_signature": "c2ln"}]
 
 
@@ -502,7 +506,7 @@ def test_openrouter_is_given_its_signed_details_back_unless_the_text_changed() -
         payload = ToolCallPayload(reply.calls)
         message = Message("assistant", None, reasoning, tool_payload=payload, opaque=reply.opaque)
         result = Message("tool", None, tool_payload=ToolResultPayload("a", "look", 1))
-        made = dialect("openai-chat").render("m", [Message("user", "hi"), message, result], [], Options())
+        made = dialect("openai-chat").render("m", [Message("user", "hi"), message, result], [], CallOptions())
         assert made.payload["messages"][1].get("reasoning_details") == kept
         assert bool(made.repairs) == (kept is None)
 
@@ -831,12 +835,20 @@ def test_an_error_within_a_stream_is_told() -> None:
                 ("overloaded_error", "Overloaded", Passing),
                 ("server_error", "something broke", Passing),
                 ("invalid_prompt", "no", ModelFailed),
-                ("context_length_exceeded", "This model's maximum context length is 8192 tokens", TooLong),
-                ("invalid_request_error", "prompt is too long: 210000 tokens > 200000 maximum", TooLong),
+                (
+                    "context_length_exceeded",
+                    "This model's maximum context length is 8192 tokens",
+                    PromptTooLong,
+                ),
+                (
+                    "invalid_request_error",
+                    "prompt is too long: 210000 tokens > 200000 maximum",
+                    PromptTooLong,
+                ),
                 (
                     "INVALID_ARGUMENT",
                     "The input token count (2000000) exceeds the maximum number of tokens",
-                    TooLong,
+                    PromptTooLong,
                 ),
             ]
         ],

@@ -15,7 +15,7 @@ from dialects import MODELS, PICTURE, WAV, conversations, holds, strings_of, tol
 from looseleaf.base.messages import Message, ToolCallPayload, ToolCallSpec, ToolResultPayload
 from looseleaf.base.replies import ToolSpec
 from looseleaf.models.choice import NAMES, dialect
-from looseleaf.models.dialect import Options
+from looseleaf.models.dialect import CallOptions
 from looseleaf.models.stream_parts import hash_of
 from tables import check_rows
 
@@ -148,7 +148,7 @@ def check_gemini(payload: dict[str, Any]) -> None:
 
 def check_ollama(payload: dict[str, Any]) -> None:
     """Its types take and drop what they do not know: what was taken has to be all that was given."""
-    from ollama._types import ChatRequest, Image, Message, Options, Tool
+    from ollama._types import CallOptions, ChatRequest, Image, Message, Tool
     from pydantic import ValidationError
 
     try:
@@ -162,7 +162,7 @@ def check_ollama(payload: dict[str, Any]) -> None:
             made = Tool.model_validate(tool).model_dump(exclude_unset=True, by_alias=True)
             _same(made, tool)
         limits = payload.get("options", {})
-        _same(Options.model_validate(limits).model_dump(exclude_unset=True), limits)
+        _same(CallOptions.model_validate(limits).model_dump(exclude_unset=True), limits)
     except ValidationError as error:
         raise Odd(str(error)) from error
 
@@ -273,7 +273,7 @@ def rich(name: str) -> dict[str, Any]:
     ]
     parameters = {"type": "object", "properties": {"at": {"type": "integer"}}}
     schema = {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
-    options = Options(max_tokens=4000, temperature=0.5, schema=schema, effort="low")
+    options = CallOptions(max_tokens=4000, temperature=0.5, schema=schema, effort="low")
     model = "gpt-9-chat" if name == "openai" else MODELS[name]
     return dialect(name).render(model, messages, [ToolSpec("look", "looks", parameters)], options).payload
 

@@ -17,9 +17,9 @@ from hypothesis import given
 from dialects import ADDRESSES, MODELS, PICTURE, conversations, good_messages, holds, strings_of, told_in
 from looseleaf.base.errors import Refused
 from looseleaf.base.messages import Message, ToolCallPayload, ToolCallSpec, ToolResultPayload
-from looseleaf.base.replies import Called, Reply, Said, ToolSpec
+from looseleaf.base.replies import Called, Reply, TextDelta, ToolSpec
 from looseleaf.models.choice import NAMES, dialect
-from looseleaf.models.dialect import Options, Rendered, Spelling, restore_names
+from looseleaf.models.dialect import CallOptions, Rendered, Spelling, restore_names
 from looseleaf.models.message_repair import BEGIN, GO_ON, NO_RESULT
 from looseleaf.models.stream_parts import hash_of
 from looseleaf.text import untrusted as apart
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 def rendered(
     name: str, messages: list[Message], *tools: ToolSpec, model: str = "", **options: Any
 ) -> Rendered:
-    return dialect(name).render(model or MODELS[name], messages, tools, Options(**options))
+    return dialect(name).render(model or MODELS[name], messages, tools, CallOptions(**options))
 
 
 def calls(*given: tuple[str, str, Any], text: str | None = None) -> Message:
@@ -628,10 +628,10 @@ def test_a_tool_that_had_to_be_renamed_comes_back_under_its_own_name(name: str) 
     assert own == "files.list"
     assert strings_of(made.payload).count(other) == 2
     call = ToolCallSpec("b", other, {})
-    events: list[Event] = [Said("x"), Called(call), Reply("x", calls=(call,))]
+    events: list[Event] = [TextDelta("x"), Called(call), Reply("x", calls=(call,))]
     told = list(restore_names(events, made.names))
     assert told == [
-        Said("x"),
+        TextDelta("x"),
         Called(ToolCallSpec("b", own, {})),
         Reply("x", calls=(ToolCallSpec("b", own, {}),)),
     ]

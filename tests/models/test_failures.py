@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from looseleaf.base.errors import Cancelled, ModelFailed, TooLong
+from looseleaf.base.errors import Cancelled, ModelFailed, PromptTooLong
 from looseleaf.base.messages import Message
-from looseleaf.base.replies import Reply, Retrying, Said, Thought, ToolSpec
+from looseleaf.base.replies import Reply, Retrying, TextDelta, Thought, ToolSpec
 from looseleaf.models.failures import CallFailure, Failure, of_status, of_transport, retry_after
 from looseleaf.models.failures import Provider as Whom
 from looseleaf.models.partial_reply import PartialReply, tokens_of
@@ -100,14 +100,14 @@ def test_what_passes_is_tried_again_and_then_answered() -> None:
         assert len(again) == 1
         # What was said before is void: what follows is the whole answer.
         after = events[again[0] + 1 :]
-        assert "".join(event.text for event in after if isinstance(event, Said)) == ANSWER.text
+        assert "".join(event.text for event in after if isinstance(event, TextDelta)) == ANSWER.text
         assert "".join(event.text for event in after if isinstance(event, Thought)) == ANSWER.reasoning
         assert events[-1].text == ANSWER.text
         assert events[-1].usage == provider.usage
         why = events[again[0]]
         assert why.attempt == 1
         assert why.seconds == 0.001
-        was_said = any(isinstance(event, Said | Thought) for event in events[: again[0]])
+        was_said = any(isinstance(event, TextDelta | Thought) for event in events[: again[0]])
         assert why.why.endswith("What was said so far is void.") == was_said
         assert KEY not in why.why
 
@@ -214,7 +214,7 @@ def test_retry_after_is_read_in_all_its_forms() -> None:
 def test_a_prompt_that_is_too_long_is_said_so_and_not_tried_again() -> None:
     def check(wire: str) -> None:
         with shared(wire, faults=[ContextExceeded()]) as (provider, model):
-            with pytest.raises(TooLong, match="longer than tea-1 takes"):
+            with pytest.raises(PromptTooLong, match="longer than tea-1 takes"):
                 model.send(ASK)
             assert provider.fired == [ContextExceeded()]
             assert provider.requests == 1
@@ -402,10 +402,10 @@ def test_of_the_two_addresses_of_gemini_the_one_that_is_asked_is_named(
 
 
 def test_only_what_was_said_can_be_void() -> None:
-    cases: list[tuple[list[Said | Thought], bool]] = [
+    cases: list[tuple[list[TextDelta | Thought], bool]] = [
         ([], False),
-        ([Said(""), Thought("")], False),
-        ([Said(""), Said("x")], True),
+        ([TextDelta(""), Thought("")], False),
+        ([TextDelta(""), TextDelta("x")], True),
         ([Thought("x")], True),
     ]
     for events, anything in cases:
@@ -466,7 +466,7 @@ def test_an_extension_is_told_of_what_came_before_the_line_was_cut() -> None:
         cut, whole = told.replies
         before = events[: next(place for place, event in enumerate(events) if isinstance(event, Retrying))]
         assert cut.stop == "cut"
-        assert cut.text == "".join(event.text for event in before if isinstance(event, Said))
+        assert cut.text == "".join(event.text for event in before if isinstance(event, TextDelta))
         assert long.text.startswith(cut.text)
         assert len(cut.text) > 20
         assert cut.usage.is_estimated

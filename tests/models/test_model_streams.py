@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from looseleaf.base.messages import Message
-from looseleaf.base.replies import Reply, Said, Thought, ToolSpec, Usage
+from looseleaf.base.replies import Reply, TextDelta, Thought, ToolSpec, Usage
 from looseleaf.models.stream_parts import split_lines
 from providing import KEY, WIRES, Answer, Asked, Malformed, Provider, shared
 from tables import check_rows
@@ -27,7 +27,7 @@ ANSWER = Answer(
 
 def heard(model: Any, **options: Any) -> tuple[str, str, Reply]:
     events = list(model.stream(ASK, [TOOL], **options))
-    said = "".join(event.text for event in events if isinstance(event, Said))
+    said = "".join(event.text for event in events if isinstance(event, TextDelta))
     return said, "".join(event.text for event in events if isinstance(event, Thought)), events[-1]
 
 

@@ -18,7 +18,7 @@ from looseleaf.models.model_table import (
     UNKNOWN,
     Budget,
     LongPrices,
-    Model,
+    ModelInfo,
     Price,
     apply_settings,
     budget,
@@ -169,7 +169,7 @@ TOKENS = st.one_of(st.none(), st.integers(1, 3_000_000), st.integers(1, 300))
 MODEL = st.one_of(
     ROWS.map(model),
     st.builds(
-        Model,
+        ModelInfo,
         st.just("m"),
         st.integers(2, 10_000),
         st.integers(1, 20_000),
@@ -181,7 +181,7 @@ MODEL = st.one_of(
 
 @given(MODEL, TOKENS, TOKENS, TOKENS, st.one_of(st.none(), st.floats(0.01, 1)))
 def test_a_budget_keeps_what_was_given_and_leaves_room_or_is_refused(
-    row: Model, context: int | None, output: int | None, margin: int | None, ratio: float | None
+    row: ModelInfo, context: int | None, output: int | None, margin: int | None, ratio: float | None
 ) -> None:
     window = row.max_context_tokens if context is None else context
 

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from looseleaf import models
-from looseleaf.base.errors import CeilingReached, ModelFailed, Refused, to_get
+from looseleaf.base.errors import ModelFailed, Refused, SpendingLimit, to_get
 from looseleaf.base.messages import Message, ToolCallPayload, ToolCallSpec, ToolResultPayload
 from looseleaf.base.replies import (
     Called,
@@ -27,7 +27,7 @@ from looseleaf.base.replies import (
     Repaired,
     Reply,
     Retrying,
-    Said,
+    TextDelta,
     Thought,
     ToolSpec,
     Usage,
@@ -59,7 +59,7 @@ FULL = Answer(
 )
 
 
-def joined(events: list[Any], kind: type[Said] | type[Thought]) -> str:
+def joined(events: list[Any], kind: type[TextDelta] | type[Thought]) -> str:
     return "".join(event.text for event in events if isinstance(event, kind))
 
 
@@ -73,7 +73,7 @@ def test_what_comes_piece_by_piece_is_what_comes_whole() -> None:
         reply = events[-1]
         assert isinstance(reply, Reply)
         assert not any(isinstance(event, Reply | Retrying | Repaired) for event in events[:-1])
-        assert joined(events, Said) == reply.text == FULL.text
+        assert joined(events, TextDelta) == reply.text == FULL.text
         assert joined(events, Thought) == reply.reasoning == FULL.reasoning
         assert tuple(event.call for event in events if isinstance(event, Called)) == reply.calls
         assert [(call.name, call.arguments) for call in reply.calls] == FULL.calls
@@ -318,7 +318,7 @@ def test_tools_can_be_offered_and_called_in_text() -> None:
         assert [(call.name, call.arguments) for call in reply.calls] == [
             ("look", {"where": {"city": "Bern"}, "many": 2})
         ]
-        assert "tool" not in joined(events, Said)
+        assert "tool" not in joined(events, TextDelta)
         assert reply.stop == "tools"
         assert provider.asked[0].tools == {}
         assert "Looks something up." in provider.asked[0].system
@@ -756,8 +756,8 @@ def test_extensions_are_told_of_each_attempt_and_of_the_answer() -> None:
 
 
 def test_an_extension_that_raises_before_stops_the_call() -> None:
-    ceiling = Told(before=CeilingReached("No more today."))
-    with Provider() as provider, pytest.raises(CeilingReached, match="No more today"):
+    ceiling = Told(before=SpendingLimit("No more today."))
+    with Provider() as provider, pytest.raises(SpendingLimit, match="No more today"):
         provider.model("anthropic", extensions=[ceiling]).send(ASK)
     assert provider.requests == 0
     assert ceiling.ended == []
@@ -825,7 +825,7 @@ def test_a_script_is_texts_replies_exceptions_and_functions() -> None:
         ]
     )
     events: list[Any] = list(model.stream(ASK))
-    assert [event.text for event in events[:-1] if isinstance(event, Said)] == [
+    assert [event.text for event in events[:-1] if isinstance(event, TextDelta)] == [
         "Good ",
         "morning, ",
         "Zhang ",
@@ -864,7 +864,7 @@ def test_every_model_is_one() -> None:
 def test_a_scripted_text_is_streamed_without_a_loss() -> None:
     text = "  two  spaces,\na line\n\n\tand a tab "
     events: list[Any] = list(models.ScriptedModel([text]).stream(ASK))
-    assert joined(events, Said) == events[-1].text == text
+    assert joined(events, TextDelta) == events[-1].text == text
 
 
 def test_calls_from_many_threads_take_each_reply_once() -> None:
@@ -888,7 +888,7 @@ def test_a_scripted_model_calls_in_text_and_heeds_cancel() -> None:
     assert [call.name for call in model.send(ASK, [COUNT]).calls] == ["count"]
     cancel, told = threading.Event(), Told()
     events = model.stream(ASK, cancel=cancel, extensions=[told])
-    assert next(events) == Said("one ")
+    assert next(events) == TextDelta("one ")
     cancel.set()
     with pytest.raises(ModelFailed, match="cancelled"):
         next(events)

@@ -19,7 +19,15 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from looseleaf import Memory
-from looseleaf.agent.events import Answered, Compacted, Done, Failed, Prompted, ToolCalled, ToolReturned
+from looseleaf.agent.events import (
+    AnswerEvent,
+    Compacted,
+    Done,
+    FailedEvent,
+    Prompted,
+    ToolCalled,
+    ToolReturned,
+)
 from looseleaf.agent.loop import Agent
 from looseleaf.base.policy import Policy
 from looseleaf.distill.rules import Rules
@@ -173,8 +181,8 @@ def test_whatever_a_small_model_says_the_memory_keeps_its_promises(
         told = [trace.content for trace in traces if trace.trace_type == "user"]
         assert told == said()
         answers = [trace.content for trace in traces if trace.trace_type == "assistant"]
-        assert answers == [each.reply.text for each in of(Answered, events) if each.reply.text]
-        assert len(of(Done, events)) + len(of(Failed, events)) == TURNS
+        assert answers == [each.reply.text for each in of(AnswerEvent, events) if each.reply.text]
+        assert len(of(Done, events)) + len(of(FailedEvent, events)) == TURNS
         assert len(of(ToolReturned, events)) == len(of(ToolCalled, events))
         assert all(each.status != "PENDING" for each in memory.talk.tool_calls())
 
@@ -191,6 +199,6 @@ def test_whatever_a_small_model_says_the_memory_keeps_its_promises(
         words = sum(len(answer.split()) for answer in answers)
         print(
             f"small_model calls={calls} turns={TURNS} asked={len(ledger)} tools={len(of(ToolCalled, events))} "
-            f"failed={len(of(Failed, events))} compactions={len(compacted)} words={words} most_tokens={max(took)} "
+            f"failed={len(of(FailedEvent, events))} compactions={len(compacted)} words={words} most_tokens={max(took)} "
             f"seconds={time.monotonic() - began:.0f}"
         )

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from growth import LINEAR, growth
 from looseleaf.base.errors import Refused
 from looseleaf.base.messages import Message, ToolCallPayload, ToolCallSpec, ToolResultPayload
-from looseleaf.base.replies import Called, Reply, Retrying, Said, Thought, ToolSpec, Usage
+from looseleaf.base.replies import Called, Reply, Retrying, TextDelta, Thought, ToolSpec, Usage
 from looseleaf.models.call_blocks import NAMELESS, format_call
 from looseleaf.models.text_calls import as_text, decode, describe, escape_calls, escape_json, parse
 from looseleaf.text.untrusted import closed, opened
@@ -95,8 +95,8 @@ texts = st.lists(st.sampled_from(FRAGMENTS) | st.text(max_size=4), max_size=24).
 
 def said(pieces: list[str], form: str, tools: tuple[ToolSpec, ...] = ()) -> tuple[str, list[ToolCallSpec]]:
     """What is said and called; the reply at the end says the same."""
-    events = list(parse([*map(Said, pieces), Reply("".join(pieces))], form, tools))
-    text = "".join(event.text for event in events if isinstance(event, Said))
+    events = list(parse([*map(TextDelta, pieces), Reply("".join(pieces))], form, tools))
+    text = "".join(event.text for event in events if isinstance(event, TextDelta))
     calls = [event.call for event in events if isinstance(event, Called)]
     last = events[-1]
     assert isinstance(last, Reply)
@@ -203,26 +203,26 @@ def test_text_that_begins_no_block_is_passed_on_at_once(form: str, pieces: list[
 
     def events() -> Any:
         for number, piece in enumerate(pieces):
-            yield Said(piece)
+            yield TextDelta(piece)
             assert "".join(heard) == "".join(pieces[: number + 1])
         yield Reply()
 
-    heard.extend(event.text for event in parse(events(), form) if isinstance(event, Said))
+    heard.extend(event.text for event in parse(events(), form) if isinstance(event, TextDelta))
     assert "".join(heard) == "".join(pieces)
 
 
 def test_only_what_may_begin_a_block_waits() -> None:
     def check(form: str, before: str, held: str) -> None:
-        given_events: list[Event] = [Said(before), Thought("here"), Reply()]
+        given_events: list[Event] = [TextDelta(before), Thought("here"), Reply()]
         events = parse(given_events, form)
         passed = ""
         for event in events:
             if isinstance(event, Thought):
                 break
-            assert isinstance(event, Said)
+            assert isinstance(event, TextDelta)
             passed += event.text
         assert passed + held == before
-        assert "".join(event.text for event in events if isinstance(event, Said)) == held
+        assert "".join(event.text for event in events if isinstance(event, TextDelta)) == held
 
     check_rows(
         check,
@@ -332,8 +332,8 @@ def test_a_call_without_arguments_has_none() -> None:
 
 def test_several_calls_come_in_their_order_with_the_text_between_them() -> None:
     one, other = format_call("a", {}, "json"), format_call("b", {"n": 1}, "json")
-    events = list(parse([Said(f"First. {one} Then. {other} End."), Reply()], "json"))
-    told = [event.text if isinstance(event, Said) else event.call.name for event in events[:-1]]  # type: ignore[union-attr]
+    events = list(parse([TextDelta(f"First. {one} Then. {other} End."), Reply()], "json"))
+    told = [event.text if isinstance(event, TextDelta) else event.call.name for event in events[:-1]]  # type: ignore[union-attr]
     assert told == ["First. ", "a", " Then. ", "b", " End."]
     assert called('<tool_call>{"name": "a"}\n{"name": "b"}</tool_call>', "json") == [
         ("a", {}),
@@ -443,7 +443,7 @@ def test_data_that_is_never_closed_is_data_to_the_end() -> None:
 
 def test_a_block_that_was_not_closed_is_a_call_only_where_the_reply_ended_by_itself() -> None:
     def check(form: str, text: str, stop: Any) -> None:
-        *events, last = parse([Said(text), Reply(text, stop=stop)], form)
+        *events, last = parse([TextDelta(text), Reply(text, stop=stop)], form)
         assert isinstance(last, Reply)
         calls = [(event.call.name, event.call.arguments) for event in events if isinstance(event, Called)]
         if stop in ("end", "tools"):
@@ -451,7 +451,9 @@ def test_a_block_that_was_not_closed_is_a_call_only_where_the_reply_ended_by_its
             assert last.stop == "tools"
         else:
             assert (calls, last.calls, last.text, last.stop) == ([], (), text, stop)
-        whole = list(parse([Said(f"{format_call('look', {}, form)}\n{text}"), Reply(stop=stop)], form))[-1]
+        whole = list(parse([TextDelta(f"{format_call('look', {}, form)}\n{text}"), Reply(stop=stop)], form))[
+            -1
+        ]
         assert isinstance(whole, Reply)
         assert len(whole.calls) == (2 if stop in ("end", "tools") else 1), "what was closed before is one"
 
@@ -574,8 +576,8 @@ def test_other_events_pass_and_the_reply_keeps_what_it_had() -> None:
     usage = Usage(7, output_tokens=3)
     block = format_call("look", {}, "json")
     given_reply = Reply(f"hi {block}", "hm", usage=usage, model="m", opaque={"dialect": "x"})
-    events = list(parse([Thought("hm"), Said(f"hi {block}"), given_reply], "json"))
-    assert events[:2] == [Thought("hm"), Said("hi ")]
+    events = list(parse([Thought("hm"), TextDelta(f"hi {block}"), given_reply], "json"))
+    assert events[:2] == [Thought("hm"), TextDelta("hi ")]
     last = events[-1]
     assert isinstance(last, Reply)
     assert (last.text, last.reasoning, last.usage, last.stop) == ("hi ", "hm", usage, "tools")
@@ -584,19 +586,23 @@ def test_other_events_pass_and_the_reply_keeps_what_it_had() -> None:
 
 def test_a_reply_that_did_not_stream_is_read_as_well() -> None:
     events = list(parse([Reply(f"hi {format_call('look', {}, 'json')}", stop="length")], "json"))
-    assert [type(event) for event in events] == [Said, Called, Reply]
+    assert [type(event) for event in events] == [TextDelta, Called, Reply]
     assert isinstance(events[-1], Reply)
     assert events[-1].stop == "length", "that it was cut is still said"
 
 
 def test_what_was_said_before_a_new_attempt_is_void() -> None:
     again = Retrying("busy", 0.0, 1)
-    events = list(parse([Said("a <tool_call>{"), again, Said("b"), Reply("b")], "json"))
-    assert events == [Said("a "), again, Said("b"), Reply("b")]
+    events = list(parse([TextDelta("a <tool_call>{"), again, TextDelta("b"), Reply("b")], "json"))
+    assert events == [TextDelta("a "), again, TextDelta("b"), Reply("b")]
 
 
 def test_a_stream_without_an_end_is_a_reply_that_was_cut() -> None:
-    assert list(parse([Said("a <tool")], "json")) == [Said("a "), Said("<tool"), Reply("a <tool", stop="cut")]
+    assert list(parse([TextDelta("a <tool")], "json")) == [
+        TextDelta("a "),
+        TextDelta("<tool"),
+        Reply("a <tool", stop="cut"),
+    ]
 
 
 def test_the_same_reply_names_its_calls_the_same_and_two_calls_differently() -> None:
@@ -749,7 +755,7 @@ def test_what_a_tool_says_stays_in_its_fence(call: str, text: str, name: str) ->
 )
 def test_time_is_linear_in_what_a_model_says(form: str, unit: str) -> None:
     def work(size: int) -> Any:
-        events: list[Event] = [Said(unit * (size // len(unit) + 1)), Reply()]
+        events: list[Event] = [TextDelta(unit * (size // len(unit) + 1)), Reply()]
         return lambda: list(parse(events, form))
 
     assert growth(work, 1500) < LINEAR
@@ -767,7 +773,7 @@ def test_time_is_linear_in_what_is_shown(unit: str) -> None:
 def test_time_is_linear_in_the_pieces_of_a_block() -> None:
     def work(size: int) -> Any:
         text = format_call("write", {"content": "words " * (size // 6)}, "json")
-        events: list[Event] = [*map(Said, text), Reply()]
+        events: list[Event] = [*map(TextDelta, text), Reply()]
         return lambda: list(parse(events, "json"))
 
     assert growth(work, 1500) < LINEAR

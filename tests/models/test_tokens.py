@@ -23,7 +23,7 @@ from drawing import few
 from growth import LINEAR, growth
 from looseleaf.base.errors import Refused
 from looseleaf.models import tokens
-from looseleaf.models.tokens import DEFAULT, VOCABULARIES, Counts, at_most, estimate, load
+from looseleaf.models.tokens import DEFAULT, VOCABULARIES, TokenCounts, at_most, estimate, load
 from tables import check_rows
 
 ANY_TEXT = st.text(st.characters(codec=None, exclude_categories=()), max_size=60)
@@ -265,7 +265,7 @@ def unloadable(_: str) -> tokens.TokenCounter:
 
 def all_in_view(path: Path, texts: list[str]) -> bool:
     try:
-        return Counts(str(path), loader=unloadable).count(texts) == exactly(texts)
+        return TokenCounts(str(path), loader=unloadable).count(texts) == exactly(texts)
     except AssertionError:
         return False
 
@@ -274,9 +274,9 @@ def all_in_view(path: Path, texts: list[str]) -> bool:
 @given(st.lists(st.lists(ANY_TEXT, max_size=6), max_size=4), st.booleans())
 def test_counts_are_those_of_the_vocabulary(tmp_path: Path, calls: list[list[str]], with_view: bool) -> None:
     path = str(tmp_path / "tokens.sqlite") if with_view else None
-    shared = Counts(path)
+    shared = TokenCounts(path)
     for texts in calls:
-        for counts in (shared, Counts(path)):
+        for counts in (shared, TokenCounts(path)):
             assert counts.count(texts) == exactly(texts)
             assert counts.exact
     shared.close()
@@ -293,18 +293,18 @@ print(json.dumps([got, counts.exact, "splintr" in sys.modules]))
 
 
 def test_a_process_that_finds_all_counts_in_the_view_loads_no_vocabulary(path: Path) -> None:
-    Counts(str(path)).count(TEXTS)
+    TokenCounts(str(path)).count(TEXTS)
     printed = run(READ, path, input=json.dumps(TEXTS))
     assert json.loads(printed) == [exactly(TEXTS), True, False]
 
 
 def test_a_quick_process_guesses_and_the_next_exact_one_fills_in(path: Path) -> None:
-    Counts(str(path)).count(TEXTS[:2])
+    TokenCounts(str(path)).count(TEXTS[:2])
     before = path.read_bytes()
     printed = run(READ, path, "quick", input=json.dumps(TEXTS))
     assert json.loads(printed) == [[*exactly(TEXTS[:2]), *map(estimate, TEXTS[2:])], False, False]
     assert path.read_bytes() == before
-    counts = Counts(str(path))
+    counts = TokenCounts(str(path))
     counts.count(TEXTS, quick=True)
     assert counts.count(TEXTS) == exactly(TEXTS)
     assert counts.exact
@@ -320,14 +320,14 @@ def test_importing_the_modules_loads_nothing_dear() -> None:
 
 
 def test_half_a_surrogate_pair_is_remembered_as_what_replaces_it(path: Path) -> None:
-    Counts(str(path)).count(["a tool said \ud800"])
+    TokenCounts(str(path)).count(["a tool said \ud800"])
     assert all_in_view(path, ["a tool said \ud800", "a tool said \ufffd"])
 
 
 def test_the_view_is_private_and_stands_alone(path: Path) -> None:
     mask = os.umask(0)
     try:
-        Counts(str(path)).count(TEXTS)
+        TokenCounts(str(path)).count(TEXTS)
     finally:
         os.umask(mask)
     assert path.stat().st_mode & 0o777 == 0o600
@@ -338,53 +338,56 @@ def test_the_view_is_private_and_stands_alone(path: Path) -> None:
 def test_vocabularies_do_not_mix(path: Path) -> None:
     text = [PROSE["Japanese"][0]]
     for name in ("o200k_base", "cl100k_base", "llama2"):
-        assert Counts(str(path), name).count(text) == [load(name)(text[0])]
+        assert TokenCounts(str(path), name).count(text) == [load(name)(text[0])]
     assert stored(path) == 3
-    assert Counts(str(path), "llama2", loader=unloadable).count(text) == [load("llama2")(text[0])]
+    assert TokenCounts(str(path), "llama2", loader=unloadable).count(text) == [load("llama2")(text[0])]
 
 
 def test_a_counter_of_ones_own(path: Path) -> None:
     def words(_: str) -> Callable[[str], int]:
         return lambda text: len(text.split())
 
-    assert Counts(str(path), "words", loader=words).count(["a b c", "d"]) == [3, 1]
-    assert Counts(str(path), "words", loader=unloadable).count(["a b c", "d"]) == [3, 1]
+    assert TokenCounts(str(path), "words", loader=words).count(["a b c", "d"]) == [3, 1]
+    assert TokenCounts(str(path), "words", loader=unloadable).count(["a b c", "d"]) == [3, 1]
 
 
 @pytest.mark.parametrize("name", ["a?b#c%41 d&mode=memory", "ä 'quoted' \\ back", b"not utf-8 \xff"])
 def test_any_path_will_do(tmp_path: Path, name: str | bytes) -> None:
     path = Path(os.fsdecode(os.path.join(os.fsencode(tmp_path), os.fsencode(name))))
-    Counts(str(path)).count(TEXTS)
+    TokenCounts(str(path)).count(TEXTS)
     assert os.listdir(tmp_path) == [path.name]
     assert all_in_view(path, TEXTS)
 
 
 def test_the_process_remembers_a_bounded_number(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tokens, "_REMEMBERED", 10)
-    counts = Counts(None)
+    counts = TokenCounts(None)
     for start in range(0, 30, 3):
         counts.count(TEXTS[start : start + 3])
         assert 3 <= len(counts._known) <= 10
 
 
 def test_a_view_that_has_grown_too_large_is_begun_anew(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    Counts(str(path)).count(TEXTS)
+    TokenCounts(str(path)).count(TEXTS)
     monkeypatch.setattr(tokens, "_LARGEST", 1)
-    assert Counts(str(path)).count([*TEXTS, "one more"]) == exactly([*TEXTS, "one more"])
+    assert TokenCounts(str(path)).count([*TEXTS, "one more"]) == exactly([*TEXTS, "one more"])
     assert stored(path) == 1
 
 
 def test_many_texts_take_time_in_proportion(path: Path) -> None:
     texts = [f"message number {i}" for i in range(16 * 100)]
-    Counts(str(path)).count(texts)
-    assert growth(lambda size: lambda: Counts(str(path), loader=unloadable).count(texts[:size]), 100) < LINEAR
+    TokenCounts(str(path)).count(texts)
+    assert (
+        growth(lambda size: lambda: TokenCounts(str(path), loader=unloadable).count(texts[:size]), 100)
+        < LINEAR
+    )
 
 
 # --- what can happen to a file -------------------------------------------------------
 
 
 def test_the_view_may_be_deleted_in_use(path: Path) -> None:
-    counts = Counts(str(path))
+    counts = TokenCounts(str(path))
     counts.count(TEXTS[:5])
     path.unlink()
     assert counts.count(TEXTS[:10]) == exactly(TEXTS[:10])
@@ -397,7 +400,7 @@ def test_the_view_may_be_deleted_in_use(path: Path) -> None:
 
 def test_a_deleted_memory_is_not_made_again(path: Path) -> None:
     gone = path.parent / "memory" / "views" / "tokens.sqlite"
-    assert Counts(str(gone)).count(TEXTS) == exactly(TEXTS)
+    assert TokenCounts(str(gone)).count(TEXTS) == exactly(TEXTS)
     assert not path.parent.exists()
 
 
@@ -406,7 +409,7 @@ def test_a_deleted_memory_is_not_made_again(path: Path) -> None:
 def test_a_damaged_view_never_gives_a_wrong_count(tmp_path: Path, data: st.DataObject) -> None:
     path = tmp_path / "tokens.sqlite"
     path.unlink(missing_ok=True)
-    Counts(str(path)).count(TEXTS)
+    TokenCounts(str(path)).count(TEXTS)
     content = bytearray(path.read_bytes())
     content = content[: data.draw(st.sampled_from([len(content), len(content), 4096, 100, 50, 0]))]
     for _ in range(data.draw(st.integers(1, 8)) if content else 0):
@@ -415,29 +418,29 @@ def test_a_damaged_view_never_gives_a_wrong_count(tmp_path: Path, data: st.DataO
         content[start : start + len(new)] = new
     path.write_bytes(content)
     for _ in range(2):
-        assert Counts(str(path)).count(TEXTS) == exactly(TEXTS)
+        assert TokenCounts(str(path)).count(TEXTS) == exactly(TEXTS)
 
 
 @pytest.mark.parametrize("content", [b"", b"not a database", bytes(8192), b"SQLite format 3\0" + bytes(5000)])
 def test_a_damaged_view_is_replaced(path: Path, content: bytes) -> None:
     path.parent.mkdir()
     path.write_bytes(content)
-    assert Counts(str(path)).count(TEXTS) == exactly(TEXTS)
+    assert TokenCounts(str(path)).count(TEXTS) == exactly(TEXTS)
     assert all_in_view(path, TEXTS)
 
 
 @pytest.mark.parametrize("word", [b"CREATE", b"counts", b"ROWID"])
 def test_a_schema_that_is_no_text_is_damage(path: Path, word: bytes) -> None:
-    Counts(str(path)).count(TEXTS)
+    TokenCounts(str(path)).count(TEXTS)
     content = path.read_bytes()
     assert word in content
     path.write_bytes(content.replace(word, b"\x80" + word[1:]))
-    assert Counts(str(path)).count(TEXTS) == exactly(TEXTS)
+    assert TokenCounts(str(path)).count(TEXTS) == exactly(TEXTS)
     assert all_in_view(path, TEXTS)
 
 
 def test_damage_that_only_a_write_meets_is_replaced(path: Path) -> None:
-    Counts(str(path)).count([f"text {i}" for i in range(2000)])
+    TokenCounts(str(path)).count([f"text {i}" for i in range(2000)])
     content = path.read_bytes()
     path.write_bytes(content[:4096] + b"\xff" * (len(content) - 4096))  # the tree's leaves, below its root
     view = tokens._View(str(path), DEFAULT)
@@ -448,13 +451,13 @@ def test_damage_that_only_a_write_meets_is_replaced(path: Path) -> None:
 
 @pytest.mark.parametrize("value", ["tokens + 1", "NULL", "'7'", "-7"])
 def test_a_number_that_was_changed_is_not_believed(path: Path, value: str) -> None:
-    Counts(str(path)).count(TEXTS)
+    TokenCounts(str(path)).count(TEXTS)
     connection = sqlite3.connect(path)
     connection.execute(f"UPDATE counts SET tokens = {value}")
     connection.commit()
     connection.close()
     assert not all_in_view(path, TEXTS)
-    assert Counts(str(path)).count(TEXTS) == exactly(TEXTS)
+    assert TokenCounts(str(path)).count(TEXTS) == exactly(TEXTS)
     assert all_in_view(path, TEXTS)
 
 
@@ -467,7 +470,7 @@ def test_a_foreign_database_is_left_alone(tmp_path: Path) -> None:
         connection.execute(schema)
         connection.close()
         before = path.read_bytes()
-        assert Counts(str(path)).count(TEXTS) == exactly(TEXTS)
+        assert TokenCounts(str(path)).count(TEXTS) == exactly(TEXTS)
         assert path.read_bytes() == before
 
     check_rows(
@@ -506,7 +509,7 @@ def test_what_is_no_file_is_neither_followed_nor_replaced(path: Path, make: Call
     path.parent.mkdir()
     make(path)
     before = {name: os.lstat(path.parent / name) for name in os.listdir(path.parent)}
-    assert Counts(str(path)).count(TEXTS) == exactly(TEXTS)
+    assert TokenCounts(str(path)).count(TEXTS) == exactly(TEXTS)
     assert {name: os.lstat(path.parent / name) for name in os.listdir(path.parent)} == before
 
 
@@ -514,7 +517,7 @@ def test_a_folder_that_is_a_link_is_not_followed(path: Path) -> None:
     elsewhere = path.parent.parent / "elsewhere"
     elsewhere.mkdir()
     path.parent.symlink_to(elsewhere)
-    assert Counts(str(path)).count(TEXTS) == exactly(TEXTS)
+    assert TokenCounts(str(path)).count(TEXTS) == exactly(TEXTS)
     assert os.listdir(elsewhere) == []
 
 
@@ -538,7 +541,7 @@ def ours() -> Iterator[Path]:
 @pytest.mark.parametrize("damaged", [False, True])
 def test_a_read_only_view_is_read_and_not_written(ours: Path, damaged: bool) -> None:
     path = ours / "tokens.sqlite"
-    Counts(str(path)).count(TEXTS[:10])
+    TokenCounts(str(path)).count(TEXTS[:10])
     if damaged:
         path.write_bytes(b"no database")
     before = path.read_bytes()
@@ -547,27 +550,27 @@ def test_a_read_only_view_is_read_and_not_written(ours: Path, damaged: bool) -> 
     with pytest.raises(PermissionError):
         path.write_bytes(b"")
     assert all_in_view(path, TEXTS[:10]) is not damaged
-    assert Counts(str(path)).count(TEXTS) == exactly(TEXTS)
-    assert Counts(str(ours / "missing.sqlite")).count(TEXTS) == exactly(TEXTS)
+    assert TokenCounts(str(path)).count(TEXTS) == exactly(TEXTS)
+    assert TokenCounts(str(ours / "missing.sqlite")).count(TEXTS) == exactly(TEXTS)
     assert path.read_bytes() == before
     assert os.listdir(ours) == [path.name]
     path.chmod(0)
-    assert Counts(str(path)).count(TEXTS) == exactly(TEXTS)
+    assert TokenCounts(str(path)).count(TEXTS) == exactly(TEXTS)
     ours.chmod(0)
-    assert Counts(str(path)).count(TEXTS) == exactly(TEXTS)
+    assert TokenCounts(str(path)).count(TEXTS) == exactly(TEXTS)
 
 
 def test_a_locked_view_is_not_waited_for(path: Path) -> None:
-    Counts(str(path)).count(TEXTS[:3])
+    TokenCounts(str(path)).count(TEXTS[:3])
     holder = sqlite3.connect(path, isolation_level=None)
     holder.execute("BEGIN EXCLUSIVE")
-    assert Counts(str(path)).count(TEXTS) == exactly(TEXTS)
+    assert TokenCounts(str(path)).count(TEXTS) == exactly(TEXTS)
     holder.execute("ROLLBACK")
     holder.execute("BEGIN IMMEDIATE")  # others may read, and not write
-    assert Counts(str(path)).count(TEXTS) == exactly(TEXTS)
+    assert TokenCounts(str(path)).count(TEXTS) == exactly(TEXTS)
     holder.close()
     assert stored(path) == 3
-    Counts(str(path)).count(TEXTS)
+    TokenCounts(str(path)).count(TEXTS)
     assert all_in_view(path, TEXTS)
 
 
@@ -599,19 +602,19 @@ def test_several_processes_write_at_once(path: Path) -> None:
     assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
     connection.close()
     shared = [f"shared {i}" for i in range(60)]
-    Counts(str(path)).count(shared)  # on a slow disk all four may have given one up
+    TokenCounts(str(path)).count(shared)  # on a slow disk all four may have given one up
     assert all_in_view(path, shared)
 
 
 def test_several_threads_count_at_once(path: Path) -> None:
-    shared = Counts(str(path))
+    shared = TokenCounts(str(path))
     wrong: list[object] = []
     barrier = threading.Barrier(8)
 
     def work(n: int) -> None:
         texts = [f"shared {i}" for i in range(20)] + [f"thread {n} {i}" for i in range(20)]
         barrier.wait()
-        for counts in (shared, Counts(str(path)), shared):
+        for counts in (shared, TokenCounts(str(path)), shared):
             for start in range(0, 40, 8):
                 some = texts[start : start + 8]
                 if (got := counts.count(some)) != exactly(some):
@@ -636,11 +639,11 @@ def test_children_of_a_busy_process_count_on(path: Path, children: int) -> None:
         turn = 0
         while not stop.is_set():
             turn += 1
-            Counts(str(path)).count([f"busy {turn} " + "x" * 20_000])
+            TokenCounts(str(path)).count([f"busy {turn} " + "x" * 20_000])
 
     thread = threading.Thread(target=busy)
     thread.start()
-    inherited = Counts(str(path))
+    inherited = TokenCounts(str(path))
     inherited.count(TEXTS[:3])
     try:
         for child in range(children):
@@ -654,7 +657,7 @@ def test_children_of_a_busy_process_count_on(path: Path, children: int) -> None:
                 signal.alarm(30)  # kills a child that hangs
                 try:
                     texts = [*TEXTS, f"child {child} " + "y" * 20_000]
-                    good = inherited.count(texts) == exactly(texts) == Counts(str(path)).count(texts)
+                    good = inherited.count(texts) == exactly(texts) == TokenCounts(str(path)).count(texts)
                     os._exit(0 if good else 1)
                 finally:
                     os._exit(2)

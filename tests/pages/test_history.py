@@ -24,7 +24,7 @@ from looseleaf.cli import main as cli
 from looseleaf.cli.output import REFUSED
 from looseleaf.log.journal import (
     NO_PAGE,
-    Broken,
+    BrokenEdit,
     Head,
     backward,
     edit_of,
@@ -77,7 +77,7 @@ def test_an_edit_of_a_lost_text_holds_the_whole_new_one(old: bytes, new: bytes) 
     edit = make_edit("id", 1.5, PATH, "person", "why", None, new, lost_base=sha256(old))
     assert (edit.base, edit.new, edit.whole, edit.removed) == (sha256(old), sha256(new), True, 0)
     assert forward(edit, b"whatever") == forward(edit, None) == new
-    with pytest.raises(Broken):
+    with pytest.raises(BrokenEdit):
         backward(edit, new)
     assert edit_of(json.loads(json.dumps(record_of(edit)))) == edit
 
@@ -85,19 +85,19 @@ def test_an_edit_of_a_lost_text_holds_the_whole_new_one(old: bytes, new: bytes) 
 def test_an_edit_that_does_not_fit_is_broken() -> None:
     edit = make_edit("id", 1.5, PATH, "person", "why", b"a\nb\n", b"a\nc\n")
     for text in (None, b"", b"a\nc\n", b"b\na\n"):
-        with pytest.raises(Broken, match="does not start from this text"):
+        with pytest.raises(BrokenEdit, match="does not start from this text"):
             forward(edit, text)
-    with pytest.raises(Broken, match="does not lead to this text"):
+    with pytest.raises(BrokenEdit, match="does not lead to this text"):
         backward(edit, b"a\nb\n")
     record = record_of(edit)
     wrong = edit_of(record | {"diff": [{"at": 7, "del": ["x\n"], "add": []}]})
-    with pytest.raises(Broken, match="does not fit"):
+    with pytest.raises(BrokenEdit, match="does not fit"):
         forward(wrong or edit, b"a\nb\n")
     wrong = edit_of(record | {"diff": [{"at": 1, "del": ["b\n"], "add": ["d\n"]}]})
-    with pytest.raises(Broken, match="does not give the text it records"):
+    with pytest.raises(BrokenEdit, match="does not give the text it records"):
         forward(wrong or edit, b"a\nb\n")
     wrong = edit_of(record | {"diff": [{"at": 1, "del": ["b\n"], "add": ["\ud800\n"]}]})
-    with pytest.raises(Broken, match="does not fit"):
+    with pytest.raises(BrokenEdit, match="does not fit"):
         forward(wrong or edit, b"a\nb\n")
 
 
@@ -140,7 +140,7 @@ def test_between_two_lost_edits_versions_are_hidden_unless_the_page_was_gone_the
     assert version(left, 0, b"5") == b"0"
     assert version(left, 3, b"5") == b"5"
     for hidden in (1, 2):
-        with pytest.raises(Broken):
+        with pytest.raises(BrokenEdit):
             version(left, hidden, b"5")
     pages = [b"0", b"1", b"2", b"3", None, b"5", b"6"]
     edits = edits_of(pages)
@@ -148,7 +148,7 @@ def test_between_two_lost_edits_versions_are_hidden_unless_the_page_was_gone_the
     assert [version(left, index, b"6") for index in range(5)] == [b"0", b"2", b"3", None, b"6"]
     pages = [b"0", b"1", b"2"]
     edits = edits_of(pages)[1:]
-    with pytest.raises(Broken, match="cannot be rebuilt"):
+    with pytest.raises(BrokenEdit, match="cannot be rebuilt"):
         version(edits, 0, b"unknown")
 
 

@@ -16,7 +16,7 @@ from looseleaf.base.errors import Unwritten
 from looseleaf.base.policy import Policy
 from looseleaf.base.values import Fact
 from looseleaf.place import entry_pages as review_page
-from looseleaf.place.entry_pages import Asked, add_waiting
+from looseleaf.place.entry_pages import ReviewResult, add_waiting
 from looseleaf.tools.toolset import call
 from placing import THEN, document_says, one, stub, tell, text_of, tool_says, values
 from scripts.place_work import open_memory
@@ -145,11 +145,11 @@ def test_what_was_asked_is_told_apart_by_what_became_of_it(
     monkeypatch.setattr(review_page, "MOST", 4)
     yes, no, late = fact(1), fact(2), fact(3)
     assert memory.review.ask(yes, "why").added == (yes.id,)
-    assert memory.review.ask(yes, "why") == Asked(waiting=(yes.id or "",))
+    assert memory.review.ask(yes, "why") == ReviewResult(waiting=(yes.id or "",))
     memory.review.ask(no, "why")
-    assert memory.review.ask(late, "why") == Asked(full=(late.id or "",))
+    assert memory.review.ask(late, "why") == ReviewResult(full=(late.id or "",))
     memory.review.reject(no.id or "")
-    assert memory.review.ask(no, "why") == Asked(rejected=(no.id or "",))
+    assert memory.review.ask(no, "why") == ReviewResult(rejected=(no.id or "",))
     assert memory.review.ask(late, "why").added == (late.id,)
     assert {each.id for each in memory.facts(status="pending")} == {yes.id, late.id}
 

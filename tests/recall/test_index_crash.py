@@ -24,7 +24,7 @@ import pytest
 import traced
 from looseleaf import Memory
 from looseleaf.index.sqlite import SqliteIndex
-from looseleaf.index.sqlite_file import Damaged
+from looseleaf.index.sqlite_file import DamagedIndex
 from looseleaf.store.read_streams import stream_files
 from placing import THEN
 from recalling import (
@@ -407,7 +407,7 @@ def test_a_damaged_file_that_cannot_be_removed_is_not_asked(
         assert index.faults() == []
 
 
-@pytest.mark.parametrize("error", [OSError("input/output error"), Damaged("malformed")])
+@pytest.mark.parametrize("error", [OSError("input/output error"), DamagedIndex("malformed")])
 def test_a_file_that_gives_out_while_it_is_asked_costs_no_answer(
     memory: Path,
     wanted: list[list[tuple[object, ...]]],

@@ -32,9 +32,9 @@ from looseleaf import Memory  # noqa: E402
 from looseleaf.base.errors import Refused  # noqa: E402
 from looseleaf.base.ids import new_id  # noqa: E402
 from looseleaf.base.messages import Trace  # noqa: E402
-from looseleaf.distill.make_entry import Write  # noqa: E402
-from looseleaf.facts.placement import Plan  # noqa: E402
-from looseleaf.place.placer import Place  # noqa: E402
+from looseleaf.distill.make_entry import EntryWriter  # noqa: E402
+from looseleaf.facts.placement import PlacePlan  # noqa: E402
+from looseleaf.place.placer import Placer  # noqa: E402
 from looseleaf.store import files  # noqa: E402
 from placing import RULES, THEN, Stub, entries, journal, pages  # noqa: E402
 from scripts import crash_work  # noqa: E402
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from looseleaf.base.messages import Material
-    from looseleaf.distill.make_entry import Made
+    from looseleaf.distill.make_entry import MadeEntry
     from looseleaf.place.placer import Placed
     from looseleaf.store.disk import Disk
 
@@ -173,24 +173,24 @@ def _doubled(memory: Memory) -> list[str]:
 
 # --- flaws -----------------------------------------------------------------------------
 
-_entry, _lines, _stretch = Place.entry, Plan._held_in, Write.stretch
+_entry, _lines, _stretch = Placer.entry, PlacePlan._held_in, EntryWriter.stretch
 
 
-def _placed_first(self: Place, entry: Any, through: Any = None, lost: Any = None) -> Placed:
+def _placed_first(self: Placer, entry: Any, through: Any = None, lost: Any = None) -> Placed:
     """That it was placed is journaled before it is done."""
     if through is not None:
         self.pass_over(str(entry.meta["agent"]), through)
     return _entry(self, entry, None, lost)
 
 
-def _left_alone(self: Plan, topic: str) -> Any:
+def _left_alone(self: PlacePlan, topic: str) -> Any:
     """A line whose fact has ended is left where a crash left it."""
     if topic not in self._held:
         self._held[topic] = self._load(topic)
     return self._held[topic]
 
 
-def _any_id(self: Write, *args: Any) -> Made:
+def _any_id(self: EntryWriter, *args: Any) -> MadeEntry:
     """An entry has another id each time it is made."""
     made = _stretch(self, *args)
     topic, _, entry = made.reference.rpartition("/")
@@ -201,15 +201,15 @@ def _any_id(self: Write, *args: Any) -> Made:
 
 FLAWS: dict[str, Callable[[], None]] = {
     "": lambda: None,
-    "placed first": lambda: setattr(Place, "entry", _placed_first),
-    "left alone": lambda: setattr(Plan, "_held_in", _left_alone),
-    "any id": lambda: setattr(Write, "stretch", _any_id),
+    "placed first": lambda: setattr(Placer, "entry", _placed_first),
+    "left alone": lambda: setattr(PlacePlan, "_held_in", _left_alone),
+    "any id": lambda: setattr(EntryWriter, "stretch", _any_id),
 }
 
 
 def mend() -> None:
     """Without any flaw again."""
-    Place.entry, Plan._held_in, Write.stretch = _entry, _lines, _stretch  # type: ignore[method-assign]
+    Placer.entry, PlacePlan._held_in, EntryWriter.stretch = _entry, _lines, _stretch  # type: ignore[method-assign]
 
 
 # --- orders ----------------------------------------------------------------------------

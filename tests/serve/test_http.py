@@ -32,7 +32,7 @@ from looseleaf.memory import Memory
 from looseleaf.serve import http
 from looseleaf.serve import http as connection
 from looseleaf.serve.token import default_path, token
-from looseleaf.tools.tool import Answer, Tool
+from looseleaf.tools.tool import Tool, ToolAnswer
 from looseleaf.tools.toolset import TOOLS
 from serving import TOKEN, Request, Served, digest, exchange, filled, serving, sound
 from tables import check_rows
@@ -323,9 +323,9 @@ def test_the_parts_of_a_request_come_in_time_or_the_connection_ends(
     whole = sound("slow").to_bytes(served.port)
     go = threading.Event()
 
-    def slow(memory: Memory, arguments: object) -> Answer:
+    def slow(memory: Memory, arguments: object) -> ToolAnswer:
         assert go.wait(60)
-        return Answer(None, {}, "slow but sure")
+        return ToolAnswer(None, {}, "slow but sure")
 
     shape = {"type": "object"}
     monkeypatch.setitem(TOOLS, "slow", Tool("slow", "Slow", "", shape, shape, slow, reads=True))

@@ -31,11 +31,11 @@ from conftest import Run
 from looseleaf.base.errors import Refused
 from looseleaf.cli.main import main
 from looseleaf.memory import Memory
-from looseleaf.memory.thread import Keeper
+from looseleaf.memory.thread import MemoryThread
 from looseleaf.serve import mcp as resources
 from looseleaf.serve import stdio
 from looseleaf.serve.mcp import server
-from looseleaf.tools.tool import Answer, Tool
+from looseleaf.tools.tool import Tool, ToolAnswer
 from looseleaf.tools.toolset import TOOLS
 from serving import ARGUMENTS, HANDSHAKES, MODERN, PAGES, TOKEN, digest, filled, serving
 
@@ -56,8 +56,8 @@ def memory(template: Path, tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def keeper(memory: Path) -> Iterator[Keeper]:
-    with Keeper(lambda: Memory(memory)) as keeper:
+def keeper(memory: Path) -> Iterator[MemoryThread]:
+    with MemoryThread(lambda: Memory(memory)) as keeper:
         yield keeper
 
 
@@ -71,7 +71,7 @@ def asked(target: Any, ask: Ask, mode: str = "auto") -> Any:
     return anyio.run(session)
 
 
-def tool(name: str, run: Callable[[Memory, Any], Answer]) -> Tool:
+def tool(name: str, run: Callable[[Memory, Any], ToolAnswer]) -> Tool:
     shape = {"type": "object"}
     return Tool(name, name, "A tool of a test.", shape, shape, run, reads=True)
 
@@ -124,7 +124,7 @@ def is_everything(told: dict[str, Any], mode: str) -> None:
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_a_client_lists_and_uses_everything_in_this_process(keeper: Keeper, mode: str) -> None:
+def test_a_client_lists_and_uses_everything_in_this_process(keeper: MemoryThread, mode: str) -> None:
     is_everything(asked(server(keeper), everything, mode), mode)
 
 
@@ -281,7 +281,7 @@ def test_a_line_that_is_no_message_is_answered_and_an_empty_one_is_not(run: Run)
     assert last["result"]["serverInfo"]["name"] == "looseleaf"
 
 
-def test_a_client_that_asks_and_does_not_read_is_not_read_from(keeper: Keeper) -> None:
+def test_a_client_that_asks_and_does_not_read_is_not_read_from(keeper: MemoryThread) -> None:
     """Also if it gives one id again and again, or takes back what it asked. Once it reads, all is answered."""
     number = 3 * stdio.UNDER_WAY
     messages = [opening(HANDSHAKES[0]), INITIALIZED]
@@ -319,7 +319,9 @@ def test_a_client_that_asks_and_does_not_read_is_not_read_from(keeper: Keeper) -
     assert answers[-1].message.id == "last"
 
 
-def test_a_client_that_goes_away_ends_the_server(keeper: Keeper, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_client_that_goes_away_ends_the_server(
+    keeper: MemoryThread, monkeypatch: pytest.MonkeyPatch
+) -> None:
     class Gone(io.BytesIO):
         def write(self, _: Any) -> int:
             raise BrokenPipeError
@@ -374,7 +376,7 @@ def test_without_the_package_a_sentence_says_which(memory: Path) -> None:
 # --- tools -----------------------------------------------------------------------------
 
 
-def test_tools_are_told_as_they_are_defined(keeper: Keeper) -> None:
+def test_tools_are_told_as_they_are_defined(keeper: MemoryThread) -> None:
     found = {tool.name: tool for tool in asked(server(keeper), Client.list_tools).tools}
     for name, tool in TOOLS.items():
         told = found[name]
@@ -386,7 +388,7 @@ def test_tools_are_told_as_they_are_defined(keeper: Keeper) -> None:
         assert hints.open_world_hint is False
 
 
-def test_a_server_that_only_reads_has_no_tool_that_writes(memory: Path, keeper: Keeper) -> None:
+def test_a_server_that_only_reads_has_no_tool_that_writes(memory: Path, keeper: MemoryThread) -> None:
     reading = server(keeper, read_only=True)
     before = digest(memory)
 
@@ -414,7 +416,7 @@ def test_a_server_that_only_reads_has_no_tool_that_writes(memory: Path, keeper: 
 )
 @pytest.mark.parametrize("mode", MODES)
 def test_what_cannot_be_done_is_an_answer_with_a_sentence(
-    memory: Path, keeper: Keeper, mode: str, name: str, arguments: dict[str, Any], sentence: str
+    memory: Path, keeper: MemoryThread, mode: str, name: str, arguments: dict[str, Any], sentence: str
 ) -> None:
     before = digest(memory)
     answer = asked(server(keeper), lambda client: client.call_tool(name, arguments), mode)
@@ -441,7 +443,7 @@ WRONG: tuple[dict[str, Any], ...] = (
 
 
 @pytest.mark.parametrize("read_only", [False, True])
-def test_every_answer_has_the_shape_of_its_tool_or_none(keeper: Keeper, read_only: bool) -> None:
+def test_every_answer_has_the_shape_of_its_tool_or_none(keeper: MemoryThread, read_only: bool) -> None:
     """Also what could not be done. Tools that write say so in their shape, too."""
     told: set[tuple[str, bool, bool]] = set()
 
@@ -462,9 +464,9 @@ def test_every_answer_has_the_shape_of_its_tool_or_none(keeper: Keeper, read_onl
 
 @pytest.mark.parametrize("mode", MODES)
 def test_a_fault_of_the_program_is_an_answer_and_the_next_call_is_served(
-    keeper: Keeper, mode: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    keeper: MemoryThread, mode: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def broken(memory: Memory, arguments: Any) -> Answer:
+    def broken(memory: Memory, arguments: Any) -> ToolAnswer:
         raise ZeroDivisionError("the secret of the program")
 
     monkeypatch.setitem(TOOLS, "broken", tool("broken", broken))
@@ -485,11 +487,11 @@ def test_a_fault_of_the_program_is_an_answer_and_the_next_call_is_served(
 
 
 def test_what_the_memory_notes_is_logged_once(
-    keeper: Keeper, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    keeper: MemoryThread, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def noting(memory: Memory, arguments: Any) -> Answer:
+    def noting(memory: Memory, arguments: Any) -> ToolAnswer:
         memory.parts.note("the disk is full")
-        return Answer(None, {}, "noted")
+        return ToolAnswer(None, {}, "noted")
 
     monkeypatch.setitem(TOOLS, "noting", tool("noting", noting))
 
@@ -505,23 +507,23 @@ def test_what_the_memory_notes_is_logged_once(
 
 
 def test_the_loop_is_not_held_up_and_no_two_calls_meet(
-    keeper: Keeper, monkeypatch: pytest.MonkeyPatch
+    keeper: MemoryThread, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begun, go = threading.Event(), threading.Event()
     inside: list[int] = []
     order: list[str] = []
 
-    def slow(memory: Memory, arguments: Any) -> Answer:
+    def slow(memory: Memory, arguments: Any) -> ToolAnswer:
         begun.set()
         inside.append(threading.get_ident())
         assert go.wait(60)
         order.append("slow")
-        return Answer(None, {}, "slow")
+        return ToolAnswer(None, {}, "slow")
 
-    def fast(memory: Memory, arguments: Any) -> Answer:
+    def fast(memory: Memory, arguments: Any) -> ToolAnswer:
         inside.append(threading.get_ident())
         order.append("fast")
-        return Answer(None, {}, "fast")
+        return ToolAnswer(None, {}, "fast")
 
     monkeypatch.setitem(TOOLS, "slow", tool("slow", slow))
     monkeypatch.setitem(TOOLS, "fast", tool("fast", fast))
@@ -542,7 +544,7 @@ def test_the_loop_is_not_held_up_and_no_two_calls_meet(
     assert inside[0] != threading.get_ident()
 
 
-def test_what_nobody_waits_for_any_more_does_not_begin(keeper: Keeper) -> None:
+def test_what_nobody_waits_for_any_more_does_not_begin(keeper: MemoryThread) -> None:
     begun, go = threading.Event(), threading.Event()
     done: list[str] = []
 
@@ -567,7 +569,7 @@ def test_what_nobody_waits_for_any_more_does_not_begin(keeper: Keeper) -> None:
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_clients_that_write_at_once_lose_nothing(memory: Path, keeper: Keeper, mode: str) -> None:
+def test_clients_that_write_at_once_lose_nothing(memory: Path, keeper: MemoryThread, mode: str) -> None:
     """One server, as over HTTP, and another program beside it."""
     shared = server(keeper)
 
@@ -602,11 +604,11 @@ def test_a_memory_that_cannot_be_opened_is_said_at_once() -> None:
         raise Refused("Nothing was opened: this is a test.")
 
     with pytest.raises(Refused, match="Nothing was opened"):
-        Keeper(refuse)
+        MemoryThread(refuse)
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_what_others_write_is_seen(memory: Path, keeper: Keeper, mode: str) -> None:
+def test_what_others_write_is_seen(memory: Path, keeper: MemoryThread, mode: str) -> None:
     async def ask(client: Client) -> None:
         async def read() -> str:
             return str((await client.read_resource("looseleaf://page/facts/work.md")).contents[0].text)
@@ -677,7 +679,9 @@ NOT_SERVED = (
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_what_has_no_address_is_refused_with_a_sentence(memory: Path, keeper: Keeper, mode: str) -> None:
+def test_what_has_no_address_is_refused_with_a_sentence(
+    memory: Path, keeper: MemoryThread, mode: str
+) -> None:
     before = digest(memory)
 
     async def ask(client: Client) -> None:
@@ -755,7 +759,7 @@ def test_a_memory_with_nothing_in_it_says_so(folder: Path) -> None:
     assert index == "# What this memory holds\n\nNothing yet.\n"
 
 
-def test_prompts_that_are_not_there_or_lack_a_word_are_sentences(keeper: Keeper) -> None:
+def test_prompts_that_are_not_there_or_lack_a_word_are_sentences(keeper: MemoryThread) -> None:
     async def ask(client: Client) -> None:
         for name, arguments in (("absent", {}), ("recall", {}), ("recall", {"query": " "})):
             with pytest.raises(MCPError, match=r"Nothing was (made|searched): "):
@@ -764,7 +768,7 @@ def test_prompts_that_are_not_there_or_lack_a_word_are_sentences(keeper: Keeper)
     asked(server(keeper), ask)
 
 
-def test_the_start_without_a_task_is_the_snapshot(memory: Path, keeper: Keeper) -> None:
+def test_the_start_without_a_task_is_the_snapshot(memory: Path, keeper: MemoryThread) -> None:
     result = asked(server(keeper), lambda client: client.get_prompt("start"))
     with Memory(memory) as open_memory:
         assert result.messages[0].content.text == open_memory.views.snapshot().text

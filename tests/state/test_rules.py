@@ -19,8 +19,8 @@ from looseleaf.state.file import carried
 from looseleaf.state.rules import (
     OPEN,
     RECENT,
-    Change,
     Room,
+    StateChange,
     compact,
     empty,
     find_blocker,
@@ -160,7 +160,7 @@ TITLES = st.lists(
 BY_CHARACTERS = Room(lambda state: len(compact(state)) // 4, 400, 120)
 
 
-def everything(change: Change) -> set[str]:
+def everything(change: StateChange) -> set[str]:
     left = [*change.settled, *change.parked, *change.done]
     there = [*change.state["decisions_recent"], *change.state["tasks_open"]]
     return {title_of(each).casefold() for each in (*left, *there)}
@@ -173,7 +173,7 @@ def test_nothing_is_lost_by_moving_and_moving_again_changes_nothing(
 ) -> None:
     room = BY_CHARACTERS
 
-    def change(state: dict[str, Any], ts: float) -> Change:
+    def change(state: dict[str, Any], ts: float) -> StateChange:
         return move(
             state,
             ts,

@@ -418,7 +418,7 @@ def test_a_store_that_takes_its_own_lines_for_hand_made_ones_would_be_found_out(
     def trusting(line: bytes) -> tuple[Record, bool]:
         try:
             return decode(line)
-        except codec.Damaged:
+        except codec.DamagedRecord:
             return decode(line.removeprefix(b" "))
 
     decode = codec.decode
@@ -431,7 +431,7 @@ def test_a_store_that_drops_a_damaged_line_whole_would_be_found_out(
     monkeypatch: pytest.MonkeyPatch, memory: Memory
 ) -> None:
     monkeypatch.setattr(
-        codec, "_salvage", lambda line, reason: iter([codec.Piece(0, len(line), None, False, reason)])
+        codec, "_salvage", lambda line, reason: iter([codec.RecordPiece(0, len(line), None, False, reason)])
     )
     with pytest.raises(AssertionError, match="more was lost"):
         sweep(memory, 150, seed=1)

@@ -32,7 +32,7 @@ values: st.SearchStrategy[Any] = st.recursive(
 objects: st.SearchStrategy[dict[str, Any]] = st.dictionaries(texts, values, min_size=1, max_size=5)
 
 
-def found(data: bytes) -> list[codec.Piece]:
+def found(data: bytes) -> list[codec.RecordPiece]:
     """The pieces of a file's bytes, as its readers see them."""
     return [piece for line in data.split(b"\n") if line for piece in codec.pieces(line)]
 
@@ -54,7 +54,7 @@ def test_a_record_comes_back_from_its_line(record: Record) -> None:
     assert line.endswith(b"}\n")
     assert line.count(b"\n") == 1
     assert codec.decode(line[:-1]) == (record, True)
-    assert list(codec.pieces(line[:-1])) == [codec.Piece(0, len(line) - 1, record, True)]
+    assert list(codec.pieces(line[:-1])) == [codec.RecordPiece(0, len(line) - 1, record, True)]
 
 
 @given(objects)
@@ -161,7 +161,7 @@ def test_a_codec_that_takes_its_own_lines_for_hand_made_ones_would_be_found_out(
     def trusting(line: bytes) -> tuple[Record, bool]:
         try:
             return decode(line)
-        except codec.Damaged:
+        except codec.DamagedRecord:
             return decode(line.removeprefix(b" "))
 
     monkeypatch.setattr(codec, "decode", trusting)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from looseleaf.tools.tool import Answer
+    from looseleaf.tools.tool import ToolAnswer
 
 PAGES = {
     "facts/tea.md": "# Tea\n\n- Likes: green tea\n- Kettle: blue\n",
@@ -32,7 +32,7 @@ def memory(place: Path) -> Iterator[Memory]:
         yield memory
 
 
-def forget(memory: Memory, what: str) -> Answer:
+def forget(memory: Memory, what: str) -> ToolAnswer:
     return call(memory, "memory_forget", {"what": what})
 
 

@@ -19,7 +19,7 @@ from looseleaf.base.policy import Policy
 from looseleaf.facts.gate import Spoken
 from looseleaf.place.guard_rules import guarded
 from looseleaf.text.lines import FOUND, is_found, undoubted
-from looseleaf.tools.tool import Answer
+from looseleaf.tools.tool import ToolAnswer
 from looseleaf.tools.toolset import TOOLS, call
 from row_folders import in_folders
 from tables import check_rows
@@ -329,7 +329,7 @@ def test_what_cannot_be_done_changes_nothing_and_says_what_to_do_next(memory: Me
 # --- what goes right -----------------------------------------------------------------------
 
 
-def done(memory: Memory, name: str, **arguments: Any) -> Answer:
+def done(memory: Memory, name: str, **arguments: Any) -> ToolAnswer:
     answer = call(memory, name, arguments)
     assert not answer.is_error, answer.text
     assert Draft202012Validator(TOOLS[name].returns).is_valid(answer.data)

@@ -38,11 +38,11 @@ from looseleaf.store import files
 from looseleaf.store.disk import Disk
 from looseleaf.store.records import to_json
 from looseleaf.transfer import export_folder as whole
-from looseleaf.transfer.export_folder import Copy, New, Tar, Whole, export_whole, private
+from looseleaf.transfer.export_folder import Copy, ExportTarget, TarWriter, Whole, export_whole, private
 from looseleaf.transfer.export_rows import _messages_of, _pair_with_past, fact_lines, message_lines
 from looseleaf.transfer.formats import detect, named
 from looseleaf.transfer.import_run import run as import_from
-from looseleaf.transfer.source import Source
+from looseleaf.transfer.source import ImportSource
 from talking import conversations, trace
 
 SMALL = Policy(segment_bytes=2_000, body_bytes=1_500)
@@ -422,7 +422,7 @@ def test_a_memory_that_never_rests_is_not_exported(filled: Path, place: Path) ->
 
     with (
         pytest.raises(Refused, match="the memory changed during all 4 attempts"),
-        New("x", str(filled)) as new,
+        ExportTarget("x", str(filled)) as new,
     ):
         exported(filled, Watched(Path(new.draft), act))
 
@@ -430,7 +430,7 @@ def test_a_memory_that_never_rests_is_not_exported(filled: Path, place: Path) ->
 
 
 def test_a_file_that_shrinks_while_it_is_packed_breaks_nothing(filled: Path, tmp_path: Path) -> None:
-    class Shrinking(Tar):
+    class Shrinking(TarWriter):
         def file(self, path: str, size: int, mtime: int, stream: BinaryIO) -> None:
             if path == "sketch.bin" and os.path.getsize(filled / path) == 256:
                 os.truncate(filled / path, 3)
@@ -469,7 +469,7 @@ def test_a_memory_that_may_only_be_read_can_be_exported(
 
 
 def draft(path: str, memory: Path, then: Callable[[], object]) -> None:
-    with New(path, str(memory)) as new:
+    with ExportTarget(path, str(memory)) as new:
         Path(new.draft).write_text("draft")
         then()
 
@@ -543,15 +543,15 @@ def test_what_was_left_and_cannot_be_removed_stops_no_export(
     for name in ("unlink", "lstat", "listdir"):
         with monkeypatch.context() as patched:
             patched.setattr(os, name, fails)
-            assert New(str(place / "x"), str(filled)).removed == []
-    assert len(New(str(place / "x"), str(filled)).removed) == 1
+            assert ExportTarget(str(place / "x"), str(filled)).removed == []
+    assert len(ExportTarget(str(place / "x"), str(filled)).removed) == 1
 
 
 def test_a_large_file_is_never_held_whole(filled: Path, tmp_path: Path) -> None:
     size = 12_000_000
     (filled / "large.bin").write_bytes(os.urandom(1000) * (size // 1000))
     with Memory(str(filled)) as memory:
-        for sink in (Tar(io.BytesIO(), "m"), Copy(str(tmp_path / "copy"))):
+        for sink in (TarWriter(io.BytesIO(), "m"), Copy(str(tmp_path / "copy"))):
             memory.pages.absorb()
             tracemalloc.start()
             export_whole(memory, sink)
@@ -636,7 +636,7 @@ def test_many_entries_are_not_all_held(folder: Path, monkeypatch: pytest.MonkeyP
             memory.record(user=f"I live in {town}. My favourite colour is the grey of {town}.")
             memory.distill()
         facts = [*memory.facts(), *memory.facts(status="superseded")]
-        held = words.Words(memory.parts, facts)
+        held = words.FactWords(memory.parts, facts)
         assert len({fact.entry_id for fact in facts}) == 2
         for fact in facts:
             assert [source.text for source in held.of(fact)] == [
@@ -867,7 +867,7 @@ def test_messages_that_are_imported_elsewhere_say_the_same(filled: Path, run: Ru
 
     with Memory(str(place / "empty"), agent="import") as memory:
         for _ in range(2):
-            with Source(place / "said.jsonl") as source:
+            with ImportSource(place / "said.jsonl") as source:
                 assert detect(source).format.NAME == "messages"
                 import_from(memory, source, named("messages"), mine=True)
         again = spoken(memory, "import")

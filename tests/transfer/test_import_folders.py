@@ -28,7 +28,7 @@ from looseleaf.transfer.formats import FORMATS, detect, named, notes
 from looseleaf.transfer.formats.basic_memory import convert_note
 from looseleaf.transfer.import_ledger import Imported
 from looseleaf.transfer.import_run import run as import_from
-from looseleaf.transfer.source import ImportClaim, ImportDocument, Source, Talk
+from looseleaf.transfer.source import ImportClaim, ImportDocument, ImportSource, Talk
 from row_folders import in_folders
 from tables import check_rows
 
@@ -55,7 +55,7 @@ FORMS = {
 def items_of(path: Path, form: str | None = None) -> tuple[list[Item], list[str]]:
     """All that a format reads of a source, talks heard to their end, and what it passes over."""
     told: list[str] = []
-    with Source(path) as source:
+    with ImportSource(path) as source:
         format_ = named(form) if form is not None else detect(source).format
         found = [
             Talk(item.key, item.title, tuple(item.said)) if isinstance(item, Talk) else item
@@ -82,7 +82,7 @@ def claims(path: Path, form: str | None = None) -> set[tuple[str, str | None, st
 
 
 def taken(memory: Memory, path: Path, *, mine: bool = False) -> Imported:
-    with Source(path) as source:
+    with ImportSource(path) as source:
         return import_from(memory, source, detect(source).format, mine=mine)
 
 
@@ -100,7 +100,7 @@ def log_of(memory: Memory) -> dict[str, bytes]:
 
 def test_a_sample_is_known_by_what_is_in_it() -> None:
     def check(name: str) -> None:
-        with Source(SAMPLES / name) as source:
+        with ImportSource(SAMPLES / name) as source:
             assert FORMS[name] == detect(source).format.NAME
         with_another_name = {named(form).NAME for form in FORMATS}
         assert with_another_name == set(FORMATS)
@@ -206,7 +206,7 @@ def test_of_several_workspaces_the_first_speaks_for_the_memory() -> None:
 def test_rules_for_agents_alone_are_no_workspace(tmp_path: Path) -> None:
     for name in ("AGENTS.md", "TOOLS.md", "README.md"):
         (tmp_path / name).write_text("# Rules\n")
-    with Source(tmp_path) as source:
+    with ImportSource(tmp_path) as source:
         assert detect(source).format.NAME == "plain"
     assert items_of(tmp_path, "openclaw") == (
         [],
@@ -451,7 +451,7 @@ def test_no_content_stops_an_import(hostile: Path, place: Path) -> None:
 
     def check(place: Path, form: str) -> None:
         for mine in (False, True):
-            with Source(hostile) as source, Memory(str(place / str(mine)), agent="import") as memory:
+            with ImportSource(hostile) as source, Memory(str(place / str(mine)), agent="import") as memory:
                 first = import_from(memory, source, named(form), mine=mine)
                 assert first.passed_over
                 before = log_of(memory)
@@ -526,7 +526,7 @@ def test_a_single_file_is_what_its_user_says(tmp_path: Path) -> None:
     (tmp_path / "y.json").write_text('{"memories": [{"memory": "Likes rye"}]}')
     assert claims(tmp_path / "y.json", "mem0") == {("user", None, "Likes rye")}
     with (
-        Source(tmp_path / "y.json") as source,
+        ImportSource(tmp_path / "y.json") as source,
         pytest.raises(Refused, match="is not known"),
     ):
         detect(source)

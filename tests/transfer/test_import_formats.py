@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from importing import SAMPLES, TALKS, conversation, export, files_of, line_of, read, zip_of
 from looseleaf.base.errors import Refused
 from looseleaf.transfer.formats import FORMATS, detect, named
-from looseleaf.transfer.source import ImportDocument, ImportMessage, Source, Talk, clip_title, time_of
+from looseleaf.transfer.source import ImportDocument, ImportMessage, ImportSource, Talk, clip_title, time_of
 from row_folders import in_folders
 from tables import check_rows
 
@@ -129,7 +129,7 @@ def said_in(path: Path, form: str) -> tuple[list[ImportMessage], list[str]]:
 
 def test_a_sample_is_known_by_what_is_in_it_and_read_whole() -> None:
     def check(sample: str) -> None:
-        with Source(SAMPLES / sample) as source:
+        with ImportSource(SAMPLES / sample) as source:
             assert TALKS[sample] == detect(source).format.NAME
         assert read(SAMPLES / sample, TALKS[sample])[1] == []
         assert whole(SAMPLES / sample, TALKS[sample]) == WHOLE[sample]
@@ -142,7 +142,7 @@ def test_a_sample_in_an_archive_says_the_same(sample: str, tmp_path: Path) -> No
     files = {f"export/{name}": data for name, data in files_of(sample).items()}
     junk = {"__MACOSX/export/._conversations.json": b"junk", "export/chat.html": b"<html>"}
     path = zip_of(tmp_path / "export.zip", {**files, **junk})
-    with Source(path) as source:
+    with ImportSource(path) as source:
         assert TALKS[sample] == detect(source).format.NAME
     assert whole(path, TALKS[sample]) == WHOLE[sample]
 
@@ -167,7 +167,7 @@ def test_a_split_export_is_read_part_by_part(tmp_path: Path) -> None:
 def test_one_conversation_alone_is_read_as_well(tmp_path: Path) -> None:
     one = tmp_path / "one.json"
     one.write_text(json.dumps(conversation("c", ("user", "alone"))), encoding="utf-8")
-    with Source(one) as source:
+    with ImportSource(one) as source:
         assert detect(source).format.NAME == "chatgpt"
     assert [each.text for each in said_in(one, "chatgpt")[0]] == ["alone"]
     claude = json.loads((SAMPLES / "claude/conversations.json").read_text(encoding="utf-8"))[0]
@@ -301,7 +301,7 @@ def test_sessions_of_two_agents_and_what_was_shown_in_them_are_kept_apart(tmp_pa
 def test_an_older_session_of_codex_is_known_too(tmp_path: Path) -> None:
     name = "sessions/2025/06/01/rollout-2025-06-01-abc.jsonl"
     (tmp_path / "rollout-old.jsonl").write_bytes((SAMPLES / "codex" / name).read_bytes())
-    with Source(tmp_path) as source:
+    with ImportSource(tmp_path) as source:
         assert detect(source).format.NAME == "codex"
     (tmp_path / "rollout-old.jsonl").write_text(
         'no json\n{"type": "message", "role": "user", "content": "x"}', "utf-8"
@@ -317,7 +317,7 @@ def test_an_older_session_of_codex_is_known_too(tmp_path: Path) -> None:
 def test_what_is_in_no_format_is_refused_with_the_names_there_are(tmp_path: Path) -> None:
     (tmp_path / "picture.png").write_bytes(b"\x89PNG")
     with (
-        Source(tmp_path) as source,
+        ImportSource(tmp_path) as source,
         pytest.raises(Refused, match=r"is not known\..*--as: chatgpt, "),
     ):
         detect(source)
@@ -331,7 +331,7 @@ def test_a_source_that_may_be_two_things_is_refused(tmp_path: Path) -> None:
             (tmp_path / name).parent.mkdir(exist_ok=True)
             (tmp_path / name).write_bytes(data)
     with (
-        Source(tmp_path) as source,
+        ImportSource(tmp_path) as source,
         pytest.raises(Refused, match=r"may be chatgpt or claude-code\. Name the format"),
     ):
         detect(source)
@@ -530,7 +530,7 @@ def test_why_a_source_is_in_no_format_is_said(tmp_path: Path) -> None:
         (long, "The first line of long.jsonl is longer than the 65,536 bytes that are looked at"),
         (bad, "Bad CRC"),
     ):
-        with Source(path) as source, pytest.raises(Refused) as refused:
+        with ImportSource(path) as source, pytest.raises(Refused) as refused:
             detect(source)
         assert why in str(refused.value)
         assert "Name it with --as" in str(refused.value)

@@ -36,7 +36,14 @@ from looseleaf.transfer import import_run as run_module
 from looseleaf.transfer import new_items as news
 from looseleaf.transfer.import_ledger import SCHEMA
 from looseleaf.transfer.import_run import run
-from looseleaf.transfer.source import BrokenArchive, ImportClaim, ImportDocument, ImportMessage, Source, Talk
+from looseleaf.transfer.source import (
+    BrokenArchive,
+    ImportClaim,
+    ImportDocument,
+    ImportMessage,
+    ImportSource,
+    Talk,
+)
 from row_folders import in_folders
 from tables import check_rows
 from wiring import untyped
@@ -433,11 +440,11 @@ def test_a_talk_that_breaks_off_gives_what_was_read_and_the_rest_later(place: Pa
 
 def test_a_source_that_breaks_off_gives_what_was_read(place: Path) -> None:
     class Breaking(Made):
-        def read(self, source: Source, note: Any) -> Any:
+        def read(self, source: ImportSource, note: Any) -> Any:
             yield talk("a", "one")
             raise BrokenArchive("it.zip was not read to its end: Bad CRC.")
 
-    with open_memory(place / "m") as memory, Source(SAMPLES / "mem0.json") as source:
+    with open_memory(place / "m") as memory, ImportSource(SAMPLES / "mem0.json") as source:
         done = run(memory, source, Breaking())  # type: ignore[arg-type]
         assert done.notes == (
             "it.zip was not read to its end: Bad CRC. The rest of the source was not read.",
@@ -470,11 +477,11 @@ def test_a_message_that_cannot_be_written_is_named_and_the_others_are_taken(plac
 
 def test_what_was_read_before_an_error_is_kept(place: Path) -> None:
     class Failing(Made):
-        def read(self, source: Source, note: Any) -> Any:
+        def read(self, source: ImportSource, note: Any) -> Any:
             yield talk("a", "one")
             raise KeyboardInterrupt
 
-    with open_memory(place / "m") as memory, Source(SAMPLES / "mem0.json") as source:
+    with open_memory(place / "m") as memory, ImportSource(SAMPLES / "mem0.json") as source:
         with pytest.raises(KeyboardInterrupt):
             run(memory, source, Failing())  # type: ignore[arg-type]
         assert [trace.content for trace in traces_of(memory)] == ["one"]

@@ -15,7 +15,7 @@ import pytest
 
 from looseleaf import Refused
 from looseleaf.transfer.formats import detect, named
-from looseleaf.transfer.source import BrokenArchive, ImportMessage, Source, Talk, refuse_memory, time_of
+from looseleaf.transfer.source import BrokenArchive, ImportMessage, ImportSource, Talk, refuse_memory, time_of
 from row_folders import in_folders
 from tables import check_rows
 
@@ -23,7 +23,7 @@ from tables import check_rows
 def read(path: Path, format_: str | None = None) -> tuple[dict[str, list[ImportMessage]], list[str]]:
     """What each talk of a source says, by its key, and what was passed over."""
     notes: list[str] = []
-    with Source(path) as source:
+    with ImportSource(path) as source:
         chosen = named(format_) if format_ is not None else detect(source).format
         items = chosen.read(source, notes.append)
         return {item.key: list(item.said) for item in items if isinstance(item, Talk)}, notes
@@ -215,10 +215,10 @@ def test_a_folder_of_sessions_is_known_behind_many_that_have_only_a_summary(tmp_
 def test_a_session_of_another_program_that_tells_of_sessions_is_not_taken_for_one(tmp_path: Path) -> None:
     told = {"type": "event_msg", "payload": {"type": "mcp_tool_call_end", "result": {"sessionId": "s"}}}
     meta = {"type": "session_meta", "payload": {"id": "a"}}
-    with Source(written(tmp_path / "rollout-1.jsonl", meta, told)) as source:
+    with ImportSource(written(tmp_path / "rollout-1.jsonl", meta, told)) as source:
         assert detect(source).format.NAME == "codex"
     long = HELLO | {"message": {"role": "user", "content": "Hello. " * 20_000}}
-    with Source(written(tmp_path / "long.jsonl", long)) as source:
+    with ImportSource(written(tmp_path / "long.jsonl", long)) as source:
         assert detect(source).format.NAME == "claude-code"
 
 
@@ -259,7 +259,7 @@ def test_a_long_talk_is_not_held_twice(tmp_path: Path) -> None:
     path = written(tmp_path / "talk.jsonl", talk)
 
     def through() -> None:
-        with Source(path) as source:
+        with ImportSource(path) as source:
             for item in named("messages").read(source, lambda _: None):
                 assert isinstance(item, Talk)
                 assert len([said.key for said in item.said]) == 2500
@@ -341,7 +341,7 @@ def test_a_day_at_the_end_of_time_is_no_number_of_milliseconds() -> None:
 def test_a_note_in_another_encoding_is_told_what_to_do(encoding: str, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_bytes("hello".encode(encoding))
     notes: list[str] = []
-    with Source(tmp_path) as source:
+    with ImportSource(tmp_path) as source:
         assert list(named("plain").read(source, notes.append)) == []
     assert notes == ["a.txt was passed over: it is UTF-16; save it as UTF-8."]
 
@@ -383,7 +383,7 @@ def test_a_size_beyond_all_files_in_a_tar_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.tar"
     path.write_bytes(bytes(head) + b"\0" * 1024)
     with pytest.raises(Refused, match="broken archive"):
-        Source(path)
+        ImportSource(path)
 
 
 def test_what_lzma_cannot_unpack_is_broken_and_the_others_are_read(tmp_path: Path) -> None:
@@ -396,7 +396,7 @@ def test_what_lzma_cannot_unpack_is_broken_and_the_others_are_read(tmp_path: Pat
     path.write_bytes(data)
     with zipfile.ZipFile(path) as archive, pytest.raises(lzma.LZMAError):
         archive.read("a.md")
-    with Source(path) as source:
+    with ImportSource(path) as source:
         assert source.read("b.md", 100) == b"fine"
         with pytest.raises(BrokenArchive, match="not read to its end"):
             source.read("a.md", 1000)
@@ -415,7 +415,7 @@ def test_a_file_without_a_name_is_passed_over(kind: str, tmp_path: Path) -> None
                 info = tarfile.TarInfo(name)
                 info.size = 4
                 packed.addfile(info, io.BytesIO(b"fine"))
-    with Source(path) as source:
+    with ImportSource(path) as source:
         assert source.names() == ("b.md",)
         assert source.notes == ["'' was passed over: the name is empty."]
 
@@ -427,7 +427,7 @@ def test_a_time_of_no_world_in_an_archive_is_none(time: str, tmp_path: Path) -> 
         info = tarfile.TarInfo("a.md")
         info.size, info.pax_headers = 6, {"mtime": time}
         archive.addfile(info, io.BytesIO(b"hello\n"))
-    with Source(path) as source:
+    with ImportSource(path) as source:
         assert source.modified("a.md") is None
 
 
@@ -437,7 +437,7 @@ def test_a_path_that_is_empty_is_not_the_folder_one_stands_in(
     (tmp_path / "a.md").write_text("hello\n")
     monkeypatch.chdir(tmp_path)
     with pytest.raises(Refused, match="the path is empty"):
-        Source("")
+        ImportSource("")
 
 
 def test_a_file_that_fails_when_it_is_read_is_refused(
@@ -450,13 +450,13 @@ def test_a_file_that_fails_when_it_is_read_is_refused(
     failing = Failing()
     monkeypatch.setattr("looseleaf.transfer.archives._open_regular", lambda _: failing)
     with pytest.raises(Refused, match=r"cannot be read \(Input/output error\)"):
-        Source(tmp_path / "a.jsonl")
+        ImportSource(tmp_path / "a.jsonl")
     assert failing.closed
 
 
 def test_a_file_that_is_gone_meanwhile_has_no_time(tmp_path: Path) -> None:
     path = written(tmp_path / "s.jsonl", HELLO)
-    with Source(tmp_path) as source:
+    with ImportSource(tmp_path) as source:
         path.unlink()
         assert source.modified("s.jsonl") is None
         assert list(named("claude-code").read(source, lambda _: None)) != []
@@ -465,13 +465,13 @@ def test_a_file_that_is_gone_meanwhile_has_no_time(tmp_path: Path) -> None:
 def test_a_memory_among_notes_is_named(tmp_path: Path) -> None:
     written(tmp_path / "notes" / "inner" / "log" / "journal.jsonl")
     with (
-        Source(tmp_path / "notes") as source,
+        ImportSource(tmp_path / "notes") as source,
         pytest.raises(Refused, match="is already a looseleaf memory"),
     ):
         refuse_memory(source)
     (tmp_path / "notes" / "a.md").write_text("hello\n")
     with (
-        Source(tmp_path / "notes") as source,
+        ImportSource(tmp_path / "notes") as source,
         pytest.raises(Refused, match=r"contains a looseleaf memory \(.*inner\)"),
     ):
         refuse_memory(source)

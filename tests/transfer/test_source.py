@@ -21,7 +21,7 @@ from growth import LINEAR, growth
 from importing import tar_of, zip_of
 from looseleaf.base.errors import Refused
 from looseleaf.transfer import archives as packs
-from looseleaf.transfer.source import BrokenArchive, Source
+from looseleaf.transfer.source import BrokenArchive, ImportSource
 from row_folders import in_folders
 from tables import check_rows
 
@@ -40,7 +40,7 @@ EVIL = (
 
 def look(path: Path) -> tuple[dict[str, bytes], list[str]]:
     """All files of a source, read whole, and what was passed over."""
-    with Source(path) as source:
+    with ImportSource(path) as source:
         found = {name: source.read(name, 1 << 20) or b"" for name in source.names()}
         assert all(source.size(name) == len(data) for name, data in found.items())
         assert all(name in source for name in found)
@@ -59,7 +59,7 @@ def test_every_kind_gives_the_same_files(kind: str, tmp_path: Path) -> None:
     else:
         tar_of(path, {f"./{name}": data for name, data in GOOD.items()})
     assert look(path) == (GOOD, [])
-    with Source(path) as source:
+    with ImportSource(path) as source:
         assert source.kind == kind.partition(".")[0]
         assert source.read("notes/a.md", 2) is None
         assert source.head("notes/a.md", 2) == b"on"
@@ -155,7 +155,7 @@ def test_a_folder_is_not_left_through_a_link(tmp_path: Path) -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="needs links and pipes")
 def test_a_file_that_became_a_link_meanwhile_is_not_read(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("a", encoding="utf-8")
-    with Source(tmp_path) as source:
+    with ImportSource(tmp_path) as source:
         (tmp_path / "a.md").unlink()
         (tmp_path / "a.md").symlink_to("/etc/passwd")
         with pytest.raises(BrokenArchive, match=r"a\.md was not read"):
@@ -168,7 +168,7 @@ def test_a_pipe_is_no_source(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     for name in ("pipe", "nothing", "\0"):
         with pytest.raises(Refused, match=r"Nothing was imported: .* cannot be read"):
-            Source(tmp_path / name if name != "\0" else f"{tmp_path}/\0")
+            ImportSource(tmp_path / name if name != "\0" else f"{tmp_path}/\0")
 
 
 def test_what_is_no_file_in_a_tar_is_passed_over(tmp_path: Path) -> None:
@@ -224,7 +224,7 @@ def test_a_zip_of_many_files_that_unpacks_to_far_too_much_is_refused(
     monkeypatch.setattr(packs, "HARMLESS", 100_000)
     many = zip_of(tmp_path / "it.zip", {f"{number}.json": b" " * 99_000 for number in range(30)})
     with pytest.raises(Refused, match="unpacks to far more than its size"):
-        Source(many)
+        ImportSource(many)
     few = zip_of(tmp_path / "few.zip", {"1.json": b" " * 99_000})
     assert len(look(few)[0]) == 1
 
@@ -240,7 +240,7 @@ def test_a_zip_that_lies_about_a_size_gives_no_more_than_it_says(tmp_path: Path)
     path = zip_of(tmp_path / "it.zip", {"lie.json": b" " * 1_000_000})
     data = path.read_bytes().replace(struct.pack("<I", 1_000_000), struct.pack("<I", 1000))
     path.write_bytes(data)
-    with Source(path) as source:
+    with ImportSource(path) as source:
         assert len(source.head("lie.json")) <= 1000
         with (
             pytest.raises(BrokenArchive, match="was not read to its end: Bad CRC"),
@@ -255,7 +255,7 @@ def test_a_tar_that_unpacks_to_far_too_much_is_refused(
     monkeypatch.setattr(packs, "HARMLESS", 100_000)
     path = tar_of(tmp_path / "it.tar.gz", {"bomb": b" " * 5_000_000, "after": b""})
     with pytest.raises(Refused, match="unpacks to far more than its size"):
-        Source(path)
+        ImportSource(path)
 
 
 def test_a_name_of_many_megabytes_in_a_tar_is_refused(tmp_path: Path) -> None:
@@ -263,7 +263,7 @@ def test_a_name_of_many_megabytes_in_a_tar_is_refused(tmp_path: Path) -> None:
     header.type, header.size = tarfile.GNUTYPE_LONGNAME, 1 << 34
     (tmp_path / "it.tar").write_bytes(header.tobuf(tarfile.GNU_FORMAT) + b"\0" * 4096)
     with pytest.raises(Refused, match=r"is a broken archive \(a name in it is longer than 16 MB\)"):
-        Source(tmp_path / "it.tar")
+        ImportSource(tmp_path / "it.tar")
 
 
 @pytest.mark.parametrize("kind", ["folder", "zip", "tar"])
@@ -278,7 +278,7 @@ def test_too_many_files_are_refused(kind: str, tmp_path: Path, monkeypatch: pyte
     else:
         (zip_of if kind == "zip" else tar_of)(path, files)
     with pytest.raises(Refused, match=r"has more than 20 files\. Import a part of it"):
-        Source(path)
+        ImportSource(path)
 
 
 def zip_of_names(count: int, *, zip64: bool) -> bytes:
@@ -302,7 +302,7 @@ def test_a_million_entries_are_refused_before_they_are_listed(zip64: bool, tmp_p
     path = tmp_path / "it.zip"
     made = zip_of_names(10, zip64=zip64)
     path.write_bytes(made)
-    with Source(path) as source:  # what is made by hand is a zip
+    with ImportSource(path) as source:  # what is made by hand is a zip
         assert len(source.names()) == 10
     few = zip_of_names(20_000, zip64=zip64)
     million = few[:31] + few[31 : 31 + 54 * 20_000] * 75
@@ -320,7 +320,7 @@ def test_a_million_entries_are_refused_before_they_are_listed(zip64: bool, tmp_p
         tail = tail[:8] + struct.pack("<HHII", 0xFFFF, 0xFFFF, size, 31) + tail[20:]
     path.write_bytes(million + tail)
     with pytest.raises(Refused, match="has more than 200,000 files"):
-        Source(path)
+        ImportSource(path)
 
 
 # --- broken --------------------------------------------------------------------------------------
@@ -344,7 +344,7 @@ def test_a_damaged_file_is_broken_and_the_others_are_read(tmp_path: Path) -> Non
     data = bytearray(path.read_bytes())
     data[100:140] = b"\0" * 40
     path.write_bytes(data)
-    with Source(path) as source:
+    with ImportSource(path) as source:
         assert source.read("ok.md", 10) == b"ok"
         with pytest.raises(BrokenArchive, match=r"it\.zip: bad\.md was not read to its end"):
             source.read("bad.md", 10_000)
@@ -356,7 +356,7 @@ def test_a_packing_that_is_not_known_is_broken(tmp_path: Path) -> None:
     for mark, at in ((b"PK\x03\x04", 8), (b"PK\x01\x02", 10)):
         data[data.index(mark) + at] = 97
     path.write_bytes(data)
-    with Source(path) as source, pytest.raises(BrokenArchive, match=r"a\.md was not read"):
+    with ImportSource(path) as source, pytest.raises(BrokenArchive, match=r"a\.md was not read"):
         source.open("a.md")
 
 
@@ -364,14 +364,14 @@ def test_a_packing_that_is_not_known_is_broken(tmp_path: Path) -> None:
 def test_other_packings_are_refused_with_the_next_step(head: bytes, tmp_path: Path) -> None:
     (tmp_path / "it").write_bytes(head + b"\0" * 600)
     with pytest.raises(Refused, match=r"the packing of .* is not supported\. Unpack it"):
-        Source(tmp_path / "it")
+        ImportSource(tmp_path / "it")
 
 
 def test_a_broken_archive_is_refused(tmp_path: Path) -> None:
     def check(tmp_path: Path, data: bytes) -> None:
         (tmp_path / "it").write_bytes(data)
         with pytest.raises(Refused, match="is a broken archive"):
-            Source(tmp_path / "it")
+            ImportSource(tmp_path / "it")
 
     check_rows(
         check,

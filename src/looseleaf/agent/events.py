@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     End = Literal["end", "steps", "length", "refused"]
     """Why a run ended: with an answer, at the step limit, or as its last reply did."""
 
-    Recorded: TypeAlias = "UserMessage | Answered | ToolCalled | ToolReturned"
+    Recorded: TypeAlias = "UserMessage | AnswerEvent | ToolCalled | ToolReturned"
     Event: TypeAlias = (
-        "Recorded | Prompted | Compacted | Interrupted | Failed | Reflected | Done "
-        "| reply.Said | reply.Thought | reply.Repaired | reply.Retrying"
+        "Recorded | Prompted | Compacted | Interrupted | FailedEvent | Reflected | Done "
+        "| reply.TextDelta | reply.Thought | reply.Repaired | reply.Retrying"
     )
     _R = TypeVar("_R", bound=Recorded)
 else:
@@ -57,7 +57,7 @@ class Prompted:
 
 
 @frozen
-class Answered:
+class AnswerEvent:
     """The model's answer: words, calls or both. `reply.stop` is `cut` if it was cut short."""
 
     reply: Reply
@@ -97,7 +97,7 @@ class Interrupted:
 
 
 @frozen
-class Failed:
+class FailedEvent:
     """A model that could not be asked or did not answer: one sentence for the user. Earlier talk is recorded."""
 
     sentence: str
@@ -153,7 +153,7 @@ class Ingest:
             media = {"images": event.images, "audio": event.audio, "video": event.video}
             given = media if any(media.values()) else None
             self.turn = memory.record(user=event.text, media=given).turn_id
-        elif isinstance(event, Answered):
+        elif isinstance(event, AnswerEvent):
             self._record_answer(event.reply)
         elif isinstance(event, ToolCalled):
             call = event.call
@@ -217,7 +217,7 @@ class Processors:
             self._memory.process(ToolReturned(returned.call, error=failed, is_own=returned.is_own))
 
 
-class Recorder:
+class RunRecorder:
     """Records a run, however it ends: every recorded call gets a result, and events that the log could not take are
     kept and recorded before the next run."""
 
@@ -230,13 +230,13 @@ class Recorder:
         """Results of calls whose wait is over."""
         self._open: dict[str, ToolReturned] = {}
         """Recorded calls, and the result to record if no other comes."""
-        self._unrecorded: list[Answered] = []
+        self._unrecorded: list[AnswerEvent] = []
 
-    def record_answer(self, reply: Reply) -> Answered:
+    def record_answer(self, reply: Reply) -> AnswerEvent:
         try:
-            return self.process(Answered(reply))
+            return self.process(AnswerEvent(reply))
         except Refused:  # the log is not writable now; tried again before the next run
-            self._unrecorded.append(Answered(reply))
+            self._unrecorded.append(AnswerEvent(reply))
             raise
 
     def record_call(self, call: ToolCallSpec) -> ToolCalled:

@@ -8,14 +8,14 @@ custom processors and models are raised to the caller, and leave nothing open).
 from __future__ import annotations
 
 from looseleaf.agent.events import (
-    Answered,
+    AnswerEvent,
     Compacted,
     Done,
-    Failed,
+    FailedEvent,
     Interrupted,
     Prompted,
-    Recorder,
     Reflected,
+    RunRecorder,
     ToolReturned,
     UserMessage,
 )
@@ -28,10 +28,10 @@ from looseleaf.agent.request import (
     check_media,
 )
 from looseleaf.agent.tool_runner import Hands, Running, hand, memory_hands, writable
-from looseleaf.base.errors import Cancelled, ModelFailed, Refused, TooLong
+from looseleaf.base.errors import Cancelled, ModelFailed, PromptTooLong, Refused
 from looseleaf.base.ids import new_id
 from looseleaf.base.messages import ToolCallSpec
-from looseleaf.base.replies import Called, Reply, Retrying, Said, Thought, Usage
+from looseleaf.base.replies import Called, Reply, Retrying, TextDelta, Thought, Usage
 from looseleaf.models.costs import CallCosts
 from looseleaf.models.partial_reply import add_usage
 
@@ -42,8 +42,8 @@ if TYPE_CHECKING:
 
     from looseleaf.agent.events import Event, Processor
     from looseleaf.agent.request import Request
-    from looseleaf.agent.tool_runner import Hand
-    from looseleaf.base.replies import Flag, Model
+    from looseleaf.agent.tool_runner import OfferedTool
+    from looseleaf.base.replies import CancelFlag, Model
     from looseleaf.memory import Memory
     from looseleaf.place.placer import Placed
 
@@ -84,7 +84,7 @@ class Agent:
         self,
         memory: Memory,
         model: Model,
-        tools: Sequence[Callable[..., Any] | Hand] = (),
+        tools: Sequence[Callable[..., Any] | OfferedTool] = (),
         *,
         memory_tools: bool = True,
         processors: Sequence[Processor] = (),
@@ -103,7 +103,7 @@ class Agent:
         self.memory = memory
         self.model = model
         self._hands = Hands([*map(hand, tools), *(memory_hands(memory) if memory_tools else ())])
-        self._recorder = Recorder(memory, processors)
+        self._recorder = RunRecorder(memory, processors)
         self._requests = Requests(memory, model, self._hands.specs, goes_on)
         self._steps = policy.agent_steps if steps is None else steps
         self._tool_seconds = policy.tool_seconds if tool_seconds is None else tool_seconds
@@ -151,7 +151,7 @@ class Agent:
         reflect on or the reflector fails."""
         return self._reflect(None)
 
-    def _reflect(self, cancel: Flag | None) -> list[Placed]:
+    def _reflect(self, cancel: CancelFlag | None) -> list[Placed]:
         from looseleaf.agent.reflector import Reflector
 
         return self.memory.distill(distiller=Reflector(self.memory, self.model, cancel=cancel))
@@ -169,7 +169,7 @@ class Agent:
             if _is_abandoned(refused):  # the caller is gone: note it instead
                 self.memory.parts.note(str(refused))
                 return
-            yield Failed(str(refused))
+            yield FailedEvent(str(refused))
         finally:
             self._running = None
             self._alone.release()
@@ -190,7 +190,9 @@ class Agent:
                     yield Interrupted(self._why)
                     return
             elif not reply.text.strip():
-                yield Failed(_SILENT.get(reply.stop, "The model said nothing. Ask again, or in other words."))
+                yield FailedEvent(
+                    _SILENT.get(reply.stop, "The model said nothing. Ask again, or in other words.")
+                )
                 return
             if step == self._steps or not reply.calls:
                 stop = (
@@ -218,9 +220,9 @@ class Agent:
             yield Prompted(step, request.manifest)
             try:
                 return (yield from self._stream_reply(request))
-            except TooLong as too_long:
+            except PromptTooLong as too_long:
                 if most is not None:
-                    yield Failed(str(too_long))
+                    yield FailedEvent(str(too_long))
                     return None
                 most = int(_RETRY_PART * request.manifest.total_tokens)
                 self.memory.window.request_compaction()
@@ -242,7 +244,7 @@ class Agent:
                 if isinstance(event, Reply):
                     reply = event
                     continue
-                if isinstance(event, Said):
+                if isinstance(event, TextDelta):
                     said.append(event.text)
                 elif isinstance(event, Thought):
                     thought.append(event.text)
@@ -255,7 +257,7 @@ class Agent:
         finally:
             if reply is None and "".join(said).strip():
                 cut = Reply("".join(said), "".join(thought), stop="cut", model=self.model.name)
-                self._recorder.process(Answered(cut))
+                self._recorder.process(AnswerEvent(cut))
             close = getattr(stream, "close", None)
             if close is not None:
                 close()

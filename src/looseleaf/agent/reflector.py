@@ -10,14 +10,14 @@ from __future__ import annotations
 import re
 
 from looseleaf.agent.page_copy import Overlay
-from looseleaf.agent.tool_runner import Hand, Hands
+from looseleaf.agent.tool_runner import Hands, OfferedTool
 from looseleaf.base.errors import Refused
 from looseleaf.base.immutable import frozen
 from looseleaf.base.messages import NOTED, Distilled, Message, ToolCallPayload, ToolResultPayload
 from looseleaf.base.origins import RECALLED, is_own
 from looseleaf.base.paths import PROFILE
 from looseleaf.base.replies import ToolSpec
-from looseleaf.distill.material import Transcript, clipped
+from looseleaf.distill.material import ModelTranscript, clipped
 from looseleaf.distill.material import pieces as in_pieces
 from looseleaf.distill.model import NOTHING, Bill, size_of
 from looseleaf.distill.rules import Rules, estimate
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from looseleaf.base.messages import Material, Trace
-    from looseleaf.base.replies import Extension, Flag, Model, Reply
+    from looseleaf.base.replies import CancelFlag, Extension, Model, Reply
     from looseleaf.memory import Memory
 
 VERSION = 1
@@ -89,7 +89,7 @@ class Reflector:
         steps: int | None = None,
         tokens: int | None = None,
         extensions: Sequence[Extension] | None = None,
-        cancel: Flag | None = None,
+        cancel: CancelFlag | None = None,
     ) -> None:
         self.name = f"reflector/{model.name}/{VERSION}"
         self._memory = memory
@@ -102,7 +102,7 @@ class Reflector:
 
     def distill(self, material: Material, tokens: int) -> Distilled:
         by_rules = Rules().distill(material, tokens)
-        transcript = Transcript(material.traces(), self._memory.policy.trim_chars)
+        transcript = ModelTranscript(material.traces(), self._memory.policy.trim_chars)
         if is_trivial(transcript.traces) or not transcript.lines:
             return _replace_fields(by_rules, summary=by_rules.summary or NOTHING)
         room = max(self._tokens // _PART // 2, _LEAST_ROOM)
@@ -154,7 +154,7 @@ class Reflector:
 class _AnyFlag:
     """A flag that is set as soon as one of several is."""
 
-    def __init__(self, *flags: Flag | None) -> None:
+    def __init__(self, *flags: CancelFlag | None) -> None:
         self._flags = [flag for flag in flags if flag is not None]
 
     def is_set(self) -> bool:
@@ -170,9 +170,12 @@ class _Reflection:
     summary: str
 
 
-def _page_hands(overlay: Overlay) -> list[Hand]:
+def _page_hands(overlay: Overlay) -> list[OfferedTool]:
     runs = ((READ, overlay.read), (WRITE, overlay.write), (PATCH, overlay.patch), (APPEND, overlay.append))
-    return [Hand(ToolSpec(tool.name, tool.description, tool.parameters), run, own=True) for tool, run in runs]
+    return [
+        OfferedTool(ToolSpec(tool.name, tool.description, tool.parameters), run, own=True)
+        for tool, run in runs
+    ]
 
 
 def _run_calls(reply: Reply, hands: Hands) -> Iterator[Message]:
@@ -201,7 +204,7 @@ def _month(traces: Sequence[Trace]) -> str:
 # --- what is known ---------------------------------------------------------------------
 
 
-def _describe_pages(memory: Memory, room: int, transcript: Transcript) -> tuple[str, str]:
+def _describe_pages(memory: Memory, room: int, transcript: ModelTranscript) -> tuple[str, str]:
     """Return the fact pages, whole if they fit, else their summaries; and the episodes, newest first."""
     paths = memory.pages.list()
     facts = [path for path in paths if path == PROFILE or path.startswith("facts/")]
@@ -220,7 +223,7 @@ def _describe_pages(memory: Memory, room: int, transcript: Transcript) -> tuple[
     return "\n\n".join(told), _episodes(memory, paths, room // 4, transcript)
 
 
-def _episodes(memory: Memory, paths: Sequence[str], room: int, transcript: Transcript) -> str:
+def _episodes(memory: Memory, paths: Sequence[str], room: int, transcript: ModelTranscript) -> str:
     months = sorted((path for path in paths if path.startswith("episodes/")), reverse=True)
     lines: list[str] = []
     for path, text in zip(months, memory.parts.pages.texts(months), strict=True):

@@ -40,7 +40,7 @@ _BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*"|[][{}]')
 class Hands:
     """The tools of an agent, by name."""
 
-    def __init__(self, hands: Sequence[Hand]) -> None:
+    def __init__(self, hands: Sequence[OfferedTool]) -> None:
         self._hands = {each.name: each for each in hands}
         if len(self._hands) < len(hands):
             names = [each.name for each in hands]
@@ -93,7 +93,7 @@ class Hands:
             return f"Nothing was done: {wrong}. Call it again as its schema says."
         return None
 
-    def _validator(self, hand: Hand) -> Any:
+    def _validator(self, hand: OfferedTool) -> Any:
         if hand.name not in self._validators:
             from jsonschema_rs import Draft202012Validator
 
@@ -212,7 +212,7 @@ def _error_text(error: BaseException) -> str:
 
 
 @frozen
-class Hand:
+class OfferedTool:
     """A function with the schema that a model sees. `run(**arguments)` returns the result, or raises. `own`: a tool of
     the memory, which runs in the agent's thread and whose answer is no news."""
 
@@ -225,15 +225,15 @@ class Hand:
         return self.spec.name
 
 
-def hand(given: Callable[..., Any] | Hand) -> Hand:
-    """Return a given tool as a `Hand`."""
-    if isinstance(given, Hand):
+def hand(given: Callable[..., Any] | OfferedTool) -> OfferedTool:
+    """Return a given tool as a `OfferedTool`."""
+    if isinstance(given, OfferedTool):
         return given
     if not str(getattr(given, "__name__", "")).isidentifier() or not callable(given):
         raise Refused(
             f"No agent was made: {given!r} is not a tool. Give a function with a name, or a Hand with a schema."
         )
-    return Hand(ToolSpec(given.__name__, _description(given), schema_of(given)), given)
+    return OfferedTool(ToolSpec(given.__name__, _description(given), schema_of(given)), given)
 
 
 def _description(function: Callable[..., Any]) -> str:
@@ -295,12 +295,12 @@ def _type_schema(hint: Any) -> dict[str, Any]:
     return {"type": _PLAIN[hint]} if hint in _PLAIN else {}
 
 
-def memory_hands(memory: Memory) -> list[Hand]:
+def memory_hands(memory: Memory) -> list[OfferedTool]:
     """Return the memory's own tools."""
     from looseleaf.tools.toolset import TOOLS
 
     return [
-        Hand(
+        OfferedTool(
             ToolSpec(each.name, each.description, each.parameters),
             partial(_call_memory_tool, memory, each.name),
             own=True,

@@ -109,7 +109,7 @@ class ModelFailed(Refused):
     """A model call without an answer. The message says why and what to do next."""
 
 
-class TooLong(ModelFailed):
+class PromptTooLong(ModelFailed):
     """A prompt that the provider reports as too long for the model."""
 
 
@@ -117,5 +117,5 @@ class Cancelled(ModelFailed):
     """A call that the caller cancelled."""
 
 
-class CeilingReached(Refused):
+class SpendingLimit(Refused):
     """A model call over today's spending limit."""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     Stop = Literal["end", "tools", "length", "refused", "cut"]
     """Why a reply ended: by itself, for its calls, at its limit of tokens, by the provider's filter, or cut short."""
-    Event: TypeAlias = "Said | Thought | Called | Repaired | Retrying | Reply"
+    Event: TypeAlias = "TextDelta | Thought | Called | Repaired | Retrying | Reply"
 else:
     Protocol = object
 
@@ -55,7 +55,7 @@ class Usage:
 
 
 @frozen
-class Said:
+class TextDelta:
     """A piece of the answer."""
 
     text: str
@@ -109,7 +109,7 @@ class Reply:
 # --- models ----------------------------------------------------------------------------
 
 
-class Flag(Protocol):
+class CancelFlag(Protocol):
     """A flag that can be set, such as `threading.Event`."""
 
     def is_set(self) -> bool: ...
@@ -121,7 +121,7 @@ class Model(Protocol):
     `name` is the provider's name for it; `dialect` the shape of its requests.
 
     Options that every model takes: `max_tokens`, `temperature`, `schema` (a JSON Schema for the answer),
-    `effort` (how much to think: low, medium, high), `seconds` (the time limit of one attempt), `cancel` (a `Flag`
+    `effort` (how much to think: low, medium, high), `seconds` (the time limit of one attempt), `cancel` (a `CancelFlag`
     that ends the call), `purpose` (`chat`, `distill`, `reflect`), `extensions` (for this call, besides the model's
     own), `extra` (members of the payload, as the provider names them).
     """

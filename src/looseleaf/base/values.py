@@ -109,7 +109,7 @@ class Stat:
 
 
 @frozen
-class Line:
+class LogLine:
     """One record of a log and its position; `end` is where the next one begins."""
 
     record: Record

@@ -6,7 +6,7 @@ import re
 import sys
 from contextlib import closing
 
-from looseleaf.agent.events import Answered, Done, Failed, Interrupted, Prompted, UserMessage
+from looseleaf.agent.events import AnswerEvent, Done, FailedEvent, Interrupted, Prompted, UserMessage
 from looseleaf.base.errors import Refused
 from looseleaf.cli.chat_commands import Sitting, run_command
 from looseleaf.cli.chat_faces import Pipe
@@ -126,7 +126,7 @@ class Chat:
                     status.hear(event)
                     if isinstance(event, UserMessage):
                         is_kept = True
-                    elif isinstance(event, Failed):
+                    elif isinstance(event, FailedEvent):
                         self._code = PROBLEMS
                         self._failed += 1
                         if is_kept:
@@ -269,7 +269,7 @@ class Status:
     def hear(self, event: Event) -> None:
         if isinstance(event, Prompted):
             self._prompt = event.manifest.total_tokens
-        elif isinstance(event, Answered):
+        elif isinstance(event, AnswerEvent):
             reply, model = event.reply, self._model
             self._prompt = reply.usage.prompt_tokens or self._prompt
             cost = self._memory.costs.cost_of(

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 import sys
 
-from looseleaf.agent.events import Answered, Compacted, Done, Failed, Interrupted, ToolReturned
-from looseleaf.base.replies import Repaired, Retrying, Said
+from looseleaf.agent.events import AnswerEvent, Compacted, Done, FailedEvent, Interrupted, ToolReturned
+from looseleaf.base.replies import Repaired, Retrying, TextDelta
 from looseleaf.cli.output import clipped, harmless, hung
 
 TYPE_CHECKING = False
@@ -56,7 +56,7 @@ def event_line(event: Event, *, has_text: bool = False) -> str | None:
             cause = why.removesuffix(_VOID)
             void = _VOID if has_text or cause != why else ""
             return f"Asking again in {seconds:.0f} s (attempt {attempt}): {clipped(cause).rstrip('.')}.{void}"
-        case Repaired(sentence) | Failed(sentence):
+        case Repaired(sentence) | FailedEvent(sentence):
             return sentence
         case Compacted(loss):
             return f"The window was compacted.\n  {hung(loss.text, 2)}"
@@ -103,13 +103,13 @@ class Pipe:
     def hear(self, event: Event) -> None:
         line = event_line(event, has_text=bool(self._heard))
         match event:
-            case Said(text):
+            case TextDelta(text):
                 self._heard.append(text)
             case Retrying():
                 self._heard.clear()
-            case Answered(reply):
+            case AnswerEvent(reply):
                 self._answer(reply.text)
-            case Interrupted() | Failed():
+            case Interrupted() | FailedEvent():
                 self._answer("".join(self._heard))
         if line is not None:
             self.tell(line)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 import time
 
-from looseleaf.agent.events import Answered, Done, Failed, Interrupted, Prompted, ToolCalled
+from looseleaf.agent.events import AnswerEvent, Done, FailedEvent, Interrupted, Prompted, ToolCalled
 from looseleaf.base.immutable import frozen
-from looseleaf.base.replies import Retrying, Said, Thought
+from looseleaf.base.replies import Retrying, TextDelta, Thought
 from looseleaf.cli.chat_commands import COMMANDS
 from looseleaf.cli.chat_faces import event_line
 from looseleaf.cli.output import clipped, harmless, plain
@@ -299,7 +299,7 @@ class Terminal:
     def hear(self, event: Event) -> None:
         line = event_line(event, has_text=self._has_text)
         match event:
-            case Said(text):
+            case TextDelta(text):
                 self._has_text = True
                 if not self._shown.feed(text):
                     self._show_progress(f"writing, {self._shown.waiting:,} characters")
@@ -314,10 +314,10 @@ class Terminal:
                 self._has_text = False
                 self._clear()
                 self._shown.drop()
-            case Answered() | Interrupted() | Failed() | Done():
+            case AnswerEvent() | Interrupted() | FailedEvent() | Done():
                 self._end_answer()
         if line is not None:
-            self._print(line, "" if isinstance(event, Failed) else "dim")
+            self._print(line, "" if isinstance(event, FailedEvent) else "dim")
 
     def tell(self, text: str) -> None:
         self._print(text, "dim")

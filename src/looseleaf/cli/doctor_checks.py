@@ -322,7 +322,7 @@ def _holder(fd: int) -> str:
 
 
 def index(path: str, agent: str) -> Finding:
-    from looseleaf.index.sqlite_file import Damaged
+    from looseleaf.index.sqlite_file import DamagedIndex
     from looseleaf.memory import Memory
     from looseleaf.recall.index_sync import VIEW
 
@@ -334,7 +334,7 @@ def index(path: str, agent: str) -> Finding:
         memory.pages.list()  # takes in changes by people, as every command that reads does
         try:
             is_current = memory.parts.recall.keep.is_current()
-        except Damaged as damaged:
+        except DamagedIndex as damaged:
             then = "`looseleaf build --full` rebuilds it, and touches nothing else."
             return Finding("index", "look", f"{size}, and damaged ({damaged})", then)
     return Finding(

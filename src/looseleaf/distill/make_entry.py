@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from typing import Any, TypeVar
 
     from looseleaf.base.messages import Distiller, Material, Trace
-    from looseleaf.distill.material import Text, TurnRange
+    from looseleaf.distill.material import MaterialText, TurnRange
     from looseleaf.log.entries import Entry
     from looseleaf.store.context import Context
 
@@ -193,14 +193,14 @@ SESSIONS = "sessions"
 
 
 @frozen
-class Made:
+class MadeEntry:
     """An entry to write: its reference and its files; no files if it already exists."""
 
     reference: str
     files: dict[str, bytes] | None = None
 
 
-class Write:
+class EntryWriter:
     """Writes entries. `distiller`: a custom one, or None for the rules."""
 
     def __init__(self, context: Context, distiller: Distiller | None = None) -> None:
@@ -216,7 +216,7 @@ class Write:
 
     # --- talk --------------------------------------------------------------------------
 
-    def stretch(self, stretch: TurnRange, topic: str = SESSIONS) -> Made:
+    def stretch(self, stretch: TurnRange, topic: str = SESSIONS) -> MadeEntry:
         """Make the entry of a stretch of talk."""
         traces = stretch.taken
         ids = "\n".join(trace.id for trace in traces)
@@ -224,7 +224,7 @@ class Write:
         entry = id_of(max(0.0, traces[0].ts), bytes.fromhex(digest))
         reference = f"{self.topic_of(entry) or topic}/{entry}"
         if self.has(reference):
-            return Made(reference)
+            return MadeEntry(reference)
         made, name, failures = self.make(stretch)
         meta: dict[str, Any] = {
             "agent": self._agent,
@@ -262,10 +262,10 @@ class Write:
 
     # --- a text ------------------------------------------------------------------------
 
-    def text(self, text: Text, reference: str) -> Made:
+    def text(self, text: MaterialText, reference: str) -> MadeEntry:
         """Make the entry of a text; its `raw.md` is the text itself."""
         if self.has(reference):
-            return Made(reference)
+            return MadeEntry(reference)
         made, name, failures = self.make(text)
         raw = text.text.encode("utf-8", "backslashreplace")
         meta = {
@@ -291,7 +291,7 @@ class Write:
     def has(self, reference: str) -> bool:
         return self._store.stat(f"{FOLDER}/{reference}/meta.json") is not None
 
-    def publish(self, made: Made) -> Entry:
+    def publish(self, made: MadeEntry) -> Entry:
         """Publish an entry, whole; existing files stay."""
         if made.files:
             with self._store.lock():
@@ -321,14 +321,14 @@ class Write:
         made: Distilled,
         distiller: str,
         failures: tuple[str, ...],
-    ) -> Made:
+    ) -> MadeEntry:
         topic, _, entry = reference.rpartition("/")
         whole = {"id": entry, "ts": clock.now(), "topic": topic, "distiller": distiller}
         whole |= {"level": distiller_level(distiller)}
         whole |= {"model": made.model, "tokens": made.tokens, "cost": made.cost}
         whole |= {"failures": list(failures)} | meta
         files = {"raw.md": raw, "summary.json": summary_json(made), "meta.json": meta_json(whole)}
-        return Made(reference, files)
+        return MadeEntry(reference, files)
 
 
 def distiller_level(distiller: str) -> str:
@@ -350,7 +350,7 @@ MOST_NOTES = 40
 """The most sentences that become a note each; more of them are a text, and one note."""
 
 
-class WriteAll(Write):
+class WholeEntryWriter(EntryWriter):
     """Writes by the rules, which keep every sentence as facts of the entry's topic."""
 
     def facts(self, material: Material) -> list[dict[str, Any]]:

@@ -18,7 +18,7 @@ from looseleaf.base.values import Position
 from looseleaf.distill.collect import ASKED_CHARS
 from looseleaf.distill.forbidding import permitted_traces
 from looseleaf.distill.rules import estimate
-from looseleaf.log.entries import FOLDER, Spot, traces_of
+from looseleaf.log.entries import FOLDER, EntrySpan, traces_of
 from looseleaf.log.journal import PERSON
 from looseleaf.log.recorder import stream_of
 from looseleaf.log.trace_messages import said
@@ -55,7 +55,7 @@ class TranscriptLine:
     tokens: int
 
 
-class Transcript:
+class ModelTranscript:
     """The talk as shown to a model. `traces`: the traces shown; `lines`: their text; `word`: the word of its fences."""
 
     def __init__(self, traces: Iterable[Trace], trim: int) -> None:
@@ -182,7 +182,7 @@ class TurnRange(_TakenTraces):
     """Traces that are distilled together, their spots, and the place after the last of them."""
 
     taken: tuple[Trace, ...]
-    spots: tuple[Spot, ...]
+    spots: tuple[EntrySpan, ...]
     through: tuple[int, int]
 
 
@@ -194,7 +194,7 @@ def undistilled(
     A call without an answer for `patience` seconds counts as closed.
     """
     open_turns = _open_turns(store, agent, through, now - patience)
-    taken: list[tuple[Trace, Spot]] = []
+    taken: list[tuple[Trace, EntrySpan]] = []
     turns: set[str] = set()
     chars = 0
     end = through
@@ -216,11 +216,11 @@ def undistilled(
         yield _turn_range(taken, end)
 
 
-def _read_spots(store: Store, agent: str, through: tuple[int, int]) -> Iterator[tuple[Trace, Spot]]:
+def _read_spots(store: Store, agent: str, through: tuple[int, int]) -> Iterator[tuple[Trace, EntrySpan]]:
     for line in store.read(stream_of(agent), Position(*through)):
         trace = Trace.from_record(line.record)
         if trace is not None:
-            yield trace, Spot(trace.id, line.position, line.end)
+            yield trace, EntrySpan(trace.id, line.position, line.end)
 
 
 def _open_turns(store: Store, agent: str, through: tuple[int, int], since: float) -> set[str]:
@@ -233,7 +233,7 @@ def _open_turns(store: Store, agent: str, through: tuple[int, int], since: float
     return {call.turn_id for call in calls if call.id in waiting and call.ts >= since}
 
 
-def _turn_range(taken: list[tuple[Trace, Spot]], end: tuple[int, int]) -> TurnRange:
+def _turn_range(taken: list[tuple[Trace, EntrySpan]], end: tuple[int, int]) -> TurnRange:
     return TurnRange(tuple(trace for trace, _ in taken), tuple(spot for _, spot in taken), end)
 
 
@@ -246,7 +246,7 @@ _ASSISTANTS = frozenset({"assistant", "agent", "ai", "bot"})
 
 
 @frozen
-class Text:
+class MaterialText:
     """A text given to be remembered. `origin`: whose words it is, a person's own or a document's.
 
     Lines that begin with `User:` or `Assistant:` make it a dialog; only lines without an assistant count as the
@@ -293,7 +293,7 @@ def _split_speeches(text: str) -> Iterator[tuple[str, int, int, str]]:
 
 
 @frozen
-class Sources(_TakenTraces):
+class MaterialSources(_TakenTraces):
     """Traces that were read before."""
 
     taken: tuple[Trace, ...]
@@ -369,7 +369,7 @@ def sources_of(store: Store, entry: Entry) -> Iterator[Trace]:
         raise Refused(f"{entry.reference} was not read: its raw.md is missing. `looseleaf check` says more.")
     text = raw.data.decode("utf-8", "replace")
     origin, ts = str(entry.meta.get("origin", "document")), float(entry.meta.get("ts", 0.0))
-    return Text(text, origin, path, ts).traces()
+    return MaterialText(text, origin, path, ts).traces()
 
 
 def scored_witnesses(entry: Entry) -> list[Witness]:

@@ -13,12 +13,12 @@ from collections import Counter
 from functools import cache
 from math import log
 
-from looseleaf.base.errors import Refused, TooLong
+from looseleaf.base.errors import PromptTooLong, Refused
 from looseleaf.base.messages import NOTED, Distilled, Message, Noted, Proposal
 from looseleaf.base.origins import LEVELS, level_of
 from looseleaf.base.paths import PROJECT, USER
 from looseleaf.distill.make_entry import traces_for_model
-from looseleaf.distill.material import Transcript, clipped, pieces
+from looseleaf.distill.material import ModelTranscript, clipped, pieces
 from looseleaf.distill.requests import with_members
 from looseleaf.distill.rules import Rules, estimate
 from looseleaf.facts.gate import LONGEST
@@ -354,7 +354,7 @@ class ModelDistiller:
             self._options["seconds"] = seconds
 
     def distill(self, material: Material, tokens: int) -> Distilled:
-        transcript = Transcript(traces_for_model(material), self._trim)
+        transcript = ModelTranscript(traces_for_model(material), self._trim)
         if not transcript.lines:
             made = Rules().distill(material, tokens)
             return with_members(made, summary=made.summary or NOTHING)
@@ -372,7 +372,7 @@ class ModelDistiller:
             lines = waiting.pop()
             try:
                 made_of.append(self._distill_piece(lines, asked))
-            except TooLong:
+            except PromptTooLong:
                 if len(lines) < 2:
                     raise
                 waiting += (lines[len(lines) // 2 :], lines[: len(lines) // 2])
@@ -395,7 +395,7 @@ class ModelDistiller:
     def _system(self, tokens: int) -> str:
         return INSTRUCTIONS.format(words=min(max(int(_WORDS_PER_TOKEN * tokens), 20), _MOST_WORDS))
 
-    def _describe_context(self, transcript: Transcript) -> dict[str, str]:
+    def _describe_context(self, transcript: ModelTranscript) -> dict[str, str]:
         """Return the date, the labels in use, and the held facts that bear on the talk."""
         from looseleaf.text.times import day
 
@@ -455,7 +455,7 @@ class _Distillation:
     """The state of one distillation."""
 
     def __init__(
-        self, transcript: Transcript, around: dict[str, str], tokens: int, bill: Bill, cancel: Any = None
+        self, transcript: ModelTranscript, around: dict[str, str], tokens: int, bill: Bill, cancel: Any = None
     ) -> None:
         self.transcript, self.around, self.tokens = transcript, around, tokens
         self.bill, self.cancel = bill, cancel

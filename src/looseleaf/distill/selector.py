@@ -251,7 +251,7 @@ _LOW, _HIGH = _SIGNED * 16, bytes(level for level in _SIGNED for _ in range(16))
 
 
 @frozen
-class Head:
+class SelectorHead:
     """The weights of one question: a byte for each bucket, where `_ZERO` is none; the value of a step; and how a sum
     becomes a probability."""
 
@@ -294,14 +294,14 @@ def heads() -> dict[str, tuple[dict[str, Any], bytes]]:
 
 
 @cache
-def head(name: str) -> Head:
+def head(name: str) -> SelectorHead:
     """Return the weights of one head, unpacked on first use. Each byte holds two buckets: one of the first half of the
     table in its lower four bits, one of the second half in its upper four."""
     told, data = heads()[name]
     packed = decompress(data)
     weights = packed.translate(_LOW) + packed.translate(_HIGH)
     mask = (1 << told["bits"]) - 1
-    return Head(weights, mask, told["scale"], told["bias"], told["slope"], told["shift"])
+    return SelectorHead(weights, mask, told["scale"], told["bias"], told["slope"], told["shift"])
 
 
 _DULL = 0.01

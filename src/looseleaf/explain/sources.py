@@ -15,7 +15,7 @@ from looseleaf.log.entries import read_entry
 from looseleaf.log.journal import EXTERNAL, PERSON, PROGRAM
 from looseleaf.log.trace_messages import said
 from looseleaf.pages.grammar import parse
-from looseleaf.place.notebook import Source
+from looseleaf.place.notebook import FactSource
 from looseleaf.text.diff import diff, split_lines
 from looseleaf.text.lines import body, is_blank
 
@@ -224,7 +224,7 @@ _ENTRIES = 32
 """Entries whose traces are cached: neighboring facts were mostly distilled together."""
 
 
-class Words:
+class FactWords:
     """The words behind the facts of one topic."""
 
     def __init__(self, parts: Needs, facts: Sequence[Fact]) -> None:
@@ -232,18 +232,18 @@ class Words:
         self._edits = self._read_edits({name for fact in facts for name in fact.sources if "@" in name})
         self._said: dict[str, dict[str, Trace]] = {}
 
-    def of(self, fact: Fact) -> list[Source]:
+    def of(self, fact: Fact) -> list[FactSource]:
         traces = self._read_traces(fact.entry_id) if fact.entry_id is not None else {}
         return [self._source_of(fact, name, traces) for name in fact.sources]
 
-    def _source_of(self, fact: Fact, name: str, traces: dict[str, Trace]) -> Source:
+    def _source_of(self, fact: Fact, name: str, traces: dict[str, Trace]) -> FactSource:
         if name in traces:
-            return Source(name, traces[name].origin, traces[name].ts, said(traces[name]))
+            return FactSource(name, traces[name].origin, traces[name].ts, said(traces[name]))
         edit = self._edits.get(name)
         if edit is None:  # said by another speaker, or at another time, than the entry's traces
             return self._parts.notebook.sources(fact.but(sources=(name,), entry_id=None))[0]
         author, ts, lines = edit
-        return Source(name, author, ts, lines.get((fact.relation, fact.object), ""))
+        return FactSource(name, author, ts, lines.get((fact.relation, fact.object), ""))
 
     def _read_traces(self, entry: str) -> dict[str, Trace]:
         found = self._said.pop(entry, None)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from looseleaf.base.values import Edit, Fact
     from looseleaf.explain.needs import Needs
     from looseleaf.log.entries import Entry
-    from looseleaf.place.notebook import Source
+    from looseleaf.place.notebook import FactSource
 
 STATUSES = ("current", "pending", "superseded", "rejected", "forgotten")
 
@@ -293,7 +293,7 @@ class Trail:
             more = f"and {len(sources) - _SOURCES} more: looseleaf history {fact.id}"
             yield Step("trace", "", more, depth + 1)
 
-    def _step_of_source(self, source: Source, quote: str) -> Step:
+    def _step_of_source(self, source: FactSource, quote: str) -> Step:
         what = "edit" if "@" in source.source else "trace"
         if source.ts is None:
             return Step(what, source.source, "it is no longer in the log")

@@ -47,7 +47,7 @@ class WhyChain:
 
 
 @frozen
-class Answer:
+class Explanation:
     """Why words are in a prompt, or are not. `more` places were found and not followed."""
 
     text: str
@@ -82,7 +82,7 @@ class _Hit:
         return next((line[:-1] for line in reversed(above) if line.endswith(":") and line[:2] != "- "), "")
 
 
-def why(parts: Needs, text: str, name: str = "last") -> Answer:
+def why(parts: Needs, text: str, name: str = "last") -> Explanation:
     """Explain words in a prompt of the log; if none was ever made, make one for the memory as it is now."""
     for given, what in ((text, "A search"), (name, "The id of a prompt")):
         if not isinstance(given, str):
@@ -96,7 +96,7 @@ def why(parts: Needs, text: str, name: str = "last") -> Answer:
     if page is not None and line is None:
         is_in, trails = Standing(parts, prompt, record, page).chains()
         chains = tuple(WhyChain(is_in, (found.first(), *steps)) for steps in trails)
-        return Answer(text, prompt.manifest.id, is_in, chains)
+        return Explanation(text, prompt.manifest.id, is_in, chains)
     hits = found.hits(page)
     if not hits and page is None:  # a fact with the same words in another order may stand there
         for fact in Trail(parts, needle).facts:
@@ -112,10 +112,10 @@ def why(parts: Needs, text: str, name: str = "last") -> Answer:
         # Two lines of a summary may lead the same way.
         ways = dict.fromkeys((first, *found.steps(hit)) for hit in few)
         chains = tuple(WhyChain(True, steps) for steps in ways)
-        return Answer(text, prompt.manifest.id, True, chains, len(hits) - len(few))
+        return Explanation(text, prompt.manifest.id, True, chains, len(hits) - len(few))
     absent, more = Absent(parts, prompt, record, needle).chains(page)
     chains = tuple(WhyChain(False, (first, *steps)) for steps in absent)
-    return Answer(text, prompt.manifest.id, False, chains, more)
+    return Explanation(text, prompt.manifest.id, False, chains, more)
 
 
 def _find_prompt(parts: Needs, name: str) -> tuple[Prompt, Record | None]:

@@ -32,7 +32,7 @@ from looseleaf.facts.page_lines import is_same_fact
 from looseleaf.facts.replacing import (
     PLAIN,
     SURE,
-    Change,
+    Replacement,
     cut_clauses,
     facts_naming,
     is_from_same_words,
@@ -405,7 +405,7 @@ class Outcome:
     why: str
 
 
-class Plan(PageChanges):
+class PlacePlan(PageChanges):
     """The plan for the proposals of an entry. `held` returns all facts of a topic; `topic` the canonical topic of a
     proposal. `topics`: where a change may find what it replaces; `lexicon`: knowledge of words, without which only
     slots are replaced; `agent`: the agent of the talk, who signs its findings."""
@@ -549,7 +549,7 @@ class Plan(PageChanges):
         said = proposal.quote or proposal.object
         chance = SURE if proposal.change is None else proposal.change
         kind = fact.kind if proposal.change is not None else None
-        change = Change(said, chance, was, fact.topic, kind, proposal.ended, PEOPLE in fact.tags)
+        change = Replacement(said, chance, was, fact.topic, kind, proposal.ended, PEOPLE in fact.tags)
         held = self._find_contradictable(fact, is_sure=proposal.ended or chance >= PLAIN)
         if was and (proposal.ended or self._is_replaced_by_slot(was, fact)):
             held = facts_naming(was, held)  # only lines that name it too
@@ -944,9 +944,11 @@ def outdated(facts: Facts, *found: Distilled, topics: Iterable[str] | None = Non
     return outdated_by(over, now)
 
 
-def _plan_placement(facts: Facts, distilled: Distilled) -> Plan:
+def _plan_placement(facts: Facts, distilled: Distilled) -> PlacePlan:
     """Plan the placement of a distillation, without applying it."""
-    plan = Plan("", 0.0, facts.of, lambda proposal: USER if proposal.topic.casefold() == USER else PROJECT)
+    plan = PlacePlan(
+        "", 0.0, facts.of, lambda proposal: USER if proposal.topic.casefold() == USER else PROJECT
+    )
     for number, raw in enumerate(distilled.facts):
         proposal = proposal_of(raw)
         if proposal is not None:

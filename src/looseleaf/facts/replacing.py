@@ -37,7 +37,7 @@ DOUBT = 0.1
 
 
 @frozen
-class Change:
+class Replacement:
     """A sentence that may tell of a change. `was`: the value that it says is gone; `is_ending`: it says nothing else;
     `is_of_others`: it is about another person."""
 
@@ -91,7 +91,7 @@ def facts_naming(words: str, held: Sequence[Fact]) -> list[Fact]:
     return [fact for fact in held if fact.status == "current" and wanted and wanted <= words_of(fact)]
 
 
-def replaced_by(change: Change, held: Sequence[Fact], lexicon: Lexicon) -> Replaced:
+def replaced_by(change: Replacement, held: Sequence[Fact], lexicon: Lexicon) -> Replaced:
     """Return the facts that a change replaces, and those that it casts doubt on."""
     current = [fact for fact in held if fact.status == "current"]
     if change.was and (change.is_ending or change.chance >= PLAIN):
@@ -148,7 +148,9 @@ def _pick_nearest(named: list[Fact], mine: frozenset[str]) -> list[Fact]:
 # --- the signs that a line is meant --------------------------------------------------------
 
 
-def links(change: Change, held: Sequence[Fact], lexicon: Lexicon) -> Iterator[tuple[Fact, dict[str, float]]]:
+def links(
+    change: Replacement, held: Sequence[Fact], lexicon: Lexicon
+) -> Iterator[tuple[Fact, dict[str, float]]]:
     """Yield each line that has a link to a change, with the signs that the change is about it."""
     common = line_counts(map(words_of, held))
     most = log(len(held) + 1)

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from looseleaf.facts.known_facts import Facts
     from looseleaf.forget.cut import Cut
     from looseleaf.pages.pages import Pages
-    from looseleaf.place.placer import Place
+    from looseleaf.place.placer import Placer
     from looseleaf.store.context import Context
     from looseleaf.store.files import FileStore
 
@@ -63,7 +63,7 @@ if TYPE_CHECKING:
         @property
         def pages(self) -> Pages: ...
         @property
-        def placer(self) -> Place: ...
+        def placer(self) -> Placer: ...
         def build(self) -> object:
             """Bring the views up to date."""
 

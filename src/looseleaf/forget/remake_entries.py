@@ -8,7 +8,7 @@ from looseleaf.base.errors import Refused
 from looseleaf.base.hashing import sha256
 from looseleaf.base.messages import NOTED, Distilled, Noted, Trace
 from looseleaf.distill.make_entry import made_of
-from looseleaf.distill.material import Sources, Text
+from looseleaf.distill.material import MaterialSources, MaterialText
 from looseleaf.distill.rules import Rules
 from looseleaf.facts.gate import proposal_of
 from looseleaf.forget.cut import topic_of_proposal
@@ -146,7 +146,7 @@ class _EntryRemake:
 
     def _split_text(self, entry: Entry, text: str) -> Iterator[Trace]:
         origin, ts = str(entry.meta.get("origin", "document")), float(entry.meta.get("ts") or 0.0)
-        return Text(text, origin, self._raw_path(entry), ts).traces()
+        return MaterialText(text, origin, self._raw_path(entry), ts).traces()
 
     def _sources_left(self, entry: Entry, before: Sequence[Trace], is_text: bool) -> list[Trace]:
         if is_text:
@@ -176,7 +176,9 @@ class _EntryRemake:
         self._made.old[self._reference] = entry
         by_rules = str(entry.meta.get("distiller", "")).startswith("rules/")
         rules = Rules(self._count) if "loss" in entry.meta else Rules()
-        distilled = self._drop_taken(rules.distill(Sources(tuple(after)), self._policy.summary_tokens))
+        distilled = self._drop_taken(
+            rules.distill(MaterialSources(tuple(after)), self._policy.summary_tokens)
+        )
         name, level = rules.name, "rules"
         if not by_rules:
             name, level = str(entry.meta.get("distiller")), str(entry.meta.get("level"))
@@ -193,7 +195,7 @@ class _EntryRemake:
         if not is_text:
             meta["turn_ids"] = list(dict.fromkeys(trace.turn_id for trace in after))
         if "trust" in meta:
-            meta |= made_of(Sources(tuple(after)).traces(), distilled)
+            meta |= made_of(MaterialSources(tuple(after)).traces(), distilled)
         if "loss" in meta:
             meta["loss"] = _strip_loss(meta["loss"])
         for told in ("failures", "loss"):  # the other members are names that the program looks up

@@ -26,7 +26,16 @@ from looseleaf.forget.rebase_edits import (
 )
 from looseleaf.forget.replay_store import ReplayParts, highest_of, topics_in, topics_touched
 from looseleaf.log.entries import read_entry
-from looseleaf.log.journal import PERSON, PROGRAM, Broken, backward, edit_of, forward, make_edit, record_of
+from looseleaf.log.journal import (
+    PERSON,
+    PROGRAM,
+    BrokenEdit,
+    backward,
+    edit_of,
+    forward,
+    make_edit,
+    record_of,
+)
 from looseleaf.pages.grammar import parse, topic_of
 from looseleaf.pages.history import History
 from looseleaf.place.placer import known
@@ -163,7 +172,7 @@ class Replay:
         old = self.before.get(path)
         try:
             new = forward(edit, old)
-        except Broken:
+        except BrokenEdit:
             self._replay_broken(record, edit)
             return
         self.before[path] = new
@@ -425,7 +434,7 @@ class Replay:
                 after = self._world.documents.get(edit.path)
                 try:
                     self._undoing[edit.id] = backward(edit, after), after
-                except Broken:
+                except BrokenEdit:
                     pass  # the same placing changed it again; an undo then goes by its lines
         self._dirty_topics |= topics_in(record) | topics_touched(
             self._world, self._placed[reference], self._topics

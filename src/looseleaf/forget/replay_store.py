@@ -7,7 +7,7 @@ from _thread import RLock
 from looseleaf.base.errors import Refused, Stale
 from looseleaf.base.hashing import sha256_or_none
 from looseleaf.base.paths import STATE, canonical, is_page
-from looseleaf.base.values import START, Document, Line, Position, Stat
+from looseleaf.base.values import START, Document, LogLine, Position, Stat
 from looseleaf.facts.gate import proposal_of
 from looseleaf.facts.placement import PROJECT, USER
 from looseleaf.facts.tombstones import fact_text
@@ -15,7 +15,7 @@ from looseleaf.forget.cut import topic_of_proposal
 from looseleaf.forget.rebase_edits import state_of
 from looseleaf.forget.rewrite_log import filler
 from looseleaf.log.entries import read_entry
-from looseleaf.log.journal import Broken, edit_of, forward
+from looseleaf.log.journal import BrokenEdit, edit_of, forward
 from looseleaf.pages.grammar import topic_of
 from looseleaf.place.parts import PlaceParts
 from looseleaf.state.rules import highest_id, items_of
@@ -85,7 +85,7 @@ class World:
 
     def read(
         self, stream: str, start: Position = START, on_problem: Callable[[Problem], None] | None = None
-    ) -> Iterator[Line]:
+    ) -> Iterator[LogLine]:
         if stream == JOURNAL:
             for at in range(start.offset, len(self.journal)):
                 yield _line(self.journal[at], at)
@@ -93,7 +93,7 @@ class World:
         for line in self._under.read(stream, start, on_problem):
             yield self._as_left(stream, line)
 
-    def read_back(self, stream: str, end: Position | None = None) -> Iterator[Line]:
+    def read_back(self, stream: str, end: Position | None = None) -> Iterator[LogLine]:
         if stream == JOURNAL:
             for at in range(len(self.journal) if end is None else end.offset, 0, -1):
                 yield _line(self.journal[at - 1], at - 1)
@@ -101,10 +101,10 @@ class World:
         for line in self._under.read_back(stream, end):
             yield self._as_left(stream, line)
 
-    def _as_left(self, stream: str, line: Line) -> Line:
+    def _as_left(self, stream: str, line: LogLine) -> LogLine:
         """A line as it will be: of one that went, its place and its id are left."""
         left = self._left(stream, line.record)
-        return Line(filler(line.record) if left is None else left, line.position, line.end, line.checked)
+        return LogLine(filler(line.record) if left is None else left, line.position, line.end, line.checked)
 
     def end(self, stream: str) -> Position:
         return Position(1, len(self.journal)) if stream == JOURNAL else self._under.end(stream)
@@ -210,8 +210,8 @@ class World:
         return [found for path in paths if (found := self.stat(path)) is not None]
 
 
-def _line(record: Record, at: int) -> Line:
-    return Line(record, Position(1, at), Position(1, at + 1), True)
+def _line(record: Record, at: int) -> LogLine:
+    return LogLine(record, Position(1, at), Position(1, at + 1), True)
 
 
 class ReplayParts(PlaceParts):
@@ -295,7 +295,7 @@ def highest_of(journal: Iterable[Record], name: str) -> int:
         if edit is not None:
             try:
                 page = forward(edit, page)
-            except Broken:
+            except BrokenEdit:
                 page = None
             highest = max(highest, highest_id(items_of(state_of(page) or {}, name)))
     return highest

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from typing import Any, NamedTuple, Protocol
 
-    class Item(NamedTuple):
+    class IndexItem(NamedTuple):
         """One thing that can be found. The index keeps no text, only where it stands.
 
         `name`: a trace's id, a fact's id, an entry's reference, a page's path. `segment` and `byte` locate a line in a
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
         first: int = 0
         last: int = 0
 
-    class Found(NamedTuple):
+    class FoundItem(NamedTuple):
         """An item as found: where it stands, and what the index knows of it."""
 
         id: int
@@ -93,12 +93,12 @@ if TYPE_CHECKING:
 
 else:
     Protocol = object
-    Item = namedtuple(
+    IndexItem = namedtuple(
         "Item",
         "kind name terms hash session speaker role ts level status topic segment byte first last",
         defaults=("", "", "", None, "", "", "", 0, 0, 0, 0),
     )
-    Found = namedtuple(
+    FoundItem = namedtuple(
         "Found",
         "id source kind name hash session speaker role ts level status topic segment byte first last",
     )
@@ -127,7 +127,7 @@ class Index(Marks, Protocol):
         self,
         source: str,
         mark: str,
-        items: Iterable[Item],
+        items: Iterable[IndexItem],
         *,
         anew: bool = ...,
         over: Iterable[tuple[str, str]] = ...,
@@ -159,7 +159,7 @@ class Index(Marks, Protocol):
     def by_hash(self, hashes: Sequence[int], only: Only) -> list[Doc]:
         """Return the items whose texts have these hashes."""
 
-    def found(self, ids: Sequence[int]) -> list[Found]:
+    def found(self, ids: Sequence[int]) -> list[FoundItem]:
         """Return all that the index knows of these items, in this order."""
 
     def speakers(self) -> list[str]:
@@ -168,7 +168,7 @@ class Index(Marks, Protocol):
     def over(self, name: str) -> list[str]:
         """Return the facts that this trace or entry states and that no longer hold, as given with `over`."""
 
-    def trace(self, name: str) -> Found | None:
+    def trace(self, name: str) -> FoundItem | None:
         """Return a trace by its id. Scans all of them."""
 
     def hashes(self, after: int, limit: int) -> Iterator[tuple[int, int]]:

@@ -6,7 +6,7 @@ every row of every word, so common words choose no candidates; they count in the
 
 from __future__ import annotations
 
-from looseleaf.index.protocol import Corpus, Doc, Found
+from looseleaf.index.protocol import Corpus, Doc, FoundItem
 from looseleaf.index.sqlite_file import BY_HASH, SqliteFile
 
 TYPE_CHECKING = False
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
-    from looseleaf.index.protocol import Item, Only
+    from looseleaf.index.protocol import IndexItem, Only
 
 _DOC = "item.id, item.terms, session, seq, speaker, role, kind, ts, level"
 _FOUND = (
@@ -63,7 +63,7 @@ class SqliteIndex(SqliteFile):
         self,
         source: str,
         mark: str,
-        items: Iterable[Item],
+        items: Iterable[IndexItem],
         *,
         anew: bool = False,
         over: Iterable[tuple[str, str]] = (),
@@ -102,7 +102,7 @@ class SqliteIndex(SqliteFile):
         seat[1] += 1
         return seat[0], seat[1] - 1
 
-    def _add_items(self, source: int, items: list[Item]) -> None:
+    def _add_items(self, source: int, items: list[IndexItem]) -> None:
         rows: list[tuple[Any, ...]] = []
         words: dict[str, int] = {}
         means: dict[tuple[str, str], list[int]] = {}
@@ -281,15 +281,15 @@ class SqliteIndex(SqliteFile):
             found += [Doc(*row) for row in self._query(query, (*some, *values))]
         return found
 
-    def found(self, ids: Sequence[int]) -> list[Found]:
+    def found(self, ids: Sequence[int]) -> list[FoundItem]:
         query = (
             f"SELECT {_FOUND} FROM item JOIN source ON source.id = item.source "
             "LEFT JOIN session ON session.id = item.session WHERE item.id IN "
         )
-        rows: dict[int, Found] = {}
+        rows: dict[int, FoundItem] = {}
         for some in _split(list(ids)):
             rows |= {
-                row[0]: Found(*row) for row in self._query(f"{query}({','.join('?' * len(some))})", some)
+                row[0]: FoundItem(*row) for row in self._query(f"{query}({','.join('?' * len(some))})", some)
             }
         return [rows[each] for each in ids if each in rows]
 
@@ -302,7 +302,7 @@ class SqliteIndex(SqliteFile):
             str(row[0]) for row in self._query("SELECT fact FROM past WHERE trace = ? ORDER BY fact", (name,))
         ]
 
-    def trace(self, name: str) -> Found | None:
+    def trace(self, name: str) -> FoundItem | None:
         rows = self._query("SELECT min(id) FROM item WHERE kind = 'trace' AND name = ?", (name,))
         return next(iter(self.found([rows[0][0]])), None)
 

@@ -56,7 +56,7 @@ _BUSY_SECONDS = 3.0
 wait for that."""
 
 
-class Damaged(Exception):
+class DamagedIndex(Exception):
     """The file is not as we wrote it. Remove it and build it again."""
 
 
@@ -97,11 +97,11 @@ class SqliteFile:
             if version != VERSION:
                 self._create_tables(version)
             elif not self._is_ours():
-                raise Damaged("it defines what we do not")
+                raise DamagedIndex("it defines what we do not")
         except (sqlite3.Error, UnicodeDecodeError) as error:
             self.close()
             raise error_of(error) from error
-        except Damaged:
+        except DamagedIndex:
             self.close()
             raise
         return True
@@ -119,7 +119,7 @@ class SqliteFile:
                     self._connection.execute(statement)
                 self._connection.execute(f"PRAGMA user_version = {VERSION}")
         else:
-            raise Damaged("it is of another version")
+            raise DamagedIndex("it is of another version")
 
     def _is_ours(self) -> bool:
         """True if the file defines exactly our tables: a foreign view or trigger could do anything."""
@@ -261,10 +261,10 @@ class SqliteFile:
                 raise error_of(error) from error
 
 
-def error_of(error: Exception) -> Damaged | OSError:
+def error_of(error: Exception) -> DamagedIndex | OSError:
     """Convert SQLite's error: Damaged if the file must go, OSError if it cannot be used now."""
     code = getattr(error, "sqlite_errorcode", 11) & 0xFF  # no code: a text in the file is not UTF-8
-    return Damaged(str(error)) if code in _DAMAGED else OSError(f"SQLite: {error}")
+    return DamagedIndex(str(error)) if code in _DAMAGED else OSError(f"SQLite: {error}")
 
 
 def _uri_of(path: str) -> str:

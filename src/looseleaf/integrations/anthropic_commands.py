@@ -13,7 +13,7 @@ from looseleaf.base.errors import Refused, Stale
 from looseleaf.base.immutable import frozen
 from looseleaf.integrations.anthropic_paths import DRAWERS, ROOT, ToolPaths, parts_of, quote
 from looseleaf.text.diff import line_at, places, split_lines
-from looseleaf.tools.tool import Answer
+from looseleaf.tools.tool import ToolAnswer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class _Result:
     """What to try if nothing was written."""
 
 
-def run(memory: Memory, input: Mapping[str, Any]) -> Answer:
+def run(memory: Memory, input: Mapping[str, Any]) -> ToolAnswer:
     """Run a model's call of the tool: `{"command": "view", "path": "/memories"}` and so on."""
     try:
         command, given = _parse_input(input)
@@ -83,10 +83,10 @@ def run(memory: Memory, input: Mapping[str, Any]) -> Answer:
     return _answer_of("\n".join((done.text, "", *held)) if held else done.text, done.receipts)
 
 
-def _answer_of(text: str, receipts: tuple[Receipt, ...] = (), *, is_error: bool = False) -> Answer:
+def _answer_of(text: str, receipts: tuple[Receipt, ...] = (), *, is_error: bool = False) -> ToolAnswer:
     told = [receipt.to_dict() for receipt in receipts if receipt.id]
     data = {"success": not is_error, "text": text, "receipt": told[0] if told else None, "receipts": told}
-    return Answer(text, data, text, is_error, receipts[0] if told else None)
+    return ToolAnswer(text, data, text, is_error, receipts[0] if told else None)
 
 
 def _parse_input(input: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:

@@ -66,7 +66,7 @@ HELD_UP = (
 
 
 @frozen
-class Told:
+class HookReply:
     """The answer of a hook: a text for the model, sentences for the user, or why the model may not write now."""
 
     context: str = ""
@@ -137,19 +137,19 @@ def session_name(session: str) -> str:
 # --- the events ------------------------------------------------------------------------
 
 
-def happened(memory: Memory, event: str, given: Given) -> Told:
+def happened(memory: Memory, event: str, given: Given) -> HookReply:
     """Handle an event of a session, and return the answer. The memory was opened for it."""
     if event == SESSION_START:
         return _start_session(memory, given)
     if event == USER_PROMPT:
-        return Told(message=_format_notices(_record_prompt(memory, given)))
+        return HookReply(message=_format_notices(_record_prompt(memory, given)))
     if event == PRE_TOOL:
         _record_reads(memory, given)
-        return Told()
+        return HookReply()
     return _end_turn(memory, given, is_over=event == STOP)
 
 
-def _start_session(memory: Memory, given: Given) -> Told:
+def _start_session(memory: Memory, given: Given) -> HookReply:
     """Return the snapshot, once. A resumed session has it already, unless it changed; one that was cleared or compacted
     has not."""
     text = memory.views.snapshot(quick=True).text
@@ -170,7 +170,7 @@ def _start_session(memory: Memory, given: Given) -> Told:
             detached.start(memory)
     except (Busy, Unwritten):
         pass  # return the snapshot anyway; at worst it comes twice
-    return Told(text, _join_notices(memory, said))
+    return HookReply(text, _join_notices(memory, said))
 
 
 def _pending_notice(memory: Memory) -> list[str]:
@@ -247,7 +247,7 @@ def _follow(session: HookSession, given: Given, at_once: int = AT_ONCE) -> None:
         session.add_messages(given.messages)
 
 
-def _end_turn(memory: Memory, given: Given, *, is_over: bool) -> Told:
+def _end_turn(memory: Memory, given: Given, *, is_over: bool) -> HookReply:
     """Record the talk, distill what is new, and report promises that were not kept. A model takes time: it distills in
     the background, and the next hook reports."""
     said: list[str] = []
@@ -272,7 +272,7 @@ def _end_turn(memory: Memory, given: Given, *, is_over: bool) -> Told:
     if is_detached and not is_done:
         detached.start(memory)
     if is_done or is_detached:
-        return Told(message=_join_notices(memory, said))
+        return HookReply(message=_join_notices(memory, said))
     try:
         memory.distill()
         said += detached.unkept_promises(memory, given.session) if is_over else []
@@ -283,7 +283,7 @@ def _end_turn(memory: Memory, given: Given, *, is_over: bool) -> Told:
         memory.views.snapshot(quick=True)  # ready for the next session
     except Refused as refused:  # the log has the talk, and the next hook distills it
         said.append(str(refused))
-    return Told(message=_join_notices(memory, said))
+    return HookReply(message=_join_notices(memory, said))
 
 
 def _join_notices(memory: Memory, said: list[str] | None = None) -> str:

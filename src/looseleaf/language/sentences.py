@@ -30,7 +30,7 @@ CHECKED = 2000
 
 
 @frozen
-class Piece:
+class SentencePart:
     """A sentence on one line, a quoted sentence, or a whole block of code."""
 
     text: str
@@ -63,14 +63,14 @@ _FULL = 50
 _WIDE = lazy(r"[\u2e80-\u9fff\uac00-\ud7af\uff00-\uffef]", in_ascii=NEVER)
 
 
-def pieces(text: str) -> Iterator[Piece]:
+def pieces(text: str) -> Iterator[SentencePart]:
     """Yield sentences, quoted sentences and blocks of code, in order."""
     for kind, block in _split_blocks(text):
         if kind == "code":
-            yield Piece(block, "code")
+            yield SentencePart(block, "code")
         else:
             for sentence in _split_sentences(block):
-                yield Piece(sentence, kind)
+                yield SentencePart(sentence, kind)
 
 
 def sentences(text: str) -> list[str]:

@@ -154,7 +154,7 @@ def raw_md(entry_id: str, traces: Iterable[Trace], limit: int) -> bytes:
 
 
 @frozen
-class Spot:
+class EntrySpan:
     """A trace's place in the log, and where the next line begins."""
 
     id: str
@@ -162,7 +162,7 @@ class Spot:
     end: tuple[int, int]
 
 
-def runs_of(items: Sequence[Spot]) -> list[list[Any]]:
+def runs_of(items: Sequence[EntrySpan]) -> list[list[Any]]:
     """Return the runs of adjacent log lines that an entry covers: each as its place and the ids of its first and last
     trace."""
     runs: list[list[Any]] = []
@@ -250,13 +250,13 @@ def traces_of(store: Store, entry: Entry) -> Iterator[Trace]:
             line = next(lines, None)
 
 
-def spots_of(store: Store, agent: str, wanted: set[str]) -> list[tuple[Trace, Spot]]:
+def spots_of(store: Store, agent: str, wanted: set[str]) -> list[tuple[Trace, EntrySpan]]:
     """Return the traces with these ids in an agent's log and their places, oldest first."""
-    found: list[tuple[Trace, Spot]] = []
+    found: list[tuple[Trace, EntrySpan]] = []
     for line in store.read_back(stream_of(agent)):
         trace = Trace.from_record(line.record)
         if trace is not None and trace.id in wanted:
-            found.append((trace, Spot(trace.id, line.position, line.end)))
+            found.append((trace, EntrySpan(trace.id, line.position, line.end)))
             if len(found) == len(wanted):
                 break
     return found[::-1]

@@ -108,7 +108,7 @@ def refuse_unknown(record: Record) -> None:
         )
 
 
-class Broken(Exception):
+class BrokenEdit(Exception):
     """An edit does not fit the text it is applied to."""
 
 
@@ -219,14 +219,14 @@ def _text_or_none(value: object) -> str | None:
 def forward(edit: Edit, old: bytes | None) -> bytes | None:
     """Return the page after an edit, from the page before it."""
     if not edit.whole and sha256_or_none(old) != edit.base:
-        raise Broken(f"edit {edit.id} does not start from this text")
+        raise BrokenEdit(f"edit {edit.id} does not start from this text")
     return _apply_hunks(edit, b"" if edit.whole else old, edit.hunks, edit.new)
 
 
 def backward(edit: Edit, new: bytes | None) -> bytes | None:
     """Return the page before an edit, from the page after it."""
     if edit.whole or sha256_or_none(new) != edit.new:
-        raise Broken(f"edit {edit.id} does not lead to this text")
+        raise BrokenEdit(f"edit {edit.id} does not lead to this text")
     return _apply_hunks(edit, new, invert(edit.hunks), edit.base)
 
 
@@ -236,9 +236,9 @@ def _apply_hunks(edit: Edit, data: bytes | None, hunks: tuple[Hunk, ...], wanted
     try:
         result = apply((data or b"").decode(edit.encoding), hunks).encode(edit.encoding)
     except ValueError as error:
-        raise Broken(f"edit {edit.id} does not fit") from error
+        raise BrokenEdit(f"edit {edit.id} does not fit") from error
     if sha256_or_none(result) != wanted:
-        raise Broken(f"edit {edit.id} does not give the text it records")
+        raise BrokenEdit(f"edit {edit.id} does not give the text it records")
     return result
 
 
@@ -269,16 +269,16 @@ def version(edits: Sequence[Edit], index: int, last: bytes | None) -> bytes | No
             page = backward(edit, page)
         if sha256_or_none(page) == edits[index].new:
             return page
-    except Broken:
+    except BrokenEdit:
         pass
     start = max((at for at in range(index + 1) if edits[at].base is None or edits[at].whole), default=index)
     page = None
     try:
         for edit in edits[start : index + 1]:
             page = forward(edit, page)
-    except Broken as broken:
+    except BrokenEdit as broken:
         where = f"the text of {edits[index].path} after edit {edits[index].id}"
-        raise Broken(f"{where} cannot be rebuilt") from broken
+        raise BrokenEdit(f"{where} cannot be rebuilt") from broken
     return page
 
 

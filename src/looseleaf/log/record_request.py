@@ -22,7 +22,7 @@ _LONGEST_NAME = 1000
 
 
 @frozen
-class Asked:
+class RecordRequest:
     """A trace to record, before it has an id and a turn."""
 
     trace_type: TraceType
@@ -65,7 +65,7 @@ def ask(
     tool_call: str | None = None,
     tool_result: Any = NOT_GIVEN,
     **more: Any,
-) -> Asked:
+) -> RecordRequest:
     """Make a request from one of the four; `more` are further members. A tool's error alone is a result too."""
     given: list[tuple[TraceType, Any]] = []
     if user is not None:
@@ -87,7 +87,7 @@ def ask(
     own = _OWN[kind]
     if own in more:
         raise Invalid(f"Nothing was recorded: {own} was given twice, once as {kind}. Leave one of them out.")
-    return _check_request(Asked(kind, **{own: value}, **more))
+    return _check_request(RecordRequest(kind, **{own: value}, **more))
 
 
 _OWN: dict[TraceType, str] = {
@@ -100,19 +100,19 @@ _STAMPED = ("origin", "session")
 """Members that callers may not set: a trace is trusted by its origin."""
 
 _MORE = dict.fromkeys(
-    name for name in Asked.__match_args__ if name not in ("trace_type", "tool_result", *_STAMPED)
+    name for name in RecordRequest.__match_args__ if name not in ("trace_type", "tool_result", *_STAMPED)
 )
 
 
-def imported(origin: str | None, session: str, **asked: Any) -> Asked:
+def imported(origin: str | None, session: str, **asked: Any) -> RecordRequest:
     """Make a request, as `ask`, for talk from elsewhere that a person's command imports: in its own session, and as
     data (`import:<format>`) or, without an origin, as the words of its speakers."""
     request = ask(**asked)
-    members = {name: getattr(request, name) for name in Asked.__match_args__ if name not in _STAMPED}
-    return Asked(**members, origin=origin, session=session)
+    members = {name: getattr(request, name) for name in RecordRequest.__match_args__ if name not in _STAMPED}
+    return RecordRequest(**members, origin=origin, session=session)
 
 
-def _check_request(asked: Asked) -> Asked:
+def _check_request(asked: RecordRequest) -> RecordRequest:
     for name in (
         "content",
         "turn_id",
@@ -152,7 +152,7 @@ def _check_request(asked: Asked) -> Asked:
     return asked
 
 
-def redacted(asked: Asked, key: bytes) -> Asked:
+def redacted(asked: RecordRequest, key: bytes) -> RecordRequest:
     """Return the request with every secret replaced."""
     from looseleaf.text.secrets import redact, redact_value
 
@@ -175,7 +175,7 @@ def redacted(asked: Asked, key: bytes) -> Asked:
             ) from error
     # `opaque` looks like one long secret; its provider would refuse it changed.
     kept = {name: getattr(asked, name) for name in _AS_GIVEN}
-    return Asked(**kept, **changed)
+    return RecordRequest(**kept, **changed)
 
 
 _AS_GIVEN = ("trace_type", "turn_id", "interrupted", "ts", "opaque", *_STAMPED)

@@ -16,7 +16,7 @@ from looseleaf.base.messages import Trace
 from looseleaf.base.origins import FORBIDDEN, RECALLED, may_forbid
 from looseleaf.base.paths import safe_name
 from looseleaf.base.values import NOT_GIVEN, START, Position
-from looseleaf.log.record_request import INTERRUPTED, Asked, ask, given_in, redacted
+from looseleaf.log.record_request import INTERRUPTED, RecordRequest, ask, given_in, redacted
 from looseleaf.log.turns import RESERVED, TurnTally, turn_name, turn_number
 from looseleaf.store import records
 from looseleaf.store.lock import Threads
@@ -67,7 +67,7 @@ class Batch:
 
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
-        self._requests: list[Asked] = []
+        self._requests: list[RecordRequest] = []
         self.traces: list[Trace] = []
 
     def record(
@@ -132,15 +132,15 @@ class Recorder:
         """Traces that a process in a hurry may leave for the next to read."""
         self.tally = TurnTally()
 
-    def record(self, asked: Sequence[Asked]) -> list[Trace]:
+    def record(self, asked: Sequence[RecordRequest]) -> list[Trace]:
         """Write these, all or none, with one sync; durable on return."""
         return self.record_clean([self.cleaned(each) for each in asked])
 
-    def cleaned(self, asked: Asked) -> Asked:
+    def cleaned(self, asked: RecordRequest) -> RecordRequest:
         """Return the request without secrets; Refused if it cannot be written."""
         return redacted(asked, self.redaction_key())
 
-    def record_clean(self, clean: Sequence[Asked]) -> list[Trace]:
+    def record_clean(self, clean: Sequence[RecordRequest]) -> list[Trace]:
         """Write requests already `cleaned`, as `record` does: cleaned one by one, a bad one can be skipped."""
         if not clean:
             return []
@@ -149,7 +149,7 @@ class Recorder:
                 self.catch_up()  # may take long: not while holding the lock
             return self._write(clean)
 
-    def _write(self, clean: Sequence[Asked]) -> list[Trace]:
+    def _write(self, clean: Sequence[RecordRequest]) -> list[Trace]:
         with self._store.lock():
             self.catch_up()
             last_turn = self.tally.last_turn
@@ -165,7 +165,7 @@ class Recorder:
         self.save()
         return traces
 
-    def _tags_of(self, asked: Asked) -> tuple[str, ...]:
+    def _tags_of(self, asked: RecordRequest) -> tuple[str, ...]:
         """Return the tags, with `FORBIDDEN` where the user forbids remembering the message."""
         tags = tuple(asked.tags)
         if asked.trace_type != "user" or asked.origin or RECALLED in tags or not may_forbid(asked.content):
@@ -200,7 +200,7 @@ class Recorder:
             ]
             return self.record(
                 [
-                    Asked(
+                    RecordRequest(
                         "tool_result",
                         tool_call_id=call,
                         tool_name=name,
@@ -285,7 +285,7 @@ class Recorder:
             self.session = new_id()
         return self.session
 
-    def _place_trace(self, asked: Asked) -> Trace:
+    def _place_trace(self, asked: RecordRequest) -> Trace:
         """Return the trace with its turn, its number there, and (for a result) its call."""
         session = self._own_session() if asked.session is None else asked.session
         is_new = session not in self.tally.sessions

@@ -12,7 +12,7 @@ from looseleaf.base.errors import Refused
 from looseleaf.base.paths import DRAWERS, STATE, folded, is_page, name_fault, path_fault
 from looseleaf.base.values import Problem
 from looseleaf.log.entries import FOLDER, read_entry
-from looseleaf.log.journal import KNOWN_SCHEMAS, Broken, Head, edit_of, forward, refuse_unknown
+from looseleaf.log.journal import KNOWN_SCHEMAS, BrokenEdit, Head, edit_of, forward, refuse_unknown
 from looseleaf.log.trace_messages import Mark
 from looseleaf.pages.grammar import parse
 from looseleaf.pages.outside_edits import Heads
@@ -113,7 +113,7 @@ def _follow(edit: Edit, texts: dict[str, bytes | None], heads: dict[str, str | N
         try:
             texts[edit.path] = forward(edit, texts.get(edit.path))
             return message
-        except Broken as broken:
+        except BrokenEdit as broken:
             message = f"{broken} ({edit.path})"
     if edit.new is None:
         texts[edit.path] = None

@@ -10,10 +10,10 @@ if TYPE_CHECKING:
     from looseleaf.explain.promises import Reconciled
     from looseleaf.explain.prompt_costs import Analysis, Compared
     from looseleaf.explain.sources import Signed
-    from looseleaf.explain.why import Answer
+    from looseleaf.explain.why import Explanation
     from looseleaf.explain.writes import Written
     from looseleaf.memory.parts import Parts
-    from looseleaf.place.notebook import Source
+    from looseleaf.place.notebook import FactSource
     from looseleaf.prompt.manifest import Prompt
 
 
@@ -23,7 +23,7 @@ class ExplainVerbs:
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
 
-    def why(self, text: str, prompt: str = "last") -> Answer:
+    def why(self, text: str, prompt: str = "last") -> Explanation:
         """Explain why words are in a prompt, back to the trace that said them; or why they are not in it."""
         from looseleaf.explain.why import why
 
@@ -35,7 +35,7 @@ class ExplainVerbs:
 
         return who(self._parts, path)
 
-    def sources(self, fact: Fact | str) -> list[Source]:
+    def sources(self, fact: Fact | str) -> list[FactSource]:
         """Return the words that a fact, or the one of an id, rests on, from the log."""
         notebook = self._parts.notebook
         return notebook.sources(notebook.find(fact) if isinstance(fact, str) else fact)

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from looseleaf.facts.gate import Spoken
     from looseleaf.index.embed import Embedder
     from looseleaf.models.costs import Costs
-    from looseleaf.place.corrections import Curate
-    from looseleaf.place.distill_and_place import Making
+    from looseleaf.place.corrections import Corrector
+    from looseleaf.place.distill_and_place import MemoryMaker
     from looseleaf.place.guard import Guard
     from looseleaf.place.notebook import Notebook
     from looseleaf.place.obey import Obey
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from looseleaf.prompt.prompts import Prompts
     from looseleaf.recall.recall import Recall
     from looseleaf.views.build import Built, Topics
-    from looseleaf.views.page_index import Listing
+    from looseleaf.views.page_index import PageIndex
     from looseleaf.window.conversation import Conversation
 
 
@@ -134,10 +134,10 @@ class Parts(PlaceParts):
         return Guard(self.context, self)
 
     @cached_property
-    def corrections(self) -> Curate:
-        from looseleaf.place.corrections import Curate
+    def corrections(self) -> Corrector:
+        from looseleaf.place.corrections import Corrector
 
-        return Curate(self.context, self)
+        return Corrector(self.context, self)
 
     @cached_property
     def tidy(self) -> Tidy:
@@ -158,10 +158,10 @@ class Parts(PlaceParts):
         return Obey(self.context, self)
 
     @cached_property
-    def making(self) -> Making:
-        from looseleaf.place.distill_and_place import Making
+    def making(self) -> MemoryMaker:
+        from looseleaf.place.distill_and_place import MemoryMaker
 
-        return Making(self.context, self)
+        return MemoryMaker(self.context, self)
 
     @cached_property
     def topics(self) -> Topics:
@@ -170,10 +170,10 @@ class Parts(PlaceParts):
         return Topics(self.context.store, self.known)
 
     @cached_property
-    def page_index(self) -> Listing:
-        from looseleaf.views.page_index import Listing
+    def page_index(self) -> PageIndex:
+        from looseleaf.views.page_index import PageIndex
 
-        return Listing(self.context, self)
+        return PageIndex(self.context, self)
 
     @cached_property
     def costs(self) -> Costs:

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from looseleaf.base.messages import Distiller
     from looseleaf.base.values import Fact
     from looseleaf.memory.parts import Parts
-    from looseleaf.place.entry_pages import Asked
+    from looseleaf.place.entry_pages import ReviewResult
     from looseleaf.place.redistill import Difference
     from looseleaf.place.tidy import Tidied
 
@@ -24,7 +24,7 @@ class ReviewVerbs:
         """Return the proposals that wait for a person."""
         return self._parts.notebook.facts(status="pending")
 
-    def ask(self, fact: Fact, why: str) -> Asked:
+    def ask(self, fact: Fact, why: str) -> ReviewResult:
         """Put a proposal into review; return the outcome: added, waiting already, rejected before, or full."""
         self._parts.notebook.catch_up()
         return self._parts.placer.ask([(fact, why)], why)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger("looseleaf")
 
 
-class Keeper:
+class MemoryThread:
     """A memory in its own thread."""
 
     def __init__(self, open_memory: Callable[[], Memory]) -> None:
@@ -76,7 +76,7 @@ class Keeper:
         self._thread.shutdown(wait=False)
         wait((closing,), seconds)
 
-    def __enter__(self) -> Keeper:
+    def __enter__(self) -> MemoryThread:
         return self
 
     def __exit__(

@@ -212,9 +212,11 @@ class Caller:
     def _render(
         self, messages: Sequence[Message], tools: Sequence[ToolSpec], wanted: StreamOptions
     ) -> Rendered:
-        from looseleaf.models.dialect import Options
+        from looseleaf.models.dialect import CallOptions
 
-        options = Options(wanted.max_tokens, wanted.temperature, wanted.schema, wanted.effort, wanted.extra)
+        options = CallOptions(
+            wanted.max_tokens, wanted.temperature, wanted.schema, wanted.effort, wanted.extra
+        )
         return self._dialect().render(self.name, messages, tools, options)
 
     def _attempt(

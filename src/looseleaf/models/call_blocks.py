@@ -305,7 +305,7 @@ _SEEN = 64
 """No end is longer."""
 
 
-class Block:
+class CallBlock:
     """A block while it streams in. Its body grows until an end is found; `read` may want a later end."""
 
     def __init__(self, opener: Opener, found: re.Match[str]) -> None:

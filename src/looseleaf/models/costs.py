@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from _thread import allocate_lock
 
-from looseleaf.base.errors import CeilingReached
+from looseleaf.base.errors import SpendingLimit
 from looseleaf.base.ids import new_id
 from looseleaf.base.immutable import frozen
 from looseleaf.base.values import START
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from looseleaf.base.messages import Message
     from looseleaf.base.policy import Policy
     from looseleaf.base.replies import Model, Reply, Usage
-    from looseleaf.base.values import Line, Record
+    from looseleaf.base.values import LogLine, Record
     from looseleaf.models.model_table import Price
     from looseleaf.store.protocol import Store
 
@@ -110,7 +110,7 @@ class Costs:
         self._unwritten: list[Record] = []
         self._day = -1
         self._spent = Spent()
-        self._last: Line | None = None
+        self._last: LogLine | None = None
 
     # --- as an extension of models -----------------------------------------------------
 
@@ -157,9 +157,9 @@ class Costs:
             self._store.append(STREAM, self._unwritten)
             self._unwritten.clear()
 
-    def _limit_error(self, setting: str, spent: str, allowed: str) -> CeilingReached:
+    def _limit_error(self, setting: str, spent: str, allowed: str) -> SpendingLimit:
         until = f"{_day_of(self._end())} 00:00 UTC"
-        return CeilingReached(
+        return SpendingLimit(
             f"No model was asked: the ceiling of the day is reached ({spent} spent, {setting} is {allowed}). "
             f"Until {until} the rules distill, and no model answers. To go on now, raise {setting} in "
             "looseleaf.toml; `looseleaf cost` shows what was spent."
@@ -259,7 +259,7 @@ class Costs:
             if is_own and _is_call(line.record) and _is_between(_ts(line.record), since, until):
                 yield line.record
 
-    def _since(self, since: float) -> Iterator[Line]:
+    def _since(self, since: float) -> Iterator[LogLine]:
         older = 0
         for line in self._store.read_back(STREAM):
             # A day and some records more: clocks are set, and processes overtake each other. A line written by hand,
@@ -283,7 +283,7 @@ class Costs:
             self._day, self._spent, self._last = day, spent, last
         return self._spent
 
-    def _read_on(self, last: Line) -> bool:
+    def _read_on(self, last: LogLine) -> bool:
         lines = self._store.read(STREAM, last.position)
         first = next(lines, None)
         if first is None or first.record.get("id") != last.record.get("id"):
@@ -293,7 +293,7 @@ class Costs:
         return True
 
     @staticmethod
-    def _add_line(spent: Spent, line: Line, day: int) -> Spent:
+    def _add_line(spent: Spent, line: LogLine, day: int) -> Spent:
         is_of_day = _is_call(line.record) and _ts(line.record) // _DAY == day
         return _add_record(spent, line.record) if is_of_day else spent
 

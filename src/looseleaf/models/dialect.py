@@ -11,7 +11,7 @@ import hashlib
 import json
 import re
 
-from looseleaf.base.errors import ModelFailed, TooLong
+from looseleaf.base.errors import ModelFailed, PromptTooLong
 from looseleaf.base.immutable import frozen
 from looseleaf.base.messages import ToolCallSpec
 from looseleaf.base.replies import Called, Reply, ToolSpec
@@ -96,7 +96,7 @@ def provider_error(message: str, code: str = "") -> ModelFailed:
     said = KEY.sub("[key]", " ".join(message.split()))[:QUOTED_CHARS] or "it gave no reason"
     known = f"{code} {message}"
     if TOO_LONG.search(known):
-        return TooLong(
+        return PromptTooLong(
             f"The model did not answer: what it was sent is longer than it takes ({said}). Compact the conversation, "
             "or send less of it."
         )
@@ -368,7 +368,7 @@ STRICT = frozenset(
 
 
 @frozen
-class Options:
+class CallOptions:
     """Options of a reply. `extra` are members of the payload, in the provider's names; they win."""
 
     max_tokens: int | None = None
@@ -394,5 +394,5 @@ class Dialect:
     objects, into our events."""
 
     name: str
-    render: Callable[[str, Sequence[Message], Sequence[ToolSpec], Options], Rendered]
+    render: Callable[[str, Sequence[Message], Sequence[ToolSpec], CallOptions], Rendered]
     read: Callable[[Iterable[dict[str, Any]]], Iterator[Event]]

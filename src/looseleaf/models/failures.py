@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from looseleaf.base.errors import ModelFailed, Refused, TooLong
+from looseleaf.base.errors import ModelFailed, PromptTooLong, Refused
 from looseleaf.base.immutable import frozen
 from looseleaf.models.dialect import KEY, MAY_PASS, QUOTED_CHARS, TOO_LONG
 
@@ -177,7 +177,7 @@ def of_status(
         return Failure(
             f"{who} did not answer: what it was sent is longer than {provider.model} takes ({quoted}).",
             "Compact the conversation, or send less of it.",
-            error=TooLong,
+            error=PromptTooLong,
         )
     if status in (401, 403) or (status == 400 and _NO_KEY.search(told)):
         return Failure(f"{who} did not answer: it refused the key ({quoted}).", provider.key_advice)

@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from looseleaf.base.policy import Policy
     from looseleaf.base.replies import Usage
 
-    MODELS: Mapping[str, Model]
+    MODELS: Mapping[str, ModelInfo]
 
 
 @frozen
-class Model:
+class ModelInfo:
     """What filling a model's context needs to know.
 
     Texts are counted in `vocabulary`. Where the model's own is not available offline, the count of the nearest one is
@@ -105,7 +105,7 @@ def _safety_margin(context: int) -> int:
     return max(256, context // 100)
 
 
-UNKNOWN = Model("unknown", 200_000, 16_384, default_safety_margin_tokens=_safety_margin(200_000))
+UNKNOWN = ModelInfo("unknown", 200_000, 16_384, default_safety_margin_tokens=_safety_margin(200_000))
 """When no model is named. Counted exactly in o200k_base: callers who name none have a number of tokens in mind."""
 
 
@@ -124,10 +124,10 @@ def _read_data() -> dict[str, Any]:
 
 
 @cache
-def known_models() -> dict[str, Model]:
+def known_models() -> dict[str, ModelInfo]:
     """Return every model in the table, by name."""
     return {
-        name: Model(
+        name: ModelInfo(
             name,
             context,
             output,
@@ -175,7 +175,7 @@ def name_parts(name: str) -> tuple[str, ...]:
 
 
 @cache
-def _models_by_parts() -> dict[tuple[str, ...], Model]:
+def _models_by_parts() -> dict[tuple[str, ...], ModelInfo]:
     return {name_parts(name): row for name, row in known_models().items()}
 
 
@@ -184,7 +184,7 @@ def _prices_by_parts() -> dict[tuple[str, ...], Price]:
     return {name_parts(name): row for name, row in known_prices().items()}
 
 
-def model(name: str | None) -> Model:
+def model(name: str | None) -> ModelInfo:
     """Return the model of that name, or the nearest known one.
 
     The row has its own name: `gpt-5` for `openai/gpt-5-2025-08-07`. Names are compared by their parts (`llama3.1:8b` is
@@ -196,7 +196,7 @@ def model(name: str | None) -> Model:
     return (
         known_models().get(name)
         or _nearest_model(name_parts(name))
-        or Model(
+        or ModelInfo(
             name,
             UNKNOWN.max_context_tokens,
             UNKNOWN.max_output_tokens,
@@ -206,7 +206,7 @@ def model(name: str | None) -> Model:
     )
 
 
-def _nearest_model(parts: tuple[str, ...]) -> Model | None:
+def _nearest_model(parts: tuple[str, ...]) -> ModelInfo | None:
     """Return the row whose name fits the most parts in a row; of equals, the one that fits first."""
     rows = _models_by_parts()
     for length in range(min(len(parts), max(map(len, rows))), 0, -1):
@@ -246,7 +246,7 @@ def _is_edition(parts: tuple[str, ...]) -> bool:
 
 
 def budget(
-    model: Model,
+    model: ModelInfo,
     *,
     context_tokens: int | None = None,
     max_tokens: int | None = None,

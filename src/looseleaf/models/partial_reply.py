@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from _thread import allocate_lock
 
-from looseleaf.base.replies import Called, Reply, Said, Thought, Usage
+from looseleaf.base.replies import Called, Reply, TextDelta, Thought, Usage
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class PartialReply:
 
     def hear(self, event: Event) -> None:
         self.is_answered = True
-        if isinstance(event, Said):
+        if isinstance(event, TextDelta):
             self._said.append(event.text)
         elif isinstance(event, Thought):
             self._thought.append(event.text)

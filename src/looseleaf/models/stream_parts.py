@@ -11,7 +11,7 @@ import json
 import re
 
 from looseleaf.base.messages import ToolCallPayload, ToolCallSpec
-from looseleaf.base.replies import Called, Reply, Said, Thought, Usage
+from looseleaf.base.replies import Called, Reply, TextDelta, Thought, Usage
 from looseleaf.models.dialect import cut_error, fix_surrogates, is_loggable, loggable_arguments
 
 TYPE_CHECKING = False
@@ -239,7 +239,7 @@ class StreamParts:
         text = fix_surrogates(text[:-1] if part.held else text)
         if not text:
             return
-        event = Said if kind == TEXT else Thought
+        event = TextDelta if kind == TEXT else Thought
         if not part.pieces and self._has_gap(part, apart):
             part.gap = len(GAP)
             yield event(GAP)

@@ -19,8 +19,8 @@ from functools import cache
 
 from looseleaf.base.hashing import sha256
 from looseleaf.base.messages import Message, ToolCallPayload, ToolCallSpec, ToolResultPayload
-from looseleaf.base.replies import Called, Reply, Retrying, Said
-from looseleaf.models.call_blocks import Block, format_call, openers
+from looseleaf.base.replies import Called, Reply, Retrying, TextDelta
+from looseleaf.models.call_blocks import CallBlock, format_call, openers
 from looseleaf.models.dialect import fix_surrogates, loggable_arguments
 from looseleaf.text.untrusted import closed, escaped, fenced, one_line, opened, spelt, word_of
 
@@ -166,7 +166,7 @@ def parse(events: Iterable[Event], form: str, tools: Sequence[ToolSpec] = ()) ->
     XML arguments are not text."""
     heard = _ParsedReply(form, tools)
     for event in events:
-        if isinstance(event, Said):
+        if isinstance(event, TextDelta):
             yield from heard.said(event.text)
         elif isinstance(event, Reply):
             if not heard.anything:
@@ -202,7 +202,7 @@ class _ParsedReply:
         for each in found:
             if isinstance(each, str):
                 self._texts.append(each)
-                yield Said(each)
+                yield TextDelta(each)
             else:
                 self._calls.append(each)
                 yield Called(each)
@@ -257,7 +257,7 @@ class Scan:
         """The end mark of the current data, and the last characters of it."""
         self._fence, self._is_info = "", False
         """The marks that opened a code fence, and whether this is still their line."""
-        self._block: Block | None = None
+        self._block: CallBlock | None = None
         self._calls = 0
 
     def feed(self, text: str) -> list[str | ToolCallSpec]:
@@ -361,7 +361,7 @@ class Scan:
             openers = self._openers if self._may_call() else ()
             for opener in openers:
                 if found := opener.whole.match(text, start):
-                    self._block = Block(opener, found)
+                    self._block = CallBlock(opener, found)
                     return found.end(1)
             is_longer = is_first and mark.end() == len(text)
             if not final and (is_longer or any(each.partly.fullmatch(text, start) for each in openers)):
@@ -421,7 +421,7 @@ class Scan:
 
     # --- a block -----------------------------------------------------------------------
 
-    def _in_block(self, block: Block, text: str, at: int) -> tuple[str, int]:
+    def _in_block(self, block: CallBlock, text: str, at: int) -> tuple[str, int]:
         """Feed text to the block, up to its end; return the text to scan next, and from where."""
         end = block.take(text, at)
         if end is None:
@@ -433,7 +433,7 @@ class Scan:
             return text, end
         return (rest + text[end:], 0) if rest else (text, end)
 
-    def _close_block(self, block: Block, *, final: bool = False, is_whole: bool = True) -> str | None:
+    def _close_block(self, block: CallBlock, *, final: bool = False, is_whole: bool = True) -> str | None:
         """Put out the block's calls, or its text if it has none. Return what is left of it; None: it may end later."""
         found = block.read(self._tools, final=final, is_whole=is_whole)
         if found is None:

@@ -190,7 +190,7 @@ _REMEMBERED = 1 << 16
 """Counts kept in the process: more than the messages of a window; a few megabytes."""
 
 
-class Counts:
+class TokenCounts:
     """Counts of texts in one vocabulary, kept in the process and in a file that any process may use.
 
     Nothing stays open between calls: the file may be deleted or replaced at any time, and a fork inherits nothing.

@@ -7,7 +7,7 @@ from itertools import takewhile
 from looseleaf.base.errors import Refused
 from looseleaf.base.hashing import sha256_or_none
 from looseleaf.log.journal import (
-    Broken,
+    BrokenEdit,
     backward,
     edits_back,
     find_undo_target,
@@ -51,7 +51,7 @@ class History:
             try:
                 page = forward(edit, page if known else None)
                 known = True
-            except Broken:
+            except BrokenEdit:
                 known = False
             if known and edit.new == sha256:
                 found = page
@@ -63,7 +63,7 @@ class History:
         for edit in reversed(list(self.back())):
             try:
                 texts[edit.path] = forward(edit, texts.get(edit.path))
-            except Broken:
+            except BrokenEdit:
                 texts.pop(edit.path, None)
         return {path: text for path, text in texts.items() if text is not None}
 
@@ -87,12 +87,12 @@ class History:
             later = list(takewhile(lambda each: each.id != edit.id, self.back(edit.path)))
         try:
             return version([edit, *reversed(later)], 0, now)
-        except Broken:
+        except BrokenEdit:
             pass  # a record since is damaged: rebuild from the other side
         edits = self.edits(edit.path)
         try:
             return version(edits, [each.id for each in edits].index(edit.id), now)
-        except Broken as broken:
+        except BrokenEdit as broken:
             raise _hidden_error(broken) from broken
 
     def before(self, edit: Edit, now: bytes | None) -> bytes | None:
@@ -104,10 +104,12 @@ class History:
             previous = next((each for each in self.back(edit.path) if each.new == edit.base), None)
             if previous is not None:
                 return self.after(previous, now)
-            raise _hidden_error(Broken(f"the text of {edit.path} before edit {edit.id} cannot be rebuilt"))
+            raise _hidden_error(
+                BrokenEdit(f"the text of {edit.path} before edit {edit.id} cannot be rebuilt")
+            )
         try:
             return backward(edit, self.after(edit, now))
-        except Broken as broken:
+        except BrokenEdit as broken:
             raise _hidden_error(broken) from broken
 
     def last_to_undo(self, path: str | None) -> Edit | None:
@@ -125,7 +127,7 @@ class History:
         return target
 
 
-def _hidden_error(broken: Broken) -> Refused:
+def _hidden_error(broken: BrokenEdit) -> Refused:
     return Refused(
         f"Nothing was done: {broken}, because a record of the journal is damaged. "
         "`looseleaf check` names it; other versions can still be shown."

@@ -219,7 +219,7 @@ def _is_blank(document: Document | None) -> bool:
     return document is None or not document.data.strip()
 
 
-class Absorb:
+class OutsideEdits:
     """Journals outside changes when called, and knows the head of each page."""
 
     def __init__(self, store: Store, policy: Policy) -> None:

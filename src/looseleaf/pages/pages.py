@@ -17,7 +17,7 @@ from looseleaf.base.immutable import frozen
 from looseleaf.base.paths import DRAWERS, PEOPLE_ONLY, PROFILE, USER, page_path, safe_name, same_name
 from looseleaf.base.values import ANY, Edit, Receipt
 from looseleaf.log.journal import AGENT, PERSON, PROGRAM
-from looseleaf.pages.outside_edits import TOP, Absorb
+from looseleaf.pages.outside_edits import TOP, OutsideEdits
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ class Pages:
         self._store, self._policy = context.store, context.policy
         self._agent, self._note = context.agent, context.note
         self._parts = parts
-        self.absorb = Absorb(context.store, context.policy)
+        self.absorb = OutsideEdits(context.store, context.policy)
         """Called, it journals people's changes in the folder; it also knows the head of each page."""
         self.in_a_row = False
         """Set while many pages are edited in a row: only the edited page is checked, and the rest of the folder if

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from looseleaf.base.values import Fact, Record
     from looseleaf.facts.known_facts import Facts
     from looseleaf.pages.pages import Pages
-    from looseleaf.place.placer import Place
+    from looseleaf.place.placer import Placer
     from looseleaf.store.context import Context
 
     class Needs(Protocol):
@@ -35,10 +35,10 @@ if TYPE_CHECKING:
         @property
         def pages(self) -> Pages: ...
         @property
-        def placer(self) -> Place: ...
+        def placer(self) -> Placer: ...
 
 
-class Curate:
+class Corrector:
     def __init__(self, context: Context, parts: Needs) -> None:
         self._store = context.store
         self._parts = parts
@@ -78,9 +78,9 @@ class Curate:
 
     def _vouch(self, fact: Fact, relation: str, said: str, reason: str) -> Fact:
         """Turn an agent's finding into a person's word, on the page for such words."""
-        from looseleaf.facts.placement import Plan  # imported late: readers of facts never load it
+        from looseleaf.facts.placement import PlacePlan  # imported late: readers of facts never load it
 
-        plan = Plan(
+        plan = PlacePlan(
             fact.entry_id or "", fact.entry_ts or 0.0, self._parts.known.of, lambda proposal: fact.topic
         )
         new = plan.vouch(fact, relation, said, clock.now())

@@ -9,8 +9,8 @@ from looseleaf.base import ids as clock
 from looseleaf.base.errors import Refused
 from looseleaf.base.messages import Turn
 from looseleaf.base.paths import PROFILE, USER, safe_name
-from looseleaf.distill.make_entry import SESSIONS, Missing, Write, WriteAll
-from looseleaf.distill.material import Text, TurnRange, undistilled
+from looseleaf.distill.make_entry import SESSIONS, EntryWriter, Missing, WholeEntryWriter
+from looseleaf.distill.material import MaterialText, TurnRange, undistilled
 from looseleaf.facts.replacing import PLAIN
 from looseleaf.facts.tombstones import Tombstones
 from looseleaf.facts.truth import true_at
@@ -29,14 +29,14 @@ if TYPE_CHECKING:
     from typing import Any, Protocol
 
     from looseleaf.base.messages import Distiller, Trace
-    from looseleaf.distill.make_entry import Made
+    from looseleaf.distill.make_entry import MadeEntry
     from looseleaf.facts.known_facts import Facts
     from looseleaf.log.entries import Entry
     from looseleaf.log.journal import AgentHead
     from looseleaf.pages.pages import Pages
     from looseleaf.place.notebook import Notebook
     from looseleaf.place.obey import Obey
-    from looseleaf.place.placer import Place
+    from looseleaf.place.placer import Placer
     from looseleaf.place.redistill import Difference
     from looseleaf.place.tidy import Archive, Tidy
     from looseleaf.store.context import Context
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
         @property
         def pages(self) -> Pages: ...
         @property
-        def placer(self) -> Place: ...
+        def placer(self) -> Placer: ...
         @property
         def tidy(self) -> Tidy: ...
         @property
@@ -86,7 +86,7 @@ def _find_prohibitions(stretch: TurnRange) -> list[Trace]:
     return [each for each in stretch.taken if forbidden_by(each) is not None]
 
 
-class Making:
+class MemoryMaker:
     """Makes memory: distills talk and texts, and places the result."""
 
     def __init__(self, context: Context, parts: Needs) -> None:
@@ -94,11 +94,11 @@ class Making:
         self._store, self._agent = context.store, context.agent
         self._redact, self._note = context.redact, context.note
 
-    def _make_writer(self, distiller: Distiller | None) -> Write:
-        return Write(self._context, distiller)
+    def _make_writer(self, distiller: Distiller | None) -> EntryWriter:
+        return EntryWriter(self._context, distiller)
 
     @property
-    def _write(self) -> Write:
+    def _write(self) -> EntryWriter:
         return self._make_writer(self._parts.distiller)
 
     def distill(
@@ -117,7 +117,7 @@ class Making:
         return done
 
     def _distill(
-        self, write: Write, since: tuple[int, int], topic: str, done: list[Placed]
+        self, write: EntryWriter, since: tuple[int, int], topic: str, done: list[Placed]
     ) -> tuple[int, int] | None:
         """Distill and place, stretch by stretch. No lock is held while a distiller works, so another process may move
         on meanwhile: then drop the result, and return the place from which to start again."""
@@ -201,26 +201,26 @@ class Making:
         asked = self._topic_name(topic) if topic is not None else None
         entry = self._write.name_of(text, origin)
         reference = f"{self._write.topic_of(entry) or asked or self._choose_topic(text)}/{entry}"
-        material = Text(text, origin, f"{FOLDER}/{reference}/raw.md", clock.now())
+        material = MaterialText(text, origin, f"{FOLDER}/{reference}/raw.md", clock.now())
         return self._place_once(self._write.text(material, reference))
 
     def remember(self, given: str, topic: str | None = None) -> Placed | None:
         """Place a person's own words, said to the memory itself: facts that the rules read in them are confirmed, and
         so are the other sentences. None: the rules read no fact there, and nothing was written."""
-        write = WriteAll(self._context)
+        write = WholeEntryWriter(self._context)
         now = clock.now()
         # The same words may be said again when something else holds: each time is an entry of its own.
         text = self._redact(given)
         entry = write.name_of(f"{now}\n{text}", PERSON)
         reference = f"{self._topic_name(topic) if topic is not None else USER}/{entry}"
-        material = Text(text, PERSON, f"{FOLDER}/{reference}/raw.md", now)
+        material = MaterialText(text, PERSON, f"{FOLDER}/{reference}/raw.md", now)
         if all(map(_is_plain_note, write.facts(material))) and (
             len(sentences(text)) < 2 or _is_labelled(text)
         ):
             return None  # a note needs no entry: it stands on its page
         return self._place_once(write.text(material, reference))
 
-    def _place_once(self, made: Made) -> Placed:
+    def _place_once(self, made: MadeEntry) -> Placed:
         """Place an entry, unless another distiller's entry replaced it: then it stays replaced."""
         if made.files is None and made.reference in self._replaced_entries():
             return Placed(made.reference, ())

@@ -60,7 +60,7 @@ _TICK = re.compile(r"^([ \t]*[-*+][ \t]+)\[[xX]\]")
 
 
 @frozen
-class Asked:
+class ReviewResult:
     """What became of facts meant for review, by their ids. `edit`: the edit of the page, if any."""
 
     edit: str = ""
@@ -72,14 +72,14 @@ class Asked:
     full: tuple[str, ...] = ()
     """Review is full."""
 
-    def but(self, **changes: Any) -> Asked:
+    def but(self, **changes: Any) -> ReviewResult:
         """Return the same, except for these members."""
-        return Asked(**{name: getattr(self, name) for name in type(self).__match_args__} | changes)
+        return ReviewResult(**{name: getattr(self, name) for name in type(self).__match_args__} | changes)
 
 
 def add_waiting(
     text: str, items: Iterable[tuple[Fact, str]], known: Mapping[str, Fact] | None = None
-) -> tuple[str, Asked]:
+) -> tuple[str, ReviewResult]:
     """Add items to the page of review. `known`: the waiting facts, by id; other lines on the page take no place."""
     text = text or f"{new_page(PATH)}\n{HELP}"
     here = set(_waiting_lines(text))
@@ -103,7 +103,7 @@ def add_waiting(
         here.add(name)
         others += not _is_users(fact)
         added.append(name)
-    return text, Asked("", tuple(added), tuple(waiting), (), tuple(full))
+    return text, ReviewResult("", tuple(added), tuple(waiting), (), tuple(full))
 
 
 def _is_users(fact: Fact) -> bool:

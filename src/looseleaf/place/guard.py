@@ -14,7 +14,7 @@ from looseleaf.base.paths import STATE, TOP_PAGES, page_path, same_name, why_sea
 from looseleaf.base.values import ANY, Fact, PageText
 from looseleaf.facts.gate import UNVERIFIED
 from looseleaf.facts.ledger import fact_id
-from looseleaf.facts.placement import MOST_FOUND, MOST_FOUND_A_DAY, PROFILE, PROJECT, USER, Plan
+from looseleaf.facts.placement import MOST_FOUND, MOST_FOUND_A_DAY, PROFILE, PROJECT, USER, PlacePlan
 from looseleaf.language.relations import SALIENCE, relation_of, slot
 from looseleaf.language.value_keys import key
 from looseleaf.log.journal import AGENT, EXTERNAL, PERSON
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from looseleaf.facts.gate import Spoken
     from looseleaf.facts.known_facts import Facts
     from looseleaf.pages.pages import Pages
-    from looseleaf.place.placer import Place
+    from looseleaf.place.placer import Placer
     from looseleaf.store.context import Context
 
     Said = tuple[str, str]
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
         @property
         def pages(self) -> Pages: ...
         @property
-        def placer(self) -> Place: ...
+        def placer(self) -> Placer: ...
         def spoken(self) -> Spoken:
             """Return the words of the session being recorded."""
 
@@ -224,7 +224,9 @@ class Guard:
         topic = topic_of(path) if is_topic else PROJECT
         decided = self._decisions_of(topic)
         entry = fact_id(topic, path, written(ts))
-        plan = Plan(entry, ts, self._parts.known.of, lambda proposal: topic, agent=agent.removeprefix(AGENT))
+        plan = PlacePlan(
+            entry, ts, self._parts.known.of, lambda proposal: topic, agent=agent.removeprefix(AGENT)
+        )
         fates: dict[Said, str] = {}
         names: dict[str, Said] = {}
         for held in dict.fromkeys(made.held):

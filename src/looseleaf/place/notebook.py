@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from looseleaf.base.values import Fact
     from looseleaf.facts.known_facts import Facts
     from looseleaf.pages.pages import Pages
-    from looseleaf.place.placer import Place
+    from looseleaf.place.placer import Placer
     from looseleaf.store.context import Context
 
     class Needs(Protocol):
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
         @property
         def pages(self) -> Pages: ...
         @property
-        def placer(self) -> Place: ...
+        def placer(self) -> Placer: ...
 
 
 TRACES = "log/traces"
 
 
 @frozen
-class Source:
+class FactSource:
     """Words behind a fact: where they stand, whose they are, and their text."""
 
     source: str
@@ -96,7 +96,7 @@ class Notebook:
         ]
         return sorted(found, key=lambda each: (each.valid_from or "", each.recorded_at or 0.0, each.id or ""))
 
-    def sources(self, fact: Fact) -> list[Source]:
+    def sources(self, fact: Fact) -> list[FactSource]:
         """Return the words behind a fact, from the log."""
         from looseleaf.distill.material import sources_of
         from looseleaf.log.entries import FOLDER, read_entry
@@ -114,24 +114,24 @@ class Notebook:
                     self._note(str(refused))
         return [self._read_source(name, said) for name in fact.sources]
 
-    def _read_source(self, name: str, said: dict[str, Trace]) -> Source:
+    def _read_source(self, name: str, said: dict[str, Trace]) -> FactSource:
         from looseleaf.log.entries import spots_of
         from looseleaf.log.trace_messages import said as said_in
 
         if name in said:
             trace = said[name]
-            return Source(name, trace.origin, trace.ts, said_in(trace))
+            return FactSource(name, trace.origin, trace.ts, said_in(trace))
         page, at, edit_id = name.partition("@")
         if at:
             edit = next((each for each in self._parts.pages.log(page) if each.id == edit_id), None)
             if edit is not None:
                 added = "".join(line for hunk in edit.hunks for line in hunk.added)
-                return Source(name, edit.author, edit.ts, added.strip())
+                return FactSource(name, edit.author, edit.ts, added.strip())
         agents = dict.fromkeys((self._agent, *self._store.folders(TRACES)))
         found = next((trace for agent in agents for trace, _ in spots_of(self._store, agent, {name})), None)
         if found is not None:
-            return Source(name, found.origin, found.ts, said_in(found))
-        return Source(name, "", None, "")
+            return FactSource(name, found.origin, found.ts, said_in(found))
+        return FactSource(name, "", None, "")
 
 
 def _sort_key(fact: Fact) -> tuple[Any, ...]:

@@ -25,7 +25,7 @@ from looseleaf.log.turns import traces_back
 from looseleaf.pages.grammar import replace_fact
 from looseleaf.pages.pages import Rewritten
 from looseleaf.place.placer import find_line_on, known
-from looseleaf.state.rules import Change, items_of, title_of
+from looseleaf.state.rules import StateChange, items_of, title_of
 from looseleaf.text.diff import split_lines
 from looseleaf.text.lines import NOTE, as_written
 from looseleaf.text.patterns import lazy
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from looseleaf.facts.erasing import Order
     from looseleaf.facts.known_facts import Facts
     from looseleaf.pages.pages import Pages
-    from looseleaf.place.placer import Place
+    from looseleaf.place.placer import Placer
     from looseleaf.state.rules import State as Values
     from looseleaf.state.state import State
     from looseleaf.store.context import Context
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
         @property
         def pages(self) -> Pages: ...
         @property
-        def placer(self) -> Place: ...
+        def placer(self) -> Placer: ...
         @property
         def state(self) -> State: ...
 
@@ -140,7 +140,7 @@ class Obey:
         return len(lines) - len(kept)
 
     def _clean_state(self, meant: _Target) -> int:
-        def change(state: Values, **_: object) -> Change:
+        def change(state: Values, **_: object) -> StateChange:
             new = {
                 name: "" if isinstance(value, str) and meant.is_told(value) else value
                 for name, value in state.items()
@@ -148,7 +148,7 @@ class Obey:
             for name in ("decisions_recent", "tasks_open"):
                 if items_of(state, name):
                     new[name] = [each for each in items_of(state, name) if not meant.is_told(title_of(each))]
-            return Change(new)
+            return StateChange(new)
 
         state = self._parts.state
         if any(map(meant.is_told, _texts_in(state.shown()))):

@@ -12,8 +12,8 @@ from looseleaf.pages.pages import Pages
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from looseleaf.facts.known_facts import Facts
-    from looseleaf.place.placer import Place
-    from looseleaf.state.rules import Change
+    from looseleaf.place.placer import Placer
+    from looseleaf.state.rules import StateChange
     from looseleaf.state.state import State
     from looseleaf.store.context import Context
 
@@ -40,15 +40,15 @@ class PlaceParts:
         return State(self.context, self)
 
     @cached_property
-    def placer(self) -> Place:
-        from looseleaf.place.placer import Place
+    def placer(self) -> Placer:
+        from looseleaf.place.placer import Placer
 
-        return Place(self.context, self)
+        return Placer(self.context, self)
 
     def settle(self) -> None:
         self.placer.catch_up()
 
-    def promote(self, change: Change, ts: float, author: str, edits: list[str]) -> None:
+    def promote(self, change: StateChange, ts: float, author: str, edits: list[str]) -> None:
         from looseleaf.place.tidy import Promotion
 
         Promotion(self.context, self, author, edits)(change, ts)

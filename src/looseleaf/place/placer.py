@@ -43,11 +43,11 @@ if TYPE_CHECKING:
     from looseleaf.base.values import Ended, Fact, Record
     from looseleaf.facts.gate import Witness
     from looseleaf.facts.known_facts import Facts
-    from looseleaf.facts.placement import Outcome, Plan, PlannedLine
+    from looseleaf.facts.placement import Outcome, PlacePlan, PlannedLine
     from looseleaf.facts.tombstones import Tombstones
     from looseleaf.log.entries import Entry
     from looseleaf.pages.pages import Pages
-    from looseleaf.place.entry_pages import Asked
+    from looseleaf.place.entry_pages import ReviewResult
     from looseleaf.state.state import State
     from looseleaf.store.context import Context
 
@@ -83,7 +83,7 @@ class Placed:
         }
 
 
-class Place:
+class Placer:
     def __init__(self, context: Context, parts: Needs) -> None:
         self._context = context
         self._store, self._note = context.store, context.note
@@ -112,7 +112,7 @@ class Place:
         self,
         entry: Entry,
         through: tuple[int, int] | None = None,
-        lost: Callable[[Plan], Sequence[Fact]] | None = None,
+        lost: Callable[[PlacePlan], Sequence[Fact]] | None = None,
     ) -> Placed:
         """Place an entry, once: a second time only returns what is held already. `through`: the place in the agent's
         traces up to which they are distilled with it. `lost`: returns the facts that go with the entry that it
@@ -122,7 +122,7 @@ class Place:
         from looseleaf.distill.material import scored_witnesses, sources_of, tools_before, witnesses_of
         from looseleaf.distill.slot_tables import lexicon
         from looseleaf.facts.gate import proposal_of
-        from looseleaf.facts.placement import Plan, outdated
+        from looseleaf.facts.placement import PlacePlan, outdated
         from looseleaf.place.entry_pages import Diary
 
         traces = list(sources_of(self._store, entry))
@@ -135,7 +135,7 @@ class Place:
         name, ts = str(entry.meta.get("id")), float(entry.meta.get("ts") or 0.0)
         with self._parts.pages.absorb.threads, self._store.lock():
             self.catch_up()
-            plan = Plan(
+            plan = PlacePlan(
                 name,
                 ts,
                 self._parts.known.of,
@@ -229,7 +229,7 @@ class Place:
 
     # --- carrying out ----------------------------------------------------------------------
 
-    def carry_out(self, plan: Plan, *, reason: str, author: str = PROGRAM) -> list[str]:
+    def carry_out(self, plan: PlacePlan, *, reason: str, author: str = PROGRAM) -> list[str]:
         """Edit each page once, those with additions first: a crash in between leaves a fact twice, never nowhere.
         Return the ids of the edits."""
         ended = dict(plan.ended)
@@ -329,13 +329,13 @@ class Place:
         visible = PageText(page.topic, page.lines, page.roles, page.title, None, None, shown, told_of)
         return summary_of(visible)
 
-    def ask(self, items: Sequence[tuple[Fact, str]], reason: str = "held back") -> Asked:
+    def ask(self, items: Sequence[tuple[Fact, str]], reason: str = "held back") -> ReviewResult:
         """Put facts into review, once; rejected ones stay rejected."""
         topics = dict.fromkeys(fact.topic for fact, _ in items)
         no = {
             each.id for topic in topics for each in self._parts.known.of(topic) if each.status == "rejected"
         }
-        asked = review_page.Asked(rejected=tuple(fact.id or "" for fact, _ in items if fact.id in no))
+        asked = review_page.ReviewResult(rejected=tuple(fact.id or "" for fact, _ in items if fact.id in no))
         items = [(fact, why) for fact, why in items if fact.id not in no]
         if not items:
             return asked
@@ -388,9 +388,9 @@ class Place:
             done = [*edits, *self._remove_named(fact, reason), *self.clear([fact.id or ""])]
             self.say(fact, {"status": "superseded"}, ("status",), reason, edits=done)
             return
-        from looseleaf.facts.placement import Plan
+        from looseleaf.facts.placement import PlacePlan
 
-        plan = Plan(
+        plan = PlacePlan(
             fact.entry_id or "", fact.entry_ts or 0.0, self._parts.known.of, lambda proposal: fact.topic
         )
         plan.confirm(fact, clock.now())

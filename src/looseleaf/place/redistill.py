@@ -14,8 +14,8 @@ from looseleaf.base.hashing import sha256
 from looseleaf.base.ids import id_of, is_id, time_of
 from looseleaf.base.immutable import frozen
 from looseleaf.base.origins import is_at_least
-from looseleaf.distill.make_entry import Made, distiller_level
-from looseleaf.distill.material import Sources, sources_of
+from looseleaf.distill.make_entry import MadeEntry, distiller_level
+from looseleaf.distill.material import MaterialSources, sources_of
 from looseleaf.facts.gate import proposal_of
 from looseleaf.language.relations import relation_of, slot
 from looseleaf.language.value_keys import key
@@ -28,17 +28,17 @@ if TYPE_CHECKING:
     from typing import Any, Protocol
 
     from looseleaf.base.values import Fact
-    from looseleaf.distill.make_entry import Write
+    from looseleaf.distill.make_entry import EntryWriter
     from looseleaf.facts.known_facts import Facts
-    from looseleaf.facts.placement import Plan
-    from looseleaf.place.placer import Place
+    from looseleaf.facts.placement import PlacePlan
+    from looseleaf.place.placer import Placer
     from looseleaf.store.context import Context
 
     class Needs(Protocol):
         @property
         def known(self) -> Facts: ...
         @property
-        def placer(self) -> Place: ...
+        def placer(self) -> Placer: ...
 
 
 SIDE = "views/redistill"
@@ -53,7 +53,7 @@ TRIES = 3
 
 
 @frozen
-class Change:
+class FactDiff:
     """One fact that the other distiller sees differently: `gained`, `lost`, or `changed` from one value to another."""
 
     what: str
@@ -73,7 +73,7 @@ class Difference:
     """What a distiller would change, in how many entries; and how many of them it had to read for that."""
 
     distiller: str
-    changes: tuple[Change, ...]
+    changes: tuple[FactDiff, ...]
     entries: int
     read: int
     failures: tuple[str, ...]
@@ -89,7 +89,7 @@ class Difference:
 
 
 class Redistill:
-    def __init__(self, context: Context, parts: Needs, write: Write) -> None:
+    def __init__(self, context: Context, parts: Needs, write: EntryWriter) -> None:
         self._store = context.store
         self._parts = parts
         self._write = write
@@ -101,7 +101,7 @@ class Redistill:
         self._parts.placer.catch_up()
         name = self._write.distiller.name
         entries = list(self._placed_entries(name))
-        changes: list[Change] = []
+        changes: list[FactDiff] = []
         failures: list[str] = []
         made: list[Entry] = []
         read = 0
@@ -123,7 +123,7 @@ class Redistill:
         themselves record; some of them, oldest first, until it fails again."""
         self._parts.placer.catch_up()
         name = self._write.distiller.name
-        changes: list[Change] = []
+        changes: list[FactDiff] = []
         failures: tuple[str, ...] = ()
         made: list[Entry] = []
         for entry in self._placed_entries(name):
@@ -162,7 +162,7 @@ class Redistill:
         found: dict[str, Any] | None = self._read_record(path).get("summary")
         if found is not None:
             return found, 0, ()
-        made, by, failures = self._write.make(Sources(tuple(sources_of(self._store, entry))))
+        made, by, failures = self._write.make(MaterialSources(tuple(sources_of(self._store, entry))))
         if by != name:
             return None, 1, failures
         summary: dict[str, Any] = json.loads(summary_json(made))
@@ -218,9 +218,11 @@ class Redistill:
             "summary.json": summary_json(distilled_of(entry.summary)),
             "meta.json": meta_json(meta),
         }
-        return self._write.publish(Made(f"{topic}/{new}", files))
+        return self._write.publish(MadeEntry(f"{topic}/{new}", files))
 
-    def _find_lost(self, plan: Plan, own: set[str], read: set[str], said: set[tuple[str, str]]) -> list[Fact]:
+    def _find_lost(
+        self, plan: PlacePlan, own: set[str], read: set[str], said: set[tuple[str, str]]
+    ) -> list[Fact]:
         """Return the facts that rest on these sources, or on the entry alone, and on nothing that the distiller did not
         read; that it found nowhere, and no person confirmed."""
         again = {(each.fact.topic, each.fact.relation, each.fact.object) for each in plan.outcomes}
@@ -258,7 +260,7 @@ def _address_of(topic: str, relation: str, said: str) -> tuple[str, str]:
     return slot(topic, relation), key(said, relation)
 
 
-def _compare_facts(entry: Entry, summary: dict[str, Any]) -> Iterator[Change]:
+def _compare_facts(entry: Entry, summary: dict[str, Any]) -> Iterator[FactDiff]:
     before = {_address_of(*each): each for each in _facts_said(entry, entry.summary)}
     after = {_address_of(*each): each for each in _facts_said(entry, summary)}
     replaced: set[tuple[str, str]] = set()
@@ -268,9 +270,9 @@ def _compare_facts(entry: Entry, summary: dict[str, Any]) -> Iterator[Change]:
         same_slot = [each for each in before if each[0] == address[0] and each not in after]
         if same_slot and not relation_of(relation).many:
             replaced.add(same_slot[0])
-            yield Change("changed", entry.reference, topic, relation, said, before[same_slot[0]][2])
+            yield FactDiff("changed", entry.reference, topic, relation, said, before[same_slot[0]][2])
         else:
-            yield Change("gained", entry.reference, topic, relation, said)
+            yield FactDiff("gained", entry.reference, topic, relation, said)
     for address, (topic, relation, said) in before.items():
         if address not in after and address not in replaced:
-            yield Change("lost", entry.reference, topic, relation, said)
+            yield FactDiff("lost", entry.reference, topic, relation, said)

@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 
     from looseleaf.base.values import Receipt
     from looseleaf.pages.pages import Pages
-    from looseleaf.place.distill_and_place import Making
+    from looseleaf.place.distill_and_place import MemoryMaker
     from looseleaf.place.placer import Placed
 
     class Needs(Protocol):
         @property
-        def making(self) -> Making: ...
+        def making(self) -> MemoryMaker: ...
         @property
         def pages(self) -> Pages: ...
 

@@ -18,7 +18,16 @@ from looseleaf.base.paths import ARCHIVE, PINNED, STATE
 from looseleaf.base.values import Fact
 from looseleaf.facts.gate import LONGEST
 from looseleaf.facts.ledger import copy_id, fact_id
-from looseleaf.facts.placement import LINES, PROFILE, PROJECT, USER, Plan, PlannedLine, is_passed, page_of
+from looseleaf.facts.placement import (
+    LINES,
+    PROFILE,
+    PROJECT,
+    USER,
+    PlacePlan,
+    PlannedLine,
+    is_passed,
+    page_of,
+)
 from looseleaf.language.relations import SALIENCE, slot
 from looseleaf.language.value_keys import key
 from looseleaf.log.journal import EXTERNAL, PERSON, PROGRAM, make_edit
@@ -52,9 +61,9 @@ if TYPE_CHECKING:
     from looseleaf.base.values import Edit, Kind, Receipt
     from looseleaf.facts.known_facts import Facts
     from looseleaf.pages.pages import Page, Pages
-    from looseleaf.place.placer import Place
+    from looseleaf.place.placer import Placer
     from looseleaf.place.tidy_plan import TidyPlan
-    from looseleaf.state.rules import Change, Item
+    from looseleaf.state.rules import Item, StateChange
     from looseleaf.state.state import State
     from looseleaf.store.context import Context
 
@@ -64,7 +73,7 @@ if TYPE_CHECKING:
         @property
         def pages(self) -> Pages: ...
         @property
-        def placer(self) -> Place: ...
+        def placer(self) -> Placer: ...
         @property
         def state(self) -> State: ...
 
@@ -90,7 +99,7 @@ class Promotion:
         self._author = author
         self.edits = edits
 
-    def __call__(self, change: Change, ts: float) -> None:
+    def __call__(self, change: StateChange, ts: float) -> None:
         """Write the items that a change removes from the state, at the time of the change."""
         for task in change.done:
             self._write_episode(task, ts)
@@ -131,7 +140,7 @@ class Promotion:
         titles = {title_of(task).casefold() for task in tasks}
         facts = self._parts.known
         facts.catch_up()
-        plan = Plan("", 0.0, facts.of, lambda proposal: PROJECT)
+        plan = PlacePlan("", 0.0, facts.of, lambda proposal: PROJECT)
         for fact in facts.of(PROJECT):
             is_it = fact.status == "current" and fact.path is not None and _is_promoted(fact)
             if is_it and (fact.quote or "").casefold() in titles:
@@ -142,13 +151,13 @@ class Promotion:
 
     # --- decisions that are settled, and tasks for which there is no room ------------------------
 
-    def _write_facts(self, change: Change) -> None:
+    def _write_facts(self, change: StateChange) -> None:
         facts = self._parts.known
         facts.catch_up()
         held = facts.of(PROJECT)
         made = [self._make_fact(item, "decisions_recent", "Decision", "decision") for item in change.settled]
         made += [self._make_fact(item, "tasks_open", "Plan", "commitment") for item in change.parked]
-        plan = Plan("", 0.0, facts.of, lambda proposal: PROJECT)
+        plan = PlacePlan("", 0.0, facts.of, lambda proposal: PROJECT)
         for fact in made:
             if not any(_covers(each, fact) for each in held):
                 plan.lines.setdefault(page_of(fact), []).append(PlannedLine(fact))

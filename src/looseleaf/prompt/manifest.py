@@ -198,9 +198,9 @@ class Prompt:
 
     def _render(self, name: str, *members: str) -> dict[str, Any]:
         from looseleaf.models.choice import dialect
-        from looseleaf.models.dialect import Options
+        from looseleaf.models.dialect import CallOptions
 
-        payload = dialect(name).render(self.manifest.model or "", self.messages, (), Options()).payload
+        payload = dialect(name).render(self.manifest.model or "", self.messages, (), CallOptions()).payload
         return {member: payload[member] for member in members if member in payload}
 
     def text_of(self, item: ManifestItem) -> str:

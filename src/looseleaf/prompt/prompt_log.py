@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from typing import TypeVar
 
     from looseleaf.base.messages import Message
-    from looseleaf.base.values import Line, Record
+    from looseleaf.base.values import LogLine, Record
     from looseleaf.prompt.manifest import Epoch, EpochChange, Ref
     from looseleaf.store.protocol import Store
     from looseleaf.window.window import Count
@@ -92,7 +92,7 @@ class PromptLog:
     def _read_ref(self, ref: Ref, read: Callable[[Record], _T]) -> _T:
         """Read the record that a prompt refers to. Repair may have moved it: then search for it."""
         name, segment, offset = ref
-        line: Line | None = next(self._store.read(self._stream, Position(segment, offset)), None)
+        line: LogLine | None = next(self._store.read(self._stream, Position(segment, offset)), None)
         if line is None or line.record.get("id") != name:
             lines = self._store.read_back(self._stream)
             line = next((each for each in lines if each.record.get("id") == name), None)

@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     from looseleaf.state.state import State
     from looseleaf.store.context import Context
     from looseleaf.views.build import Topics
-    from looseleaf.views.page_index import Listing
+    from looseleaf.views.page_index import PageIndex
 
     class Needs(Protocol):
         @property
         def known(self) -> Facts: ...
         @property
-        def page_index(self) -> Listing: ...
+        def page_index(self) -> PageIndex: ...
         @property
         def pages(self) -> Pages: ...
         @property

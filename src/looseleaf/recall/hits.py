@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from looseleaf.base.values import Fact, Level
     from looseleaf.facts.known_facts import Facts
-    from looseleaf.index.protocol import Found, Index
+    from looseleaf.index.protocol import FoundItem, Index
     from looseleaf.pages.pages import Pages
     from looseleaf.recall.ranking import Scored
     from looseleaf.store.protocol import Store
@@ -156,7 +156,7 @@ class HitReader:
         self._lines: dict[str, tuple[str, ...]] = {}
         self._facts: dict[str, dict[str | None, Fact]] = {}
 
-    def __call__(self, found: Found) -> HitText | None:
+    def __call__(self, found: FoundItem) -> HitText | None:
         """Return the text of an indexed row, or None if it is gone."""
         try:
             match found.kind:
@@ -170,12 +170,12 @@ class HitReader:
         except Refused:
             return None
 
-    def trace(self, found: Found) -> Trace | None:
+    def trace(self, found: FoundItem) -> Trace | None:
         line = next(self._store.read(found.source, Position(found.segment, found.byte)), None)
         trace = Trace.from_record(line.record) if line is not None else None
         return trace if trace is not None and escape_surrogates(trace.id) == found.name else None
 
-    def _read_trace(self, found: Found) -> HitText | None:
+    def _read_trace(self, found: FoundItem) -> HitText | None:
         trace = self.trace(found)
         if trace is None:
             return None
@@ -192,21 +192,21 @@ class HitReader:
             self._facts[topic] = {fact.id: fact for fact in known.of(topic)}
         return self._facts[topic]
 
-    def fact(self, found: Found) -> Fact | None:
+    def fact(self, found: FoundItem) -> Fact | None:
         return self.facts(found.topic).get(found.name)
 
-    def salience(self, found: Found) -> float | None:
+    def salience(self, found: FoundItem) -> float | None:
         """Return how much a fact matters, 0 to 1: the user's score, else its own salience."""
         fact = self.fact(found) if found.kind == "fact" else None
         if fact is None:
             return None
         return fact.user_fact_score / 10 if fact.user_fact_score is not None else fact.salience
 
-    def _read_fact(self, found: Found) -> HitText | None:
+    def _read_fact(self, found: FoundItem) -> HitText | None:
         fact = self.fact(found)
         return HitText(fact_text(fact), found.name, fact.path or "") if fact is not None else None
 
-    def _read_entry(self, found: Found) -> HitText | None:
+    def _read_entry(self, found: FoundItem) -> HitText | None:
         from looseleaf.log.entries import FOLDER, read_entry
 
         entry = read_entry(self._store, found.name)
@@ -220,7 +220,7 @@ class HitReader:
         level = next((each for each in LEVELS if each == entry.meta.get("trust")), LEVELS[0])
         return HitText(part, entry.reference, path, found.ts, level) if part else None
 
-    def _read_page(self, found: Found) -> HitText | None:
+    def _read_page(self, found: FoundItem) -> HitText | None:
         path = found.name
         if not path.endswith(".md") or path.startswith("review/"):
             return None  # the index should not hold this
@@ -239,7 +239,7 @@ if TYPE_CHECKING:
 
 
 def hit_of(
-    each: Scored, found: Found, text: HitText, indexes: Indexes, read: HitReader, forms: Collection[str]
+    each: Scored, found: FoundItem, text: HitText, indexes: Indexes, read: HitReader, forms: Collection[str]
 ) -> tuple[Hit, list[Fact]]:
     """Return the hit, and what is true now if the hit is outdated. `forms`: the terms asked for."""
     fact = read.fact(found) if found.kind == "fact" else None
@@ -340,7 +340,7 @@ def fact_hit(fact: Fact, score: float, parts: dict[str, float], now: str = "") -
     )
 
 
-def _origin_of(found: Found, text: HitText) -> str:
+def _origin_of(found: FoundItem, text: HitText) -> str:
     """Return the trace or entry that a row is, or (a line of a day) refers to."""
     if found.kind in ("trace", "entry"):
         return found.name.rpartition("/")[2]

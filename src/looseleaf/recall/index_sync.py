@@ -16,7 +16,7 @@ from looseleaf.base.origins import is_own
 from looseleaf.base.paths import name_fault
 from looseleaf.base.values import START, Position
 from looseleaf.index.sqlite import SqliteIndex
-from looseleaf.index.sqlite_file import Damaged
+from looseleaf.index.sqlite_file import DamagedIndex
 from looseleaf.language.stems import edition
 from looseleaf.pages.outside_edits import belongs
 from looseleaf.recall.items import escape_surrogates
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     from looseleaf.facts.known_facts import Facts
-    from looseleaf.index.protocol import Index, Item, Marks
+    from looseleaf.index.protocol import Index, IndexItem, Marks
     from looseleaf.pages.pages import Pages
     from looseleaf.store.context import Context
     from looseleaf.store.protocol import Store
@@ -60,7 +60,7 @@ class ItemBatch:
 
     source: str
     mark: str
-    items: list[Item] | None
+    items: list[IndexItem] | None
     anew: bool = False
     over: tuple[tuple[str, str], ...] = ()
 
@@ -139,7 +139,7 @@ class ItemSources:
 
         position, last = _parse_mark(mark)
         anew = not belongs(self._store, position, last, stream)
-        items: list[Item] = []
+        items: list[IndexItem] = []
         lines = 0
         for line in self._store.read(stream, START if anew else position):
             trace = Trace.from_record(line.record)
@@ -303,7 +303,7 @@ class IndexKeeper:
                     return [(self._file, ())]
                 self._catch_up()
                 self._close_aside()
-            except Damaged:
+            except DamagedIndex:
                 self.drop()
                 continue
             except (Busy, Unwritten, OSError) as error:
@@ -334,7 +334,7 @@ class IndexKeeper:
         if not self._file.open(make=False):
             return False
         if self._sources.has_other_rules(self._file):
-            raise Damaged("its terms were made by other rules")
+            raise DamagedIndex("its terms were made by other rules")
         return self._sources.is_complete(self._file)
 
     # --- catching up -------------------------------------------------------------------
@@ -376,8 +376,8 @@ class IndexKeeper:
         )
         try:
             return self._with_aside(is_there=not self._is_lost and self._file.open(make=False))
-        except (Damaged, OSError) as fault:
-            self._is_lost = isinstance(fault, Damaged)
+        except (DamagedIndex, OSError) as fault:
+            self._is_lost = isinstance(fault, DamagedIndex)
             return self._with_aside(is_there=False)
 
     def _with_aside(self, *, is_there: bool) -> list[tuple[Index, tuple[str, ...]]]:
@@ -432,7 +432,7 @@ def faults(folder: str) -> list[str]:
     index = SqliteIndex(os.path.join(folder, *VIEW.split("/")))
     try:
         return index.faults() if index.open(make=False) else []
-    except (Damaged, OSError) as error:
+    except (DamagedIndex, OSError) as error:
         return [str(error)]
     finally:
         index.close()

@@ -7,7 +7,7 @@ import re
 from looseleaf.base.errors import Refused
 from looseleaf.base.hashing import text_hash
 from looseleaf.base.origins import level_of
-from looseleaf.index.protocol import Item
+from looseleaf.index.protocol import IndexItem
 from looseleaf.language.relations import relation_term
 from looseleaf.language.terms import terms
 from looseleaf.text.diff import split_lines
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 # --- items -------------------------------------------------------------------------------
 
 
-def trace_items(trace: Trace, position: Position, stream: str) -> Iterator[Item]:
+def trace_items(trace: Trace, position: Position, stream: str) -> Iterator[IndexItem]:
     """Yield a trace as items: several, if its text is long."""
     text = trace_text(trace)
     speaker = escape_surrogates(speaker_of(trace))
     for first, last in passages(text):
         part = text[first:last]
-        yield Item(
+        yield IndexItem(
             "trace",
             escape_surrogates(trace.id),
             terms(part),
@@ -48,7 +48,7 @@ def trace_items(trace: Trace, position: Position, stream: str) -> Iterator[Item]
         )
 
 
-def page_items(path: str, data: bytes | None, ts: float | None) -> list[Item]:
+def page_items(path: str, data: bytes | None, ts: float | None) -> list[IndexItem]:
     """Return a page's prose by paragraph, and each episode whole; facts come from the ledger."""
     from looseleaf.pages.grammar import parse
 
@@ -57,14 +57,14 @@ def page_items(path: str, data: bytes | None, ts: float | None) -> list[Item]:
     headings, numbers = _read_headings(lines)
     name = "" if path.startswith("days/") else path.rpartition("/")[2].removesuffix(".md").replace("-", " ")
     topic = path.removesuffix(".md").removeprefix("facts/") if path.startswith("facts/") else ""
-    items: list[Item] = []
+    items: list[IndexItem] = []
 
     def add(kind: str, part: str, first: int, last: int, at: float | None = ts, session: str = path) -> None:
         if part.strip():
             about = dict.fromkeys((*terms(name), *terms(headings[first - 1])))
             own = terms(part)
             items.append(
-                Item(
+                IndexItem(
                     kind,
                     path,
                     [*own, *(term for term in about if term not in own)],
@@ -140,7 +140,7 @@ def _split_paragraphs(
         yield begin, last
 
 
-def fact_items(facts: Sequence[Fact]) -> list[Item]:
+def fact_items(facts: Sequence[Fact]) -> list[IndexItem]:
     """Return facts as items, current and past ones; only questions about the past find the latter."""
     from looseleaf.facts.truth import true_at
 
@@ -149,13 +149,13 @@ def fact_items(facts: Sequence[Fact]) -> list[Item]:
     for fact in facts:
         if fact.superseded_by is not None:
             before.setdefault(fact.superseded_by, []).append(fact)
-    items: list[Item] = []
+    items: list[IndexItem] = []
     for fact in facts:
         if fact.id is None or fact.status in ("pending", "forgotten"):
             continue
         for role, words in _collect_fact_terms(fact, before.get(fact.id, ())):
             items.append(
-                Item(
+                IndexItem(
                     "fact",
                     fact.id,
                     words,
@@ -203,7 +203,7 @@ def _origins_of(fact: Fact) -> tuple[str, ...]:
     return (*fact.sources, *([fact.entry_id.rpartition("/")[2]] if fact.entry_id is not None else []))
 
 
-def entry_items(store: Store, reference: str) -> list[Item]:
+def entry_items(store: Store, reference: str) -> list[IndexItem]:
     """Return an entry's summary as items, and its text if no trace holds it."""
     from looseleaf.log.entries import FOLDER, read_entry
 
@@ -215,7 +215,7 @@ def entry_items(store: Store, reference: str) -> list[Item]:
     at = entry_time(store, entry)
     level = str(entry.meta.get("trust", "tainted"))
     topic = reference.rpartition("/")[0]
-    items: list[Item] = []
+    items: list[IndexItem] = []
     for which, text in (
         (SUMMARY, summary_text(entry.summary)),
         (RAW, decode(raw.data if raw else b"")),
@@ -223,7 +223,7 @@ def entry_items(store: Store, reference: str) -> list[Item]:
         for first, last in passages(text):
             part = text[first:last]
             items.append(
-                Item(
+                IndexItem(
                     "entry",
                     reference,
                     terms(part),

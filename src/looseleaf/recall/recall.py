@@ -7,7 +7,7 @@ asked time) and repeats are dropped. Each text is read from its source, never fr
 from __future__ import annotations
 
 from looseleaf.index.protocol import Only
-from looseleaf.index.sqlite_file import Damaged
+from looseleaf.index.sqlite_file import DamagedIndex
 from looseleaf.language.terms import terms as terms_of
 from looseleaf.recall.hits import Hit, HitReader, Recalled, fact_hit, hit_of
 from looseleaf.recall.index_sync import IndexKeeper, ItemSources
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from looseleaf.base.values import Fact
     from looseleaf.facts.known_facts import Facts
     from looseleaf.index.embed import Embedder
-    from looseleaf.index.protocol import Doc, Found
+    from looseleaf.index.protocol import Doc, FoundItem
     from looseleaf.language.terms import Word
     from looseleaf.pages.pages import Pages
     from looseleaf.recall.hits import Indexes
@@ -122,7 +122,7 @@ class Recall:
             for _ in range(_TRIES):
                 try:
                     return answer(self.keep.indexes())
-                except (Damaged, *_SENSELESS):
+                except (DamagedIndex, *_SENSELESS):
                     self.keep.drop()
                 except OSError as error:
                     return answer(self.keep.without_file(error))
@@ -310,16 +310,16 @@ class Recall:
 # --- parts of an answer ----------------------------------------------------------------
 
 
-def _read_rows(scored: Sequence[Scored], indexes: Indexes) -> dict[int, Found]:
+def _read_rows(scored: Sequence[Scored], indexes: Indexes) -> dict[int, FoundItem]:
     """Return the indexed rows of these items."""
-    rows: dict[int, Found] = {}
+    rows: dict[int, FoundItem] = {}
     for sign, (index, _) in zip((1, -1), indexes, strict=False):
         ids = [sign * each.id for each in scored if sign * each.id > 0]
         rows |= {sign * found.id: found for found in index.found(ids)} if ids else {}
     return rows
 
 
-def _is_true(question: Question, found: Found, read: HitReader) -> bool:
+def _is_true(question: Question, found: FoundItem, read: HitReader) -> bool:
     """True unless it is a fact that does not hold at the asked time. The journal decides, not the index."""
     if found.kind != "fact":
         return True
@@ -328,7 +328,7 @@ def _is_true(question: Question, found: Found, read: HitReader) -> bool:
     return any(fact.id == found.name for fact in true_at(read.facts(found.topic).values(), question.as_of))
 
 
-def _hit_key(found: Found) -> tuple[str, str, int]:
+def _hit_key(found: FoundItem) -> tuple[str, str, int]:
     """Return what a hit is known by: one trace or entry counts once, however many passages matched."""
     return found.kind, found.name, found.first if found.kind not in ("trace", "entry", "fact") else 0
 

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from typing import Any, TypeVar
 
     from looseleaf.memory import Memory
-    from looseleaf.memory.thread import Keeper
-    from looseleaf.tools.tool import Answer, Tool
+    from looseleaf.memory.thread import MemoryThread
+    from looseleaf.tools.tool import Tool, ToolAnswer
     from looseleaf.views.page_index import IndexLine
 
 
@@ -174,7 +174,7 @@ Before you answer what may depend on earlier work, look: `recall` searches every
 """
 
 
-def server(keeper: Keeper, *, read_only: bool = False) -> Server[Any]:
+def server(keeper: MemoryThread, *, read_only: bool = False) -> Server[Any]:
     """Return the server of a memory. `read_only`: only with tools that change nothing."""
     from looseleaf.base.version import VERSION
     from looseleaf.tools.toolset import TOOLS
@@ -245,7 +245,7 @@ def server(keeper: Keeper, *, read_only: bool = False) -> Server[Any]:
     )
 
 
-async def _run_act(keeper: Keeper, act: Callable[[Memory], _T]) -> _T:
+async def _run_act(keeper: MemoryThread, act: Callable[[Memory], _T]) -> _T:
     """Run an act that is no tool call: a refusal becomes an error of the protocol."""
     try:
         return await keeper(act)
@@ -273,13 +273,13 @@ def _tool_type(tool: Tool) -> types.Tool:
     )
 
 
-def _call_tool(memory: Memory, name: str, arguments: dict[str, Any]) -> Answer:
+def _call_tool(memory: Memory, name: str, arguments: dict[str, Any]) -> ToolAnswer:
     from looseleaf.tools.toolset import call
 
     return call(memory, name, arguments)
 
 
-def _tool_result(tool: Tool | None, answer: Answer) -> types.CallToolResult:
+def _tool_result(tool: Tool | None, answer: ToolAnswer) -> types.CallToolResult:
     """Return the result, structured where it fits the tool's schema: a failed read has its sentence alone."""
     is_shaped = tool is not None and (not answer.is_error or _is_shaped(tool, answer))
     return types.CallToolResult(
@@ -289,7 +289,7 @@ def _tool_result(tool: Tool | None, answer: Answer) -> types.CallToolResult:
     )
 
 
-def _is_shaped(tool: Tool, answer: Answer) -> bool:
+def _is_shaped(tool: Tool, answer: ToolAnswer) -> bool:
     from jsonschema_rs import Draft202012Validator
 
     return Draft202012Validator(tool.returns).is_valid(answer.data)

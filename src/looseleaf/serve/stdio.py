@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from mcp.server import Server
 
-    from looseleaf.memory.thread import Keeper
+    from looseleaf.memory.thread import MemoryThread
 
 _GRACE_SECONDS = 5
 """Time for writes under way when the process is stopped. A write that is cut off then is whole or absent."""
@@ -34,7 +34,7 @@ UNDER_WAY = 64
 """Requests without an answer, and answers not yet read: more than any client has open."""
 
 
-def serve(server: Server[Any], keeper: Keeper) -> None:
+def serve(server: Server[Any], keeper: MemoryThread) -> None:
     """Serve until the client closes its end, or until SIGINT or SIGTERM."""
     try:
         anyio.run(_serve, server, keeper)
@@ -42,7 +42,7 @@ def serve(server: Server[Any], keeper: Keeper) -> None:
         pass  # the client is gone
 
 
-async def _serve(server: Server[Any], keeper: Keeper) -> None:
+async def _serve(server: Server[Any], keeper: MemoryThread) -> None:
     def end(*_: object) -> None:
         # Exit here instead of closing the loop: a thread waits for the client's next line, which may never come and
         # cannot be cancelled.

@@ -296,7 +296,7 @@ def _versions(edits: Sequence[Edit], now: bytes | None) -> list[Version]:
     """Return the page after each of its edits where the journal has it: backwards from now, else forwards. What a
     missing record wrote has an unknown author."""
     from looseleaf.base.values import Edit
-    from looseleaf.log.journal import Broken, backward, forward
+    from looseleaf.log.journal import BrokenEdit, backward, forward
 
     found: list[Version] = []
     page, is_known = now, True
@@ -307,7 +307,7 @@ def _versions(edits: Sequence[Edit], now: bytes | None) -> list[Version]:
         found.append((edit, page if is_known else None, is_known))
         try:
             page = backward(edit, page) if is_known else None
-        except Broken:
+        except BrokenEdit:
             is_known = False
         if is_known and page is not None and at and edits[at - 1].new != edit.base:
             lost = Edit(edit.id, edit.ts, edit.path, UNKNOWN, "", None, edit.base, ())
@@ -318,6 +318,6 @@ def _versions(edits: Sequence[Edit], now: bytes | None) -> list[Version]:
         try:
             page = data if is_known else forward(edit, page)
             found[at] = edit, page, True
-        except Broken:
+        except BrokenEdit:
             page = None
     return found

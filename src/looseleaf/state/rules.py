@@ -1,6 +1,6 @@
 """Rules of the working state (`state.json`): goal, decisions and tasks, and how talk and people change them.
 
-Unknown members are kept as they are. Nothing is lost when the state is full: the `Change` names what leaves it, so
+Unknown members are kept as they are. Nothing is lost when the state is full: the `StateChange` names what leaves it, so
 that the caller writes that on a page first. Repeating a change has no effect.
 """
 
@@ -40,7 +40,7 @@ _TASKS = "tasks_open"
 
 
 @frozen
-class Change:
+class StateChange:
     """The new state, and what left it: settled decisions, tasks without room, and tasks that are done."""
 
     state: State
@@ -151,7 +151,7 @@ def move(
     room: Room | None = None,
     highest: Callable[[str], int] = lambda name: 0,
     aims: Mapping[str, str] | None = None,
-) -> Change:
+) -> StateChange:
     """Add decisions (with reasons) and tasks (with status), each once; drop what is done or outdated; fit the room.
 
     `highest`: the highest id number a list ever had. `aims`: the `goal` and the current work (`now`), as far as talk
@@ -178,8 +178,8 @@ def move(
             finished.append(each)
     settled, parked = _cut_lists(new, said, room)
     if new == state:
-        return Change(state, settled, parked, tuple(finished))
-    return Change(new | {"updated_at": now}, settled, parked, tuple(finished))
+        return StateChange(state, settled, parked, tuple(finished))
+    return StateChange(new | {"updated_at": now}, settled, parked, tuple(finished))
 
 
 def is_closed(task: Any) -> bool:

@@ -16,8 +16,8 @@ from looseleaf.state.provenance import Provenance
 from looseleaf.state.rules import (
     CLOSED,
     WORD,
-    Change,
     Room,
+    StateChange,
     blocker_text,
     compact,
     empty,
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     class Needs(Protocol):
         @property
         def pages(self) -> Pages: ...
-        def promote(self, change: Change, ts: float, author: str, edits: list[str]) -> None:
+        def promote(self, change: StateChange, ts: float, author: str, edits: list[str]) -> None:
             """Write on pages what leaves the state. `edits` gets the ids of the edits made, even if it fails."""
 
 
@@ -185,7 +185,7 @@ class State:
                 f"No task was added: {status!r} is the status of a closed task. Give an open one, such as open."
             )
 
-        def change(state: Values, ts: float) -> Change:
+        def change(state: Values, ts: float) -> StateChange:
             made = self._move(state, ts, tasks=[(title, status)])
             tasks = items_of(made.state, "tasks_open")
             old = next((each for each in tasks if title_of(each).casefold() == title.casefold()), None)
@@ -193,7 +193,7 @@ class State:
                 return made
             new = old | {"status": status}
             tasks = [new if each is old else each for each in tasks]
-            return Change(made.state | {"tasks_open": tasks}, made.settled, made.parked, made.done)
+            return StateChange(made.state | {"tasks_open": tasks}, made.settled, made.parked, made.done)
 
         return self._edit(change, author, f"task: {title}", words.said)
 
@@ -201,7 +201,7 @@ class State:
         """Mark a task as done, by id or title: it becomes an episode."""
         which = StateText(self._redact).which(name, "id or title of a task")
 
-        def change(state: Values, ts: float) -> Change:
+        def change(state: Values, ts: float) -> StateChange:
             task = find_task(items_of(state, "tasks_open"), name)
             return self._move(state, ts, is_done=lambda each: each is task)
 
@@ -238,7 +238,7 @@ class State:
         over = [words.which(name, "id or title of a task") for name in done]
         settled = [(words.title(title, "decision"), words.line(why, "why")) for title, why in decided]
 
-        def change(state: Values, ts: float) -> Change:
+        def change(state: Values, ts: float) -> StateChange:
             finished = [find_task(items_of(state, "tasks_open"), name) for name in over]
             return self._move(
                 state | texts,
@@ -309,35 +309,35 @@ class State:
 
     def _edit(
         self,
-        change: Callable[[Values, float], Change | Values],
+        change: Callable[[Values, float], StateChange | Values],
         author: str | None,
         reason: str,
         said: list[str],
     ) -> Receipt:
         author = author_of(author)
 
-        def made(state: Values) -> Change:
+        def made(state: Values) -> StateChange:
             ts = clock.now()
             found = change(state, ts)
-            found = found if isinstance(found, Change) else self._move(found, ts)
+            found = found if isinstance(found, StateChange) else self._move(found, ts)
             if found.state == state:
                 return found
             state = found.state | {"updated_at": moment(ts)}
-            return Change(state, found.settled, found.parked, found.done)
+            return StateChange(state, found.settled, found.parked, found.done)
 
         receipt = self._change(made, clock.now(), author, reason, [])
         for sentence in said:
             self._note(sentence)
         return receipt if not said else receipt.but(held=(*receipt.held, *said))
 
-    def _move(self, state: Values, ts: float, **given: Any) -> Change:
+    def _move(self, state: Values, ts: float, **given: Any) -> StateChange:
         return move(state, ts, room=self._room, highest=self.provenance.highest, **given)
 
-    def move(self, change: Callable[..., Change], ts: float, reason: str, edits: list[str]) -> None:
+    def move(self, change: Callable[..., StateChange], ts: float, reason: str, edits: list[str]) -> None:
         """Change the state as talk of a time says: `change` gets it with the `room` and the `highest` ids. `edits`
         gets the ids of all edits made, even if it fails."""
 
-        def made(state: Values) -> Change:
+        def made(state: Values) -> StateChange:
             return change(state, room=self._room, highest=self.provenance.highest)
 
         receipt = self._change(made, ts, PROGRAM, reason, edits)
@@ -345,7 +345,7 @@ class State:
 
     def _change(
         self,
-        change: Callable[[Values], Change],
+        change: Callable[[Values], StateChange],
         ts: float,
         author: str | None,
         reason: str,
@@ -363,7 +363,7 @@ class State:
 
     def _try_change(
         self,
-        change: Callable[[Values], Change],
+        change: Callable[[Values], StateChange],
         ts: float,
         author: str | None,
         reason: str,
@@ -388,7 +388,7 @@ class State:
         self.file.built(made.state, hash_of(text))
         return receipt
 
-    def _promote(self, made: Change, ts: float, author: str, edits: list[str]) -> None:
+    def _promote(self, made: StateChange, ts: float, author: str, edits: list[str]) -> None:
         self._parts.promote(made, ts, author, edits)
         moved = [title_of(each) for each in (*made.settled, *made.parked)]
         if moved:

@@ -20,7 +20,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from looseleaf.base.values import Document, Line, Position, Problem, Record, Stat
+    from looseleaf.base.values import Document, LogLine, Position, Problem, Record, Stat
     from looseleaf.store.disk import Disk
     from looseleaf.store.replace import Put, Removal
 
@@ -171,10 +171,10 @@ class FileStore:
 
     def read(
         self, stream: str, start: Position = START, on_problem: Callable[[Problem], None] | None = None
-    ) -> Iterator[Line]:
+    ) -> Iterator[LogLine]:
         return self._segments.read(stream, start, on_problem)
 
-    def read_back(self, stream: str, end: Position | None = None) -> Iterator[Line]:
+    def read_back(self, stream: str, end: Position | None = None) -> Iterator[LogLine]:
         return self._segments.read_back(stream, end)
 
     def end(self, stream: str) -> Position:

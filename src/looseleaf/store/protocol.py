@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from typing import Protocol
 
-    from looseleaf.base.values import Document, Line, Position, Problem, Record, Stat
+    from looseleaf.base.values import Document, LogLine, Position, Problem, Record, Stat
 else:
     Protocol = object  # only type checkers need more, and `typing` costs every start
 
@@ -24,10 +24,10 @@ class Store(Protocol):
 
     def read(
         self, stream: str, start: Position = ..., on_problem: Callable[[Problem], None] | None = ...
-    ) -> Iterator[Line]:
+    ) -> Iterator[LogLine]:
         """Yield the records from `start` on, oldest first. Skip damage and report it to `on_problem`."""
 
-    def read_back(self, stream: str, end: Position | None = ...) -> Iterator[Line]:
+    def read_back(self, stream: str, end: Position | None = ...) -> Iterator[LogLine]:
         """Yield the records before `end`, newest first, reading no more of the log than needed."""
 
     def end(self, stream: str) -> Position:

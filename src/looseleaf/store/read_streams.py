@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from looseleaf.base.errors import Refused
 from looseleaf.base.paths import quoted, safe_name
-from looseleaf.base.values import START, Line, Position, Problem
+from looseleaf.base.values import START, LogLine, Position, Problem
 from looseleaf.store import IMPORTS, TOMBSTONES, records
 from looseleaf.store.root import unreadable
 
@@ -166,7 +166,7 @@ class Segments:
 
     # --- forwards ----------------------------------------------------------------------
 
-    def read(self, stream: str, start: Position = START, on_problem: OnProblem = None) -> Iterator[Line]:
+    def read(self, stream: str, start: Position = START, on_problem: OnProblem = None) -> Iterator[LogLine]:
         path, archive = stream_files(stream)
         segment, offset = start
         if segment == 0:
@@ -236,7 +236,7 @@ class Segments:
 
     def records(
         self, name: str, at: Position, raw: bytes, number: int | None, on_problem: OnProblem
-    ) -> Iterator[Line]:
+    ) -> Iterator[LogLine]:
         if not raw:
             return
         for piece in records.pieces(raw):
@@ -259,11 +259,11 @@ class Segments:
                 on_problem(Problem(name, number, f"the end of {_WHOLE}"))
             if on_problem and piece.checked and not raw.startswith(b" ", piece.start):
                 on_problem(Problem(name, number, f"the beginning of {_WHOLE}"))
-            yield Line(record, Position(at.segment, begin), Position(at.segment, end), piece.checked)
+            yield LogLine(record, Position(at.segment, begin), Position(at.segment, end), piece.checked)
 
     # --- backwards ---------------------------------------------------------------------
 
-    def read_back(self, stream: str, end: Position | None = None) -> Iterator[Line]:
+    def read_back(self, stream: str, end: Position | None = None) -> Iterator[LogLine]:
         path, archive = stream_files(stream)
         numbers = self.numbers(archive) or [0]
         segment, stop = end if end is not None else (numbers[-1] + 1, None)

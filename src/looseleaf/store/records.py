@@ -43,7 +43,7 @@ _readable = json.JSONEncoder(ensure_ascii=False, **_options)
 _escaped = json.JSONEncoder(ensure_ascii=True, **_options)
 
 
-class Damaged(Exception):
+class DamagedRecord(Exception):
     """This line is not a record; the message says why."""
 
 
@@ -118,13 +118,13 @@ def decode(line: bytes) -> tuple[Record, bool]:
     if line[-_TAIL_BYTES:-10] == b',"crc":"' and line[-2:] == b'"}':
         body = line[ours:-_TAIL_BYTES] + b"}"
         if not _is_crc(line[-10:-2], crc32(body)):
-            raise Damaged("its checksum does not match")
+            raise DamagedRecord("its checksum does not match")
         return _parse_object(body), True
     if ours:
-        raise Damaged("its checksum is gone")
+        raise DamagedRecord("its checksum is gone")
     record = _parse_object(line)
     if "crc" in record:
-        raise Damaged("its checksum is not the last member")
+        raise DamagedRecord("its checksum is not the last member")
     return record, False
 
 
@@ -136,9 +136,9 @@ def _parse_object(body: bytes) -> Record:
     try:
         value = _decoder.decode(body.decode())
     except (ValueError, RecursionError) as error:
-        raise Damaged("it is not JSON") from error
+        raise DamagedRecord("it is not JSON") from error
     if not isinstance(value, dict):
-        raise Damaged("it is not a JSON object")
+        raise DamagedRecord("it is not a JSON object")
     return value
 
 
@@ -150,7 +150,7 @@ _decoder = json.JSONDecoder(parse_constant=_refuse_constant)
 
 
 @frozen
-class Piece:
+class RecordPiece:
     """A part of a line: a record, or damage with its reason."""
 
     start: int
@@ -160,7 +160,7 @@ class Piece:
     reason: str = ""
 
 
-def pieces(line: bytes) -> Iterator[Piece]:
+def pieces(line: bytes) -> Iterator[RecordPiece]:
     """Yield what can be read of a line: normally one record; in a damaged line, each whole record.
 
     A damaged line end joins two records; a cut joins the rest of one to the next. There a record must begin as the
@@ -169,13 +169,13 @@ def pieces(line: bytes) -> Iterator[Piece]:
     """
     try:
         record, checked = decode(line)
-    except Damaged as damage:
+    except DamagedRecord as damage:
         yield from _salvage(line, str(damage))
     else:
-        yield Piece(0, len(line), record, checked)
+        yield RecordPiece(0, len(line), record, checked)
 
 
-def _salvage(line: bytes, reason: str) -> Iterator[Piece]:
+def _salvage(line: bytes, reason: str) -> Iterator[RecordPiece]:
     """Match each end with the last beginning before it: nothing inside a whole record looks like a beginning."""
     begin, tried = 0, -1
     starts = [found.start() for found in re.finditer(_START, line)]
@@ -187,21 +187,21 @@ def _salvage(line: bytes, reason: str) -> Iterator[Piece]:
         start, end = starts[at], tail.end()
         try:
             record, checked = decode(line[start:end])
-        except Damaged:
+        except DamagedRecord:
             continue
         if begin < start:
-            yield Piece(begin, start, None, False, reason)
-        yield Piece(start, end, record, checked)
+            yield RecordPiece(begin, start, None, False, reason)
+        yield RecordPiece(start, end, record, checked)
         begin = end
     if begin < len(line):
-        yield Piece(begin, len(line), None, False, reason)
+        yield RecordPiece(begin, len(line), None, False, reason)
 
 
 def whole(data: bytes) -> Record:
     """Return the record of a one-line file, such as a view; {} if it is damaged or has no checksum."""
     try:
         record, is_checked = decode(data.rstrip(b"\n"))
-    except Damaged:
+    except DamagedRecord:
         return {}
     return record if is_checked else {}
 

@@ -16,7 +16,7 @@ from looseleaf.pages.line_edits import without_known
 from looseleaf.text import untrusted
 from looseleaf.text.diff import patched, split_lines
 from looseleaf.text.lines import FOUND, body
-from looseleaf.tools.tool import WRITTEN, Answer, Tool, object_schema, write_answer
+from looseleaf.tools.tool import WRITTEN, Tool, ToolAnswer, object_schema, write_answer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ _BASE = {
 # --- reading ---------------------------------------------------------------------------
 
 
-def list_pages(memory: Memory, arguments: Mapping[str, Any]) -> Answer:
+def list_pages(memory: Memory, arguments: Mapping[str, Any]) -> ToolAnswer:
     lines, more = page_rows(memory)
     rows = [
         {"path": path, "summary": summary, "size": size, "tokens": tokens}
@@ -57,7 +57,7 @@ def list_pages(memory: Memory, arguments: Mapping[str, Any]) -> Answer:
         for row in rows
     )
     further = f"\nThere are {more} more; recall finds what they say." if more else ""
-    return Answer(rows, {"pages": rows, "more": more}, (text or "There are no pages yet.") + further)
+    return ToolAnswer(rows, {"pages": rows, "more": more}, (text or "There are no pages yet.") + further)
 
 
 def page_rows(memory: Memory) -> tuple[list[tuple[str, int, str, int]], int]:
@@ -80,7 +80,7 @@ def _readable_paths(memory: Memory) -> list[str]:
     ]
 
 
-def read(memory: Memory, arguments: Mapping[str, Any]) -> Answer:
+def read(memory: Memory, arguments: Mapping[str, Any]) -> ToolAnswer:
     return show(memory, readable(memory, arguments["path"]), int(arguments.get("from_line", 1)))
 
 
@@ -100,7 +100,7 @@ def readable(memory: Memory, path: str) -> Page:
     return page
 
 
-def show(memory: Memory, page: Page, first: int = 1) -> Answer:
+def show(memory: Memory, page: Page, first: int = 1) -> ToolAnswer:
     """Return a page from a line on, as much as fits into an answer."""
     lines = split_lines(page.text)
     if first > max(1, len(lines)):
@@ -124,7 +124,7 @@ def show(memory: Memory, page: Page, first: int = 1) -> Answer:
             "some bytes are not UTF-8 and show as �; the page cannot be changed until a person saves it as UTF-8"
         )
     joint = "" if content.endswith("\n") or not content else "\n"
-    return Answer(content, data, f"{content}{joint}[{'; '.join(notes)}]")
+    return ToolAnswer(content, data, f"{content}{joint}[{'; '.join(notes)}]")
 
 
 def _set_apart(memory: Memory, page: Page, lines: Sequence[str]) -> tuple[Sequence[str], str]:
@@ -180,7 +180,7 @@ def _clip_lines(lines: Sequence[str], most: int) -> tuple[str, int]:
 # --- writing ---------------------------------------------------------------------------
 
 
-def write(memory: Memory, arguments: Mapping[str, Any]) -> Answer:
+def write(memory: Memory, arguments: Mapping[str, Any]) -> ToolAnswer:
     path, content = page_path(arguments["path"]), untrusted.unfenced(str(arguments["content"]))
     if not content.strip():
         raise Refused(
@@ -218,7 +218,7 @@ def with_summary(bare: str, old: str, path: str) -> str:
     return set_summary(bare, summary) if summary else bare
 
 
-def patch(memory: Memory, arguments: Mapping[str, Any]) -> Answer:
+def patch(memory: Memory, arguments: Mapping[str, Any]) -> ToolAnswer:
     path = page_path(arguments["path"])
     given = [(str(each["oldText"]), str(each["newText"])) for each in arguments["patches"]]
     patches = [(untrusted.unfenced(old), untrusted.unfenced(new)) for old, new in given]
@@ -241,7 +241,7 @@ def patch(memory: Memory, arguments: Mapping[str, Any]) -> Answer:
     return write_answer(receipt, {"appliedCount": len(patches) if is_done else 0}, whole=True)
 
 
-def append(memory: Memory, arguments: Mapping[str, Any]) -> Answer:
+def append(memory: Memory, arguments: Mapping[str, Any]) -> ToolAnswer:
     path, entry = page_path(arguments["path"]), untrusted.unfenced(str(arguments["entry"]))
     summary = str(arguments.get("summary") or "")
     if not entry.strip():

@@ -26,7 +26,7 @@ from looseleaf.tools.page_tools import (
     with_summary,
     without_summary,
 )
-from looseleaf.tools.tool import WRITTEN, Answer, Tool, object_schema, write_answer
+from looseleaf.tools.tool import WRITTEN, Tool, ToolAnswer, object_schema, write_answer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _MARKED = re.compile(r"[ \t]*(?:[-*+][ \t]|#|>|\||[0-9]+[.)][ \t]|```|~~~|<!--|---)")
 
 
-def remember(memory: Memory, arguments: Mapping[str, Any]) -> Answer:
+def remember(memory: Memory, arguments: Mapping[str, Any]) -> ToolAnswer:
     path, content = page_of_topic(str(arguments["topic"]), memory.views.topics()), str(arguments["content"])
     if not content.strip():
         raise Refused(f"Nothing was remembered on {path}: the content is empty. Give the text to remember.")
@@ -89,7 +89,7 @@ def _as_bullet(content: str) -> str:
 # --- recall ----------------------------------------------------------------------------
 
 
-def recall(memory: Memory, arguments: Mapping[str, Any]) -> Answer:
+def recall(memory: Memory, arguments: Mapping[str, Any]) -> ToolAnswer:
     topic, query = str(arguments.get("topic") or "").strip(), str(arguments.get("query") or "").strip()
     if query:
         return _answer_query(memory, query, topic)
@@ -97,17 +97,17 @@ def recall(memory: Memory, arguments: Mapping[str, Any]) -> Answer:
         return _list_everything(memory)
     page = readable(memory, page_of_topic(topic, memory.views.topics()))
     answer = show(memory, page)
-    return Answer(answer.value, {"page": answer.data}, answer.text)
+    return ToolAnswer(answer.value, {"page": answer.data}, answer.text)
 
 
-def _list_everything(memory: Memory) -> Answer:
+def _list_everything(memory: Memory) -> ToolAnswer:
     answer = list_pages(memory, {})
     days = sorted(path for path in memory.pages.list() if path.startswith("days/"))
     text = f"{answer.text}\nDays: {len(days)}, {days[0][5:-3]} to {days[-1][5:-3]}." if days else answer.text
-    return Answer(answer.value, answer.data | {"days": [path[5:-3] for path in days]}, text)
+    return ToolAnswer(answer.value, answer.data | {"days": [path[5:-3] for path in days]}, text)
 
 
-def _answer_query(memory: Memory, query: str, topic: str) -> Answer:
+def _answer_query(memory: Memory, query: str, topic: str) -> ToolAnswer:
     name = topic_name(topic, memory.views.topics()) if topic else None
     asked = _current_question(memory)
     for words in _phrase_query(query):
@@ -117,12 +117,12 @@ def _answer_query(memory: Memory, query: str, topic: str) -> Answer:
             break
     if not found:
         why = answered.why or "Nothing bears on this question."
-        return Answer([], {"hits": [], "why": why}, why)
+        return ToolAnswer([], {"hits": [], "why": why}, why)
     word = untrusted.word(new_id())
     rows = [_row_of(hit, word) for hit in found]
     parts = [untrusted.notice(word)] if any(map(is_fenced, found)) else []
     parts += [f"{number}. {_format_hit(hit, word)}" for number, hit in enumerate(found, 1)]
-    return Answer(rows, {"hits": rows}, "\n".join(parts))
+    return ToolAnswer(rows, {"hits": rows}, "\n".join(parts))
 
 
 def _current_question(memory: Memory) -> set[str]:

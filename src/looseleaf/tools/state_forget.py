@@ -22,7 +22,7 @@ from looseleaf.pages.grammar import parse
 from looseleaf.place.entry_pages import PATH
 from looseleaf.place.placer import FORGET
 from looseleaf.text.lines import escape, worded
-from looseleaf.tools.tool import WAITS, WRITTEN, Answer, Tool, object_schema, write_answer
+from looseleaf.tools.tool import WAITS, WRITTEN, Tool, ToolAnswer, object_schema, write_answer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ _LONGEST = 300
 _NAMED = re.compile(r"f_[0-9a-f]{1,12}|.+\.md:[0-9]{1,7}", re.ASCII)
 
 
-def forget(memory: Memory, arguments: Mapping[str, Any]) -> Answer:
+def forget(memory: Memory, arguments: Mapping[str, Any]) -> ToolAnswer:
     what = escape(str(arguments["what"]))[:_LONGEST]
     if not what:
         raise Refused("Nothing was proposed: `what` is empty. Give the fact's words, or its id.")
@@ -97,7 +97,7 @@ def forget(memory: Memory, arguments: Mapping[str, Any]) -> Answer:
     )
     text = f"{state}: “{_text_of(fact)}” on {fact.path} goes when the user says yes. {WAITS}"
     data = {"success": True, "fact": fact.id or "", "receipt": asked.edit, "waits": True}
-    return Answer({"success": True}, data, text)
+    return ToolAnswer({"success": True}, data, text)
 
 
 def _find_facts(memory: Memory, what: str) -> list[Fact]:
@@ -155,7 +155,7 @@ FORGET_TOOL = Tool(
 _LINE = {"type": "string", "minLength": 1}
 
 
-def revise(memory: Memory, arguments: Mapping[str, Any]) -> Answer:
+def revise(memory: Memory, arguments: Mapping[str, Any]) -> ToolAnswer:
     patch: Mapping[str, Any] = arguments["patch"]
     if not patch:
         raise Refused(

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @frozen
-class Answer:
+class ToolAnswer:
     """The result of a tool.
 
     `value` has the shape that the tool's seed fixed: a list, a text, `{"success": …}`. `data` is the full result, an
@@ -44,7 +44,7 @@ class Tool:
     description: str
     parameters: dict[str, Any]
     returns: dict[str, Any]
-    run: Callable[[Memory, Mapping[str, Any]], Answer]
+    run: Callable[[Memory, Mapping[str, Any]], ToolAnswer]
     reads: bool = False
     destroys: bool = False
     repeats: bool = False
@@ -97,7 +97,7 @@ WRITTEN = object_schema(
 
 def write_answer(
     receipt: Receipt, value: dict[str, Any] | None = None, done: str = "", *, whole: bool = False
-) -> Answer:
+) -> ToolAnswer:
     """Return the answer to a write. `value`: more members that the seed fixed; `whole`: the write was all or
     nothing."""
     is_done = is_written(receipt) if not whole else receipt.changed or not receipt.held
@@ -106,7 +106,7 @@ def write_answer(
     data |= {"receipt": receipt.id, "added": receipt.added, "removed": receipt.removed}
     if receipt.held:
         data["held"] = _clip_held(receipt.held)
-    return Answer(value, data, _describe(receipt, done), is_error=not is_done, receipt=receipt)
+    return ToolAnswer(value, data, _describe(receipt, done), is_error=not is_done, receipt=receipt)
 
 
 def is_written(receipt: Receipt) -> bool:
@@ -140,10 +140,10 @@ def _count_lines(receipt: Receipt) -> str:
     return f"{receipt.added} {'line' if receipt.added == 1 else 'lines'} added, {receipt.removed} removed"
 
 
-def refusal_answer(error: Refused, value: dict[str, Any] | None = None) -> Answer:
+def refusal_answer(error: Refused, value: dict[str, Any] | None = None) -> ToolAnswer:
     """Return a refusal as an answer; for a stale base, with the page's current hash."""
     value = {"success": False} | (value or {})
     data: dict[str, Any] = value | {"error": str(error)}
     if isinstance(error, Stale):
         data |= {"path": error.path, "sha256": error.current}
-    return Answer(value, data, str(error), is_error=True)
+    return ToolAnswer(value, data, str(error), is_error=True)

@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from typing import Any
 
     from looseleaf.memory import Memory
-    from looseleaf.tools.tool import Answer, Tool
+    from looseleaf.tools.tool import Tool, ToolAnswer
 
 TOOLS: dict[str, Tool] = {
     tool.name: tool for tool in (LIST, READ, WRITE, PATCH, APPEND, REMEMBER, RECALL, STATE_TOOL, FORGET_TOOL)
 }
 
 
-def call(memory: Memory, name: str, arguments: Mapping[str, Any] | None = None) -> Answer:
+def call(memory: Memory, name: str, arguments: Mapping[str, Any] | None = None) -> ToolAnswer:
     """Call a tool as a model does."""
     tool = TOOLS.get(name)
     value = {"appliedCount": 0} if tool is PATCH else None

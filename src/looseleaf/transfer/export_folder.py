@@ -42,7 +42,7 @@ STALE_SECONDS = 86_400.0
 _DRAFT = re.compile(r"\.looseleaf-([0-9A-Z]{26})(?:-(\d{1,10})@(.+))?\.part")
 
 
-class New:
+class ExportTarget:
     """A new file or folder that appears whole, or not at all. `with New(path, memory) as new:` write to `new.draft`,
     which becomes `path` at the end of the block; if the block fails, it is removed. The draft lies beside the path, so
     that one rename is enough."""
@@ -81,7 +81,7 @@ class New:
                 "Choose a place outside of it."
             )
 
-    def __enter__(self) -> New:
+    def __enter__(self) -> ExportTarget:
         return self
 
     def __exit__(
@@ -357,7 +357,7 @@ def _is_written_once(path: str) -> bool:
 # --- sinks -----------------------------------------------------------------------------
 
 
-class Tar:
+class TarWriter:
     """A .tar.gz. The same memory gives the same bytes: it has no owner, no mode and no time of the export."""
 
     def __init__(self, file: BinaryIO, top: str) -> None:

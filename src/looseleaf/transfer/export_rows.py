@@ -13,7 +13,7 @@ from looseleaf.base.errors import Refused
 from looseleaf.base.messages import Trace
 from looseleaf.base.paths import safe_name
 from looseleaf.base.values import Position
-from looseleaf.explain.sources import Words
+from looseleaf.explain.sources import FactWords
 from looseleaf.facts.ledger import copy_id
 from looseleaf.facts.truth import true_at
 from looseleaf.log.recorder import stream_of
@@ -159,7 +159,7 @@ def fact_lines(memory: Memory) -> Iterator[bytes]:
     memory.parts.known.catch_up()
     for topic in sorted(memory.parts.known.topics):
         facts = memory.parts.known.of(topic)
-        words = Words(memory.parts, facts)
+        words = FactWords(memory.parts, facts)
         for fact, past in _pair_with_past(facts):
             row = (
                 {"schema": SCHEMA} | _row_of(fact, words) | {"past": [_row_of(each, words) for each in past]}
@@ -167,7 +167,7 @@ def fact_lines(memory: Memory) -> Iterator[bytes]:
             yield to_json(row) + b"\n"
 
 
-def _row_of(fact: Fact, words: Words) -> dict[str, Any]:
+def _row_of(fact: Fact, words: FactWords) -> dict[str, Any]:
     """Return every member, also empty ones: readers need not know which may be missing."""
     members: dict[str, Any] = {name: getattr(fact, name) for name in type(fact).__match_args__}
     return members | {

@@ -32,7 +32,7 @@ NAMED = 10
 
 
 @frozen
-class Counts:
+class ImportCounts:
     """The items of one kind: `new`, `grown` since the last import, `known` without news, `forgotten` (they do not come
     back), and `bad`, which could not be imported."""
 
@@ -56,9 +56,9 @@ class Imported:
     is_mine: bool
     is_dry: bool
     agent: str
-    talks: Counts
-    documents: Counts
-    claims: Counts
+    talks: ImportCounts
+    documents: ImportCounts
+    claims: ImportCounts
     traces: int
     since: float | None
     until: float | None
@@ -127,7 +127,7 @@ class ImportTally:
             self.until = ts if self.until is None else max(self.until, ts)
 
     def done(self, format_: str, agent: str, *, is_mine: bool, is_dry: bool) -> Imported:
-        own = {f"{what}s": Counts(**counts) for what, counts in self.counts.items()}
+        own = {f"{what}s": ImportCounts(**counts) for what, counts in self.counts.items()}
         return Imported(
             format=format_,
             is_mine=is_mine,

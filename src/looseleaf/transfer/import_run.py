@@ -42,11 +42,11 @@ if TYPE_CHECKING:
     from typing import Any
 
     from looseleaf.base.values import Record
-    from looseleaf.log.record_request import Asked
+    from looseleaf.log.record_request import RecordRequest
     from looseleaf.memory import Memory
     from looseleaf.transfer.formats import Format
     from looseleaf.transfer.import_ledger import Imported, Prior
-    from looseleaf.transfer.source import ImportMessage, Item, Source
+    from looseleaf.transfer.source import ImportMessage, ImportSource, Item
 
 
 # --- requests --------------------------------------------------------------------------
@@ -69,7 +69,9 @@ class ImportTurn:
         return self._last
 
 
-def request_of(said: ImportMessage, mark: str, session: str, origin: str | None, ts: float | None) -> Asked:
+def request_of(
+    said: ImportMessage, mark: str, session: str, origin: str | None, ts: float | None
+) -> RecordRequest:
     given: dict[str, Any] = {"correlation_id": mark, "ts": ts}
     if said.role in ("user", "assistant"):
         given |= {said.role: said.text, "media": said.media}
@@ -100,7 +102,7 @@ _CHARS = 4_000_000
 
 def run(
     memory: Memory,
-    source: Source,
+    source: ImportSource,
     format_: Format,
     *,
     mine: bool = False,
@@ -126,7 +128,7 @@ class Import:
         self._forgotten = ForgottenFilter(self._store, memory.parts.redact)
         self._recorded: dict[str, RecordedMarks] = {}
         self._tally = ImportTally()
-        self._requests: list[Asked] = []
+        self._requests: list[RecordRequest] = []
         self._chars = 0
         self._begun: list[Record] = []
         self._done: list[Record] = []
@@ -152,7 +154,7 @@ class Import:
             self._memory, self._format, self._hashes, self._ledger, self._tally, self._forgotten
         )
 
-    def run(self, source: Source, format_: Format, step: Callable[[int, int], None] | None) -> Imported:
+    def run(self, source: ImportSource, format_: Format, step: Callable[[int, int], None] | None) -> Imported:
         if not self._is_mine and self._memory.agent != IMPORTER:
             raise Refused(
                 f"Nothing was imported: without --mine, a history is recorded for the agent `{IMPORTER}` only, not for "
@@ -177,7 +179,7 @@ class Import:
             self._flush()  # items read before an error are good
         return self._tally.done(self._format, self._memory.agent, is_mine=self._is_mine, is_dry=self._is_dry)
 
-    def _read_items(self, source: Source, format_: Format) -> Iterator[Item]:
+    def _read_items(self, source: ImportSource, format_: Format) -> Iterator[Item]:
         try:
             yield from format_.read(source, self._tally.note)
         except BrokenArchive as broken:
@@ -354,7 +356,7 @@ class Import:
 
     def _clean_request(
         self, said: ImportMessage, mark: str, session: str, heard: ImportTurn, gone: set[str]
-    ) -> Asked | None:
+    ) -> RecordRequest | None:
         """What is to be recorded; None (which is told) for what cannot be, or was forgotten."""
         if mark in gone:
             return None
@@ -382,7 +384,7 @@ class Import:
 
     # --- writing -------------------------------------------------------------------------
 
-    def _add_request(self, asked: Asked) -> None:
+    def _add_request(self, asked: RecordRequest) -> None:
         self._tally.traces += 1
         if self._is_dry:
             return

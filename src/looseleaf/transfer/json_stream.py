@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any, BinaryIO
 
-    from looseleaf.transfer.source import Note, Source
+    from looseleaf.transfer.source import ImportSource, Note
 
 LONGEST = 32 * 1024 * 1024
 """Characters of one member, or bytes of one line, that are read: no real talk is longer."""
@@ -230,7 +230,7 @@ def members(
         _note_end(reader, note, name)
 
 
-def records(source: Source, name: str, note: Note) -> Iterator[tuple[str, Any]]:
+def records(source: ImportSource, name: str, note: Note) -> Iterator[tuple[str, Any]]:
     """Yield the members of a file's list with their numbers; of one object, itself or its `conversations`."""
     with source.open(name) as stream:
         is_one = JsonReader(stream).opening() == "{"

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from typing import Any
 
-    from looseleaf.log.record_request import Asked
+    from looseleaf.log.record_request import RecordRequest
     from looseleaf.store.protocol import Store
     from looseleaf.transfer.import_ledger import ImportChain, Prior
     from looseleaf.transfer.source import ImportClaim, ImportMessage
@@ -70,7 +70,7 @@ class ForgottenFilter:
             line for old, line in zip(was, lines, strict=True) if line == old or not is_nothing_else(line)
         )
 
-    def strip_request(self, asked: Asked) -> Asked | None:
+    def strip_request(self, asked: RecordRequest) -> RecordRequest | None:
         """Return a cleaned request without its forgotten sentences; None if nothing is left."""
         if not self.is_any:
             return asked

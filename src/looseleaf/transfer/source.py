@@ -101,7 +101,7 @@ if TYPE_CHECKING:
 _TEXTS = ("text", "input_text", "output_text", "summary_text", "refusal", "thinking")
 
 
-def files_ending(source: Source, *endings: str) -> list[str]:
+def files_ending(source: ImportSource, *endings: str) -> list[str]:
     """Return the names with these endings, without hidden files and those that macOS adds beside each file."""
     return [
         name
@@ -112,7 +112,7 @@ def files_ending(source: Source, *endings: str) -> list[str]:
     ]
 
 
-def files_to_read(source: Source, found: list[str]) -> list[str]:
+def files_to_read(source: ImportSource, found: list[str]) -> list[str]:
     """Return the files found by name; a single file counts whatever its name, because the user chose the format."""
     return found or (list(source.names()) if source.kind == "file" else [])
 
@@ -201,7 +201,7 @@ def clip_title(texts: Iterator[str] | list[str], most: int = 80) -> str:
     return line if len(line) <= most else f"{line[:most].rstrip()}…"
 
 
-__all__ = ["BrokenArchive", "Source", "refuse_memory"]
+__all__ = ["BrokenArchive", "ImportSource", "refuse_memory"]
 
 # --- the source ------------------------------------------------------------------------
 
@@ -210,7 +210,7 @@ _OWN = ("log", "views")
 _READ = 1024 * 1024
 
 
-class Source:
+class ImportSource:
     """`with Source(path) as source: for name in source.names(): source.open(name)`. `kind`: file, folder, zip, tar."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -221,7 +221,7 @@ class Source:
         self.kind, self._pack = open_pack(self.path, self.notes.append)
         self._names = tuple(self._pack.files)
 
-    def __enter__(self) -> Source:
+    def __enter__(self) -> ImportSource:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -302,7 +302,7 @@ def skip_broken(note: Note) -> Iterator[None]:
         note(str(broken))
 
 
-def refuse_memory(source: Source) -> None:
+def refuse_memory(source: ImportSource) -> None:
     """Refuse a looseleaf memory, or a part of one: it can be used as it is, and its log holds no new words."""
     names = source.names()
     journal = next((name for name in names if name == _JOURNAL or name.endswith(f"/{_JOURNAL}")), None)

@@ -46,7 +46,7 @@ class IndexLine:
     summary: str
 
 
-class Listing:
+class PageIndex:
     """The index of pages, from the journal and the facts, which the caller has brought up to date."""
 
     def __init__(self, context: Context, parts: Needs) -> None:

@@ -14,7 +14,15 @@ from looseleaf.base.hashing import sha256
 from looseleaf.base.ids import id_of
 from looseleaf.base.immutable import frozen
 from looseleaf.base.messages import Distilled, Trace
-from looseleaf.log.entries import Spot, distilled_of, meta_json, raw_md, read_entry, runs_of, summary_json
+from looseleaf.log.entries import (
+    EntrySpan,
+    distilled_of,
+    meta_json,
+    raw_md,
+    read_entry,
+    runs_of,
+    summary_json,
+)
 from looseleaf.log.recorder import stream_of
 from looseleaf.log.trace_messages import MESSAGE_TOKENS, Mark, messages_of, snapshot
 from looseleaf.log.turns import open_calls, turn_number
@@ -291,7 +299,7 @@ class Draft:
                         "agent": self._agent,
                         "turn_ids": list(dict.fromkeys(item.turn_id for item in gone)),
                         "traces": runs_of(
-                            [Spot(item.id, item.place, (item.place[0], item.end)) for item in gone]
+                            [EntrySpan(item.id, item.place, (item.place[0], item.end)) for item in gone]
                         ),
                         "source_sha256": sha256("\n".join(self.plan.gone).encode()),
                         "distiller": made.distiller,

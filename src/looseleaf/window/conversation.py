@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from looseleaf.facts.gate import Spoken
     from looseleaf.log.entries import Entry
     from looseleaf.log.journal import AgentHead
-    from looseleaf.models.model_table import Budget, Model
-    from looseleaf.models.tokens import Counts
+    from looseleaf.models.model_table import Budget, ModelInfo
+    from looseleaf.models.tokens import TokenCounts
     from looseleaf.store.context import Context
     from looseleaf.window.compact import Compact, CompactNeeds
     from looseleaf.window.compaction_plan import Loss
@@ -83,7 +83,7 @@ class Conversation:
         self._store, self._policy = context.store, context.policy
         self._agent, self._note = context.agent, context.note
         self._stream = stream_of(context.agent)
-        self._counts: dict[str, Counts] = {}
+        self._counts: dict[str, TokenCounts] = {}
         self.last_loss: Loss | None = None
         """What the last compaction lost."""
         self._spoken_cache: tuple[tuple[object, ...], Spoken] | None = None
@@ -206,7 +206,7 @@ class Conversation:
 
     # Token counters and model tables load on first use: recording needs neither.
 
-    def model(self, name: str | None) -> Model:
+    def model(self, name: str | None) -> ModelInfo:
         from looseleaf.models.model_table import model
 
         return model(name or self._policy.model)
@@ -269,11 +269,11 @@ class Conversation:
         own = self._parts.counter
         if own is not None:
             return lambda texts: [_call_counter(own, text) for text in texts]
-        from looseleaf.models.tokens import Counts
+        from looseleaf.models.tokens import TokenCounts
 
         vocabulary = self.model(name).vocabulary
         if vocabulary not in self._counts:
-            self._counts[vocabulary] = Counts(os.path.join(self._context.path, COUNTS), vocabulary)
+            self._counts[vocabulary] = TokenCounts(os.path.join(self._context.path, COUNTS), vocabulary)
         counts = self._counts[vocabulary]
         return lambda texts: counts.count(texts, quick=quick)
 

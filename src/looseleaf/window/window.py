@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from looseleaf.base.messages import Message, Trace
-    from looseleaf.base.values import Line
+    from looseleaf.base.values import LogLine
     from looseleaf.log.journal import AgentHead
     from looseleaf.log.trace_messages import Mark
     from looseleaf.store.protocol import Store
@@ -61,12 +61,12 @@ def read_mark(store: Store, head: AgentHead) -> Mark | None:
         ) from error
 
 
-def read_shown(store: Store, stream: str, mark: Mark | None) -> Iterator[tuple[Trace, Line, Where]]:
+def read_shown(store: Store, stream: str, mark: Mark | None) -> Iterator[tuple[Trace, LogLine, Where]]:
     """Read the traces a window shows, in log order, one at a time; each with its line and how it is shown."""
     return (each for each in _read_traces(store, stream, mark) if each[2] != GONE)
 
 
-def _read_traces(store: Store, stream: str, mark: Mark | None) -> Iterator[tuple[Trace, Line, Where]]:
+def _read_traces(store: Store, stream: str, mark: Mark | None) -> Iterator[tuple[Trace, LogLine, Where]]:
     """Read the same, with the traces in between that are gone."""
     if mark is None:
         for line in store.read(stream):
@@ -109,7 +109,7 @@ def _find_last_before(store: Store, stream: str, mark: Mark) -> str | None:
 
 def _read_trace_at(
     store: Store, stream: str, segment: int, offset: int, trace_id: str
-) -> Iterator[tuple[Trace, Line]]:
+) -> Iterator[tuple[Trace, LogLine]]:
     line = next(store.read(stream, Position(segment, offset)), None)
     if line is None or line.record.get("id") != trace_id:  # repair has moved it
         line = next((line for line in store.read(stream) if line.record.get("id") == trace_id), None)
@@ -118,7 +118,7 @@ def _read_trace_at(
         yield trace, line
 
 
-def _read_from_start(store: Store, stream: str, mark: Mark) -> Iterator[Line]:
+def _read_from_start(store: Store, stream: str, mark: Mark) -> Iterator[LogLine]:
     """Read the lines from the mark's start; if that has moved, from the beginning, skipping what is not shown."""
     segment, offset, trace_id = mark.start
     lines = store.read(stream, Position(segment, offset))
@@ -251,7 +251,7 @@ class Window:
     def _fill(self, mark: Mark | None, limit: int | None, through: str | None = None) -> bool:
         self.mark = mark
         short = dict(self.mark.short) if self.mark else {}
-        last: Line | None = None
+        last: LogLine | None = None
         size = 0
         for trace, line, where in _read_traces(self._store, self._stream, self.mark):
             if last is not None and last.record.get("id") == through:

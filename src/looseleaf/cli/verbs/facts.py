@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from looseleaf.base.values import Fact, Record
     from looseleaf.cli.verb_table import CliOptions
     from looseleaf.memory import Memory
-    from looseleaf.place.notebook import Source
+    from looseleaf.place.notebook import FactSource
 
 _PAST = ("pending", "superseded", "rejected")
 
@@ -202,7 +202,7 @@ def history(options: CliOptions) -> int:
     return 0
 
 
-def history_lines(fact: Fact, said: Sequence[Source]) -> Iterator[str]:
+def history_lines(fact: Fact, said: Sequence[FactSource]) -> Iterator[str]:
     yield f"{'waits' if fact.status == 'pending' else 'held'}: {span_of(fact)}"
     if fact.superseded_by:
         yield f"replaced by: {fact.superseded_by}"
@@ -212,7 +212,7 @@ def history_lines(fact: Fact, said: Sequence[Source]) -> Iterator[str]:
         yield f"{source_line(each)}: {clipped(each.text)}"
 
 
-def source_line(source: Source) -> str:
+def source_line(source: FactSource) -> str:
     """Return where words are and whose they are; the words follow."""
     if source.ts is None:
         return f"source: {clipped(source.source)}, which is not in the log"

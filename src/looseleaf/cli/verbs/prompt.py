@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from looseleaf.base.values import Record
     from looseleaf.cli.verb_table import CliOptions
     from looseleaf.explain.prompt_costs import Analysis, Compared
-    from looseleaf.explain.why import Answer
+    from looseleaf.explain.why import Explanation
     from looseleaf.memory import Memory
     from looseleaf.prompt.manifest import Manifest, Omitted, Prompt
 
@@ -324,7 +324,7 @@ def why_in_prompt(memory: Memory, options: CliOptions) -> int:
     return 0 if answer.is_in else PROBLEMS
 
 
-def answer_lines(answer: Answer) -> Iterator[str]:
+def answer_lines(answer: Explanation) -> Iterator[str]:
     first, *_ = answer.chains[0].steps
     is_in = "in" if answer.is_in else "not in"
     yield f"“{cell(answer.text, 80)}” is {is_in} the prompt {plain(first.where)} ({plain(first.text)})."

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from looseleaf.base.policy import Policy
     from looseleaf.cli.verb_table import CliOptions
-    from looseleaf.integrations.claude_code import Given, Told
+    from looseleaf.integrations.claude_code import Given, HookReply
 
 
 # --- hook ------------------------------------------------------------------------------
@@ -38,10 +38,10 @@ def hook(options: CliOptions) -> int:
         return 0  # a coding agent that runs as a model: no user speaks there
     if options.event == "distill":
         return _distill(options)
-    from looseleaf.integrations.claude_code import HELD_UP, PRE_TOOL, Told, given_in
+    from looseleaf.integrations.claude_code import HELD_UP, PRE_TOOL, HookReply, given_in
 
     given: Given | None = None
-    told = Told()
+    told = HookReply()
     try:
         data = _read_stdin()
         path = _find_memory(options)
@@ -49,14 +49,14 @@ def hook(options: CliOptions) -> int:
             given = given_in(data)
             told = _run_event(options, path, given)
     except Refused as refused:
-        told = Told(message=f"looseleaf: {refused}")
+        told = HookReply(message=f"looseleaf: {refused}")
         if isinstance(refused, Busy) and options.event == PRE_TOOL:
-            told = Told(denied=HELD_UP)
+            told = HookReply(denied=HELD_UP)
     _print_reply(told, is_plain=given is not None and given.is_plain, is_always=options.json)
     return 0
 
 
-def _run_event(options: CliOptions, path: str, given: Given) -> Told:
+def _run_event(options: CliOptions, path: str, given: Given) -> HookReply:
     from looseleaf.integrations.claude_code import happened
     from looseleaf.memory import Memory
     from looseleaf.pages.folder import settings
@@ -131,7 +131,7 @@ def _find_memory(options: CliOptions) -> str | None:
     )
 
 
-def _print_reply(told: Told, *, is_plain: bool, is_always: bool = False) -> None:
+def _print_reply(told: HookReply, *, is_plain: bool, is_always: bool = False) -> None:
     answer = told.to_dict(is_plain=is_plain)
     try:
         if answer or is_plain or is_always:
@@ -338,7 +338,7 @@ def mcp(options: CliOptions) -> int:
     gc.enable()  # other commands end before they make garbage; a server lives long
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="looseleaf: %(message)s")
 
-    from looseleaf.memory.thread import Keeper
+    from looseleaf.memory.thread import MemoryThread
     from looseleaf.serve.mcp import server
 
     if options.http:
@@ -349,13 +349,13 @@ def mcp(options: CliOptions) -> int:
         raise Refused("No server was started: standard input is closed. A client asks there; or add --http.")
     if sys.stdin.isatty():
         sys.stderr.write("looseleaf: waiting for an MCP client on standard input; Ctrl-C ends it\n")
-    with Keeper(lambda: open_memory(options)) as keeper:
+    with MemoryThread(lambda: open_memory(options)) as keeper:
         stdio.serve(server(keeper, read_only=options.read_only), keeper)
     return 0
 
 
 def _serve_http(options: CliOptions) -> int:
-    from looseleaf.memory.thread import Keeper
+    from looseleaf.memory.thread import MemoryThread
     from looseleaf.serve import http
     from looseleaf.serve.mcp import server
     from looseleaf.serve.token import default_path, token
@@ -367,7 +367,7 @@ def _serve_http(options: CliOptions) -> int:
             "with --token-file PATH and its host names with --allow-host NAMES; and put it behind an HTTPS proxy, or "
             "the token can be read on the way."
         )
-    with Keeper(lambda: open_memory(options)) as keeper:
+    with MemoryThread(lambda: open_memory(options)) as keeper:
         path = options.token_file or default_path()
         secret = token(path, keeper.path)
         with http.listen(host, PORT if options.port is None else options.port) as sock:

@@ -17,7 +17,7 @@ from looseleaf.cli.output import (
     progress,
     say,
 )
-from looseleaf.transfer.export_folder import New, private
+from looseleaf.transfer.export_folder import ExportTarget, private
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from looseleaf.cli.verb_table import CliOptions
     from looseleaf.memory import Memory
     from looseleaf.transfer.export_folder import Whole
-    from looseleaf.transfer.import_ledger import Counts, Imported
+    from looseleaf.transfer.import_ledger import ImportCounts, Imported
 
 
 # --- import ----------------------------------------------------------------------------
@@ -37,10 +37,10 @@ def import_(options: CliOptions) -> int:
     from looseleaf.base.paths import IMPORTER
     from looseleaf.transfer.formats import detect, named
     from looseleaf.transfer.import_run import run
-    from looseleaf.transfer.source import Source
+    from looseleaf.transfer.source import ImportSource
 
     options.agent = options.agent or IMPORTER
-    with Source(options.path or "") as source, open_memory(options) as memory:
+    with ImportSource(options.path or "") as source, open_memory(options) as memory:
         format_ = named(options.format) if options.format is not None else detect(source).format
         if not options.json:
             by = "as given" if options.format is not None else "detected"
@@ -111,7 +111,7 @@ def _print_copies(done: Imported) -> None:
     )
 
 
-def _count_line(counts: Counts) -> str:
+def _count_line(counts: ImportCounts) -> str:
     words = {
         "new": "new",
         "grown": "gone on",
@@ -186,7 +186,7 @@ def export(options: CliOptions) -> int:
 
 
 def _export_whole(memory: Memory, options: CliOptions) -> dict[str, Any] | None:
-    from looseleaf.transfer.export_folder import Copy, Tar, export_whole
+    from looseleaf.transfer.export_folder import Copy, TarWriter, export_whole
 
     name = os.path.basename(memory.path).lstrip(".") or "memory"
     if options.format == "tar" and options.path == STDOUT:
@@ -210,7 +210,7 @@ def _export_whole(memory: Memory, options: CliOptions) -> dict[str, Any] | None:
             taken = export_whole(memory, Copy(new.draft), step)
         else:
             with os.fdopen(private(new.draft), "w+b") as file:
-                taken = export_whole(memory, Tar(file, name), step)
+                taken = export_whole(memory, TarWriter(file, name), step)
                 file.flush()
                 os.fsync(file.fileno())
     size = os.path.getsize(new.path) if options.format == "tar" else taken.bytes
@@ -223,14 +223,14 @@ def _pipe_tar(memory: Memory, name: str) -> None:
     from shutil import copyfileobj
     from tempfile import TemporaryFile
 
-    from looseleaf.transfer.export_folder import Tar, export_whole
+    from looseleaf.transfer.export_folder import TarWriter, export_whole
 
     if sys.stdout.isatty():
         raise Refused(
             "Nothing was exported: a terminal cannot show a packed file. Name a file, or pipe it to a program."
         )
     with TemporaryFile() as file:
-        export_whole(memory, Tar(file, name))
+        export_whole(memory, TarWriter(file, name))
         file.seek(0)
         sys.stdout.flush()
         copyfileobj(file, sys.stdout.buffer)
@@ -292,8 +292,8 @@ def _print_lines(lines: Iterator[bytes]) -> None:
 # --- reporting -------------------------------------------------------------------------
 
 
-def _new_target(path: str, memory: Memory) -> New:
-    new = New(path, memory.path)
+def _new_target(path: str, memory: Memory) -> ExportTarget:
+    new = ExportTarget(path, memory.path)
     for each in new.removed:
         print(f"looseleaf: {plain(each)} was removed: a killed export left it.", file=sys.stderr)
     return new

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from looseleaf.cli.verb_table import CliOptions
     from looseleaf.memory import Memory
     from looseleaf.place.placer import Placed
-    from looseleaf.place.redistill import Change, Difference
+    from looseleaf.place.redistill import Difference, FactDiff
 
 _NAMED = 20
 """Topics that are named; more are counted."""
@@ -271,7 +271,7 @@ def _count_foreign_entries(memory: Memory, name: str) -> int:
     return count
 
 
-def _change_line(change: Change) -> str:
+def _change_line(change: FactDiff) -> str:
     was = f"{clipped(change.was)} → " if change.was is not None else ""
     return f"{change.what:<7}  {clipped(change.topic)}  {clipped(change.relation)}: {was}{clipped(change.object)}"
 

@@ -8,9 +8,9 @@ from looseleaf.base.messages import ToolResultPayload
 from looseleaf.models import failures
 from looseleaf.models.call import Caller, missing_package
 from looseleaf.models.dialect import (
+    CallOptions,
     Dialect,
     Grammar,
-    Options,
     Rendered,
     Spelling,
     fit_schema,
@@ -74,7 +74,9 @@ IDS = Spelling(r"[^a-zA-Z0-9_-]", 64)
 NEEDS = Requirements("Anthropic", takes, SPELLING, IDS, shows=True, user_first=True, user_last=True)
 
 
-def render(model: str, messages: Sequence[Message], tools: Sequence[ToolSpec], options: Options) -> Rendered:
+def render(
+    model: str, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions
+) -> Rendered:
     told = repair_messages(messages, NEEDS)
     repairs = list(told.repairs)
     most = options.max_tokens or registered(model).max_output_tokens

@@ -14,8 +14,8 @@ import json
 import os
 import re
 
-from looseleaf.base.errors import Cancelled, Refused, TooLong
-from looseleaf.base.replies import Reply, Said, Usage
+from looseleaf.base.errors import Cancelled, PromptTooLong, Refused
+from looseleaf.base.replies import Reply, TextDelta, Usage
 from looseleaf.base.values import INSIDE
 from looseleaf.models.call import Caller, cancelled_error
 from looseleaf.models.dialect import TOO_LONG
@@ -147,7 +147,7 @@ class CommandLine(Caller):
         reply = self._read_reply(out)
         if not reply.text.strip():
             raise self._failure("its answer is empty")
-        yield Said(reply.text)
+        yield TextDelta(reply.text)
         yield reply
 
     def _run(
@@ -210,7 +210,9 @@ class CommandLine(Caller):
         quoted = self._provider().quote(said)
         if TOO_LONG.search(quoted):
             why = f"{self.title} did not answer: what it was sent is longer than it takes ({quoted})."
-            return CallFailure(Failure(why, "Compact the conversation, or send less of it.", error=TooLong))
+            return CallFailure(
+                Failure(why, "Compact the conversation, or send less of it.", error=PromptTooLong)
+            )
         if _NO_LOGIN.search(quoted):
             return CallFailure(
                 Failure(f"{self.title} did not answer: it is not logged in ({quoted}).", self.to_log_in)

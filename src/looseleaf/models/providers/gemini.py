@@ -8,9 +8,9 @@ from looseleaf.base.messages import ToolResultPayload
 from looseleaf.models import failures
 from looseleaf.models.call import Caller, missing_package
 from looseleaf.models.dialect import (
+    CallOptions,
     Dialect,
     Grammar,
-    Options,
     Passing,
     Rendered,
     Spelling,
@@ -84,7 +84,9 @@ NEEDS = Requirements(
 )
 
 
-def render(model: str, messages: Sequence[Message], tools: Sequence[ToolSpec], options: Options) -> Rendered:
+def render(
+    model: str, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions
+) -> Rendered:
     told = repair_messages(messages, NEEDS)
     contents = [_content(stretch, model) for stretch in told.runs]
     config: dict[str, Any] = {}

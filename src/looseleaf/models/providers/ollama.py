@@ -10,7 +10,15 @@ from looseleaf.base.errors import Refused
 from looseleaf.base.messages import ToolResultPayload
 from looseleaf.models import failures
 from looseleaf.models.call import Caller, missing_package
-from looseleaf.models.dialect import Dialect, Grammar, Options, Rendered, Spelling, fit_tools, provider_error
+from looseleaf.models.dialect import (
+    CallOptions,
+    Dialect,
+    Grammar,
+    Rendered,
+    Spelling,
+    fit_tools,
+    provider_error,
+)
 from looseleaf.models.message_repair import Requirements, data_of, repair_messages, result_text
 from looseleaf.models.providers.openai import CONNECTING
 from looseleaf.models.providers.openai_chat import as_functions
@@ -72,7 +80,9 @@ def takes(kind: str, address: str) -> bool:
 NEEDS = Requirements("Ollama", takes, SPELLING, None, shows=True, in_order=True)
 
 
-def render(model: str, messages: Sequence[Message], tools: Sequence[ToolSpec], options: Options) -> Rendered:
+def render(
+    model: str, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions
+) -> Rendered:
     told = repair_messages(messages, NEEDS)
     turns: list[dict[str, Any]] = []
     if told.system:

@@ -14,9 +14,9 @@ from looseleaf.base.messages import ToolResultPayload
 from looseleaf.models import failures
 from looseleaf.models.call import Caller, missing_package
 from looseleaf.models.dialect import (
+    CallOptions,
     Dialect,
     Grammar,
-    Options,
     Rendered,
     Spelling,
     fit_tools,
@@ -70,7 +70,9 @@ def takes(kind: str, address: str) -> bool:
 NEEDS = Requirements("OpenAI", takes, SPELLING, Spelling(chars=64), shows=True, system_anywhere=True)
 
 
-def render(model: str, messages: Sequence[Message], tools: Sequence[ToolSpec], options: Options) -> Rendered:
+def render(
+    model: str, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions
+) -> Rendered:
     told = repair_messages(messages, NEEDS)
     payload: dict[str, Any] = {"model": model}
     if told.system:

@@ -12,9 +12,9 @@ import re
 
 from looseleaf.base.messages import ToolResultPayload
 from looseleaf.models.dialect import (
+    CallOptions,
     Dialect,
     Grammar,
-    Options,
     Rendered,
     Spelling,
     fit_tools,
@@ -67,7 +67,9 @@ def takes(kind: str, address: str) -> bool:
 NEEDS = Requirements("Chat Completions", takes, SPELLING, Spelling(chars=40))
 
 
-def render(model: str, messages: Sequence[Message], tools: Sequence[ToolSpec], options: Options) -> Rendered:
+def render(
+    model: str, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions
+) -> Rendered:
     told = repair_messages(messages, NEEDS)
     repairs = list(told.repairs)
     turns: list[dict[str, Any]] = []

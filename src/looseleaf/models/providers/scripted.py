@@ -6,7 +6,7 @@ from _thread import allocate_lock
 
 from looseleaf.base.errors import ModelFailed
 from looseleaf.base.messages import ToolCallSpec
-from looseleaf.base.replies import Called, Reply, Said, Thought, Usage
+from looseleaf.base.replies import Called, Reply, TextDelta, Thought, Usage
 from looseleaf.models.call import Caller, cancelled_error
 from looseleaf.models.dialect import loggable_arguments
 
@@ -73,7 +73,7 @@ class ScriptedModel(Caller):
         reply = self._next_reply(messages, tools)
         events: list[Event] = [
             *map(Thought, _split_words(reply.reasoning)),
-            *map(Said, _split_words(reply.text)),
+            *map(TextDelta, _split_words(reply.text)),
             *map(Called, reply.calls),
         ]
         for event in events:

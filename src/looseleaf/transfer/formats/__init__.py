@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any, Protocol
 
-    from looseleaf.transfer.source import Item, Note, Source
+    from looseleaf.transfer.source import ImportSource, Item, Note
 else:
     Protocol = object  # hooks load this package, and `typing` is slow to import
 
@@ -31,14 +31,14 @@ class Format(Protocol):
     ABOUT: str
 
     @staticmethod
-    def detect(source: Source) -> float:
+    def detect(source: ImportSource) -> float:
         """Return how sure it is that the source has this format, from 0 to 1. Look at names and heads of files only.
 
         0.95: unmistakable; 0.85: typical of it; 0.5: nothing speaks against it.
         """
 
     @staticmethod
-    def read(source: Source, note: Note) -> Iterable[Item]:
+    def read(source: ImportSource, note: Note) -> Iterable[Item]:
         """Yield the items of the source one at a time, and `note` in one sentence each thing passed over.
 
         An item's key is the same in every export of it, so that a second import recognizes it.
@@ -87,7 +87,7 @@ def named(name: str) -> Format:
     return found
 
 
-def detect(source: Source) -> Detected:
+def detect(source: ImportSource) -> Detected:
     """Return the format of a source. Refused where none fits, where two fit as well, and for a looseleaf memory."""
     from looseleaf.transfer.source import refuse_memory
 
@@ -106,7 +106,7 @@ def detect(source: Source) -> Detected:
     return found[0]
 
 
-def _explain_unknown(source: Source) -> list[str]:
+def _explain_unknown(source: ImportSource) -> list[str]:
     """Return why no format may know a source: files passed over, unreadable, or in another encoding."""
     from looseleaf.transfer.json_stream import is_utf_16
     from looseleaf.transfer.source import BrokenArchive

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from looseleaf.transfer.source import Item, Note, Source
+    from looseleaf.transfer.source import ImportSource, Item, Note
 
 NAME = "claude-code"
 ABOUT = "Claude Code transcripts: ~/.claude/projects, one of its folders, or one .jsonl file"
@@ -44,11 +44,11 @@ _NOTED = frozenset((UNREAD, ATTACHED, OTHERS, HOSTED, OF_SUB_AGENTS))
 """Placeholders that hooks record. An import needs none: all of it is data."""
 
 
-def detect(source: Source) -> float:
+def detect(source: ImportSource) -> float:
     return 0.95 if any(_is_session(source, name) for name in _find_files(source)[:_LOOKED_AT]) else 0.0
 
 
-def _is_session(source: Source, name: str) -> bool:
+def _is_session(source: ImportSource, name: str) -> bool:
     """Decide by the first lines; by the raw head, where the first line is longer than that."""
     head = source.head(name)
     if b'"sessionId"' not in head or b'"type"' not in head:
@@ -57,12 +57,12 @@ def _is_session(source: Source, name: str) -> bool:
     return not lines or any("sessionId" in raw and "type" in raw for raw in lines)
 
 
-def _find_files(source: Source) -> list[str]:
+def _find_files(source: ImportSource) -> list[str]:
     """Return the transcripts, without those of sub-agents."""
     return [name for name in files_ending(source, ".jsonl") if not stem(name).startswith("agent-")]
 
 
-def read(source: Source, note: Note) -> Iterator[Item]:
+def read(source: ImportSource, note: Note) -> Iterator[Item]:
     seen: set[int] = set()
     for _, _, name in sorted(_sort_key(source, name) for name in files_to_read(source, _find_files(source))):
         summaries = (
@@ -71,17 +71,17 @@ def read(source: Source, note: Note) -> Iterator[Item]:
         yield Talk(stem(name), next(summaries, ""), _read_messages(source, name, seen, note))
 
 
-def _sort_key(source: Source, name: str) -> tuple[float, float, str]:
+def _sort_key(source: ImportSource, name: str) -> tuple[float, float, str]:
     times = (time_of(raw.get("timestamp")) for raw in _read_head(source, name))
     return next((ts for ts in times if ts is not None), 0.0), source.modified(name) or 0.0, name
 
 
-def _read_head(source: Source, name: str) -> list[dict[str, Any]]:
+def _read_head(source: ImportSource, name: str) -> list[dict[str, Any]]:
     """Return the first lines, without those that are not JSON."""
     return [raw for raw in map(object_in, source.head(name).split(b"\n")) if raw is not None]
 
 
-def _read_messages(source: Source, name: str, seen: set[int], note: Note) -> Iterator[ImportMessage]:
+def _read_messages(source: ImportSource, name: str, seen: set[int], note: Note) -> Iterator[ImportMessage]:
     with skip_broken(note), source.open(name) as stream:
         for number, line in enumerate(raw_lines(stream), 1):
             found = read_line(_unwrap_queued(line)) if line is not None else None

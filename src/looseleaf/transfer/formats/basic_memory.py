@@ -28,7 +28,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from looseleaf.transfer.source import Note, Source
+    from looseleaf.transfer.source import ImportSource, Note
 
 NAME = "basic-memory"
 ABOUT = "a basic-memory project: Markdown notes with permalinks, observations and relations"
@@ -45,7 +45,7 @@ _OBSERVATION = re.compile(r"[-*+] \[([^\[\]()]{1,60})\] (\S.*)")
 _RELATION = re.compile(r"[-*+] ([^\[\]:]{0,60})(\[\[[^\[\]]{1,500}\]\](?: \(.*\))?)")
 
 
-def detect(source: Source) -> float:
+def detect(source: ImportSource) -> float:
     """Recognize a project by its permalinks: basic-memory puts one on every note that it has read."""
     notes = [name for name in source.names() if is_text(name, MARKDOWN) and not is_hidden(name)]
     some = notes[:: max(1, len(notes) // _LOOKED_AT)][:_LOOKED_AT]
@@ -53,11 +53,11 @@ def detect(source: Source) -> float:
     return _SURE if known and 2 * known >= len(some) else 0.0
 
 
-def _read_head(source: Source, name: str) -> dict[str, str]:
+def _read_head(source: ImportSource, name: str) -> dict[str, str]:
     return front_matter(source.head(name, 8192).decode("utf-8", "replace"))
 
 
-def read(source: Source, note: Note) -> Iterator[ImportDocument]:
+def read(source: ImportSource, note: Note) -> Iterator[ImportDocument]:
     apart = UniquePages()
     for name in select_notes(source.names(), note, MARKDOWN):
         found = read_document(source, name, note)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from looseleaf.transfer.source import Item, Note, Source
+    from looseleaf.transfer.source import ImportSource, Item, Note
 
 NAME = "chatgpt"
 ABOUT = "ChatGPT's data export: a zip or folder with conversations.json"
@@ -40,18 +40,18 @@ _THOUGHT = ("thoughts", "reasoning_recap")
 _SHOWN_TO_ALL = ("", "all")
 
 
-def detect(source: Source) -> float:
+def detect(source: ImportSource) -> float:
     names = _find_files(source)
     heads = (source.head(name) for name in names[:4])
     return 0.95 if any(b'"mapping"' in head and b'"create_time"' in head for head in heads) else 0.0
 
 
-def _find_files(source: Source) -> list[str]:
+def _find_files(source: ImportSource) -> list[str]:
     found = files_ending(source, ".json")
     return found if source.kind == "file" else [name for name in found if _FILE.search(name)]
 
 
-def read(source: Source, note: Note) -> Iterator[Item]:
+def read(source: ImportSource, note: Note) -> Iterator[Item]:
     instructions: tuple[float, str] = (0.0, "")
     for name in files_to_read(source, _find_files(source)):
         with skip_broken(note):

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from looseleaf.transfer.source import Item, Note, Source
+    from looseleaf.transfer.source import ImportSource, Item, Note
 
 NAME = "claude"
 ABOUT = "Claude's data export: a zip or folder with conversations.json, memories and projects"
@@ -38,7 +38,7 @@ _MEMORIES = re.compile(r"(?:^|/)memories(?:[-_]\d+)?(?:\.json|/[^/]+\.json)\Z", 
 _PROJECTS = re.compile(r"(?:^|/)projects(?:[-_]\d+)?(?:\.json|/[^/]+\.json)\Z", re.IGNORECASE)
 
 
-def detect(source: Source) -> float:
+def detect(source: ImportSource) -> float:
     found = files_ending(source, ".json")
     talks = found if source.kind == "file" else [name for name in found if _TALKS.search(name)]
     if any(b'"chat_messages"' in source.head(name) for name in talks[:4]):
@@ -47,7 +47,7 @@ def detect(source: Source) -> float:
     return 0.9 if any(b'"conversations_memory"' in source.head(name) for name in memories[:4]) else 0.0
 
 
-def read(source: Source, note: Note) -> Iterator[Item]:
+def read(source: ImportSource, note: Note) -> Iterator[Item]:
     projects: dict[str, str] = {}
     names = files_to_read(source, files_ending(source, ".json"))
     for name in filter(_PROJECTS.search, names):
@@ -70,7 +70,7 @@ def read(source: Source, note: Note) -> Iterator[Item]:
                     del raw  # the next may be as long
 
 
-def _read_objects(source: Source, name: str, note: Note) -> Iterator[tuple[str, dict[str, Any]]]:
+def _read_objects(source: ImportSource, name: str, note: Note) -> Iterator[tuple[str, dict[str, Any]]]:
     for number, raw in json_stream.records(source, name, note):
         if isinstance(raw, dict):
             yield number, raw

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from looseleaf.transfer.source import Item, Note, Source
+    from looseleaf.transfer.source import ImportSource, Item, Note
 
 NAME = "codex"
 ABOUT = "Codex sessions: ~/.codex/sessions, or one rollout-….jsonl file"
@@ -57,7 +57,7 @@ _CALLS = ("function_call", "custom_tool_call", "local_shell_call", "web_search_c
 _RESULTS = ("function_call_output", "custom_tool_call_output", "local_shell_call_output")
 
 
-def detect(source: Source) -> float:
+def detect(source: ImportSource) -> float:
     for name in _find_files(source)[:8]:
         head = source.head(name)
         if b'"session_meta"' in head or (b'"record_type"' in head and b'"role"' in head):
@@ -65,12 +65,12 @@ def detect(source: Source) -> float:
     return 0.0
 
 
-def _find_files(source: Source) -> list[str]:
+def _find_files(source: ImportSource) -> list[str]:
     found = files_ending(source, ".jsonl")
     return found if source.kind == "file" else [name for name in found if stem(name).startswith("rollout-")]
 
 
-def read(source: Source, note: Note) -> Iterator[Item]:
+def read(source: ImportSource, note: Note) -> Iterator[Item]:
     names = {name: _read_meta(source, name) for name in sorted(files_to_read(source, _find_files(source)))}
     files = {text_of(about.get("id")): name for name, about in names.items()} | {"": ""}
     of_sub_agents = 0
@@ -91,7 +91,7 @@ def read(source: Source, note: Note) -> Iterator[Item]:
 _ABOUT = ("id", "source", "thread_source", "parent_thread_id", "forked_from_id")
 
 
-def _read_meta(source: Source, name: str) -> dict[str, Any]:
+def _read_meta(source: ImportSource, name: str) -> dict[str, Any]:
     """Return what the first line of a session says about it."""
     first = object_in(source.head(name, 1 << 20).partition(b"\n")[0]) or {}
     own = dict_of(first.get("payload")) if first.get("type") == "session_meta" else first
@@ -117,7 +117,7 @@ def _content_of(said: ImportMessage) -> tuple[Any, ...]:
     return said.role, said.text, said.name, said.args, said.result, said.error
 
 
-def _read_messages(source: Source, name: str, note: Note) -> Iterator[ImportMessage]:
+def _read_messages(source: ImportSource, name: str, note: Note) -> Iterator[ImportMessage]:
     thought: list[str] = []
     begun: float | None = None  # older files have no other time
     with skip_broken(note), source.open(name) as stream:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from looseleaf.transfer.source import Note, Source
+    from looseleaf.transfer.source import ImportSource, Note
 
 NAME = "mcp-memory"
 ABOUT = "the MCP memory server: memory.jsonl with entities, observations, relations"
@@ -24,15 +24,15 @@ _LOOKED_AT = 5
 """Lines looked at to recognize a file."""
 
 
-def detect(source: Source) -> float:
+def detect(source: ImportSource) -> float:
     return _SURE if FILES.find(source) else 0.0
 
 
-def read(source: Source, note: Note) -> Iterator[ImportClaim]:
+def read(source: ImportSource, note: Note) -> Iterator[ImportClaim]:
     return FILES.read(source, note, _read_claims)
 
 
-def _is_store(source: Source, name: str) -> bool:
+def _is_store(source: ImportSource, name: str) -> bool:
     from io import BytesIO
 
     if _is_graph(source, name):
@@ -44,13 +44,13 @@ def _is_store(source: Source, name: str) -> bool:
     return False
 
 
-def _is_graph(source: Source, name: str) -> bool:
+def _is_graph(source: ImportSource, name: str) -> bool:
     """True for a file that is one object and begins with a graph's members."""
     head = "".join(source.head(name, 4096).decode("utf-8-sig", "replace").split())
     return head.startswith(('{"entities":[', '{"relations":['))
 
 
-def _read_claims(source: Source, name: str, note: Note) -> Iterator[ImportClaim]:
+def _read_claims(source: ImportSource, name: str, note: Note) -> Iterator[ImportClaim]:
     for where, value in _read_records(source, name, note):
         match value:
             case {"type": "entity", "name": str(of), "entityType": str(kind), "observations": list(observed)}:
@@ -63,7 +63,7 @@ def _read_claims(source: Source, name: str, note: Note) -> Iterator[ImportClaim]
                 note(f"{where} was passed over: it is neither an entity nor a relation.")
 
 
-def _read_records(source: Source, name: str, note: Note) -> Iterator[tuple[str, Any]]:
+def _read_records(source: ImportSource, name: str, note: Note) -> Iterator[tuple[str, Any]]:
     if not _is_graph(source, name):
         with source.open(name) as stream:
             for number, value in json_lines(stream, note, name):

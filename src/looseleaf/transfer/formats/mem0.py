@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from looseleaf.transfer.source import Note, Source
+    from looseleaf.transfer.source import ImportSource, Note
 
 NAME = "mem0"
 ABOUT = "mem0: the result of get_all or an export, as JSON"
@@ -28,24 +28,24 @@ _MEMORY = re.compile(r'"memory"\s*:\s*"')
 _ITS_OWN = re.compile(r'"(?:hash|user_id|agent_id|run_id|created_at|categories|metadata)"\s*:')
 
 
-def detect(source: Source) -> float:
+def detect(source: ImportSource) -> float:
     return _SURE if FILES.find(source) else 0.0
 
 
-def read(source: Source, note: Note) -> Iterator[ImportClaim]:
+def read(source: ImportSource, note: Note) -> Iterator[ImportClaim]:
     return FILES.read(source, note, _read_claims)
 
 
-def _read_head(source: Source, name: str) -> str:
+def _read_head(source: ImportSource, name: str) -> str:
     return source.head(name, 16_384).decode("utf-8-sig", "replace")
 
 
-def _is_store(source: Source, name: str) -> bool:
+def _is_store(source: ImportSource, name: str) -> bool:
     head = _read_head(source, name)
     return bool(_LIST.match(head) and _MEMORY.search(head) and _ITS_OWN.search(head))
 
 
-def _read_claims(source: Source, name: str, note: Note) -> Iterator[ImportClaim]:
+def _read_claims(source: ImportSource, name: str, note: Note) -> Iterator[ImportClaim]:
     found = _LIST.match(_read_head(source, name))
     under = (found[1],) if found is not None and found[1] else ()
     users = _find_users(source, name, under)
@@ -62,7 +62,7 @@ def _read_claims(source: Source, name: str, note: Note) -> Iterator[ImportClaim]
         yield from _read_relations(source, name, note, users)
 
 
-def _find_users(source: Source, name: str, under: tuple[str, ...]) -> frozenset[str]:
+def _find_users(source: ImportSource, name: str, under: tuple[str, ...]) -> frozenset[str]:
     """Return the users that a store knows: a single one is the user of this memory."""
     with source.open(name) as stream:
         found = (
@@ -84,7 +84,9 @@ def _time_of(value: dict[str, Any]) -> float | None:
     return next((time for time in times if time is not None), None)
 
 
-def _read_relations(source: Source, name: str, note: Note, users: frozenset[str]) -> Iterator[ImportClaim]:
+def _read_relations(
+    source: ImportSource, name: str, note: Note, users: frozenset[str]
+) -> Iterator[ImportClaim]:
     with source.open(name) as stream:
         for key, value in members(stream, lambda _: None, name, ("relations",)):
             match value:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from looseleaf.transfer.source import Item, Note, Source
+    from looseleaf.transfer.source import ImportSource, Item, Note
 
 NAME = "messages"
 ABOUT = "OpenAI-style messages: JSON lines or a JSON array of messages, or of objects with messages"
@@ -47,7 +47,7 @@ _LINES = (".jsonl", ".ndjson")
 _TIMES = ("ts", "timestamp", "created_at", "create_time", "created")
 
 
-def detect(source: Source) -> float:
+def detect(source: ImportSource) -> float:
     """Be less sure than formats with marks of their own."""
     for name in files_ending(source, *_LINES, ".json")[:8]:
         head = source.head(name, 8192).lstrip(b"\xef\xbb\xbf \t\r\n[")
@@ -57,13 +57,13 @@ def detect(source: Source) -> float:
     return 0.0
 
 
-def read(source: Source, note: Note) -> Iterator[Item]:
+def read(source: ImportSource, note: Note) -> Iterator[Item]:
     for name in files_to_read(source, files_ending(source, *_LINES, ".json")):
         with skip_broken(note):
             yield from _read_file(source, name, note)
 
 
-def _read_file(source: Source, name: str, note: Note) -> Iterator[Talk]:
+def _read_file(source: ImportSource, name: str, note: Note) -> Iterator[Talk]:
     firsts = ("messages" in dict_of(raw) for _, raw in _read_values(source, name, lambda _: None))
     is_of_talks = next(firsts, None)
     firsts.close()  # it may hold a whole long talk, which is read again below
@@ -121,7 +121,7 @@ class _Repeats:
         return f"{text}#{number}"
 
 
-def _read_values(source: Source, name: str, note: Note) -> Iterator[tuple[str, Any]]:
+def _read_values(source: ImportSource, name: str, note: Note) -> Iterator[tuple[str, Any]]:
     """Yield the members of an array, the objects of lines, or one object."""
     with source.open(name) as stream:
         opening = json_stream.JsonReader(stream).opening()

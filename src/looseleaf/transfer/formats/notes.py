@@ -17,7 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from looseleaf.transfer.source import Note, Source
+    from looseleaf.transfer.source import ImportSource, Note
 
 MARKDOWN = (".md", ".markdown")
 TEXTS = (*MARKDOWN, ".txt", ".org", ".rst")
@@ -67,7 +67,7 @@ def select_notes(names: Iterable[str], note: Note, kinds: tuple[str, ...] = TEXT
             )
 
 
-def read_text(source: Source, name: str, note: Note) -> str | None:
+def read_text(source: ImportSource, name: str, note: Note) -> str | None:
     """Return the text of a file; None, and a note, if it is not text."""
     try:
         data = source.read(name, LONGEST)
@@ -122,7 +122,7 @@ def day_of(name: str) -> str | None:
     return found[1] if found is not None and moment(found[1]) is not None else None
 
 
-def time_of(source: Source, name: str, head: dict[str, str]) -> float | None:
+def time_of(source: ImportSource, name: str, head: dict[str, str]) -> float | None:
     """Return the time in a note's front matter, else in its name, else of the file's last change."""
     for each in (*(head.get(field) for field in _TIMES), day_of(name)):
         found = moment(each)
@@ -146,7 +146,7 @@ def page_of(name: str, below: str = "") -> str:
 
 
 def read_document(
-    source: Source, name: str, note: Note, page: str | None = None, key: str | None = None
+    source: ImportSource, name: str, note: Note, page: str | None = None, key: str | None = None
 ) -> ImportDocument | None:
     """Return a note as a document; None, and a note to the user, if it cannot be read."""
     text = read_text(source, name, note)

@@ -22,7 +22,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from looseleaf.transfer.source import ImportDocument, Note, Source
+    from looseleaf.transfer.source import ImportDocument, ImportSource, Note
 
 NAME = "openclaw"
 ABOUT = "an OpenClaw workspace: SOUL.md, USER.md, MEMORY.md, memory/2026-01-05.md, …"
@@ -47,11 +47,11 @@ _OWN = frozenset({"SOUL.md", "USER.md", "IDENTITY.md", "MEMORY.md"})
 _SURE = 0.85
 
 
-def detect(source: Source) -> float:
+def detect(source: ImportSource) -> float:
     return _SURE if _find_workspaces(source.names()) else 0.0
 
 
-def read(source: Source, note: Note) -> Iterator[ImportDocument]:
+def read(source: ImportSource, note: Note) -> Iterator[ImportDocument]:
     names = source.names()
     workspaces = _find_workspaces(names)
     first = next(iter(workspaces), "")

@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from looseleaf.transfer.source import ImportDocument, Note, Source
+    from looseleaf.transfer.source import ImportDocument, ImportSource, Note
 
 NAME = "plain"
 ABOUT = "notes: a folder of Markdown or text files, an Obsidian vault, one file"
@@ -24,11 +24,11 @@ _SURE = 0.5
 """Any format that recognizes more than notes is surer."""
 
 
-def detect(source: Source) -> float:
+def detect(source: ImportSource) -> float:
     return _SURE if any(is_text(name) and not is_hidden(name) for name in source.names()) else 0.0
 
 
-def read(source: Source, note: Note) -> Iterator[ImportDocument]:
+def read(source: ImportSource, note: Note) -> Iterator[ImportDocument]:
     below = _shared_folder(source.names()) if source.kind in ("zip", "tar") else ""
     apart = UniquePages()
     for name in select_notes(source.names(), note):

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import TypeGuard
 
-    from looseleaf.transfer.source import Note, Source
+    from looseleaf.transfer.source import ImportSource, Note
 
 _USER = frozenset({"default_user", "default-user", "user", "me"})
 """Names that stores give to the user."""
@@ -20,16 +20,19 @@ _USER = frozenset({"default_user", "default-user", "user", "me"})
 class StoreFiles:
     """The files of a source that hold a store, by their ends and their heads."""
 
-    def __init__(self, ends: tuple[str, ...], is_one: Callable[[Source, str], bool]) -> None:
+    def __init__(self, ends: tuple[str, ...], is_one: Callable[[ImportSource, str], bool]) -> None:
         self._ends = ends
         self._is_one = is_one
 
-    def find(self, source: Source) -> list[str]:
+    def find(self, source: ImportSource) -> list[str]:
         names = (name for name in source.names() if name.lower().endswith(self._ends))
         return [name for name in names if self._is_one(source, name)]
 
     def read(
-        self, source: Source, note: Note, claims: Callable[[Source, str, Note], Iterator[ImportClaim]]
+        self,
+        source: ImportSource,
+        note: Note,
+        claims: Callable[[ImportSource, str, Note], Iterator[ImportClaim]],
     ) -> Iterator[ImportClaim]:
         """Yield the claims of all files."""
         for name in files_to_read(source, self.find(source)):
