@@ -77,7 +77,7 @@ def test_a_question_and_its_answer_are_recorded_in_their_turn(memory: Memory) ->
     assert [type(event).__name__ for event in events if not isinstance(event, TextDelta)] == [
         "UserMessage",
         "Prompted",
-        "Answered",
+        "AnswerEvent",
         "Done",
     ]
     assert "".join(event.text for event in of(TextDelta, events)) == "The parser reads tokens."

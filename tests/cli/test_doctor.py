@@ -181,8 +181,8 @@ def other_hooks_there(folder: Path) -> None:
         (broken_index, "index", "look", "damaged"),
         (shown_to_git, "git", "look", "would commit log, review, PROJECT.local.md"),
         (lost_hook, "hooks", "broken", "runs /gone/looseleaf, which does not exist"),
-        (no_json_there, "hooks", "look", "it is no JSON"),
-        (other_hooks_there, "hooks", "look", "its `hooks` are not as Claude Code has them"),
+        (no_json_there, "hooks", "look", "it is not JSON"),
+        (other_hooks_there, "hooks", "look", "its `hooks` do not have Claude Code's form"),
     ],
 )
 def test_what_is_wrong_is_found_and_it_is_said_what_to_do(

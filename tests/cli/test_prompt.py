@@ -209,63 +209,63 @@ def test_a_model_that_is_not_known_is_noted(told: Run) -> None:
     assert "The model 'nobodys-model' is unknown" in err
 
 
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        (["prompt", "Task", "--budget", "5"], "No prompt was made: "),
-        (
-            ["prompt", "Task", "--budget", "0"],
-            "The budget must be a number of tokens from 1",
-        ),
-        (
-            ["prompt", "--replay", "nothing"],
-            "There is no prompt 'nothing' of main. `looseleaf analyze` lists the last ones.",
-        ),
-        (["prompt", "--diff", "nothing", "last"], "There is no prompt 'nothing' of main."),
-        (
-            ["prompt", "--diff", "a", "--replay", "b"],
-            "No prompt was shown: --replay and --diff are two ways to look at old ones. Leave one out.",
-        ),
-        (
-            ["prompt", "Task", "--replay", "last"],
-            "No prompt was shown: a task does not go with --replay. Leave one of them out.",
-        ),
-        (
-            ["prompt", "--replay", "last", "--dry-run"],
-            "No prompt was shown: --dry-run does not go with --replay. Leave one of them out.",
-        ),
-        (
-            ["prompt", "--diff", "last", "--explain"],
-            "No prompt was shown: --explain does not go with --diff. Leave one of them out.",
-        ),
-        (
-            ["prompt", "--diff", "last", "--budget", "9"],
-            "No prompt was shown: --budget does not go with --diff. Leave one of them out.",
-        ),
-        (
-            ["analyze", "--last", "0"],
-            "0 is not a number of prompts. Give one of at least 1.",
-        ),
-        (
-            ["analyze", "--last", "9" * 40],
-            "At most 1,000,000 prompts are listed. Give a smaller number.",
-        ),
-        (
-            ["prompt", "Task", "--explain", "--messages"],
-            "No prompt was shown: --explain and --messages are two ways to show it.",
-        ),
-        (["why", "USER.md:99"], "USER.md has 7 lines, and no line 99."),
-        (["why", "facts/none.md:1"], "Nothing was done: there is no fact facts/none.md:1."),
-        (["why", " "], "The text is empty. Give some words of a prompt."),
-        (["why", "words", "--prompt", "nothing"], "There is no prompt 'nothing' of main."),
-    ],
-)
-def test_what_cannot_be_done_gets_a_sentence(
-    told: Run, folder: Path, arguments: list[str], sentence: str
-) -> None:
-    told("facts")  # absorbs what a test wrote
-    assert refuses(told, folder, *arguments).startswith(sentence)
-    assert json.loads(told(*arguments, "--json")[1])["error"].startswith(sentence)
+REFUSED = [
+    (["prompt", "Task", "--budget", "5"], "No prompt was made: "),
+    (
+        ["prompt", "Task", "--budget", "0"],
+        "The budget must be a number of tokens from 1 to 1,000,000,000, not 0. Leave it out for the model's own.",
+    ),
+    (
+        ["prompt", "--replay", "nothing"],
+        "There is no prompt 'nothing' of main. `looseleaf analyze` lists the last ones.",
+    ),
+    (["prompt", "--diff", "nothing", "last"], "There is no prompt 'nothing' of main."),
+    (
+        ["prompt", "--diff", "a", "--replay", "b"],
+        "No prompt was shown: --replay and --diff exclude each other. Leave one out.",
+    ),
+    (
+        ["prompt", "Task", "--replay", "last"],
+        "No prompt was shown: a task does not go with --replay. Leave one out.",
+    ),
+    (
+        ["prompt", "--replay", "last", "--dry-run"],
+        "No prompt was shown: --dry-run does not go with --replay. Leave one out.",
+    ),
+    (
+        ["prompt", "--diff", "last", "--explain"],
+        "No prompt was shown: --explain does not go with --diff. Leave one out.",
+    ),
+    (
+        ["prompt", "--diff", "last", "--budget", "9"],
+        "No prompt was shown: --budget does not go with --diff. Leave one out.",
+    ),
+    (
+        ["analyze", "--last", "0"],
+        "0 is not a number of prompts. Give one of at least 1.",
+    ),
+    (
+        ["analyze", "--last", "9" * 40],
+        "At most 1,000,000 prompts are listed. Give a smaller number.",
+    ),
+    (
+        ["prompt", "Task", "--explain", "--messages"],
+        "No prompt was shown: --explain and --messages exclude each other.",
+    ),
+    (["why", "USER.md:99"], "USER.md has 7 lines, and no line 99."),
+    (["why", "facts/none.md:1"], "Nothing was done: there is no fact facts/none.md:1."),
+    (["why", " "], "The text is empty. Give some words of a prompt."),
+    (["why", "words", "--prompt", "nothing"], "There is no prompt 'nothing' of main."),
+]
+
+
+def test_what_cannot_be_done_gets_a_sentence(told: Run, folder: Path) -> None:
+    def check(arguments: list[str], sentence: str) -> None:
+        told("facts")  # absorbs what a test wrote
+        assert refuses(told, folder, *arguments).startswith(sentence)
+        assert json.loads(told(*arguments, "--json")[1])["error"].startswith(sentence)
+
+    check_rows(check, REFUSED)
 
 
 def test_a_task_that_is_no_text_gets_a_sentence(told: Run, folder: Path) -> None:

@@ -8,11 +8,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from cli.test_main import EVIL, STEERING, modules_after, snapshot
 from cli.test_window import refuses
 from looseleaf.memory import Memory
+from tables import check_rows
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -118,36 +117,36 @@ def test_an_empty_value_clears(run: Run) -> None:
     assert (found["goal"], found["conventions"]) == ("", {})
 
 
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        (("set", "colour", "red"), "'colour' is no field to set"),
-        (("set", "goal"), "write `looseleaf state set FIELD VALUE`"),
-        (("set",), "write `looseleaf state set FIELD VALUE`"),
-        (("task", "add"), "write `looseleaf state task add TITLE`"),
-        (("task", "drop", "x"), "write `looseleaf state task add TITLE`"),
-        (("task", "done", "nothing"), "no open task is called 'nothing'"),
-        (("task", "done", "write"), "could be any of T-1 (Write the importer), T-2 (Write docs)"),
-        (("decide",), "write `looseleaf state decide TITLE`"),
-        (("decide", "a", "b"), "write `looseleaf state decide TITLE`"),
-        (("decide", " "), "the decision is empty"),
-        (("block",), "write `looseleaf state block TEXT`"),
-        (("unblock", "7"), "There are: 1 No power"),
-        (("restore",), "state.json is sound"),
-        (("restore", "it"), "write `looseleaf state restore`"),
-        (("block", "x", "--why", "y"), "--why belongs to a decision"),
-        (("decide", "x", "--toon"), "--toon shows the state"),
-        (("--toon", "--json"), "two ways to show the same"),
-    ],
-)
-def test_what_cannot_be_done_is_one_sentence(
-    run: Run, folder: Path, arguments: tuple[str, ...], sentence: str
-) -> None:
-    fill(run)
-    if "--json" in arguments:
-        assert sentence in run("state", *arguments)[2]
-    else:
-        assert sentence in refuses(run, folder, "state", *arguments)
+REFUSED = [
+    (("set", "colour", "red"), "'colour' is not a field to set"),
+    (("set", "goal"), "write `looseleaf state set FIELD VALUE`"),
+    (("set",), "write `looseleaf state set FIELD VALUE`"),
+    (("task", "add"), "write `looseleaf state task add TITLE`"),
+    (("task", "drop", "x"), "write `looseleaf state task add TITLE`"),
+    (("task", "done", "nothing"), "no open task is called 'nothing'"),
+    (("task", "done", "write"), "could be any of T-1 (Write the importer), T-2 (Write docs)"),
+    (("decide",), "write `looseleaf state decide TITLE`"),
+    (("decide", "a", "b"), "write `looseleaf state decide TITLE`"),
+    (("decide", " "), "the decision is empty"),
+    (("block",), "write `looseleaf state block TEXT`"),
+    (("unblock", "7"), "There are: 1 No power"),
+    (("restore",), "state.json is sound"),
+    (("restore", "it"), "write `looseleaf state restore`"),
+    (("block", "x", "--why", "y"), "--why goes with `decide`"),
+    (("decide", "x", "--toon"), "--toon only shows the state"),
+    (("--toon", "--json"), "--json and --toon exclude each other"),
+]
+
+
+def test_what_cannot_be_done_is_one_sentence(run: Run, folder: Path) -> None:
+    def check(arguments: tuple[str, ...], sentence: str) -> None:
+        fill(run)
+        if "--json" in arguments:
+            assert sentence in run("state", *arguments)[2]
+        else:
+            assert sentence in refuses(run, folder, "state", *arguments)
+
+    check_rows(check, REFUSED)
 
 
 def test_a_broken_file_is_named_checked_and_restored(run: Run, folder: Path) -> None:

@@ -95,7 +95,7 @@ def waiting(path: Path) -> str:
         return found[0].id or "" if found else WAITS
 
 
-REFUSED = {"chat": "no provider", "mcp": "--json", "hook": "there is no terminal to ask"}
+REFUSED = {"chat": "is not a provider", "mcp": "--json", "hook": "there is no terminal to ask"}
 """Verbs whose examples want a person or a model there: each is refused with a sentence that says so."""
 
 

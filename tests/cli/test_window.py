@@ -281,7 +281,9 @@ def test_json_that_is_none_is_not_recorded(run: Run, folder: Path) -> None:
 @pytest.mark.parametrize("text", ["1e999", "[" * 200 + "]" * 200, "[" * 900 + "]" * 900])
 def test_json_that_the_log_cannot_hold_is_not_recorded(run: Run, folder: Path, text: str) -> None:
     run("record", "user", "first")
-    assert "JSON cannot hold it" in refuses(run, folder, "record", "tool_call", "ls", "--args", text)
+    assert "The record was not written: JSON cannot hold it (" in refuses(
+        run, folder, "record", "tool_call", "ls", "--args", text
+    )
 
 
 def test_closed_standard_input_is_said_to_be_closed(folder: Path) -> None:
@@ -350,39 +352,43 @@ def test_many_lines_come_from_standard_input_and_go_out_as_json(run: Run, folder
     assert run("record", "jsonl", "--json", stdin=b"") == (0, "[]\n", "")
 
 
-@pytest.mark.parametrize(
-    ("line", "sentence"),
-    [
-        (b"{", "it is no JSON (expecting property name"),
-        (b"[1]", "it is no object. Write one such as "),
-        (b'"hello"', "it is no object. Write one such as "),
-        (b"\xff", "it is no UTF-8 text (at byte 1). "),
-        (b"[" * 100_000, "it is no JSON (it nests too deep). "),
-        (b"{}", "nothing was given. Give one of user, assistant, tool_call, tool_result."),
-        (b'{"user": null}', "nothing was given. "),
-        (b'{"user": "a", "assistant": "b"}', "user and assistant were given at once. "),
-        (b'{"user": "a", "self": 1}', "a trace has no 'self'. "),
-        (b'{"user": "a", "origin": "user"}', "a trace has no 'origin'. "),
-        (b'{"user": 5}', "content must be text, not int. "),
-        (b'{"user": "a", "content": "b"}', "content was given twice, "),
-        (b'{"tool_call": "a", "tool_name": "b"}', "tool_name was given twice, "),
-        (b'{"tool_call": ""}', "a tool call needs the name of its tool. "),
-        (b'{"user": "a", "turn_id": 5}', "turn_id must be text, not int. "),
-        (b'{"user": "a", "tool_result_ref": 5}', "tool_result_ref must be text, not int. "),
-        (b'{"user": "a", "tags": "b"}', "tags must be a list of strings. "),
-        (b'{"user": "a", "tags": null}', "tags must be a list of strings. "),
-        (b'{"user": "a", "ts": "now"}', "ts must be epoch seconds. "),
-        (b'{"user": "a", "media": ["x"]}', "media must be an object "),
-        (b'{"user": "a", "media": {"images": "x.png"}}', "media must hold addresses, "),
-    ],
-)
-def test_a_bad_line_is_named_and_nothing_is_written(
-    run: Run, folder: Path, line: bytes, sentence: str
-) -> None:
-    run("record", "user", "first")
-    lines = talk(1) + b"\n" + line + b"\n" + talk(1)
-    said = refuses(run, folder, "record", "jsonl", stdin=lines)
-    assert said.startswith(f"Nothing was recorded: line 6: {sentence}")
+BAD_LINES = [
+    (b"{", "it is not JSON (expecting property name"),
+    (b"[1]", "it is not an object. Write one such as "),
+    (b'"hello"', "it is not an object. Write one such as "),
+    (b"\xff", "it is not UTF-8 text (at byte 1). "),
+    (b"[" * 100_000, "it is not JSON (it nests too deep). "),
+    (b"{}", "nothing was given. Give one of user, assistant, tool_call, tool_result."),
+    (b'{"user": null}', "nothing was given. "),
+    (b'{"user": "a", "assistant": "b"}', "user and assistant were given at once. "),
+    (b'{"user": "a", "self": 1}', "a trace has no 'self'. Leave it out; there are: user, assistant, "),
+    (
+        b'{"user": "a", "origin": "user"}',
+        "a trace has no 'origin'. Leave it out; there are: user, assistant, ",
+    ),
+    (b'{"user": "a", "contnt": "b"}', "a trace has no 'contnt'. Did you mean 'content'?"),
+    (b'{"user": 5}', "content must be text, not int. "),
+    (b'{"user": "a", "content": "b"}', "content was given twice, "),
+    (b'{"tool_call": "a", "tool_name": "b"}', "tool_name was given twice, "),
+    (b'{"tool_call": ""}', "a tool call needs the name of its tool. "),
+    (b'{"user": "a", "turn_id": 5}', "turn_id must be text, not int. "),
+    (b'{"user": "a", "tool_result_ref": 5}', "tool_result_ref must be text, not int. "),
+    (b'{"user": "a", "tags": "b"}', "tags must be a list of strings. Give one."),
+    (b'{"user": "a", "tags": null}', "tags must be a list of strings. Give one."),
+    (b'{"user": "a", "ts": "now"}', "ts must be epoch seconds. "),
+    (b'{"user": "a", "media": ["x"]}', "media must be an object "),
+    (b'{"user": "a", "media": {"images": "x.png"}}', "media must hold addresses, "),
+]
+
+
+def test_a_bad_line_is_named_and_nothing_is_written(run: Run, folder: Path) -> None:
+    def check(line: bytes, sentence: str) -> None:
+        run("record", "user", "first")
+        lines = talk(1) + b"\n" + line + b"\n" + talk(1)
+        said = refuses(run, folder, "record", "jsonl", stdin=lines)
+        assert said.startswith(f"Nothing was recorded: line 6: {sentence}")
+
+    check_rows(check, BAD_LINES)
 
 
 @pytest.mark.parametrize("line", [b'{"user": "a", "turn_id": "turn_0009"}', b'{"tool_result": 1e999}'])
@@ -511,16 +517,18 @@ def test_turns_of_a_session_and_turns_that_are_not_there(run: Run, folder: Path)
     assert plain(run("turns", "--session", "first")[1]) == ("turn_0001  <time>  session first\n  User: one\n")
     assert run("turns", "turn_0002", "--session", "second")[0] == 0
     for arguments, sentence in {
-        ("--session", "third"): "there is no session 'third'. `looseleaf sessions` lists the last ones.",
+        (
+            "--session",
+            "third",
+        ): "Nothing was shown: there is no session 'third'. `looseleaf sessions` lists the last ones.",
         ("turn_0001", "--session", "second"): (
-            "there is no session 'second' in turn_0001. `looseleaf sessions` lists the last ones."
+            "Nothing was shown: there is no session 'second' in turn_0001. `looseleaf sessions` lists the last ones."
         ),
-        ("-n", "0"): "--limit must be at least 1. Without it, the last 20 are shown.",
+        ("turn_0003",): "There is no turn 'turn_0003'. `looseleaf turns` lists the last ones.",
+        ("yesterday",): "There is no turn 'yesterday'. `looseleaf turns` lists the last ones.",
+        ("-n", "0"): "Nothing was shown: --limit must be at least 1. Without it, the last 20 are shown.",
     }.items():
-        assert refuses(run, folder, "turns", *arguments) == f"Nothing was shown: {sentence}"
-    for name in ("turn_0003", "yesterday"):
-        sentence = f"There is no turn {name!r}. `looseleaf turns` lists the last ones."
-        assert refuses(run, folder, "turns", name) == sentence
+        assert refuses(run, folder, "turns", *arguments) == sentence
     assert refuses(run, folder, "sessions", "-n", "0").startswith("Nothing was shown: --limit")
 
 
@@ -692,7 +700,9 @@ def test_a_compaction_that_cannot_fit_gets_a_sentence(run: Run, folder: Path) ->
     calls = b"".join(b'{"tool_call": "tool_%d", "tool_args": {"a": "b"}}\n' % number for number in range(300))
     run("record", "jsonl", stdin=calls)
     assert refuses(run, folder, "compact").startswith(
-        "The window was not compacted: its fixed part (300 open"
+        "The window was not compacted: its fixed part (300 open tool calls, the current turn with its pictures) "
+        "does not fit 1,700 tokens. "
+        "End calls that get no result: memory.interrupt()."
     )
 
 
@@ -781,7 +791,10 @@ def test_a_model_that_is_not_known_is_said_to_be_unknown(run: Run, folder: Path)
 def test_expand_of_what_is_not_there_gets_a_sentence(run: Run, folder: Path, name: str) -> None:
     run("record", "user", "hi")
     said = refuses(run, folder, "expand", name)
-    assert said.startswith(("Nothing was shown: ", "Nothing was done: ", "There is no turn "))
+    if name == "turn_0009":
+        assert said == "There is no turn 'turn_0009'. `looseleaf turns` lists the last ones."
+    else:
+        assert said.startswith("Nothing was shown: there is no entry, turn or trace ")
     assert STEERING.search(said) is None
 
 

@@ -484,9 +484,9 @@ def test_what_cannot_be_recorded_is_refused_and_nothing_is_written(memory: Memor
             ({"user": "x", "media": {"smells": []}}, "media must be an object"),
             ({"user": "x", "media": {"images": [1]}}, "media must hold addresses"),
             ({"tool_call": ""}, "a tool call needs the name of its tool"),
-            ({"tool_call": "x", "tool_args": {1: 2}}, "the key 1 is no text"),
-            ({"tool_result": {"x": {1, 2}}}, "something JSON cannot"),
-            ({"tool_result": float("nan")}, "something JSON cannot"),
+            ({"tool_call": "x", "tool_args": {1: 2}}, "the key 1 is not text"),
+            ({"tool_result": {"x": {1, 2}}}, "JSON cannot hold it"),
+            ({"tool_result": float("nan")}, "JSON cannot hold it"),
             ({"tool_result": 10**5000}, "tool_result cannot be written out"),
         ],
     )

@@ -187,7 +187,7 @@ def test_the_last_turns_are_whole_whatever_came_late(
 
 
 def test_a_turn_that_is_not_there_is_refused(memory: Memory) -> None:
-    with pytest.raises(Refused, match="there is no turn"):
+    with pytest.raises(Refused, match="There is no turn"):
         memory.talk.turn("turn_0009")
 
 

@@ -327,7 +327,7 @@ def test_what_it_answers_is_a_distilling_and_what_it_took_is_in_the_ledger(
         memory.record(user="And pears.")
         memory.distill()  # its ceiling is reached by what the program itself says
         assert len(claude.calls) == 2
-        assert "CeilingReached" in memory.notes[0]
+        assert "SpendingLimit" in memory.notes[0]
 
 
 def test_where_it_fails_the_rules_distill_and_nothing_is_counted_as_spent(

@@ -595,7 +595,7 @@ def test_at_the_ceiling_the_rules_distill_and_the_day_says_so(place: Path) -> No
         assert "- Employer: Acme\n" in memory.pages.read("USER.md").text
         (note,) = memory.notes
         assert note.startswith(
-            "The rules distilled instead: model/gpt-5/1 raised CeilingReached: No model was asked"
+            "The rules distilled instead: model/gpt-5/1 raised SpendingLimit: No model was asked"
         )
         entries = [memory.talk.entry(line.rpartition("entry ")[2].rstrip(")")) for line in day_lines(memory)]
         assert [entry.meta["level"] for entry in entries] == ["distiller", "distiller", "rules"]

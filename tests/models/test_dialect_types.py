@@ -148,7 +148,7 @@ def check_gemini(payload: dict[str, Any]) -> None:
 
 def check_ollama(payload: dict[str, Any]) -> None:
     """Its types take and drop what they do not know: what was taken has to be all that was given."""
-    from ollama._types import CallOptions, ChatRequest, Image, Message, Tool
+    from ollama._types import ChatRequest, Image, Message, Options, Tool
     from pydantic import ValidationError
 
     try:
@@ -162,7 +162,7 @@ def check_ollama(payload: dict[str, Any]) -> None:
             made = Tool.model_validate(tool).model_dump(exclude_unset=True, by_alias=True)
             _same(made, tool)
         limits = payload.get("options", {})
-        _same(CallOptions.model_validate(limits).model_dump(exclude_unset=True), limits)
+        _same(Options.model_validate(limits).model_dump(exclude_unset=True), limits)
     except ValidationError as error:
         raise Odd(str(error)) from error
 

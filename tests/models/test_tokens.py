@@ -175,9 +175,9 @@ def test_the_pieces_are_the_text(text: str) -> None:
 
 WITHOUT = """
 import sys
-from looseleaf.models.tokens import Counts, estimate, load
+from looseleaf.models.tokens import TokenCounts, estimate, load
 text = "nothing to count with"
-count, counts = load(), Counts(sys.argv[1])
+count, counts = load(), TokenCounts(sys.argv[1])
 print(count.exact, count(text) == estimate(text), counts.count([text]) == [estimate(text)], counts.exact)
 """
 
@@ -285,8 +285,8 @@ def test_counts_are_those_of_the_vocabulary(tmp_path: Path, calls: list[list[str
 
 READ = """
 import json, sys
-from looseleaf.models.tokens import Counts
-counts = Counts(sys.argv[1])
+from looseleaf.models.tokens import TokenCounts
+counts = TokenCounts(sys.argv[1])
 got = counts.count(json.load(sys.stdin), quick=len(sys.argv) > 2)
 print(json.dumps([got, counts.exact, "splintr" in sys.modules]))
 """
@@ -578,13 +578,13 @@ def test_a_locked_view_is_not_waited_for(path: Path) -> None:
 
 WORK = """
 import sys
-from looseleaf.models.tokens import Counts, load
+from looseleaf.models.tokens import TokenCounts, load
 path, name = sys.argv[1:]
 texts = [f"shared {i}" for i in range(60)] + [f"{name} {i}" for i in range(60)]
 exact = [load()(text) for text in texts]
 sys.stdin.readline()
 for start in range(0, 120, 6):
-    counts = Counts(path)
+    counts = TokenCounts(path)
     assert counts.count(texts[start:start + 6]) == exact[start:start + 6] and counts.exact
 """
 

@@ -433,7 +433,7 @@ def test_the_date_goes_after_the_last_fact_or_in_place_of_the_old_one(before: st
 def test_an_edit_that_cannot_be_made_says_what_to_do_instead() -> None:
     with pytest.raises(Refused, match=r"No fact was added to days/2026-02-24\.md: .* facts/<topic>\.md"):
         add_fact("", "days/2026-02-24.md", "A", "1")
-    with pytest.raises(Refused, match="says nothing"):
+    with pytest.raises(Refused, match="it is empty"):
         add_fact("", "USER.md", "A", " \n\t")
     with pytest.raises(Refused, match=r"USER\.md was not changed: its line 1 is not a fact\."):
         replace_fact("# T\n", "USER.md", 1, "A", "1")

@@ -284,8 +284,8 @@ def test_whatever_an_embedder_does_is_said_once_and_words_do(tmp_path: Path) -> 
             for _ in range(3):
                 assert memory.recall("puppy shelter")[0].text == TALK[0]
             (note,) = memory.notes
-            assert note.startswith(f"Nothing was embedded: the embedder senses {fault}")
-            assert note.endswith(". Look at it; until then recall finds by words.")
+            assert note.startswith(f"The embedder senses {fault}")
+            assert note.endswith(". Fix it. Until then recall searches by words.")
             assert ".." not in note
 
     check_rows(check, product([True, False], WRONG))
@@ -299,9 +299,7 @@ def test_a_build_says_what_the_embedder_did_and_does_not_blame_the_index(tmp_pat
         fresh.mkdir()
         embedder = Wrong(WRONG[fault])
         with told(fresh / "m", embedder) as memory:
-            with pytest.raises(
-                Refused, match=re.escape(f"Nothing was embedded: the embedder senses {fault}")
-            ):
+            with pytest.raises(Refused, match=re.escape(f"The embedder senses {fault}")):
                 memory.views.build_index()
             assert memory.notes == []
             assert embedder.texts == list(TALK), "it was asked once"

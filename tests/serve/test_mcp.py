@@ -159,7 +159,7 @@ def test_a_client_lists_and_uses_everything_of_a_process(memory: Path, mode: str
 NOISY = """
 import os, sys, warnings, logging
 from looseleaf.tools import toolset
-from looseleaf.tools.tool import Answer, Tool
+from looseleaf.tools.tool import ToolAnswer, Tool
 
 def noise(memory, arguments):
     print("noise by print"); sys.stdout.flush()
@@ -168,7 +168,7 @@ def noise(memory, arguments):
     warnings.warn("noise by warning")
     logging.getLogger("x").error("noise by log")
     sys.__stdout__.write("noise by the old name\\n"); sys.__stdout__.flush()
-    return Answer(None, {}, "烏龍")
+    return ToolAnswer(None, {}, "烏龍")
 
 shape = {"type": "object"}
 toolset.TOOLS["noise"] = Tool("noise", "Noise", "", shape, shape, noise)

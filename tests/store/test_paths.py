@@ -238,7 +238,7 @@ def test_a_page_that_an_editor_saved_in_the_other_spelling_is_named_by_check(bes
         (problem,) = memory.check()
     assert problem.path == "facts/nai\u0308ve.md"
     assert problem.message == (
-        "this is not read as a page: its name is not in Unicode normal form C, the one spelling that is read"
+        "this is not read as a page: its name is not in Unicode normal form C, the only spelling that is read"
     )
 
 

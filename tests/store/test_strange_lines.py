@@ -186,7 +186,7 @@ def test_a_name_without_end_is_refused(tmp_path: Path, name: str) -> None:
 
 @pytest.mark.parametrize("prompt_tokens", ["5", None, -1, 1.5])
 def test_usage_is_a_number_of_tokens(tmp_path: Path, prompt_tokens: Any) -> None:
-    with Memory(tmp_path / "m") as memory, pytest.raises(Refused, match="prompt_tokens is a number"):
+    with Memory(tmp_path / "m") as memory, pytest.raises(Refused, match="prompt_tokens must be a number"):
         memory.window.report_usage(prompt_tokens=prompt_tokens)
 
 

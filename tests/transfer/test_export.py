@@ -496,8 +496,8 @@ def test_what_an_export_that_was_killed_left_is_removed_by_the_next_one(
 ) -> None:
     """A real one, killed while it writes; what another writes now, or somebody else has, stays."""
     begins = (
-        "import sys, time\nfrom looseleaf.transfer.export_folder import New, private\n"
-        "with New('killed', sys.argv[1]) as new:\n    private(new.draft)\n    print('begun', flush=True)\n"
+        "import sys, time\nfrom looseleaf.transfer.export_folder import ExportTarget, private\n"
+        "with ExportTarget('killed', sys.argv[1]) as new:\n    private(new.draft)\n    print('begun', flush=True)\n"
         "    sys.stdin.read()"
     )
     with subprocess.Popen(

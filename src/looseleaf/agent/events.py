@@ -1,7 +1,7 @@
 """The events of a run, as small values that `agent.run` yields in order, and how they are processed and recorded.
 
-Pieces of an answer (`Said`, `Thought`), repairs and retries are those of `looseleaf.base.replies`. The four recorded
-events (a message, an answer, a call, a result) pass the processors first, and are yielded as processed.
+Pieces of an answer (`TextDelta`, `Thought`), repairs and retries are those of `looseleaf.base.replies`. The four
+recorded events (a message, an answer, a call, a result) pass the processors first, and are yielded as processed.
 """
 
 from __future__ import annotations

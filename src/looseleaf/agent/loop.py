@@ -1,8 +1,8 @@
 """The agent's loop: memory makes the prompt, a model answers, tools run, all is recorded; until there is an answer.
 
 Invariants: whatever happens, the conversation is recorded, whole or as far as it came; a recorded call never runs a
-second time, not even in another process after a crash; a run ends with `Done`, `Interrupted` or `Failed` (errors of
-custom processors and models are raised to the caller, and leave nothing open).
+second time, not even in another process after a crash; a run ends with `Done`, `Interrupted` or `FailedEvent` (errors
+of custom processors and models are raised to the caller, and leave nothing open).
 """
 
 from __future__ import annotations

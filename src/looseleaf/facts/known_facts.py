@@ -8,7 +8,7 @@ refuse.
 
 from __future__ import annotations
 
-from looseleaf.base.errors import Refused
+from looseleaf.base.errors import Invalid, NotFound, Refused
 from looseleaf.base.hashing import sha256, sha256_or_none
 from looseleaf.base.paths import REVIEW, TICKED
 from looseleaf.base.values import START, Position
@@ -156,7 +156,8 @@ class Facts:
         if len(found) == 1:
             return found[0]
         why = f"there is no fact {name}" if not found else f"{len(found)} facts begin with {name}"
-        raise Refused(
+        kind = Invalid if found else NotFound
+        raise kind(
             f"Nothing was done: {why}. `looseleaf facts` lists them; give more of its id, or `page.md:line`."
         )
 

@@ -67,6 +67,14 @@ def ask(
     **more: Any,
 ) -> RecordRequest:
     """Make a request from one of the four; `more` are further members. A tool's error alone is a result too."""
+    unknown = sorted(more.keys() - _MORE)
+    if unknown:
+        from difflib import get_close_matches
+
+        known = ("user", "assistant", "tool_call", "tool_result", *_MORE)
+        near = get_close_matches(unknown[0], known, 1)
+        advice = f"Did you mean {near[0]!r}?" if near else f"Leave it out; there are: {', '.join(known)}."
+        raise Invalid(f"Nothing was recorded: a trace has no {unknown[0]!r}. {advice}")
     given: list[tuple[TraceType, Any]] = []
     if user is not None:
         given.append(("user", user))

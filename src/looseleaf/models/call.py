@@ -121,8 +121,8 @@ class Caller:
     def stream(
         self, messages: Sequence[Message], tools: Sequence[ToolSpec] = (), **options: Any
     ) -> Iterator[Event]:
-        """Yield events as they come (`Said`, `Thought`, `Called`, `Repaired`, `Retrying`); the last is the `Reply`.
-        Closing the iterator cancels the call.
+        """Yield events as they come (`TextDelta`, `Thought`, `Called`, `Repaired`, `Retrying`); the last is the
+        `Reply`. Closing the iterator cancels the call.
 
         The options are those of `looseleaf.base.replies.Model`: max_tokens, temperature, schema, effort, seconds,
         cancel, purpose, extensions, extra; and `calls`, for this call only.

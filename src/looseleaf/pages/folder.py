@@ -147,6 +147,8 @@ def settings(path: str, agent: str | None = None) -> Policy:
         settings = store.get(SETTINGS, Policy().page_bytes)
     try:
         return policy_from(tomllib.loads(settings.data.decode() if settings else ""), file, agent)
+    except Refused:  # an Invalid is a ValueError too, and already says which line is wrong
+        raise
     except (ValueError, RecursionError) as error:
         raise Refused(
             f"The memory was not opened: {file} could not be read ({error}). Fix it, or delete it to use the defaults."

@@ -172,10 +172,10 @@ _EPISODE = (
 )
 _OF_MODEL = ("title", "summary", "problem", "task", "solution", "outcome", "files", "lesson")
 _FAILURES = {
-    " raised CeilingReached: ": "the ceiling of the day was reached",
+    " raised SpendingLimit: ": "the ceiling of the day was reached",
     " took longer than ": "the distiller took too long",
     " raised ModelFailed: ": "the model failed",
-    " raised TooLong: ": "it was too long for the model",
+    " raised PromptTooLong: ": "it was too long for the model",
 }
 """Words of a failure (`distill/make_entry.py`), and the words for it on the page of a day."""
 _FAILED = "the distiller failed"

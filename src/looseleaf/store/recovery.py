@@ -31,7 +31,6 @@ class Recovery:
         self, root: Root, lock: Lock, policy: Policy, streams: Streams, segments: Segments, exchange: Exchange
     ) -> None:
         self._root = root
-        self._disk = root.disk
         self._lock = lock
         self._policy = policy
         self._streams = streams
@@ -56,7 +55,7 @@ class Recovery:
                 self._root.discard(staged)
             else:
                 with self._root.folder(STAGED) as folder:
-                    self._disk.rename(folder, name, folder, f"{stem}.edit")
+                    self._root.disk.rename(folder, name, folder, f"{stem}.edit")
                 self._finish_edit(stem, plain)
         elif kind == "edit":
             self._finish_edit(stem, staged)
@@ -137,18 +136,18 @@ class Recovery:
         if not is_id(edit) or now - time_of(edit) > self._policy.late_seconds:
             return True
         with self._root.folder(LATE) as folder:
-            return mark != late_mark(self._disk.stat(folder, name))
+            return mark != late_mark(self._root.disk.stat(folder, name))
 
     def _sweep_files(self, due: list[str]) -> None:
         with self._lock, self._root.folder(LATE) as folder:
             for name in due:
                 edit, mark, known = _parse_late_name(name)
                 try:
-                    found = self._disk.stat(folder, name)
+                    found = self._root.disk.stat(folder, name)
                 except FileNotFoundError:
                     continue  # another process swept it
                 if mark == late_mark(found) and self._has_hash(f"{LATE}/{name}", known):
-                    self._disk.unlink(folder, name)
+                    self._root.disk.unlink(folder, name)
                 else:
                     record = self._find_record(edit) or {}
                     kept = self._exchange.keep(f"{LATE}/{name}")
