@@ -125,6 +125,7 @@ def test_who_said_his_name_in_one_sitting_is_known_in_the_next(sitting: Sitting,
     assert home == ["memory"]  # no history of what was typed is left anywhere
 
 
+@pytest.mark.long
 def test_ctrl_c_ends_an_answer_and_what_was_said_is_kept(
     sitting: Sitting, folder: Path, provider: Provider
 ) -> None:

@@ -134,7 +134,39 @@ def test_a_name_that_memory_does_not_have_is_no_attribute(tmp_path: Path) -> Non
 
 def test_a_folder_that_cannot_be_opened_leaves_no_thread(tmp_path: Path) -> None:
     (tmp_path / "m").write_text("a file")
-    before = threading.active_count()
+    before = set(threading.enumerate())
     with pytest.raises(Refused):
         AsyncMemory(tmp_path / "m")
-    assert threading.active_count() == before
+    assert set(threading.enumerate()) <= before
+
+
+def test_a_function_that_raises_stop_iteration_does_not_hang_the_caller(tmp_path: Path) -> None:
+    async def act(memory: AsyncMemory) -> None:
+        with pytest.raises(RuntimeError, match="StopIteration"):
+            await asyncio.wait_for(
+                memory.pages.edit("facts/x.md", lambda text: next(iter(())), reason="r"), timeout=60
+            )
+
+    run(tmp_path, act)
+
+
+def test_closing_twice_is_fine_and_a_later_call_says_that_it_was_closed(tmp_path: Path) -> None:
+    async def main() -> None:
+        memory = AsyncMemory(tmp_path / "m")
+        await memory.close()
+        await memory.close()
+        with pytest.raises(Refused, match="closed"):
+            await memory.facts()
+
+    asyncio.run(main())
+
+
+def test_a_batch_refuses_an_unknown_keyword_at_once(tmp_path: Path) -> None:
+    async def act(memory: Any) -> None:
+        async with memory.batch() as batch:
+            batch.record(user="Good.")
+            with pytest.raises(Refused, match="a trace has no 'unknown'"):
+                batch.record(user="x", unknown=1)
+        assert len(batch.traces) == 1
+
+    run(tmp_path, act)

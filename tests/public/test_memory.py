@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import ast
 import inspect
+import sys
+from collections.abc import Callable
 from pathlib import Path
+from types import FrameType
+from typing import Any
 
 import pytest
 
@@ -12,6 +16,7 @@ import looseleaf
 from looseleaf import (
     Agent,
     AsyncMemory,
+    Distilled,
     Invalid,
     Memory,
     NotFound,
@@ -21,6 +26,8 @@ from looseleaf import (
     ScriptedModel,
     Stale,
 )
+
+TraceFunction = Callable[[FrameType, str, Any], Any]
 
 FRONT = {
     *(
@@ -253,3 +260,61 @@ def test_an_agent_runs_with_a_script_in_place_of_a_model(memory: Memory) -> None
     events = list(Agent(memory, model, [], reflect=False).run("Where do I live?"))
     assert type(events[-1]).__name__ == "Done"
     assert memory.talk.turns(1)[0].traces[-1].content == "You live in Lyon."
+
+
+# --- what a hostile or careless caller tries --------------------------------------------------
+
+
+def test_recording_works_under_a_tracer_that_reads_local_names(memory: Memory) -> None:
+    def trace(frame: FrameType, event: str, argument: object) -> TraceFunction:
+        assert frame.f_locals is not None
+        return trace
+
+    sys.settrace(trace)
+    try:
+        memory.record(user="Hello.")
+    finally:
+        sys.settrace(None)
+    assert memory.talk.turns(1)[0].traces[0].content == "Hello."
+
+
+def test_secrets_in_a_model_s_summary_reason_or_held_line_are_not_written(memory: Memory) -> None:
+    secret = "ghp_16C7e42F292c6912E7710c838347Ae178B4a"
+    memory.record(user="We talk about cooking.")
+    memory.pages.propose(
+        "facts/cooking.md", "# C\n\n- Cat: Tom\n", reason=f"x {secret}", summary=f"my {secret}"
+    )
+    memory.parts.hold("USER.md", [("Token", secret)])
+    home = memory.remember("I live in Lyon.").placed
+    assert home is not None
+    memory.review.correct(memory.facts(topic="user")[0].id or "", f"Home: {secret}")
+    files = [file for file in Path(memory.path).rglob("*") if file.is_file()]
+    assert [str(file) for file in files if secret.encode() in file.read_bytes()] == []
+
+
+def test_a_text_is_distilled_by_the_distiller_that_is_given(memory: Memory) -> None:
+    class Own:
+        name = "own/1"
+
+        def distill(self, material: object, tokens: int) -> Distilled:
+            return Distilled(summary="read by its own")
+
+    placed = memory.distill("My cat is Bob.", distiller=Own())
+    entry = memory.talk.entry(placed[0].entry)
+    assert entry.summary["summary"] == "read by its own"
+    with pytest.raises(Invalid):
+        memory.distill(author="person")
+
+
+def test_what_is_forbidden_in_a_batch_is_obeyed(memory: Memory) -> None:
+    memory.record(user="I like tea.")
+    memory.distill()
+    with memory.batch() as batch:
+        batch.record(user="Forget that I like tea. Don't remember that I like tea.")
+    assert "tea" not in str(values(memory))
+
+
+def test_another_agent_s_prompt_is_refused_after_close(memory: Memory) -> None:
+    memory.close()
+    with pytest.raises(Refused, match="closed"):
+        memory.prompt("x", agent="carl")

@@ -1,9 +1,9 @@
 r"""Slots: relations whose value a sentence states in an unambiguous form; one table of forms per language.
 
-A table (`data/slots/<language>.txt`) has a line for each form: topic, label and form, separated by tabs. A form is a
-regular expression; `{type}`, or a capture group, marks the value. A value without the shape of its type is discarded:
-when in doubt nothing is read, and the sentence itself is the memory. The language is only narrowed down; then every
-form whose own words occur is tried.
+A table (`data/distill/slots/<language>.txt`) has a line for each form: topic, label and form, separated by tabs. A
+form is a regular expression; `{type}`, or a capture group, marks the value. A value without the shape of its type is
+discarded: when in doubt nothing is read, and the sentence itself is the memory. The language is only narrowed down;
+then every form whose own words occur is tried.
 
     user	Home	i live in {place}
     user	-Employer	i (?:quit|left) {org}        an ending: a label with a minus

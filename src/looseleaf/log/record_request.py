@@ -50,12 +50,10 @@ class RecordRequest:
 
 def given_in(arguments: dict[str, Any]) -> dict[str, Any]:
     """Return the keywords that a caller gave to `record`, from its `locals()`."""
-    given = {
-        name: value
-        for name, value in arguments.items()
-        if name not in ("self", "unknown") and (value is not None or name == "tool_result")
-    }
-    return {**given, **arguments["unknown"]}
+    names = ("user", "assistant", "tool_call", "tool_result", *_MORE)
+    given = {name: arguments[name] for name in names if name in arguments}
+    named = {name: value for name, value in given.items() if value is not None or name == "tool_result"}
+    return {**named, **arguments["unknown"]}
 
 
 def ask(

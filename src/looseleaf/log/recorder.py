@@ -65,13 +65,15 @@ class Batch:
     `traces` then has them with their ids and turns.
     """
 
-    def __init__(self, recorder: Recorder) -> None:
+    def __init__(self, recorder: Recorder, heed: Callable[[Trace], None] | None = None) -> None:
+        self._heed = heed
         self._recorder = recorder
         self._requests: list[RecordRequest] = []
         self.traces: list[Trace] = []
 
     def record(
         self,
+        /,
         *,
         user: str | None = None,
         assistant: str | None = None,
@@ -104,7 +106,11 @@ class Batch:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         asked, self._requests = self._requests, []
-        self.traces += self._recorder.record(asked)
+        traces = self._recorder.record(asked)
+        self.traces += traces
+        for each in traces:
+            if self._heed is not None and FORBIDDEN in each.tags:
+                self._heed(each)
 
 
 class Recorder:

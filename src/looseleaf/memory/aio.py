@@ -13,7 +13,8 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from inspect import getattr_static, isfunction
 
-from looseleaf.log.record_request import ask, given_in
+from looseleaf.base.errors import Unreadable
+from looseleaf.log.record_request import ask
 from looseleaf.memory.memory import Memory
 
 GROUPS = ("talk", "window", "pages", "history", "review", "explain", "views", "state", "costs")
@@ -46,8 +47,12 @@ class AsyncMemory:
         return _Batch(self)
 
     async def close(self):
-        await _run(self, self._memory.close)
-        self._thread.shutdown()
+        try:
+            await _run(self, self._memory.close)
+        except Unreadable:
+            return  # it was closed before
+        finally:
+            self._thread.shutdown(wait=False)
 
     async def __aenter__(self):
         return self
@@ -78,7 +83,9 @@ class _Batch:
         self.traces = []
 
     def record(self, **given):
-        ask(**given_in(given | {"unknown": {}}))  # refused now, not when the block ends
+        ask(
+            **{name: value for name, value in given.items() if value is not None}
+        )  # refused now, not at the end
         self._asked.append(given)
 
     async def __aenter__(self):
@@ -140,8 +147,19 @@ def _read_whole(found):
     return list(found) if isinstance(found, Iterator) else found
 
 
+def _finish(act):
+    """A future cannot hold a StopIteration: the caller would wait for good."""
+    try:
+        return act()
+    except StopIteration as error:
+        raise RuntimeError("a function that was given raised StopIteration") from error
+
+
 async def _run(memory, act):
-    future = asyncio.wrap_future(memory._thread.submit(act))
+    try:
+        future = asyncio.wrap_future(memory._thread.submit(_finish, act))
+    except RuntimeError:
+        raise Unreadable("The memory was closed. Open it again.") from None
     try:
         return await asyncio.shield(future)
     except asyncio.CancelledError:

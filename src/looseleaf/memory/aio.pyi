@@ -84,6 +84,7 @@ class AsyncMemory:
     def views(self) -> AsyncViewVerbs: ...
     async def record(
         self,
+        /,
         *,
         user: str | None = None,
         assistant: str | None = None,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 
+from looseleaf.base.errors import Invalid, Unreadable
 from looseleaf.base.origins import FORBIDDEN
 from looseleaf.base.values import NOT_GIVEN
 from looseleaf.memory.pages import HistoryVerbs, PageVerbs
@@ -72,12 +73,14 @@ class Memory:
             embedder=embedder,
         )
         self._others: dict[str, Self] = {}
+        self._is_closed = False
 
     def __repr__(self) -> str:
         return f"Memory({self.path!r}, agent={self.agent!r})"
 
     def close(self) -> None:
         """Close all handles. What was acknowledged is on disk already."""
+        self._is_closed = True
         for other in self._others.values():
             other.close()
         self.parts.close()
@@ -169,6 +172,7 @@ class Memory:
 
     def record(
         self,
+        /,
         *,
         user: str | None = None,
         assistant: str | None = None,
@@ -202,19 +206,16 @@ class Memory:
         Without a call's id, a result belongs to the oldest open call of its tool. `interrupted`: it was cut short.
         `content`: text beside a tool's call or result. `ts`: epoch seconds, if not now.
         """
-        given = locals()
-        from looseleaf.log.record_request import given_in
-
-        trace = self.parts.conversation.record(given_in(given))
+        trace = self.parts.conversation.record({**locals()})
         if FORBIDDEN in trace.tags:
-            self.parts.obey(trace)
+            self.parts.heed(trace)
         return trace
 
     def batch(self) -> Batch:
         """Record many traces with one sync at the end: `with memory.batch() as batch: batch.record(user=…)`."""
         from looseleaf.log.recorder import Batch
 
-        return Batch(self.parts.conversation.recorder)
+        return Batch(self.parts.conversation.recorder, self.parts.heed)
 
     # --- learning --------------------------------------------------------------------------
 
@@ -240,9 +241,11 @@ class Memory:
         `person`. `distiller`: use this one, this time.
         """
         making = self.parts.making
-        if given is not None:
-            return [making.write(given, topic, author)]
         own = check_distiller(distiller) if distiller is not None else None
+        if given is not None:
+            return [making.write(given, topic, author, own)]
+        if author is not None:
+            raise Invalid("An author goes with a text. Give the text, or leave the author out.")
         return making.distill(self.parts.pages.absorb.agent(self.agent), topic, own)
 
     # --- asking ----------------------------------------------------------------------------
@@ -324,6 +327,8 @@ class Memory:
     def _as(self, agent: str) -> Self:
         """Return the same memory for another agent."""
         if agent not in self._others:
+            if self._is_closed:
+                raise Unreadable("The memory was closed. Open it again.")
             own = self.parts
             other = type(self)(
                 self.path,

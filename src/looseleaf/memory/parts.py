@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
-    from looseleaf.base.messages import Distilled, Distiller
+    from looseleaf.base.messages import Distilled, Distiller, Trace
     from looseleaf.base.policy import Policy
     from looseleaf.base.replies import Model
     from looseleaf.base.values import PageText
@@ -194,6 +194,10 @@ class Parts(PlaceParts):
 
     def summary_of(self, path: str, page: PageText) -> str:
         return self.placer.summary_of(path, page)
+
+    def heed(self, trace: Trace) -> None:
+        """Obey a message in which the user forbids to remember something."""
+        self.obey(trace)
 
     def forbids(self, text: str) -> bool:
         from looseleaf.distill.forbidding import (

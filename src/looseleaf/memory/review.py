@@ -39,7 +39,7 @@ class ReviewVerbs:
 
     def correct(self, name: str, text: str) -> Fact:
         """Say what is right: `Paris`, or `Home: Paris`."""
-        return self._parts.corrections.correct(name, text)
+        return self._parts.corrections.correct(name, self._parts.redact(text))
 
     def score(self, name: str, score: float) -> Fact:
         """Say how much a fact matters, from 0 to 10 (`user_fact_score`): it outranks every rule."""

@@ -181,12 +181,17 @@ class MemoryMaker:
             return None
 
     def write(
-        self, given: str | Sequence[Turn], topic: str | None = None, author: str | None = None
+        self,
+        given: str | Sequence[Turn],
+        topic: str | None = None,
+        author: str | None = None,
+        distiller: Distiller | None = None,
     ) -> Placed:
         """Distill and place a text, or turns. A text is a document, whose facts wait in review, unless its author is
         `person`: then these are the user's own words."""
+        write = self._make_writer(distiller) if distiller is not None else self._write
         if not isinstance(given, str):
-            return self._write_turns(given, topic)
+            return self._write_turns(given, topic, distiller)
         if not given.strip():
             raise Refused("The text is empty. Give words to remember.")
         if author not in (None, PERSON):
@@ -199,10 +204,10 @@ class MemoryMaker:
                 "`looseleaf write --mine`."
             )
         asked = self._topic_name(topic) if topic is not None else None
-        entry = self._write.name_of(text, origin)
-        reference = f"{self._write.topic_of(entry) or asked or self._choose_topic(text)}/{entry}"
+        entry = write.name_of(text, origin)
+        reference = f"{write.topic_of(entry) or asked or self._choose_topic(text)}/{entry}"
         material = MaterialText(text, origin, f"{FOLDER}/{reference}/raw.md", clock.now())
-        return self._place_once(self._write.text(material, reference))
+        return self._place_once(write.text(material, reference))
 
     def remember(self, given: str, topic: str | None = None) -> Placed | None:
         """Place a person's own words, said to the memory itself: facts that the rules read in them are confirmed, and
@@ -232,7 +237,7 @@ class MemoryMaker:
             str(line.record["instead"]) for line in self._store.read(JOURNAL) if line.record.get("instead")
         }
 
-    def _write_turns(self, turns: Sequence[Turn], topic: str | None) -> Placed:
+    def _write_turns(self, turns: Sequence[Turn], topic: str | None, distiller: Distiller | None) -> Placed:
         traces = [trace for turn in turns for trace in turn.traces]
         if not traces:
             raise Refused("Give a text, or turns from `memory.talk.turns()`.")
@@ -246,7 +251,8 @@ class MemoryMaker:
             )
         stretch = TurnRange(tuple(trace for trace, _ in spots), tuple(spot for _, spot in spots), (0, 0))
         name = self._topic_name(topic) if topic is not None else SESSIONS
-        return self._place_once(self._write.stretch(stretch, name))
+        write = self._make_writer(distiller) if distiller is not None else self._write
+        return self._place_once(write.stretch(stretch, name))
 
     def _topic_name(self, topic: str) -> str:
         """Return the canonical name of a given topic."""

@@ -85,13 +85,13 @@ class Guard:
         why = why_sealed(path)
         if why is not None:
             raise Refused(f"{path} was not changed: {why}.")
-        door = _Door(self, summary, whole)
-        return self._parts.pages.edit_through(door, path, change, base=base, reason=reason)
+        door = _Door(self, self._redact(summary), whole)
+        return self._parts.pages.edit_through(door, path, change, base=base, reason=self._redact(reason))
 
     def hold(self, path: str, author: str, lines: Sequence[Said]) -> tuple[str, tuple[str, ...]]:
         """Ask a person about lines, as (relation, object), that a model may not write on a page. Return the edit of
         review, and a sentence on each line."""
-        held = Guarded("", held=tuple(lines))
+        held = Guarded("", held=tuple((relation, self._redact(said)) for relation, said in lines))
         asked, fates = self.ask(path, author, held, clock.now())
         return asked, tuple(sentences_of(held, fates))
 

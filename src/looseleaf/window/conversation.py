@@ -14,7 +14,7 @@ from looseleaf.base.errors import NotFound, Refused
 from looseleaf.base.ids import new_id
 from looseleaf.base.messages import Message
 from looseleaf.log.journal import EARLY, FLAGS, HARD, SCHEMA
-from looseleaf.log.record_request import ask
+from looseleaf.log.record_request import ask, given_in
 from looseleaf.log.recorder import Recorder, stream_of
 from looseleaf.log.turns import (
     blocks_of,
@@ -116,7 +116,7 @@ class Conversation:
     # --- recording ---------------------------------------------------------------------
 
     def record(self, asked: dict[str, Any]) -> Trace:
-        return self.recorder.record([ask(**asked)])[0]
+        return self.recorder.record([ask(**given_in(asked))])[0]
 
     def spoken(self) -> Spoken:
         """Return the words of the session being recorded, which judge an agent's writes. Without a session (a server
