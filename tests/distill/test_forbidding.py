@@ -22,6 +22,7 @@ from looseleaf.distill import forbidding
 from looseleaf.distill.forbidding import bears_on, cut_forbidden, forbidden, permitted_traces, telling_terms
 from looseleaf.distill.requests import with_members
 from looseleaf.distill.statements import sentences_of
+from looseleaf.log.recorder import Batch
 from looseleaf.place import distill_and_place as making
 from looseleaf.place.obey import Obey
 from looseleaf.store import files
@@ -429,7 +430,7 @@ def work(folder: Path, disk: Disk | None = None) -> None:
         if "Forget that I play chess." not in there:
             say(memory, "Forget that I play chess.", THEN + 1000)
         if not any("93417" in each for each in there):
-            with memory.batch() as batch:
+            with Batch(memory.parts.conversation.recorder) as batch:  # as one that ended before it obeyed
                 batch.record(
                     user="Forget everything about Molar. Don't remember that I earn 93417.", ts=THEN + 2000
                 )
