@@ -11,7 +11,7 @@ from looseleaf.base.messages import NOTED, Distilled, Noted, Proposal
 from looseleaf.store import JOURNAL
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from looseleaf.base.messages import Material
     from looseleaf.base.values import Fact, Record
@@ -135,11 +135,3 @@ def log_files(folder: str | os.PathLike[str]) -> dict[str, bytes]:
 
 def outcomes(placed: Sequence[Placed]) -> list[tuple[str, str, str]]:
     return [(each.act, each.fact.relation, each.fact.object) for one in placed for each in one.outcomes]
-
-
-def in_folders(place: Path, rows: Iterable[Any]) -> Iterator[tuple[Any, ...]]:
-    """Put a new folder before each row of a table."""
-    for number, row in enumerate(rows):
-        folder = place / f"row-{number}"
-        folder.mkdir()
-        yield (folder, *row) if isinstance(row, tuple) else (folder, row)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,3 +21,11 @@ def check_rows(check: Callable[..., object], rows: Iterable[Any]) -> None:
             failed.append(f"{row!r:.300}: {str(error) or 'the assertion failed'}")
     assert tried, "the table is empty"
     assert not failed, f"{len(failed)} of {tried} rows fail:\n" + "\n".join(failed)
+
+
+def in_folders(top: Path, rows: Iterable[Any]) -> Iterator[tuple[Any, ...]]:
+    """Yield each row with an empty folder of its own before its members."""
+    for number, row in enumerate(rows):
+        folder = top / f"row-{number}"
+        folder.mkdir()
+        yield (folder, *row) if isinstance(row, tuple) else (folder, row)

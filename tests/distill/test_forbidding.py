@@ -27,8 +27,8 @@ from looseleaf.place import distill_and_place as making
 from looseleaf.place.obey import Obey
 from looseleaf.store import files
 from looseleaf.text.lines import undoubted
-from placing import THEN, in_folders
-from tables import check_rows
+from placing import THEN
+from tables import check_rows, in_folders
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

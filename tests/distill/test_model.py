@@ -29,8 +29,8 @@ from looseleaf.models.providers.scripted import ScriptedModel
 from looseleaf.text.lines import FOUND, is_found, undoubted
 from looseleaf.text.notation import object_in
 from looseleaf.text.untrusted import closed, opened
-from placing import in_folders, text_of, values
-from tables import check_rows
+from placing import text_of, values
+from tables import check_rows, in_folders
 from talking import trace as any_trace
 
 if TYPE_CHECKING:

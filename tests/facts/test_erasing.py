@@ -18,8 +18,8 @@ from looseleaf.distill.selector import Scores, select
 from looseleaf.distill.slot_tables import lexicon
 from looseleaf.facts.erasing import MEANT, SURELY_MEANT, HeldLine, Order, erasing_signs, find_meant
 from looseleaf.text.lines import undoubted
-from placing import THEN, in_folders
-from tables import check_rows
+from placing import THEN
+from tables import check_rows, in_folders
 
 LINES = (
     "I play chess every tuesday at the club", "my sister Odile runs a bakery", "the PIN of mum's card is 3388",

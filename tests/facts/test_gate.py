@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -109,11 +109,6 @@ def test_a_level_is_never_above_that_of_the_best_who_said_it(
             assert find_support(proposal, witnesses) is not None
 
 
-def some_seeds(count: int) -> list[Any]:
-    """Seeds of a sweep: the default run has the first, the long run all."""
-    return [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(1, count))]
-
-
 def derive(random: Random, steps: int) -> None:
     """A random graph of what is made of what; after each step, nothing is above the lowest that it was made of."""
     facts: list[tuple[str, Level, tuple[Level, ...]]] = []
@@ -157,7 +152,7 @@ def derive(random: Random, steps: int) -> None:
             assert not any(LEVELS.index(level) > LEVELS.index(each) for each in inputs)
 
 
-@pytest.mark.parametrize("seed", some_seeds(5))
+@pytest.mark.parametrize("seed", range(5))
 def test_no_derived_level_is_above_the_lowest_input(seed: int) -> None:
     random = Random(seed)
     for _ in range(100):
@@ -187,7 +182,7 @@ class Likes:
         return Distilled("talk", None, tuple(facts))
 
 
-@pytest.mark.parametrize("seed", some_seeds(3))
+@pytest.mark.parametrize("seed", range(3))
 def test_in_a_whole_memory_only_a_person_raises_a_level(tmp_path: Path, seed: int) -> None:
     random = Random(seed)
     best: dict[str, Level] = {}

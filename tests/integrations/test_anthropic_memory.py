@@ -17,8 +17,7 @@ from drawing import few
 from looseleaf.base.errors import Refused
 from looseleaf.integrations.anthropic_commands import DEFINITION
 from looseleaf.memory import Memory
-from row_folders import in_folders
-from tables import check_rows
+from tables import check_rows, in_folders
 
 pytest.importorskip("anthropic", reason="the extra `anthropic` is not installed")
 

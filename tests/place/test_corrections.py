@@ -13,20 +13,8 @@ import pytest
 from looseleaf import Memory
 from looseleaf.base.errors import Refused
 from looseleaf.place import entry_pages as review_page
-from placing import (
-    THEN,
-    document_says,
-    in_folders,
-    journal,
-    one,
-    pages,
-    stub,
-    tell,
-    text_of,
-    tool_says,
-    values,
-)
-from tables import check_rows
+from placing import THEN, document_says, journal, one, pages, stub, tell, text_of, tool_says, values
+from tables import check_rows, in_folders
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

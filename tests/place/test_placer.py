@@ -33,7 +33,6 @@ from placing import (
     document_says,
     entries,
     fact,
-    in_folders,
     journal,
     log_files,
     one,
@@ -46,7 +45,7 @@ from placing import (
     values,
 )
 from scripts.place_work import Distilling, distill_here
-from tables import check_rows
+from tables import check_rows, in_folders
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -27,8 +27,8 @@ from looseleaf.facts.gate import Witness, is_drawn_from, judge
 from looseleaf.models.providers.scripted import ScriptedModel
 from looseleaf.place import tidy as archive
 from looseleaf.text.lines import contested, is_doubtful, is_found, signed_as_found, undoubted, worded
-from placing import THEN, in_folders
-from tables import check_rows
+from placing import THEN
+from tables import check_rows, in_folders
 
 DAY = 86_400.0
 

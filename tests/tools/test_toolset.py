@@ -21,8 +21,7 @@ from looseleaf.place.guard_rules import guarded
 from looseleaf.text.lines import FOUND, is_found, undoubted
 from looseleaf.tools.tool import ToolAnswer
 from looseleaf.tools.toolset import TOOLS, call
-from row_folders import in_folders
-from tables import check_rows
+from tables import check_rows, in_folders
 from wiring import use_policy
 
 GOLDEN = Path(__file__).parents[1] / "golden"

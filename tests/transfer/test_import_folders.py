@@ -29,8 +29,7 @@ from looseleaf.transfer.formats.basic_memory import convert_note
 from looseleaf.transfer.import_ledger import Imported
 from looseleaf.transfer.import_run import run as import_from
 from looseleaf.transfer.source import ImportClaim, ImportDocument, ImportSource, Talk
-from row_folders import in_folders
-from tables import check_rows
+from tables import check_rows, in_folders
 
 Item = ImportClaim | ImportDocument | Talk
 

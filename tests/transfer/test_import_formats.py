@@ -15,8 +15,7 @@ from importing import SAMPLES, TALKS, conversation, export, files_of, line_of, r
 from looseleaf.base.errors import Refused
 from looseleaf.transfer.formats import FORMATS, detect, named
 from looseleaf.transfer.source import ImportDocument, ImportMessage, ImportSource, Talk, clip_title, time_of
-from row_folders import in_folders
-from tables import check_rows
+from tables import check_rows, in_folders
 
 WHOLE = {
     "chatgpt": {

@@ -44,8 +44,7 @@ from looseleaf.transfer.source import (
     ImportSource,
     Talk,
 )
-from row_folders import in_folders
-from tables import check_rows
+from tables import check_rows, in_folders
 from wiring import untyped
 
 # --- once ------------------------------------------------------------------------------------

@@ -16,8 +16,7 @@ import pytest
 from looseleaf import Refused
 from looseleaf.transfer.formats import detect, named
 from looseleaf.transfer.source import BrokenArchive, ImportMessage, ImportSource, Talk, refuse_memory, time_of
-from row_folders import in_folders
-from tables import check_rows
+from tables import check_rows, in_folders
 
 
 def read(path: Path, format_: str | None = None) -> tuple[dict[str, list[ImportMessage]], list[str]]:

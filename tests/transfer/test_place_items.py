@@ -21,8 +21,7 @@ from looseleaf.transfer import import_run as run_module
 from looseleaf.transfer import place_items as vouched
 from looseleaf.transfer.import_ledger import Imported
 from looseleaf.transfer.source import ImportClaim, ImportDocument
-from row_folders import in_folders
-from tables import check_rows
+from tables import check_rows, in_folders
 
 # --- documents and claims ------------------------------------------------------------------------
 

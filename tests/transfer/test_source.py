@@ -22,8 +22,7 @@ from importing import tar_of, zip_of
 from looseleaf.base.errors import Refused
 from looseleaf.transfer import archives as packs
 from looseleaf.transfer.source import BrokenArchive, ImportSource
-from row_folders import in_folders
-from tables import check_rows
+from tables import check_rows, in_folders
 
 GOOD = {"notes/a.md": b"one", "notes/b.md": b"two"}
 EVIL = (

@@ -76,7 +76,7 @@ _SILENT = {
 
 
 class Agent:
-    """An agent. `tools` are functions, or `Hand`s with their own schemas; the memory's tools are added unless
+    """An agent. `tools` are functions, or `OfferedTool`s with their own schemas; the memory's tools are added unless
     `memory_tools` is False. `reflect`: distill each run afterwards (seed 002). `goes_on` is sent to the model when its
     tools are done. `options` go to the model with every call."""
 

@@ -231,7 +231,7 @@ def hand(given: Callable[..., Any] | OfferedTool) -> OfferedTool:
         return given
     if not str(getattr(given, "__name__", "")).isidentifier() or not callable(given):
         raise Refused(
-            f"No agent was made: {given!r} is not a tool. Give a function with a name, or a Hand with a schema."
+            f"No agent was made: {given!r} is not a tool. Give a function with a name, or an OfferedTool with a schema."
         )
     return OfferedTool(ToolSpec(given.__name__, _description(given), schema_of(given)), given)
 

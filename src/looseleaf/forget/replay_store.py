@@ -60,8 +60,8 @@ class World:
         self.documents: dict[str, bytes] = {}
         self._versions: dict[str, int] = {}
         self.placed_as: object = None
-        """The id of the placing that is done again: its new record has it from the beginning, so that whoever has read
-        that far reads on from there, and not all of the journal anew."""
+        """The id of the placing that is done again. Its new record has it from the start: a reader who got that far
+        goes on from there, and does not read the whole journal again."""
         self.unknown: set[str] = set()
         """Pages that nobody knows the text of: a record of the journal is lost."""
 

@@ -108,8 +108,8 @@ class Batch:
         asked, self._requests = self._requests, []
         traces = self._recorder.record(asked)
         self.traces += traces
-        for each in traces:
-            if self._heed is not None and FORBIDDEN in each.tags:
+        if self._heed is not None:
+            for each in traces:
                 self._heed(each)
 
 

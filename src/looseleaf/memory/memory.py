@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import cached_property
 
 from looseleaf.base.errors import Invalid, Unreadable
-from looseleaf.base.origins import FORBIDDEN
 from looseleaf.base.values import NOT_GIVEN
 from looseleaf.memory.pages import HistoryVerbs, PageVerbs
 from looseleaf.memory.parts import Parts, check_distiller
@@ -207,8 +206,7 @@ class Memory:
         `content`: text beside a tool's call or result. `ts`: epoch seconds, if not now.
         """
         trace = self.parts.conversation.record({**locals()})
-        if FORBIDDEN in trace.tags:
-            self.parts.heed(trace)
+        self.parts.heed(trace)
         return trace
 
     def batch(self) -> Batch:

@@ -6,6 +6,7 @@ import os
 from functools import cached_property
 
 from looseleaf.base.errors import Refused
+from looseleaf.base.origins import FORBIDDEN
 from looseleaf.base.paths import safe_name
 from looseleaf.pages.folder import find, is_memory, settings
 from looseleaf.place.parts import PlaceParts
@@ -196,8 +197,9 @@ class Parts(PlaceParts):
         return self.placer.summary_of(path, page)
 
     def heed(self, trace: Trace) -> None:
-        """Obey a message in which the user forbids to remember something."""
-        self.obey(trace)
+        """Obey a message in which the user forbids to remember something; others change nothing."""
+        if FORBIDDEN in trace.tags:
+            self.obey(trace)
 
     def forbids(self, text: str) -> bool:
         from looseleaf.distill.forbidding import (

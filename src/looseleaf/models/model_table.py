@@ -15,13 +15,10 @@ from looseleaf.base.immutable import frozen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from typing import Any
 
     from looseleaf.base.policy import Policy
     from looseleaf.base.replies import Usage
-
-    MODELS: Mapping[str, ModelInfo]
 
 
 @frozen
@@ -150,12 +147,6 @@ def known_prices() -> dict[str, Price]:
         for read, cached, written, output, names in group["rows"]
         for name in names.split()
     }
-
-
-def __getattr__(name: str) -> object:
-    if name == "MODELS":  # read when it is first used, like `known_models`
-        return known_models()
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 # --- names ---------------------------------------------------------------------------

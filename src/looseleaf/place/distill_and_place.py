@@ -101,11 +101,15 @@ class MemoryMaker:
     def _write(self) -> EntryWriter:
         return self._make_writer(self._parts.distiller)
 
+    def _choose_writer(self, distiller: Distiller | None) -> EntryWriter:
+        """One with this distiller, or else with the memory's own."""
+        return self._make_writer(distiller) if distiller is not None else self._write
+
     def distill(
         self, head: AgentHead, topic: str | None = None, distiller: Distiller | None = None
     ) -> list[Placed]:
         """Distill and place all settled turns that are not distilled yet, with the given distiller if any."""
-        write = self._make_writer(distiller) if distiller is not None else self._write
+        write = self._choose_writer(distiller)
         topic = self._topic_name(topic) if topic is not None else SESSIONS
         done: list[Placed] = []
         since: tuple[int, int] | None = head.through
@@ -189,7 +193,7 @@ class MemoryMaker:
     ) -> Placed:
         """Distill and place a text, or turns. A text is a document, whose facts wait in review, unless its author is
         `person`: then these are the user's own words."""
-        write = self._make_writer(distiller) if distiller is not None else self._write
+        write = self._choose_writer(distiller)
         if not isinstance(given, str):
             return self._write_turns(given, topic, distiller)
         if not given.strip():
@@ -251,7 +255,7 @@ class MemoryMaker:
             )
         stretch = TurnRange(tuple(trace for trace, _ in spots), tuple(spot for _, spot in spots), (0, 0))
         name = self._topic_name(topic) if topic is not None else SESSIONS
-        write = self._make_writer(distiller) if distiller is not None else self._write
+        write = self._choose_writer(distiller)
         return self._place_once(write.stretch(stretch, name))
 
     def _topic_name(self, topic: str) -> str:

@@ -370,10 +370,10 @@ class Prompts:
 
 def is_known(model: str) -> bool:
     """True if the table has a row for a model or its family."""
-    from looseleaf.models.model_table import MODELS
+    from looseleaf.models.model_table import known_models
     from looseleaf.models.model_table import model as row_of
 
-    return row_of(model).name in MODELS
+    return row_of(model).name in known_models()
 
 
 def find_request(task: str | None, window: Window) -> int | None:

@@ -330,7 +330,7 @@ class IndexKeeper:
         return self._without_writing(error)
 
     def is_current(self) -> bool:
-        """True if the file holds everything. Raise `Damaged` if it must be rebuilt."""
+        """True if the file holds everything. Raise `DamagedIndex` if it must be rebuilt."""
         if not self._file.open(make=False):
             return False
         if self._sources.has_other_rules(self._file):

@@ -218,7 +218,7 @@ def window(options: CliOptions) -> int:
 
 
 def _figures(memory: Memory, name: str | None) -> dict[str, Any]:
-    from looseleaf.models.model_table import MODELS, UNKNOWN, model
+    from looseleaf.models.model_table import UNKNOWN, known_models, model
 
     now = memory.window.read()
     tokens, budget = memory.window.tokens(model=name), memory.window.budget(name)
@@ -226,7 +226,7 @@ def _figures(memory: Memory, name: str | None) -> dict[str, Any]:
     row = model(name or memory.policy.model)
     room = int(budget.input / row.count_margin)
     return {
-        "known": row is UNKNOWN or row.name in MODELS,
+        "known": row is UNKNOWN or row.name in known_models(),
         "tokens": tokens,
         "budget": room,
         "mark": now.mark.id if now.mark else None,
