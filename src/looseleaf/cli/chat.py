@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from looseleaf.cli.chat_faces import Face
     from looseleaf.cli.verb_table import CliOptions
     from looseleaf.memory import Memory
-    from looseleaf.place.placer import Placed
 
 NO_MODEL = (
     "Nothing was asked: no model was found. Set the key of a provider in the environment (ANTHROPIC_API_KEY, "
@@ -44,13 +43,11 @@ def chat(options: CliOptions, run_verb: RunVerb) -> int:
         model = choose(memory.policy, options.model)
         if model is None:
             raise Refused(NO_MODEL)
-        is_terminal = sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
-        if is_terminal:
+        face: Face = Pipe()
+        if sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty():
             from looseleaf.cli.chat_terminal import Terminal
 
-            face: Face = Terminal()
-        else:
-            face = Pipe()
+            face = Terminal()
         return Chat(memory, model, face, run_verb, tools=not options.no_tools).run()
 
 
@@ -80,9 +77,10 @@ class Chat:
         self.face.tell(f"{name}, with the memory {self.memory.path}. /help lists the commands; /quit ends.")
         self._preload_model()
         try:
-            while self._is_going_on and (asked := self._read_line()) is not None:
-                self._take_line(asked)
-                self._tell_notes()
+            while self._is_going_on and (line := self.face.read()) is not None:
+                if line.strip():
+                    self._take_line(line)
+                    self._tell_notes()
         except KeyboardInterrupt:
             self._code, self._is_cut = INTERRUPTED, True
         if self._is_cut:
@@ -108,12 +106,6 @@ class Chat:
             self._is_going_on = False
         else:
             run_command(self._sitting, name, (command[2] or "").strip())
-
-    def _read_line(self) -> str | None:
-        while (line := self.face.read()) is not None:
-            if line.strip():
-                return line
-        return None
 
     def _ask(self, text: str) -> None:
         self._asked += 1
@@ -156,18 +148,19 @@ class Chat:
         once more."""
         if not self._asked:
             return
+        from looseleaf.cli.fact_lines import ACTS, words_of
+        from looseleaf.distill.rules import Rules
+
         self.face.tell("Making memory of what was said …")
         is_by_rules = self._failed == self._asked
         try:
-            placed = self._distill_by_rules() if is_by_rules else self.agent.reflect()
+            placed = self.memory.distill(distiller=Rules()) if is_by_rules else self.agent.reflect()
         except KeyboardInterrupt:
             self.face.tell(f"That was cut short. {_LATER}")
             return
         except Refused as refused:
             self.face.tell(f"{refused} {_LATER}")
             return
-        from looseleaf.cli.fact_lines import ACTS, words_of
-
         # A failure of the model was shown when it happened.
         new = self.memory.notes[self._notes :]
         is_by_rules = is_by_rules or (self._failed > 0 and any(map(_is_fallback, new)))
@@ -179,11 +172,6 @@ class Chat:
         if not told:
             self.face.tell("Nothing new.")
         self._tell_notes(has_told_fallback=is_by_rules)
-
-    def _distill_by_rules(self) -> list[Placed]:
-        from looseleaf.distill.rules import Rules
-
-        return self.memory.distill(distiller=Rules())
 
 
 _STAYS = "Your question stays in the conversation, and is sent again with the next one."
@@ -225,10 +213,8 @@ class Interrupting:
         if current_thread() is main_thread():
             Thread(target=self._wait, daemon=True).start()
             self._before = [(signal.SIGINT, signal.signal(signal.SIGINT, self._press))]
-            for name in ("SIGTERM", "SIGHUP"):
-                if hasattr(signal, name):
-                    number = getattr(signal, name)
-                    self._before.append((number, signal.signal(number, self._end)))
+            for number in (signal.SIGTERM, signal.SIGHUP):
+                self._before.append((number, signal.signal(number, self._end)))
 
     def __exit__(self, *_: object) -> None:
         if self._before:
@@ -281,17 +267,13 @@ class Status:
 
     def _parts(self, done: Done) -> Iterator[str]:
         usage = done.usage
-        about = "about " if usage.is_estimated else ""
-        read = f"{about}{usage.prompt_tokens:,} tokens read"
         if usage.prompt_tokens:
-            yield f"{read} ({_percent(usage.cached_tokens / usage.prompt_tokens)} cached)"
+            about = "about " if usage.is_estimated else ""
+            cached = f"{100 * usage.cached_tokens / usage.prompt_tokens:.0f} % cached"
+            yield f"{about}{usage.prompt_tokens:,} tokens read ({cached})"
         if usage.output_tokens:
             yield f"{usage.output_tokens:,} written"
         room = self._memory.window.budget(self._model.name).input
-        yield f"{_percent(min(1.0, self._prompt / room))} of the window ({room:,})"
+        yield f"{100 * min(1.0, self._prompt / room):.0f} % of the window ({room:,})"
         if self._cost and not usage.is_estimated:
             yield f"${self._cost:,.4f}"
-
-
-def _percent(part: float) -> str:
-    return f"{100 * part:.0f} %"

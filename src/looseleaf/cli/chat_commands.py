@@ -63,7 +63,10 @@ def run_command(chat: Sitting, name: str, given: str) -> None:
             case "help":
                 say("\n".join(_help()))
             case "memory":
-                _show_known(chat)
+                page = chat.memory.pages.read("USER.md")
+                say(page.text.rstrip("\n") if page.text.strip() else "USER.md says nothing yet.")
+                say("")
+                _run_verb(chat, "index")
             case "why" if given:
                 _run_verb(chat, "why", "--", given)
             case "forget" if given:
@@ -92,13 +95,6 @@ def _help() -> Iterator[str]:
         yield f"{f'/{name} {takes}':<15}  {about}"
     yield "Ctrl-C ends an answer; what was said is kept. At an empty prompt it ends the chat."
     yield "A line that ends with \\ goes on on the next; what is pasted is one message."
-
-
-def _show_known(chat: Sitting) -> None:
-    page = chat.memory.pages.read("USER.md")
-    say(page.text.rstrip("\n") if page.text.strip() else "USER.md says nothing yet.")
-    say("")
-    _run_verb(chat, "index")
 
 
 # --- verbs -----------------------------------------------------------------------------
@@ -266,8 +262,11 @@ def _forget(chat: Sitting, given: str) -> None:
             say(f"{given} is removed ({receipt.id}); its history stays. /undo {given} brings it back.")
         return
     from looseleaf.cli.fact_lines import line_of
+    from looseleaf.facts.naming import matching
 
-    found = _find_facts(memory, given)
+    found = [
+        fact for status in ("current", "pending") for fact in matching(memory.facts(status=status), given)
+    ]
     if not found:
         say(f"Nothing was forgotten: no fact says {clipped(given)!r}. /memory shows what is known.")
         return
@@ -292,23 +291,13 @@ def _is_yes(answer: str | None) -> bool:
     return False
 
 
-def _find_facts(memory: Memory, given: str) -> list[Fact]:
-    from looseleaf.facts.naming import matching
-
-    return [
-        fact for status in ("current", "pending") for fact in matching(memory.facts(status=status), given)
-    ]
-
-
 def _choose(found: Sequence[Fact], answer: str | None) -> list[Fact]:
     """Return the facts that a person's answer names; none, unless it is clear."""
     if answer is None:
         say("Nothing was forgotten: there is no terminal to ask at. `looseleaf reject ID` forgets one.")
         return []
     said = answer.strip().lower().replace(",", " ").split()
-    if len(found) == 1 and said in (["y"], ["yes"]):
-        return list(found)
-    if len(found) > 1 and said == ["all"]:
+    if said in ((["y"], ["yes"]) if len(found) == 1 else (["all"],)):
         return list(found)
     numbers = {int(each) for each in said if each.isascii() and each.isdecimal()}
     if len(found) > 1 and said and len(numbers) == len(said) and numbers <= set(range(1, len(found) + 1)):

@@ -74,15 +74,10 @@ class Blocks:
     def _take_line(self, line: str) -> Iterator[MarkdownBlock]:
         fence = _FENCE.match(line.rstrip("\n"))
         if self._fence:
-            if (
-                line.strip()
-                and not line.strip().strip(self._fence[0])
-                and len(line.strip()) >= len(self._fence)
-            ):
-                self._fence = ""
-                yield self._make_block("fence", line)
-            else:
-                yield self._make_block("code", line)
+            said = line.strip()
+            is_end = not said.strip(self._fence[0]) and len(said) >= len(self._fence)
+            self._fence = "" if is_end else self._fence
+            yield self._make_block("fence" if is_end else "code", line)
         elif fence:
             yield from self._flush()
             self._fence = fence[1]
@@ -124,9 +119,8 @@ class Blocks:
         self._is_apart = self._is_apart or bool(empty)
 
     def _make_block(self, kind: Kind, text: str) -> MarkdownBlock:
-        is_apart, self._is_apart = self._is_apart, False
-        if not text.strip() and kind == "text":
-            self._is_apart = is_apart
+        is_apart = self._is_apart
+        self._is_apart = is_apart and kind == "text" and not text.strip()
         return MarkdownBlock(kind, text, is_apart)
 
 
@@ -160,25 +154,24 @@ class RenderedBlocks:
         is_shown = False
         for block in blocks:
             self._before()
-            if block.kind == "fence":
-                self._print_gap(block, is_apart=True)
-                continue
             if block.kind in ("code", "indented"):
-                self._print_gap(block, is_apart=False)
+                self._print_gap(block)
                 self._print_code(block)
+                is_shown = True
+            elif block.kind == "fence":
+                self._print_gap(block)
             elif block.text.strip():
-                self._print_gap(block, is_apart=False)
+                self._print_gap(block)
                 self._console.print(_Harmless(markdown(block.text)))
-            else:
-                continue
-            is_shown = True
+                is_shown = True
         return is_shown
 
-    def _print_gap(self, block: MarkdownBlock, *, is_apart: bool) -> None:
+    def _print_gap(self, block: MarkdownBlock) -> None:
         """Print an empty line where the text has one, and around code."""
-        if self._last is not None and (is_apart or block.is_apart) and self._last != "fence":
+        is_fence = block.kind == "fence"
+        if self._last is not None and (is_fence or block.is_apart) and self._last != "fence":
             self._console.print()
-        if block.kind != "fence" or self._last is not None:
+        if not is_fence or self._last is not None:
             self._last = block.kind
 
     def _print_code(self, block: MarkdownBlock) -> None:
@@ -278,21 +271,19 @@ class Terminal:
                 return None
             except KeyboardInterrupt:
                 self._console.print()
-                if self._readline is None or not self._readline.get_line_buffer():
+                if not self._readline.get_line_buffer():
                     return None
 
     def ask(self, question: str) -> str | None:
         """Ask the person. The answer is not called back later: it is not a question."""
-        if self._readline is not None:
-            self._readline.set_auto_history(False)
+        self._readline.set_auto_history(False)
         try:
             return _input(f"{plain(question)} ")
         except (EOFError, KeyboardInterrupt):
             self._console.print()
             return ""
         finally:
-            if self._readline is not None:
-                self._readline.set_auto_history(True)
+            self._readline.set_auto_history(True)
 
     # --- showing -----------------------------------------------------------------------
 
@@ -355,11 +346,9 @@ def _input(prompt: str) -> str:
 
 
 def _set_up_readline() -> Any:
-    """Set up line editing, where there is readline; a paste arrives whole."""
-    try:
-        import readline
-    except ImportError:  # pragma: no cover - windows
-        return None
+    """Set up line editing; a paste arrives whole."""
+    import readline
+
     readline.clear_history()
     readline.parse_and_bind("set enable-bracketed-paste on")
     readline.parse_and_bind("tab: complete")

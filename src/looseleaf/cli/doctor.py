@@ -8,7 +8,7 @@ import sys
 from looseleaf.base.errors import Refused
 from looseleaf.cli import doctor_checks as checks
 from looseleaf.cli.doctor_checks import Finding
-from looseleaf.cli.output import PROBLEMS, first_path, next_step, print_json, table
+from looseleaf.cli.output import PROBLEMS, first_path, next_step, print_json, progress, table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -112,6 +112,8 @@ SOUND_SECONDS = 10.0
 
 def examine(path: str, agent: str, named_by: str | None) -> Iterator[Finding]:
     """Yield all findings on the memory at a path, each when it is made."""
+    from looseleaf.base.policy import Policy
+
     yield within(SECONDS, "python", python)
     yield within(SECONDS, "sqlite", sqlite)
     yield within(SECONDS, "selector", selector)
@@ -119,7 +121,7 @@ def examine(path: str, agent: str, named_by: str | None) -> Iterator[Finding]:
     yield within(SECONDS, "space", lambda: space(path))
     there = within(SECONDS, "memory", lambda: checks.where(path, named_by))
     yield there
-    policy = None
+    policy = Policy()
     if there.verdict == "ok":
         settings = within(SECONDS, "settings", lambda: checks.settings(path, agent))
         yield settings
@@ -136,10 +138,6 @@ def examine(path: str, agent: str, named_by: str | None) -> Iterator[Finding]:
     yield within(SECONDS, "extras", checks.extras)
     yield within(SECONDS, "keys", checks.keys)
     yield within(SECONDS, "ollama", checks.ollama)
-    if policy is None:
-        from looseleaf.base.policy import Policy
-
-        policy = Policy()
     yield within(SECONDS, "model", lambda: checks.model(policy))
 
 
@@ -168,7 +166,6 @@ def _run_check(name: str, look: Callable[[], Finding]) -> Finding:
 
 
 def doctor(options: CliOptions) -> int:
-    from looseleaf.cli.output import progress
     from looseleaf.pages.folder import find
     from looseleaf.text.secrets import redact_value
 

@@ -13,14 +13,11 @@ from looseleaf.base.immutable import frozen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
     from typing import Any, Literal
 
-    from looseleaf.base.errors import Refused
     from looseleaf.base.policy import Policy
 
-
-if TYPE_CHECKING:
     Verdict = Literal["ok", "look", "broken"]
 
 
@@ -61,10 +58,14 @@ def hooks() -> Finding:
         calls += _hook_commands(text)
     if not calls:
         return Finding("hooks", "ok", "not installed; `looseleaf hook install --claude` is for Claude Code")
-    lost = next((each for each in map(_program_of, calls) if not _is_program(each)), None)
-    if lost is not None:
-        then = "`looseleaf hook install --claude` rewrites them."
-        return Finding("hooks", "broken", f"Claude Code runs {lost}, which does not exist", then)
+    from shutil import which
+
+    for program in map(_program_of, calls):
+        name = os.path.expandvars(os.path.expanduser(program))
+        # A variable that only the coding agent knows cannot be resolved.
+        if "$" not in name and which(name) is None:
+            then = "`looseleaf hook install --claude` rewrites them."
+            return Finding("hooks", "broken", f"Claude Code runs {program}, which does not exist", then)
     return Finding("hooks", "ok", f"Claude Code runs {_program_of(calls[0])}")
 
 
@@ -100,15 +101,6 @@ def _program_of(command: str) -> str:
     return next(started, command)
 
 
-def _is_program(name: str) -> bool:
-    from shutil import which
-
-    name = os.path.expandvars(os.path.expanduser(name))
-    return (
-        "$" in name or which(name) is not None
-    )  # a variable that only the coding agent knows cannot be resolved
-
-
 # --- extras ----------------------------------------------------------------------------
 
 
@@ -136,25 +128,17 @@ def _versions(names: tuple[str, ...]) -> str:
 
 def keys(environ: Mapping[str, str] | None = None) -> Finding:
     """Check the names of keys; their values are never printed."""
+    from looseleaf.models.choice import ADDRESS, KEY, PROVIDERS
+
     environ = os.environ if environ is None else environ
-    known = list(dict.fromkeys(_variables()))
+    names = [name for each in PROVIDERS.values() for name in (*each.keys, *each.addresses)]
+    known = dict.fromkeys((*names, ADDRESS, KEY))
     there = [name for name in known if environ.get(name)]
     empty = [name for name in known if environ.get(name) == ""]
     if empty:
         then = "Give it a value, or unset it."
         return Finding("keys", "look", f"{', '.join(empty)} is set, but empty", then)
-    return Finding(
-        "keys", "ok", ", ".join(there) if there else "none in the environment; the rules need none"
-    )
-
-
-def _variables() -> Iterator[str]:
-    from looseleaf.models.choice import ADDRESS, KEY, PROVIDERS
-
-    for provider in PROVIDERS.values():
-        yield from provider.keys
-        yield from provider.addresses
-    yield from (ADDRESS, KEY)
+    return Finding("keys", "ok", ", ".join(there) or "none in the environment; the rules need none")
 
 
 _LIKE = "Give one like 127.0.0.1:11434 or https://example.org/v1, or unset it."
@@ -183,9 +167,8 @@ def ollama(environ: Mapping[str, str] | None = None) -> Finding:
     if not _is_address(at):
         return Finding("ollama", "look", "OLLAMA_HOST is not an address", _LIKE)
     if not is_loopback(at):
-        return Finding(
-            "ollama", "ok", f"OLLAMA_HOST names another machine, which was not asked ({shown(at)})"
-        )
+        says = f"OLLAMA_HOST names another machine, which was not asked ({shown(at)})"
+        return Finding("ollama", "ok", says)
     first = first_model(at)
     if first is None:
         return Finding("ollama", "ok", f"no Ollama with a model answers at {shown(at)}")
@@ -210,18 +193,14 @@ def model(policy: Policy, environ: Mapping[str, str] | None = None) -> Finding:
         if hasattr(chosen, "program"):  # others need no preparation
             chosen.ready()
     except Refused as refused:
-        return Finding(
-            "model",
-            "look",
-            str(refused),
-            "Until then the rules distill; `looseleaf chat` needs a model.",
-        )
-    by = "a model" if policy.distiller != "rules" else "the rules"
+        then = "Until then the rules distill; `looseleaf chat` needs a model."
+        return Finding("model", "look", str(refused), then)
+    is_wanted = policy.distiller != "rules"
     if chosen is None:
         then = "Set the key of a provider, or start Ollama, to chat or to distill by a model."
-        is_wanted = policy.distiller != "rules"
         return Finding("model", "look" if is_wanted else "ok", "no model available; the rules distill", then)
-    return Finding("model", "ok", f"{chosen.name} would be asked; {by} distill{'s' * (by == 'a model')}")
+    by = "a model distills" if is_wanted else "the rules distill"
+    return Finding("model", "ok", f"{chosen.name} would be asked; {by}")
 
 
 _LOCKED_SECONDS = 1.0
@@ -237,7 +216,9 @@ def where(path: str, named_by: str | None) -> Finding:
     """Check where the memory is. `named_by`: the option or variable that names it; None: it was searched for."""
     from looseleaf.pages.folder import JournalLost, is_memory
 
-    why = f"named by {named_by}" if named_by else _place_words(path)
+    is_home = os.path.abspath(path) == os.path.join(os.path.expanduser("~"), ".looseleaf")
+    place = "the one at home" if is_home else "the nearest one upward from here"
+    why = f"named by {named_by}" if named_by else place
     try:
         is_there = is_memory(path)
     except JournalLost as lost:
@@ -251,11 +232,6 @@ def where(path: str, named_by: str | None) -> Finding:
         return Finding("memory", "broken", f"there is none at {path} ({why})", then)
     then = "`looseleaf init` makes one here."
     return Finding("memory", "look", "there is none here, above, or at ~/.looseleaf", then)
-
-
-def _place_words(path: str) -> str:
-    is_home = os.path.abspath(path) == os.path.join(os.path.expanduser("~"), ".looseleaf")
-    return "the one at home" if is_home else "the nearest one upward from here"
 
 
 def settings(path: str, agent: str) -> Finding:
@@ -272,8 +248,6 @@ def settings(path: str, agent: str) -> Finding:
 
 def permissions(path: str) -> Finding:
     """Check that other users cannot read the memory. In a folder of yours alone, pages are safe with any mode."""
-    if os.name != "posix":  # pragma: no cover - Windows
-        return Finding("permissions", "ok", "as the folder's owner set them")
     kept = [path, *(os.path.join(path, name) for name in ("log", "views", "review", "log/key"))]
     found = [(each, os.lstat(each)) for each in kept if os.path.lexists(each)]
     if found[0][1].st_uid not in (os.geteuid(), 0):
@@ -293,7 +267,7 @@ def lock(path: str) -> Finding:
 
     here = this_disk()
     try:
-        fd = os.open(os.path.join(path, "log", "lock"), os.O_RDWR | getattr(os, "O_NOFOLLOW", 0))
+        fd = os.open(os.path.join(path, "log", "lock"), os.O_RDWR | os.O_NOFOLLOW)
     except FileNotFoundError:
         return Finding("lock", "ok", "nothing was written here yet")
     try:
@@ -337,9 +311,8 @@ def index(path: str, agent: str) -> Finding:
         except DamagedIndex as damaged:
             then = "`looseleaf build --full` rebuilds it, and touches nothing else."
             return Finding("index", "look", f"{size}, and damaged ({damaged})", then)
-    return Finding(
-        "index", "ok", f"{size}, {'up to date' if is_current else 'behind; the next recall catches up'}"
-    )
+    is_behind = "up to date" if is_current else "behind; the next recall catches up"
+    return Finding("index", "ok", f"{size}, {is_behind}")
 
 
 def sound(path: str, agent: str) -> Finding:
@@ -360,7 +333,8 @@ def git(path: str) -> Finding:
     """Check that a repository ignores the private files."""
     from looseleaf.pages.folder import above
 
-    inside = next((each for each in (path, *above(os.path.realpath(path))) if _has_git(each)), None)
+    folders = (path, *above(os.path.realpath(path)))
+    inside = next((each for each in folders if os.path.lexists(os.path.join(each, ".git"))), None)
     if inside is None:
         return Finding("git", "ok", "the memory is in no repository")
     shown = [name for name in _PRIVATE if not _is_ignored(path, name)]
@@ -370,28 +344,20 @@ def git(path: str) -> Finding:
     return Finding("git", "ok", "private files are ignored")
 
 
-def _has_git(folder: str) -> bool:
-    return os.path.lexists(os.path.join(folder, ".git"))
-
-
 def _is_ignored(path: str, name: str) -> bool:
     import subprocess
 
     # Git settings of the calling process do not matter here.
     own = {each: value for each, value in os.environ.items() if not each.startswith("GIT_")}
     try:
-        asked = ["git", "-C", path, "check-ignore", "--quiet", "--no-index", f"{name}"]
+        asked = ["git", "-C", path, "check-ignore", "--quiet", "--no-index", name]
         code = subprocess.run(asked, env=own, capture_output=True, timeout=2, check=False).returncode
     except (OSError, subprocess.TimeoutExpired):
         code = -1
-    return code == 0 if code in (0, 1) else _is_in_gitignore(path, name)
-
-
-def _is_in_gitignore(path: str, name: str) -> bool:
-    """Return whether .gitignore names it: an estimate without git."""
-    try:
+    if code in (0, 1):
+        return code == 0
+    try:  # without git, .gitignore itself is an estimate
         with open(os.path.join(path, ".gitignore"), encoding="utf-8", errors="replace") as file:
-            lines = {line.strip().strip("/") for line in file}
+            return name in {line.strip().strip("/") for line in file}
     except OSError:
         return False
-    return name in lines

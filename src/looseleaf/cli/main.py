@@ -15,7 +15,8 @@ from looseleaf.cli.output import INTERRUPTED, PROBLEMS, REFUSED, plain, print_js
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any
+
+    from looseleaf.cli.verb_table import CliOptions
 
 
 def run() -> int:
@@ -46,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # Pages hold every script; a terminal that lacks one shows its characters written out.
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     try:
-        code: int = _load_verb(options.run)(options)
+        code = _run_verb(options)
         sys.stdout.flush()
         return code
     except Refused as refused:
@@ -76,64 +77,32 @@ def _mute() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _load_verb(run: str) -> Any:
-    """Return the function of a verb, from a module that is loaded for it alone."""
-    unit, _, name = run.partition(".")
-    match unit:
-        case "everyday":
-            from looseleaf.cli.verbs import everyday
+_LAST = ("",)
+"""Makes `__import__` return the last module of a path. `importlib` would take another half millisecond."""
 
-            return getattr(everyday, name)
-        case "facts":
-            from looseleaf.cli.verbs import facts
+_MODULES = {
+    "everyday": lambda: __import__("looseleaf.cli.verbs.everyday", fromlist=_LAST),
+    "facts": lambda: __import__("looseleaf.cli.verbs.facts", fromlist=_LAST),
+    "pages": lambda: __import__("looseleaf.cli.verbs.pages", fromlist=_LAST),
+    "prompt": lambda: __import__("looseleaf.cli.verbs.prompt", fromlist=_LAST),
+    "review": lambda: __import__("looseleaf.cli.verbs.review", fromlist=_LAST),
+    "setup": lambda: __import__("looseleaf.cli.verbs.setup", fromlist=_LAST),
+    "completion": lambda: __import__("looseleaf.cli.verbs.completion", fromlist=_LAST),
+    "status": lambda: __import__("looseleaf.cli.verbs.status", fromlist=_LAST),
+    "transfer": lambda: __import__("looseleaf.cli.verbs.transfer", fromlist=_LAST),
+    "views": lambda: __import__("looseleaf.cli.verbs.views", fromlist=_LAST),
+    "window": lambda: __import__("looseleaf.cli.verbs.window", fromlist=_LAST),
+    "doctor": lambda: __import__("looseleaf.cli.doctor", fromlist=_LAST),
+    "chat": lambda: __import__("looseleaf.cli.chat", fromlist=_LAST),
+    "demo": lambda: __import__("looseleaf.cli.demo", fromlist=_LAST),
+}
+"""By the first part of a verb's function: its module, which is loaded for it alone."""
 
-            return getattr(facts, name)
-        case "pages":
-            from looseleaf.cli.verbs import pages
 
-            return getattr(pages, name)
-        case "prompt":
-            from looseleaf.cli.verbs import prompt
-
-            return getattr(prompt, name)
-        case "review":
-            from looseleaf.cli.verbs import review
-
-            return getattr(review, name)
-        case "setup":
-            from looseleaf.cli.verbs import setup
-
-            return getattr(setup, name)
-        case "completion":
-            from looseleaf.cli.verbs import completion
-
-            return getattr(completion, name)
-        case "status":
-            from looseleaf.cli.verbs import status
-
-            return getattr(status, name)
-        case "transfer":
-            from looseleaf.cli.verbs import transfer
-
-            return getattr(transfer, name)
-        case "views":
-            from looseleaf.cli.verbs import views
-
-            return getattr(views, name)
-        case "window":
-            from looseleaf.cli.verbs import window
-
-            return getattr(window, name)
-        case "doctor":
-            from looseleaf.cli.doctor import doctor
-
-            return doctor
-        case "chat":
-            from looseleaf.cli.chat import chat
-
-            return lambda options: chat(options, main)
-        case "demo":
-            from looseleaf.cli.demo import demo
-
-            return lambda options: demo(options, main)
-    raise LookupError(run)
+def _run_verb(options: CliOptions) -> int:
+    unit, _, name = options.run.partition(".")
+    verb = getattr(_MODULES[unit](), name)
+    code: int = (
+        verb(options, main) if unit in ("chat", "demo") else verb(options)
+    )  # these two run other verbs
+    return code

@@ -11,12 +11,11 @@ import re
 import sys
 import time
 
-from looseleaf.base.errors import Refused
+from looseleaf.base.errors import Invalid, NotFound, Refused
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
-    from types import TracebackType
     from typing import Any
 
     from looseleaf.base.values import Edit
@@ -36,14 +35,9 @@ _LONGEST, _SHORTEST = 40, 10
 """Columns of the bar. Without room for the shortest, none is drawn."""
 
 
-def progress(what: str, unit: str = "") -> Progress:
-    """Show progress: `with progress("importing", unit="conversations") as step:` and in it `step(done, total)`; an
-    unknown total is 0."""
-    return Progress(what, unit)
-
-
 class Progress:
-    """A progress line, called with how much is done, and of how much. Without calls it shows the seconds so far."""
+    """A progress line: `with progress("importing", unit="conversations") as step:` and in it `step(done, total)`; an
+    unknown total is 0. Without calls it shows the seconds so far."""
 
     def __init__(self, what: str, unit: str = "") -> None:
         self._what, self._unit = what, unit
@@ -69,9 +63,7 @@ class Progress:
         if self._clock is not None and now - self._since >= PATIENCE and now - self._drawn >= OFTEN:
             self._draw()
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._clock is None:
             return
         self._ended.set()
@@ -115,6 +107,9 @@ class Progress:
         return f"{self._what} [{'#' * filled}{' ' * (room - filled)}] {count}"
 
 
+progress = Progress
+
+
 def _stderr_columns() -> int:
     try:
         return os.get_terminal_size(sys.stderr.fileno()).columns or 80
@@ -153,11 +148,11 @@ def open_memory(options: CliOptions, session: str | None = None) -> Memory:
     if not is_memory(path):
         is_named = options.memory is not None or os.environ.get("LOOSELEAF_HOME")
         if not is_named and not os.path.lexists(path):
-            raise Refused(
+            raise NotFound(
                 "Nothing was done: there is no memory here, above, or at ~/.looseleaf. `looseleaf init` makes one "
                 "here; or name one with --memory PATH."
             )
-        raise Refused(
+        raise NotFound(
             f"Nothing was done: there is no memory at {path}. Name another with --memory PATH, or make one there "
             f"(existing pages stay) with: looseleaf init {path}"
         )
@@ -168,14 +163,15 @@ def first_path(*paths: str | None) -> str:
     """Return the first given path. An empty one is a mistake: `--memory "$UNSET"`."""
     path = next((path for path in paths if path is not None), None)
     if path == "":
-        raise Refused("The memory path is empty. Give a folder, or leave it out.")
+        raise Invalid("The memory path is empty. Give a folder, or leave it out.")
     return path or ""
 
 
 def at_least_one(limit: int, default: int) -> None:
     if limit < 1:
-        why = f"--limit must be at least 1. Without it, the last {default} are shown."
-        raise Refused(f"Nothing was shown: {why}")
+        raise Invalid(
+            f"Nothing was shown: --limit must be at least 1. Without it, the last {default} are shown."
+        )
 
 
 # --- reading ---------------------------------------------------------------------------
@@ -202,7 +198,7 @@ def decode(data: bytes, what: str, done: str = "recorded") -> str:
     try:
         return data.decode()
     except UnicodeDecodeError as error:
-        raise Refused(
+        raise Invalid(
             f"Nothing was {done}: {what} is not UTF-8 text (at byte {error.start + 1}). Convert it first."
         ) from error
 
@@ -210,19 +206,19 @@ def decode(data: bytes, what: str, done: str = "recorded") -> str:
 # --- printing --------------------------------------------------------------------------
 
 
-def no_page(memory: Memory, path: str, then: str | None = None) -> Refused:
+def no_page(memory: Memory, path: str, then: str | None = None) -> NotFound:
     edits = list(memory.history.edits(path))
     if edits:
         first, last = when(edits[-1].ts), when(edits[0].ts)
         what = f"{path} did not exist as of {then}" if then else f"{path} does not exist any more"
-        return Refused(
+        return NotFound(
             f"Nothing was shown: {what}; its edits are from {first} to {last}. `looseleaf log {path}` shows them."
         )
     pages = memory.pages.list()
     more = f" and {len(pages) - _LISTED} more" if len(pages) > _LISTED else ""
     known = ", ".join(pages[:_LISTED])
     next_step = f"There are: {known}{more}." if pages else "There is none yet: write one with any editor."
-    return Refused(f"Nothing was shown: there is no page {path}. {next_step}")
+    return NotFound(f"Nothing was shown: there is no page {path}. {next_step}")
 
 
 def when(ts: float) -> str:
@@ -248,6 +244,14 @@ def edit_dict(edit: Edit) -> dict[str, Any]:
 
 def print_json(value: Any) -> None:
     print(json.dumps(value, indent=2))
+
+
+def print_answer(options: CliOptions, data: Any, text: str) -> None:
+    """Print the data if JSON was asked for, else the text."""
+    if options.json:
+        print_json(data)
+    else:
+        say(text)
 
 
 def print_bytes(data: bytes) -> None:
@@ -406,13 +410,12 @@ def table(
 ) -> None:
     """Print rows under their heads. `right`: heads of right-aligned columns. `lines`: the output in a pipe instead of
     columns, where other programs already read that form."""
-    cells = [tuple(map(str, row)) for row in rows]
     if on_terminal():
-        _print_rich(heads, cells, right)
+        _print_rich(heads, rows, right)
     elif lines is not None:
         say("\n".join(lines))
     else:
-        say("\n".join(_align_rows([tuple(heads), *cells], [head in right for head in heads])))
+        say("\n".join(_align_rows([heads, *rows], [head in right for head in heads])))
 
 
 def _align_rows(rows: Sequence[Sequence[str]], is_right: Sequence[bool]) -> Iterable[str]:
@@ -426,19 +429,12 @@ def _align_rows(rows: Sequence[Sequence[str]], is_right: Sequence[bool]) -> Iter
         yield (" " * _GAP).join(placed).rstrip()
 
 
-def console() -> Any:
-    """Return rich's console without markup, emoji or highlighting."""
-    import os
-
+def _print_rich(heads: Sequence[str], rows: Iterable[Sequence[str]], right: Collection[str]) -> None:
     from rich.console import Console
 
     # NO_COLOR turns off colors; bold and dim go with them.
     without: Any = {"color_system": None} if os.environ.get("NO_COLOR") else {}
-    return Console(markup=False, emoji=False, highlight=False, **without)
-
-
-def _print_rich(heads: Sequence[str], rows: Sequence[Sequence[str]], right: Collection[str]) -> None:
-    out = console()
+    out = Console(markup=False, emoji=False, highlight=False, **without)
     cleaned = [[plain(cell, keep="\n") for cell in row] for row in rows]
     widths = [
         max(columns(line) for cell in column for line in cell.split("\n"))

@@ -29,23 +29,38 @@ _SPENT_BY = ("day", "purpose", "model", "agent")
 _EXPORTS = ("tar", "folder", "facts", "messages")
 _SHELLS = ("bash", "zsh", "fish")
 _NAMED = ("pages", "topics", "facts", "sessions", "agents")
+_NAMES_HELP = f"names in the memory instead, one per line: {', '.join(_NAMED)}"
+_DISTILLERS = "rules, model, or package.module:attribute"
 _STATE_ACTS = ("set", "task", "decide", "block", "unblock", "restore")
-_LAST = {"metavar": "N", "type": int, "default": LAST, "help": f"at most this many ({LAST})"}
-_MODEL = {"metavar": "NAME", "help": "for the context window of this model (else the one in the settings)"}
-_AS_OF = {"metavar": "DATE", "help": "as it was on a day, or at a time"}
-_PAGE = {"help": "its path, such as USER.md or facts/garden.md"}
-_FACT = {"metavar": "FACT", "help": "its relation, words of it, its id, or `page.md:line`"}
 
 
 def _switch(help: str) -> dict[str, Any]:
     return {"action": "store_true", "help": help}
 
 
+def _value(metavar: str, help: str, **more: Any) -> dict[str, Any]:
+    return {"metavar": metavar, "help": help, **more}
+
+
+def _number(metavar: str, help: str, **more: Any) -> dict[str, Any]:
+    return {"metavar": metavar, "type": int, "help": help, **more}
+
+
+def _optional(help: str, **more: Any) -> dict[str, Any]:
+    return {"nargs": "?", "help": help, **more}
+
+
+_LAST = _number("N", f"at most this many ({LAST})", default=LAST)
+_MODEL = _value("NAME", "for the context window of this model (else the one in the settings)")
+_AS_OF = _value("DATE", "as it was on a day, or at a time")
+_PAGE = {"help": "its path, such as USER.md or facts/garden.md"}
+_FACT = _value("FACT", "its relation, words of it, its id, or `page.md:line`")
+
 VERBS: dict[str, tuple[str, str, Arguments, str]] = {
     "init": (
         "pages.init",
         "make a folder a memory",
-        {"path": {"nargs": "?", "help": "the folder (else --memory, else ./.looseleaf)"}},
+        {"path": _optional("the folder (else --memory, else ./.looseleaf)")},
         "init notes",
     ),
     "remember": (
@@ -53,17 +68,14 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
         "remember something in your own words, now",
         {
             "text": {"nargs": "+", "help": "the words to remember"},
-            "--topic": {"metavar": "TOPIC", "help": "its topic (else found in the words)"},
+            "--topic": _value("TOPIC", "its topic (else found in the words)"),
         },
         'remember "I prefer green tea."',
     ),
     "log": (
         "pages.log",
         "show edits, who made them and why, newest first",
-        {
-            "page": {"nargs": "?", "help": "only this page"},
-            "--limit": {"metavar": "N", "type": int, "default": 50, "help": "at most this many (50)"},
-        },
+        {"page": _optional("only this page"), "--limit": _number("N", "at most this many (50)", default=50)},
         "log USER.md -n 5",
     ),
     "show": (
@@ -81,13 +93,13 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
     "diff": (
         "pages.diff",
         "show what the last edit of a page changed",
-        {"page": _PAGE, "--since": {"metavar": "DATE", "help": "show changes since a day or time instead"}},
+        {"page": _PAGE, "--since": _value("DATE", "show changes since a day or time instead")},
         "diff USER.md --since 2026-02-24",
     ),
     "undo": (
         "pages.undo",
         "undo the last edit; again, the one before it",
-        {"page": {"nargs": "?", "help": "the last edit of this page"}},
+        {"page": _optional("the last edit of this page")},
         "undo USER.md",
     ),
     "record": (
@@ -95,14 +107,14 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
         "record a message, a tool call or its result",
         {
             "role": {"choices": _ROLES, "help": "whose words; jsonl: many at once, one JSON object per line"},
-            "text": {"nargs": "?", "help": "the words, the tool's name or its result; else standard input"},
-            "--args": {"metavar": "JSON", "help": "the arguments of a tool call"},
-            "--result": {"metavar": "JSON", "help": "a tool's result that is not plain text"},
-            "--call-id": {"metavar": "ID", "help": "the id of a tool call, for the call and its result"},
-            "--name": {"metavar": "TOOL", "help": "the tool of a result without a call id"},
+            "text": _optional("the words, the tool's name or its result; else standard input"),
+            "--args": _value("JSON", "the arguments of a tool call"),
+            "--result": _value("JSON", "a tool's result that is not plain text"),
+            "--call-id": _value("ID", "the id of a tool call, for the call and its result"),
+            "--name": _value("TOOL", "the tool of a result without a call id"),
             "--error": _switch("the call failed; the text says why"),
-            "--session": {"metavar": "ID", "help": "in this session (else the last one, if it is recent)"},
-            "--turn": {"metavar": "ID", "help": "in this turn (else the current one)"},
+            "--session": _value("ID", "in this session (else the last one, if it is recent)"),
+            "--turn": _value("ID", "in this turn (else the current one)"),
         },
         'record user "I live in Lyon now."',
     ),
@@ -110,9 +122,9 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
         "window.turns",
         "show the last turns, or one turn whole",
         {
-            "turn": {"nargs": "?", "help": "this turn, whole"},
+            "turn": _optional("this turn, whole"),
             "--limit": _LAST,
-            "--session": {"metavar": "ID", "help": "only this session"},
+            "--session": _value("ID", "only this session"),
         },
         "turns 17",
     ),
@@ -124,12 +136,12 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
             "/forget /undo /state /compact /cost /quit"
         ),
         {
-            "--model": {
-                "metavar": "PROVIDER/NAME",
-                "help": "this model (else the one in the settings, else of a provider that the environment names: "
+            "--model": _value(
+                "PROVIDER/NAME",
+                "this model (else the one in the settings, else of a provider that the environment names: "
                 "ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY, OPENROUTER_API_KEY, DEEPSEEK_API_KEY, OLLAMA_HOST; "
                 "OPENAI_BASE_URL, or LOOSELEAF_BASE_URL with LOOSELEAF_API_KEY, is the address of another)",
-            },
+            ),
             "--no-tools": _switch("the model only reads the memory in its prompt"),
         },
         "chat --model ollama/qwen3",
@@ -138,24 +150,21 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
         "prompt.prompt",
         "build the prompt for a task within a budget, or show an old one; with the reason for each part",
         {
-            "task": {
-                "nargs": "?",
-                "help": "the request (-: standard input); with --diff ID, the other prompt",
-            },
-            "--budget": {"metavar": "N", "type": int, "help": "at most this many tokens (else the model's)"},
+            "task": _optional("the request (-: standard input); with --diff ID, the other prompt"),
+            "--budget": _number("N", "at most this many tokens (else the model's)"),
             "--model": _MODEL,
             "--explain": _switch("show its parts, their tokens, and what was left out (or --json)"),
             "--dry-run": _switch("compact and log nothing"),
             "--messages": _switch("print the messages as JSON, without --explain (--json: both)"),
-            "--replay": {"metavar": "ID", "help": "an old prompt, byte for byte (last: the last one)"},
-            "--diff": {"metavar": "ID", "help": "what changed from this old prompt to another (the last)"},
+            "--replay": _value("ID", "an old prompt, byte for byte (last: the last one)"),
+            "--diff": _value("ID", "what changed from this old prompt to another (the last)"),
         },
         'prompt "Refactor the parser" --budget 4000 --explain',
     ),
     "analyze": (
         "prompt.analyze",
         "show the tokens of a prompt now, with other choices, and of the last prompts",
-        {"--last": {"metavar": "N", "type": int, "default": LAST, "help": f"this many prompts ({LAST})"}},
+        {"--last": _number("N", f"this many prompts ({LAST})", default=LAST)},
         "analyze --last 5",
     ),
     "window": (
@@ -173,7 +182,7 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
     "expand": (
         "window.expand",
         "list what left the window, or show one item of it whole",
-        {"entry": {"nargs": "?", "help": "an entry, a turn or a trace, by its id (else: list the entries)"}},
+        {"entry": _optional("an entry, a turn or a trace, by its id (else: list the entries)")},
         "expand turn_0003",
     ),
     "recall": (
@@ -181,22 +190,14 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
         "find answers to a question in all that was said and written, or report that there are none",
         {
             "query": {"nargs": "+", "help": "the question, or words to look for"},
-            "--k": {
-                "metavar": "N",
-                "type": int,
-                "help": "at most this many (10; with a budget, as many as fit)",
-            },
-            "--budget": {
-                "metavar": "N",
-                "type": int,
-                "help": "at most about this many tokens; texts are shortened",
-            },
-            "--topic": {"metavar": "TOPIC", "help": "only pages and entries of this topic"},
-            "--kind": {"metavar": "KIND", "choices": FOUND, "help": f"only of this kind: {', '.join(FOUND)}"},
-            "--as-of": {"metavar": "DATE", "help": "as known on a day, or at a time"},
-            "--since": {"metavar": "DATE", "help": "only from this day on"},
-            "--until": {"metavar": "DATE", "help": "only up to this day"},
-            "--now": {"metavar": "DATE", "help": 'the day that "last week" counts from (today)'},
+            "--k": _number("N", "at most this many (10; with a budget, as many as fit)"),
+            "--budget": _number("N", "at most about this many tokens; texts are shortened"),
+            "--topic": _value("TOPIC", "only pages and entries of this topic"),
+            "--kind": _value("KIND", f"only of this kind: {', '.join(FOUND)}", choices=FOUND),
+            "--as-of": _value("DATE", "as known on a day, or at a time"),
+            "--since": _value("DATE", "only from this day on"),
+            "--until": _value("DATE", "only up to this day"),
+            "--now": _value("DATE", 'the day that "last week" counts from (today)'),
             "--all": _switch("also hits that are not sure enough to be an answer"),
             "--raw": _switch("only messages and tool calls, each whole"),
             "--explain": _switch("show the parts of each score"),
@@ -206,31 +207,28 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
     "open": (
         "everyday.open_hit",
         "show the context of a hit of recall: the talk, the page, the entry",
-        {"where": {"metavar": "HIT", "help": "as recall names it: an id, an entry, `page.md#5-9`"}},
+        {"where": _value("HIT", "as recall names it: an id, an entry, `page.md#5-9`")},
         "open facts/garden.md#3-3",
     ),
     "test": (
         "everyday.test",
         "run your own recall tests (recall.tests.toml): what recall must find, and must not",
-        {"path": {"nargs": "?", "help": "the file (else recall.tests.toml of the memory)"}},
+        {"path": _optional("the file (else recall.tests.toml of the memory)")},
         "test",
     ),
     "tool": (
         "pages.tool",
         "call a memory tool as a model would, or list the tools with their schemas",
         {
-            "name": {"nargs": "?", "help": "the tool (else: list all)"},
-            "args": {"nargs": "?", "metavar": "JSON", "help": "its arguments (-: from standard input)"},
+            "name": _optional("the tool (else: list all)"),
+            "args": _optional("its arguments (-: from standard input)", metavar="JSON"),
         },
         'tool memory_read \'{"path": "USER.md"}\'',
     ),
     "receipts": (
         "pages.receipts",
         "list what agents wrote; for a turn, also what was promised and not written",
-        {
-            "turn": {"nargs": "?", "help": "a turn, or `last`: what it wrote, and what it only promised"},
-            "--limit": _LAST,
-        },
+        {"turn": _optional("a turn, or `last`: what it wrote, and what it only promised"), "--limit": _LAST},
         "receipts last",
     ),
     "mcp": (
@@ -238,14 +236,11 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
         "serve the memory to any MCP client, over standard input and output or over HTTP",
         {
             "--http": _switch("over HTTP, on this machine only"),
-            "--host": {"metavar": "HOST", "help": "the address to listen on (127.0.0.1)"},
-            "--port": {"metavar": "N", "type": int, "help": "the port (8765; 0: any)"},
-            "--allow-host": {"metavar": "NAMES", "help": "more names of this server, separated by commas"},
-            "--allow-origin": {
-                "metavar": "ORIGINS",
-                "help": "origins that programs may send, separated by commas",
-            },
-            "--token-file": {"metavar": "PATH", "help": "the file of the token (made if missing)"},
+            "--host": _value("HOST", "the address to listen on (127.0.0.1)"),
+            "--port": _number("N", "the port (8765; 0: any)"),
+            "--allow-host": _value("NAMES", "more names of this server, separated by commas"),
+            "--allow-origin": _value("ORIGINS", "origins that programs may send, separated by commas"),
+            "--token-file": _value("PATH", "the file of the token (made if missing)"),
             "--read-only": _switch("serve only tools that change nothing"),
         },
         "mcp",
@@ -261,26 +256,26 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
             "--claude": _switch("for Claude Code"),
             "--user": _switch("in your own settings, not those of this project"),
             "--yes": _switch("write the settings without asking"),
-            "--distill-with": {
-                "metavar": "MODEL",
-                "help": "have this model distill after each answer: claude-code, codex or gemini-cli (their own "
+            "--distill-with": _value(
+                "MODEL",
+                "have this model distill after each answer: claude-code, codex or gemini-cli (their own "
                 "command lines, with their login), PROVIDER/NAME, model (the one of the settings), or rules",
-            },
+            ),
         },
         "hook install --claude\nhook install --claude --distill-with claude-code",
     ),
     "distill": (
         "views.distill",
         "make facts of what was said since the last time, and report each",
-        {"--topic": {"metavar": "TOPIC", "help": "its topic"}},
+        {"--topic": _value("TOPIC", "its topic")},
         "distill",
     ),
     "write": (
         "views.write",
         "make facts of a text; they wait in review, unless the words are yours",
         {
-            "path": {"nargs": "?", "help": "a file (else, or for -: standard input)"},
-            "--topic": {"metavar": "TOPIC", "help": "its topic"},
+            "path": _optional("a file (else, or for -: standard input)"),
+            "--topic": _value("TOPIC", "its topic"),
             "--mine": _switch("these are my own words"),
         },
         "write notes.txt --topic garden --mine",
@@ -289,33 +284,28 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
         "facts.facts",
         "list the facts, topic by topic",
         {
-            "--topic": {"metavar": "TOPIC", "help": "only this topic"},
-            "--kind": {"metavar": "KIND", "choices": KINDS, "help": f"only of this kind: {', '.join(KINDS)}"},
+            "--topic": _value("TOPIC", "only this topic"),
+            "--kind": _value("KIND", f"only of this kind: {', '.join(KINDS)}", choices=KINDS),
             "--pending": _switch("instead, facts that wait for your yes"),
             "--superseded": _switch("instead, facts that are no longer true"),
             "--rejected": _switch("instead, facts that you rejected"),
-            "--as-of": {"metavar": "DATE", "help": "as true on a day, or at a time"},
+            "--as-of": _value("DATE", "as true on a day, or at a time"),
         },
         "facts --topic user --as-of 2026-02-24",
     ),
     "score": (
         "facts.score",
         "set how much a fact matters; that outranks every rule",
-        {"fact": _FACT, "score": {"metavar": "SCORE", "help": "from 0 to 10"}},
+        {"fact": _FACT, "score": _value("SCORE", "from 0 to 10")},
         "score Home 9",
     ),
     "correct": (
         "facts.correct",
         "correct a fact; the old value stays in the history",
-        {"fact": _FACT, "text": {"metavar": "TEXT", "help": "the value, or `Relation: value`"}},
+        {"fact": _FACT, "text": _value("TEXT", "the value, or `Relation: value`")},
         'correct Home "Lyon"',
     ),
-    "review": (
-        "review.review",
-        "go through what waits for your yes, one by one",
-        {},
-        "review",
-    ),
+    "review": ("review.review", "go through what waits for your yes, one by one", {}, "review"),
     "reject": (
         "facts.reject",
         "reject a fact: it goes, and does not come back by itself",
@@ -344,8 +334,8 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
         "facts.why",
         "show why a fact is believed, or why words are in a prompt or not: who said them, what was made of them",
         {
-            "what": {"metavar": "WHAT", "help": "a fact by its id or `page.md:line`; or words of a prompt"},
-            "--prompt": {"metavar": "ID", "help": "the words are looked for in this prompt (else the last)"},
+            "what": _value("WHAT", "a fact by its id or `page.md:line`; or words of a prompt"),
+            "--prompt": _value("ID", "the words are looked for in this prompt (else the last)"),
         },
         'why "English code"',
     ),
@@ -353,7 +343,7 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
     "topic": (
         "views.topic",
         "show the memory of one topic",
-        {"name": {"metavar": "NAME", "help": "as `looseleaf topics` lists it"}, "--as-of": _AS_OF},
+        {"name": _value("NAME", "as `looseleaf topics` lists it"), "--as-of": _AS_OF},
         "topic user --as-of 2026-02-24",
     ),
     "global": (
@@ -375,12 +365,7 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
         "views.redistill",
         "show what another distiller makes of the same words, or switch to it",
         {
-            "--with": {
-                "metavar": "DISTILLER",
-                "dest": "distiller",
-                "required": True,
-                "help": "rules, model, or package.module:attribute",
-            },
+            "--with": _value("DISTILLER", _DISTILLERS, dest="distiller", required=True),
             "--apply": _switch("switch to it"),
             "--yes": _switch("send entries to a model without asking"),
         },
@@ -403,9 +388,9 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
                 "help": "set FIELD VALUE; task add TITLE; task done ID; decide TITLE; block TEXT; unblock TEXT; "
                 "restore (else: show)",
             },
-            "what": {"nargs": "?", "help": "goal, now or conventions.NAME; add or done; the title or text"},
-            "value": {"nargs": "?", "help": "the value (empty: remove it), the task's title or id"},
-            "--why": {"metavar": "TEXT", "help": "why it was decided"},
+            "what": _optional("goal, now or conventions.NAME; add or done; the title or text"),
+            "value": _optional("the value (empty: remove it), the task's title or id"),
+            "--why": _value("TEXT", "why it was decided"),
             "--toon": _switch("show it as a prompt carries it"),
         },
         'state task add "Write the importer"',
@@ -414,7 +399,7 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
         "status.cost",
         "show the use of models: calls, tokens, US dollars (--agent: of one agent); and what is left today",
         {
-            "--days": {"metavar": "N", "type": int, "default": 7, "help": "the last N days (7)"},
+            "--days": _number("N", "the last N days (7)", default=7),
             "--by": {"choices": _SPENT_BY, "default": "day", "help": "group by this (day)"},
         },
         "cost --days 30 --by model",
@@ -434,7 +419,7 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
         "transfer.export",
         "write the memory to one file or folder, its facts with their history, or what was said as messages",
         {
-            "path": {"nargs": "?", "help": "the target (else a name with the date; -: standard output)"},
+            "path": _optional("the target (else a name with the date; -: standard output)"),
             "--as": {
                 "dest": "format",
                 "choices": _EXPORTS,
@@ -454,14 +439,11 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
                 "help": "this fact (its relation, words of it, its id, or `page.md:line`): its line, its quotes, all "
                 "that was made of them",
             },
-            "--fact": {"metavar": "FACT", "help": "the same"},
-            "--topic": {"metavar": "TOPIC", "help": "everything known of a topic, and its page"},
-            "--session": {"metavar": "ID", "help": "everything said in a session"},
-            "--origin": {
-                "metavar": "ORIGIN",
-                "help": "everything from there: tool, import, import:chatgpt, document",
-            },
-            "--match": {"metavar": "TEXT", "help": "every sentence and line with these words"},
+            "--fact": _value("FACT", "the same"),
+            "--topic": _value("TOPIC", "everything known of a topic, and its page"),
+            "--session": _value("ID", "everything said in a session"),
+            "--origin": _value("ORIGIN", "everything from there: tool, import, import:chatgpt, document"),
+            "--match": _value("TEXT", "every sentence and line with these words"),
             "--dry-run": _switch("only show what would go"),
             "--yes": _switch("without asking"),
         },
@@ -471,7 +453,7 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
         "demo.demo",
         "see it work on a story of three sessions; no key, no network, a few seconds",
         {
-            "path": {"nargs": "?", "help": "the folder to leave behind (./looseleaf-demo)"},
+            "path": _optional("the folder to leave behind (./looseleaf-demo)"),
             "--plain": _switch("no colors, no pauses"),
         },
         "demo",
@@ -486,13 +468,8 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
         "completion.completion",
         "print a script that completes verbs, options and names in a shell",
         {
-            "shell": {"nargs": "?", "choices": _SHELLS, "help": f"for which shell: {', '.join(_SHELLS)}"},
-            "--list": {
-                "metavar": "WHAT",
-                "dest": "names",
-                "choices": _NAMED,
-                "help": f"names in the memory instead, one per line: {', '.join(_NAMED)}",
-            },
+            "shell": _optional(f"for which shell: {', '.join(_SHELLS)}", choices=_SHELLS),
+            "--list": _value("WHAT", _NAMES_HELP, dest="names", choices=_NAMED),
         },
         "completion bash\ncompletion --list pages",
     ),

@@ -16,8 +16,10 @@ from looseleaf.cli.output import (
     hung,
     next_step,
     open_memory,
+    print_answer,
     print_json,
     print_notes,
+    progress,
     read_input,
     say,
     table,
@@ -166,25 +168,19 @@ def remember(options: CliOptions) -> int:
     with open_memory(options) as memory:
         done = memory.remember(_read_words(options), topic=options.topic)
         options.done = "it was remembered; "
-        if options.json:
-            print_json(done.to_dict())
-        else:
-            _print_remembered(done)
+        print_answer(options, done.to_dict(), "\n".join(_remembered_lines(done)))
         print_notes(memory)
         next_step(options, _next_step(done))
     return 0
 
 
 def _next_step(done: Remembered) -> str:
-    if done.noted is not None and not done.noted.changed and not _outcomes_to_print(done):
+    outcomes = _outcomes_to_print(done)
+    if done.noted is not None and not done.noted.changed and not outcomes:
         return f"`looseleaf show {done.noted.path}` shows it."
-    if done.noted is None and all(each.act in ("restate", "drop") for each in _outcomes_to_print(done)):
+    if done.noted is None and all(each.act in ("restate", "drop") for each in outcomes):
         return "`looseleaf facts` lists the facts; `looseleaf why` with some of the words shows since when."
-    undo = (
-        "`looseleaf undo`, twice,"
-        if _outcomes_to_print(done) and done.noted is not None
-        else "`looseleaf undo`"
-    )
+    undo = "`looseleaf undo`, twice," if outcomes and done.noted is not None else "`looseleaf undo`"
     return f"`looseleaf recall` with some of the words finds it; {undo} undoes it."
 
 
@@ -194,25 +190,20 @@ def _read_words(options: CliOptions) -> str:
     return decode(read_input(STDIN, "remembered"), "standard input", "remembered")
 
 
-def _print_remembered(done: Remembered) -> None:
-    for outcome in _outcomes_to_print(done):
-        say(_outcome_line(outcome))
+def _remembered_lines(done: Remembered) -> Iterator[str]:
+    yield from map(_outcome_line, _outcomes_to_print(done))
     if done.noted is not None:
         path, is_new = clipped(done.noted.path), done.noted.changed
-        for words in done.rest:
-            say(
-                f"noted on {path}: {clipped(words)}"
-                if is_new
-                else f"known already on {path}: {clipped(words)}"
-            )
+        yield from (
+            f"{'noted' if is_new else 'known already'} on {path}: {clipped(each)}" for each in done.rest
+        )
         if not done.rest:
             how = "but for a secret" if done.redacted else "as you said it"
             noted = f"noted on {path}, {how}: the rules read no fact in it."
-            say(noted if is_new else f"known already: {path} says it.")
-    for words in done.passed_over:
-        say(f"passed over: {clipped(words)}")
+            yield noted if is_new else f"known already: {path} says it."
+    yield from (f"passed over: {clipped(words)}" for words in done.passed_over)
     if done.redacted:
-        say("A secret was removed before anything was written: it is kept nowhere.")
+        yield "A secret was removed before anything was written: it is kept nowhere."
 
 
 def _outcomes_to_print(done: Remembered) -> tuple[Outcome, ...]:
@@ -261,9 +252,9 @@ def recall(options: CliOptions) -> int:
         elif not found:
             say(found.why)
         else:
-            numbered, explain = list(enumerate(found, 1)), options.explain
-            lines = ("\n".join(_hit_lines(number, hit, is_explained=explain)) for number, hit in numbered)
-            rows = (_hit_row(number, hit, is_explained=explain) for number, hit in numbered)
+            numbered = [(f"{number}.", hit) for number, hit in enumerate(found, 1)]
+            lines = (_hit_lines(number, hit, options.explain) for number, hit in numbered)
+            rows = (_hit_row(number, hit, options.explain) for number, hit in numbered)
             table(("", "where", "what"), rows, lines=lines)
         print_notes(memory)
         next_step(options, _step_after_hit(found[0]) if found else _OTHERWISE)
@@ -273,20 +264,22 @@ def recall(options: CliOptions) -> int:
 _OTHERWISE = "try other words, or --all for hits that are not sure enough to be an answer."
 
 
-def _hit_lines(number: int, hit: Hit, *, is_explained: bool) -> Iterator[str]:
-    """Yield the lines of a hit. The program's words have lines of their own, which no text of a hit can imitate."""
-    yield f"{number}. {hung(_hit_words(hit), 3)}"
-    place = f"{hit.where}  {hit.path}" if hit.kind == "fact" and hit.path else hit.where
-    yield f"   └ {'  '.join((*_hit_facts(hit), *_hit_status(hit)))}  {place}"
-    if is_explained:
-        yield f"     {_score_parts(hit)}"
+def _hit_lines(number: str, hit: Hit, is_explained: bool) -> str:
+    """Return the lines of a hit. The program's words have lines of their own, which no text of a hit can imitate."""
+    about = "  ".join((*_hit_facts(hit), *_hit_status(hit), *_hit_place(hit)))
+    score = f"\n     {_score_parts(hit)}" if is_explained else ""
+    return f"{number} {hung(_hit_words(hit), 3)}\n   └ {about}{score}"
 
 
-def _hit_row(number: int, hit: Hit, *, is_explained: bool) -> tuple[str, str, str]:
+def _hit_row(number: str, hit: Hit, is_explained: bool) -> tuple[str, str, str]:
     """Return the same for a terminal: the program's words have a column of their own."""
-    about = [hit.where, *([hit.path] if hit.kind == "fact" and hit.path else []), " ".join(_hit_facts(hit))]
-    about += [*_hit_status(hit), *([_score_parts(hit)] if is_explained else [])]
-    return f"{number}.", "\n".join(about), _hit_words(hit)
+    score = [_score_parts(hit)] if is_explained else []
+    about = (*_hit_place(hit), " ".join(_hit_facts(hit)), *_hit_status(hit), *score)
+    return number, "\n".join(about), _hit_words(hit)
+
+
+def _hit_place(hit: Hit) -> list[str]:
+    return [hit.where, hit.path] if hit.kind == "fact" and hit.path else [hit.where]
 
 
 def _hit_words(hit: Hit) -> str:
@@ -321,10 +314,7 @@ def _step_after_hit(hit: Hit) -> str:
 def open_hit(options: CliOptions) -> int:
     with open_memory(options) as memory:
         opened = memory.open(options.where)
-        if options.json:
-            print_json(opened.to_dict())
-        else:
-            say(opened.text)
+        print_answer(options, opened.to_dict(), opened.text)
         print_notes(memory)
     return 0
 
@@ -335,13 +325,9 @@ def test(options: CliOptions) -> int:
     with open_memory(options) as memory:
         with _index_progress(memory):
             outcomes = run(memory.parts, options.path)
-        has_failed = any(not outcome.passed for outcome in outcomes)
-        if options.json:
-            print_json([outcome.to_dict() for outcome in outcomes])
-        else:
-            say(report(outcomes))
+        print_answer(options, [outcome.to_dict() for outcome in outcomes], report(outcomes))
         print_notes(memory)
-    return PROBLEMS if has_failed else 0
+    return 0 if all(outcome.passed for outcome in outcomes) else PROBLEMS
 
 
 @contextmanager
@@ -350,8 +336,6 @@ def _index_progress(memory: Memory) -> Iterator[None]:
     if not sys.stderr.isatty():
         yield
         return
-    from looseleaf.cli.output import progress
-
     with progress("indexing", "bytes") as step:
         memory.views.watch_index(step)
         yield

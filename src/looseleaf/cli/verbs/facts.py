@@ -23,6 +23,7 @@ from looseleaf.cli.output import (
     hung,
     next_step,
     open_memory,
+    print_answer,
     print_json,
     print_notes,
     say,
@@ -52,22 +53,24 @@ def facts(options: CliOptions) -> int:
         raise Refused(
             f"Nothing was shown: --as-of lists facts that were true then, and --{wanted[0]} others. Leave one out."
         )
+    about = {"topic": options.topic, "kind": options.kind, "as_of": options.as_of}
     with open_memory(options) as memory:
-        found = [
-            fact
-            for status in wanted or ["current"]
-            for fact in memory.facts(
-                topic=options.topic, kind=options.kind, status=status, as_of=options.as_of
-            )
-        ]
+        found = [fact for status in wanted or ["current"] for fact in memory.facts(status=status, **about)]
         if not found and options.topic is not None and options.topic not in memory.views.topics():
             raise Refused(
                 f"Nothing was shown: there is no topic {options.topic!r}. `looseleaf topics` lists them."
             )
         if options.json:
             print_json([fact.to_dict() for fact in found])
+        elif found:
+            rows = (
+                (clipped(topic) if fact is facts[0] else "", *_cells(fact))
+                for topic, facts in _group_by_topic(found)
+                for fact in facts
+            )
+            table(("topic", "id", "level", "dates", "where", "fact"), rows, lines=fact_list(found))
         else:
-            _print_facts(found) if found else say(_empty_line(options, wanted))
+            say(_empty_line(options, wanted))
         print_notes(memory)
         if found:
             next_step(options, _THEN.get(wanted[0] if wanted else "", _PUT_RIGHT))
@@ -75,10 +78,11 @@ def facts(options: CliOptions) -> int:
 
 
 _PUT_RIGHT = "`looseleaf why ID` shows why one is believed; `looseleaf correct ID TEXT` corrects one."
+_LOOK_BACK = "`looseleaf history ID` shows what replaced it, and whose words it rests on."
 _THEN = {
     "pending": "`looseleaf review` goes through the facts that wait for your yes.",
-    "superseded": "`looseleaf history ID` shows what replaced it, and whose words it rests on.",
-    "rejected": "`looseleaf history ID` shows what replaced it, and whose words it rests on.",
+    "superseded": _LOOK_BACK,
+    "rejected": _LOOK_BACK,
 }
 
 
@@ -89,15 +93,6 @@ def _empty_line(options: CliOptions, wanted: Sequence[str]) -> str:
     if options.as_of is not None:
         return f"{known.replace('is', 'was')} as of {options.as_of}."
     return f"{known} yet. `looseleaf distill` makes facts of what was said; or write `- Name: …` on USER.md."
-
-
-def _print_facts(found: Sequence[Fact]) -> None:
-    rows = (
-        (clipped(topic) if fact is facts[0] else "", *_cells(fact))
-        for topic, facts in _group_by_topic(found)
-        for fact in facts
-    )
-    table(("topic", "id", "level", "dates", "where", "fact"), rows, lines=fact_list(found))
 
 
 def fact_list(found: Sequence[Fact]) -> Iterator[str]:
@@ -146,13 +141,9 @@ def approve(options: CliOptions) -> int:
         named = choose_fact(memory, options, options.fact, done="approved", first=first)
         fact = memory.review.approve(named.id or "")
         options.done = "it was approved; "
-        if options.json:
-            print_json(fact.to_dict())
-        else:
-            say(f"approved: {line_of(fact)}")
-            for gone in memory.facts(topic=fact.topic, status="superseded"):
-                if gone.id in before:
-                    say(f"  instead of: {line_of(gone)}; `looseleaf undo` brings it back")
+        gone = [each for each in memory.facts(topic=fact.topic, status="superseded") if each.id in before]
+        lines = (f"\n  instead of: {line_of(each)}; `looseleaf undo` brings it back" for each in gone)
+        print_answer(options, fact.to_dict(), f"approved: {line_of(fact)}{''.join(lines)}")
         print_notes(memory)
     return 0
 
@@ -167,10 +158,7 @@ def _change_fact(options: CliOptions, done: str, change: Callable[[Memory, str],
         named = choose_fact(memory, options, options.fact, done=done)
         fact = change(memory, named.id or "")
         options.done = f"it was {done}; "
-        if options.json:
-            print_json(fact.to_dict())
-        else:
-            say(f"{done}: {line_of(fact)}")
+        print_answer(options, fact.to_dict(), f"{done}: {line_of(fact)}")
         print_notes(memory)
     return 0
 
@@ -178,10 +166,7 @@ def _change_fact(options: CliOptions, done: str, change: Callable[[Memory, str],
 def show_fact(memory: Memory, options: CliOptions) -> None:
     """Print one fact: `show` with the name of a fact."""
     fact = choose_fact(memory, options, options.page, done="shown")
-    if options.json:
-        print_json(fact.to_dict())
-    else:
-        say("\n  ".join([hung(f"{fact.relation}: {fact.object}", 4), *fact_details(fact)]))
+    print_answer(options, fact.to_dict(), "\n  ".join([_heading(fact), *fact_details(fact)]))
 
 
 # --- history ---------------------------------------------------------------------------
@@ -191,13 +176,9 @@ def history(options: CliOptions) -> int:
     with open_memory(options) as memory:
         named = choose_fact(memory, options, options.fact, done="shown")
         values = [(fact, memory.explain.sources(fact)) for fact in memory.history.fact(named.id or "")]
-        if options.json:
-            print_json(
-                [fact.to_dict() | {"words": [each.to_dict() for each in said]} for fact, said in values]
-            )
-        else:
-            for fact, said in values:
-                say("\n".join((line_of(fact), *(f"  {line}" for line in history_lines(fact, said)))))
+        rows = [fact.to_dict() | {"words": [each.to_dict() for each in said]} for fact, said in values]
+        texts = ("\n  ".join((line_of(fact), *history_lines(fact, said))) for fact, said in values)
+        print_answer(options, rows, "\n".join(texts))
         print_notes(memory)
     return 0
 
@@ -232,24 +213,17 @@ def why(options: CliOptions) -> int:
             return why_in_prompt(memory, options)
         said, made = memory.explain.sources(fact), _journal_of(memory, fact)
         entry, distiller = _entry_of(memory, fact)
-        if options.json:
-            about = {
-                "fact": fact.to_dict(),
-                "why": reason_of_level(fact),
-                "entry": entry,
-                "distiller": distiller,
-            }
-            print_json(
-                about | {"words": [each.to_dict() for each in said], "made_by": [each for each, _ in made]}
-            )
-        else:
-            lines = [f"{hung(f'{fact.relation}: {fact.object}', 4)}", *fact_details(fact)]
-            lines += [f"{source_line(each)}:\n    {hung(each.text, 4)}" for each in said]
-            if entry is not None:
-                lines += [f"entry: log/entries/{clipped(entry)}"]
-                lines += [f"distiller: {clipped(distiller or 'not known')}"]
-            lines += [f"journal: {line}" for _, line in made]
-            say("\n  ".join(lines))
+        about = {"fact": fact.to_dict(), "why": reason_of_level(fact), "entry": entry, "distiller": distiller}
+        about |= {"words": [each.to_dict() for each in said], "made_by": [each for each, _ in made]}
+        lines = [_heading(fact), *fact_details(fact)]
+        lines += (f"{source_line(each)}:\n    {hung(each.text, 4)}" for each in said)
+        if entry is not None:
+            lines += [
+                f"entry: log/entries/{clipped(entry)}",
+                f"distiller: {clipped(distiller or 'not known')}",
+            ]
+        lines += [f"journal: {line}" for _, line in made]
+        print_answer(options, about, "\n  ".join(lines))
         print_notes(memory)
         before = f"`looseleaf history {fact.id}` shows its earlier values"
         next_step(options, f"{before}; `looseleaf correct {fact.id} TEXT` corrects it.")
@@ -273,6 +247,10 @@ def _find_exact(memory: Memory, what: str) -> Fact | None:
         return memory.fact(what) if _MAY_BE_ID.fullmatch(what) else None
     except Refused:
         return None
+
+
+def _heading(fact: Fact) -> str:
+    return hung(f"{fact.relation}: {fact.object}", 4)
 
 
 def fact_details(fact: Fact) -> Iterator[str]:
@@ -328,23 +306,19 @@ def _entry_of(memory: Memory, fact: Fact) -> tuple[str | None, str | None]:
 def _journal_of(memory: Memory, fact: Fact) -> list[tuple[Record, str]]:
     """Return the journal on a fact, oldest first: edits that wrote or ended it, and a person's acts on it."""
     own = {source.partition("@")[2] for source in fact.sources if "@" in source}
-    found: list[tuple[float, Record, str]] = [
-        (edit.ts, edit_dict(edit), edit_line(edit).strip())
+    found: list[tuple[Record, str]] = [
+        (edit_dict(edit), edit_line(edit).strip())
         for edit in memory.history.edits()
         if edit.id in own
         or any(told.get("id") == fact.id for told in edit.facts)
         or any(ended[0] == fact.id for ended in edit.ended)
     ]
-    found += [(float(word["ts"]), word, _act_line(word)) for word in _acts_on(memory, fact)]
-    return [(record, line) for _, record, line in sorted(found, key=lambda each: each[0])]
-
-
-def _acts_on(memory: Memory, fact: Fact) -> Iterator[Record]:
     names = ("id", "ts", "fact", "author", "reason", "set", "was", "undoes")
-    for line in memory.parts.context.store.read("journal"):
-        record = line.record
+    for record in (line.record for line in memory.parts.context.store.read("journal")):
         if record.get("kind") == "fact" and record.get("fact") == fact.id:
-            yield {name: record.get(name) for name in names}
+            word = {name: record.get(name) for name in names}
+            found.append((word, _act_line(word)))
+    return sorted(found, key=lambda each: float(each[0]["ts"]))
 
 
 def _act_line(word: Record) -> str:

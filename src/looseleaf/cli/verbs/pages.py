@@ -9,7 +9,7 @@ import json
 import os
 from itertools import islice, takewhile
 
-from looseleaf.base.errors import Refused
+from looseleaf.base.errors import Invalid, Refused
 from looseleaf.cli.output import (
     PROBLEMS,
     STDIN,
@@ -24,9 +24,11 @@ from looseleaf.cli.output import (
     no_page,
     open_memory,
     plain,
+    print_answer,
     print_bytes,
     print_json,
     print_notes,
+    progress,
     read_input,
     say,
     table,
@@ -56,30 +58,24 @@ def tool(options: CliOptions) -> int:
     from looseleaf.tools.toolset import TOOLS, call
 
     if options.name is None:
-        return _list_tools(options, list(TOOLS.values()))
+        tools = TOOLS.values()
+        print_answer(options, [each.to_dict() for each in tools], "\n".join(map(_tool_lines, tools)))
+        return 0
     given = _read_arguments(options.args)
     with open_memory(options) as memory:
         memory.talk.resume()
         answer = call(memory, options.name, given)
         if answer.receipt is not None and answer.receipt.id:
             options.done = f"it was written (receipt {answer.receipt.id}); "
-        if options.json:
-            print_json(answer.data)
-        else:
-            say(answer.text)
+        print_answer(options, answer.data, answer.text)
         print_notes(memory)
     return PROBLEMS if answer.is_error else 0
 
 
-def _list_tools(options: CliOptions, tools: Sequence[Tool]) -> int:
-    if options.json:
-        print_json([each.to_dict() for each in tools])
-        return 0
-    for each in tools:
-        needed = each.parameters.get("required", ())
-        names = (name if name in needed else f"{name}?" for name in each.parameters.get("properties", {}))
-        say(f"{each.name}({', '.join(names)})\n    {each.description}")
-    return 0
+def _tool_lines(tool: Tool) -> str:
+    needed = tool.parameters.get("required", ())
+    names = (name if name in needed else f"{name}?" for name in tool.parameters["properties"])
+    return f"{tool.name}({', '.join(names)})\n    {tool.description}"
 
 
 def _read_arguments(text: str | None) -> dict[str, Any]:
@@ -88,14 +84,14 @@ def _read_arguments(text: str | None) -> dict[str, Any]:
     try:
         given = json.loads(text) if text is not None else {}
     except RecursionError:
-        raise Refused("Nothing was done: the arguments nest too deep. Give one flat JSON object.") from None
+        raise Invalid("Nothing was done: the arguments nest too deep. Give one flat JSON object.") from None
     except ValueError as error:
-        raise Refused(
+        raise Invalid(
             f"Nothing was done: the arguments are not JSON ({error}). Write one object, such as "
             '\'{"path": "USER.md"}\', with texts and names in double quotes.'
         ) from None
     if not isinstance(given, dict):
-        raise Refused(
+        raise Invalid(
             f"Nothing was done: the arguments are {type(given).__name__}, not an object. "
             'Write one such as \'{"path": "USER.md"}\'.'
         )
@@ -110,25 +106,39 @@ def receipts(options: CliOptions) -> int:
     with open_memory(options) as memory:
         if options.turn is not None:
             found = memory.explain.promises(options.turn)
-            if options.json:
-                print_json(found.to_dict())
-            else:
-                say("\n".join(_reconciled_lines(found, options.limit)))
-            code = PROBLEMS if found.flagged else 0
+            print_answer(options, found.to_dict(), "\n".join(_reconciled_lines(found, options.limit)))
+            print_notes(memory)
+            return PROBLEMS if found.flagged else 0
+        written = memory.explain.receipts(options.limit + 1)
+        shown = written[: options.limit]
+        if options.json:
+            print_json([each.to_dict() for each in shown])
+        elif shown:
+            rows = (
+                (
+                    when(each.ts),
+                    each.id,
+                    _size(each),
+                    each.path,
+                    f"{each.author}{_marks(each)}",
+                    clipped(each.reason),
+                )
+                for each in shown
+            )
+            table(_heads("receipt"), rows, right=("lines",), lines=map(_receipt_line, shown))
+            if len(written) > len(shown):
+                say(_MORE)
         else:
-            written = memory.explain.receipts(options.limit + 1)
-            if options.json:
-                print_json([each.to_dict() for each in written[: options.limit]])
-            else:
-                if written:
-                    _print_receipts(written[: options.limit])
-                else:
-                    say("No agent has written anything yet. `looseleaf log` shows all edits.")
-                if len(written) > options.limit:
-                    say("There are more; -n shows them.")
-            code = 0
+            say("No agent has written anything yet. `looseleaf log` shows all edits.")
         print_notes(memory)
-    return code
+    return 0
+
+
+_MORE = "There are more; -n shows them."
+
+
+def _heads(what: str) -> tuple[str, ...]:
+    return ("time", what, "lines", "page", "who", "why")
 
 
 def _reconciled_lines(found: Reconciled, limit: int) -> Iterator[str]:
@@ -145,15 +155,6 @@ def _reconciled_lines(found: Reconciled, limit: int) -> Iterator[str]:
 
 
 _PROMISE_WORDS = {"written": "kept", "waits": "waits in review", "known": "known already"}
-
-
-def _print_receipts(written: Sequence[Written]) -> None:
-    rows = (
-        (when(each.ts), each.id, _size(each), each.path, f"{each.author}{_marks(each)}", clipped(each.reason))
-        for each in written
-    )
-    heads = ("time", "receipt", "lines", "page", "who", "why")
-    table(heads, rows, right=("lines",), lines=map(_receipt_line, written))
 
 
 def _receipt_line(each: Written) -> str:
@@ -229,6 +230,8 @@ def _day(ts: float | None) -> str:
 
 
 def init(options: CliOptions) -> int:
+    from shlex import quote
+
     from looseleaf.pages.folder import init as make
 
     path = first_path(options.path, options.memory, os.environ.get("LOOSELEAF_HOME") or ".looseleaf")
@@ -241,7 +244,7 @@ def init(options: CliOptions) -> int:
             f"{plain(path)} is a memory now. Its pages are Markdown, for any editor: SOUL.md describes the agent,\n"
             "PROJECT.md the rules of the work; USER.md and facts/<topic>.md hold facts such as `- Name: Zhang San`.\n"
             ".gitignore there keeps log/, views/ and review/ out of git; the pages, with your words, go in.\n"
-            f"To keep all of it out: {plain(_gitignore_command(path))}"
+            f"To keep all of it out: echo '*' > {plain(quote(os.path.join(path, '.gitignore')))}"
         )
         next_step(options, _BEGIN.format(_memory_option(path)))
     else:
@@ -256,54 +259,36 @@ _BEGIN = (
 )
 
 
-def _gitignore_command(path: str) -> str:
-    """Return the shell command that keeps a whole memory out of git."""
-    from shlex import quote
-
-    return f"echo '*' > {quote(os.path.join(path, '.gitignore'))}"
-
-
 def _memory_option(path: str) -> str:
     """Return the option that names the memory, where it is not found by itself."""
-    from looseleaf.pages.folder import find
-
-    if os.path.realpath(path) == os.path.realpath(find()):
-        return ""
     from shlex import quote
 
-    return f" --memory {quote(path)}"
+    from looseleaf.pages.folder import find
+
+    return "" if os.path.realpath(path) == os.path.realpath(find()) else f" --memory {quote(path)}"
 
 
 def log(options: CliOptions) -> int:
     at_least_one(options.limit, 50)
     with open_memory(options) as memory:
-        edits = list(islice(memory.history.edits(options.page), options.limit + 1))
-        has_more = len(edits) > options.limit
-        edits = edits[: options.limit]
+        found = list(islice(memory.history.edits(options.page), options.limit + 1))
+        edits = found[: options.limit]
         if options.page is not None and not edits and not memory.pages.read(options.page).exists:
             raise no_page(memory, options.page)
         if options.json:
             print_json([edit_dict(edit) for edit in edits])
+        elif edits:
+            rows = (
+                (when(edit.ts), edit.id, edit_size(edit), edit.path, edit.author, clipped(edit.reason))
+                for edit in edits
+            )
+            table(_heads("edit"), rows, right=("lines",), lines=map(edit_line, edits))
+            if len(found) > len(edits):
+                say(_MORE)
         else:
-            if edits:
-                _print_log(edits)
-            if not edits:
-                print("No edits yet.")
-            elif has_more:
-                print("There are more; -n shows them.")
+            say("No edits yet.")
         print_notes(memory)
     return 0
-
-
-def _print_log(edits: Sequence[Edit]) -> None:
-    from looseleaf.cli.output import table
-
-    rows = (
-        (when(edit.ts), edit.id, edit_size(edit), edit.path, edit.author, clipped(edit.reason))
-        for edit in edits
-    )
-    heads = ("time", "edit", "lines", "page", "who", "why")
-    table(heads, rows, right=("lines",), lines=map(edit_line, edits))
 
 
 def show(options: CliOptions) -> int:
@@ -311,20 +296,20 @@ def show(options: CliOptions) -> int:
         return show_who(options)
     with open_memory(options) as memory:
         try:
+            then = options.as_of
             page = (
                 memory.pages.read(options.page)
-                if options.as_of is None
-                else memory.history.page_at(options.page, options.as_of)
+                if then is None
+                else memory.history.page_at(options.page, then)
             )
             if not page.exists:
-                raise no_page(memory, page.path, options.as_of)
+                raise no_page(memory, page.path, then)
         except Refused:
             from looseleaf.cli.fact_lines import named_facts
+            from looseleaf.cli.verbs.facts import show_fact
 
             if options.as_of is not None or not named_facts(memory, options.page):
                 raise
-            from looseleaf.cli.verbs.facts import show_fact
-
             show_fact(memory, options)
             print_notes(memory)
             return 0
@@ -388,9 +373,8 @@ def undo(options: CliOptions) -> int:
             fact = memory.fact(edit.path)
             what = " " + clipped(f"(of {fact.relation}: {fact.object}, {fact.id})")
         say(f"Undone: {clipped(edit.reason)}{what}, by {receipt.id}.")
-        for change in changes:
-            for line in change.lines():
-                say(line)
+        for line in (line for change in changes for line in change.lines()):
+            say(line)
     return 0
 
 
@@ -442,8 +426,6 @@ def _text_lines(lines: Iterable[str]) -> list[str]:
 
 
 def check(options: CliOptions) -> int:
-    from looseleaf.cli.output import progress
-
     with open_memory(options) as memory, progress("checking"):
         problems = memory.check()
     errors = sum(problem.severity == "error" for problem in problems)
@@ -461,7 +443,6 @@ def check(options: CliOptions) -> int:
 
 
 def repair(options: CliOptions) -> int:
-    from looseleaf.cli.output import progress
     from looseleaf.pages.folder import begin_again, find
 
     begun = begin_again(first_path(options.memory) or find())

@@ -18,6 +18,7 @@ from looseleaf.cli.output import (
     on_terminal,
     open_memory,
     plain,
+    print_answer,
     print_bytes,
     print_json,
     print_notes,
@@ -31,7 +32,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from looseleaf.base.values import Record
     from looseleaf.cli.verb_table import CliOptions
     from looseleaf.explain.prompt_costs import Analysis, Compared
     from looseleaf.explain.why import Explanation
@@ -93,15 +93,14 @@ def _read_task(options: CliOptions) -> str | None:
 
 
 def _print_prompt(made: Prompt, options: CliOptions) -> None:
-    if options.explain:
-        if options.json:
-            print_json(made.manifest.to_dict())
-        else:
-            _print_explained(made.manifest, is_logged=not options.dry_run)
+    manifest = made.manifest
+    if options.explain and options.json:
+        print_json(manifest.to_dict())
+    elif options.explain:
+        _print_explained(manifest, is_logged=not options.dry_run)
     elif options.json or options.messages:
         messages = [message.to_dict() for message in made.messages]
-        manifest = made.manifest.to_dict()
-        print_json({"messages": messages, "manifest": manifest} if options.json else messages)
+        print_json({"messages": messages, "manifest": manifest.to_dict()} if options.json else messages)
     else:
         print_bytes(made.text.encode("utf-8", "backslashreplace"))
 
@@ -127,10 +126,8 @@ def _print_explained(manifest: Manifest, *, is_logged: bool) -> None:
         say(_EMPTY)
     if manifest.omitted:
         say("")
-        table(
-            ("slot", "left out", "why"),
-            [(each.slot, omitted_words(each), _omitted_reason(each)) for each in manifest.omitted],
-        )
+        left_out = [(each.slot, omitted_words(each), _omitted_reason(each)) for each in manifest.omitted]
+        table(("slot", "left out", "why"), left_out)
     say("\n".join(_total_lines(manifest, width, is_logged=is_logged)))
 
 
@@ -256,14 +253,8 @@ def _bar_table(
     yield f"{titles[0]:<{first}}  {titles[1]:<{second}}  {titles[2]:>{third}}  {'':<{bar}}  {titles[3]}".rstrip()
     for slot, name, cost, row, why in zip(slots, names, tokens, rows, reasons, strict=True):
         drawn = "#" * max(int(row[2] > 0), round(bar * row[2] / total)) if total else ""
-        cells = (
-            filled(slot, first),
-            filled(name, second),
-            f"{cost:>{third}}",
-            f"{drawn[:bar]:<{bar}}",
-            why,
-        )
-        yield "  ".join(cells).rstrip()
+        names_and_cost = f"{filled(slot, first)}  {filled(name, second)}  {cost:>{third}}"
+        yield f"{names_and_cost}  {drawn[:bar]:<{bar}}  {why}".rstrip()
 
 
 def _percent(part: int, whole: int) -> str:
@@ -275,10 +266,7 @@ def _percent(part: int, whole: int) -> str:
 
 def _print_compared(memory: Memory, options: CliOptions) -> None:
     compared = memory.explain.compare(options.diff or "", options.task or "last")
-    if options.json:
-        print_json(compared.to_dict())
-    else:
-        say("\n".join(compared_lines(compared, terminal_width())))
+    print_answer(options, compared.to_dict(), "\n".join(compared_lines(compared, terminal_width())))
 
 
 def compared_lines(compared: Compared, width: int) -> Iterator[str]:
@@ -289,19 +277,14 @@ def compared_lines(compared: Compared, width: int) -> Iterator[str]:
         for item in items:
             yield cell(f"{word}: {item['slot']} {item['id']}, {item['tokens']:,} tokens", width)
             sign = "+" if word == "came" else "-"
-            yield from _first_lines(
-                [f"{sign}{line}" for line in item["text"].splitlines() if line.strip()], width
-            )
+            lines = [f"{sign}{line}" for line in item["text"].splitlines() if line.strip()]
+            yield from _first_lines(lines, width)
     for item in compared.changed:
-        yield from _changed_lines(item, width)
+        old, new = item["tokens"]
+        yield cell(f"changed: {item['slot']} {item['id']}, {old:,} to {new:,} tokens", width)
+        yield from _first_lines(item["lines"], width)
     if not (compared.came or compared.went or compared.changed):
         yield "Nothing came, went or changed."
-
-
-def _changed_lines(item: Record, width: int) -> Iterator[str]:
-    old, new = item["tokens"]
-    yield cell(f"changed: {item['slot']} {item['id']}, {old:,} to {new:,} tokens", width)
-    yield from _first_lines(item["lines"], width)
 
 
 def _first_lines(lines: Sequence[str], width: int) -> Iterator[str]:
@@ -316,10 +299,7 @@ def _first_lines(lines: Sequence[str], width: int) -> Iterator[str]:
 def why_in_prompt(memory: Memory, options: CliOptions) -> int:
     """Print why words are in a prompt or not. 0: they are in it; 1: they are not."""
     answer = memory.explain.why(options.what, options.prompt or "last")
-    if options.json:
-        print_json(answer.to_dict())
-    else:
-        say("\n".join(answer_lines(answer)))
+    print_answer(options, answer.to_dict(), "\n".join(answer_lines(answer)))
     print_notes(memory)
     return 0 if answer.is_in else PROBLEMS
 

@@ -8,7 +8,18 @@ from __future__ import annotations
 import sys
 
 from looseleaf.base.errors import Refused
-from looseleaf.cli.output import clipped, next_step, open_memory, plain, print_json, print_notes, say, table
+from looseleaf.cli.output import (
+    ask,
+    clipped,
+    next_step,
+    open_memory,
+    plain,
+    print_json,
+    print_notes,
+    progress,
+    say,
+    table,
+)
 from looseleaf.place.entry_pages import PATH, under
 from looseleaf.text.lines import worded
 
@@ -65,8 +76,6 @@ def forget(options: CliOptions) -> int:
                 next_step(options, "nothing has changed. Replace `--dry-run` with `--yes` to do it.")
             return _exit_code(told)
         if not options.yes:
-            from looseleaf.cli.output import ask
-
             if not options.json:
                 _print_forgotten(told)
             ask(
@@ -75,8 +84,6 @@ def forget(options: CliOptions) -> int:
                 "`--yes` does it without asking.",
                 no="Nothing was forgotten.",
             )
-        from looseleaf.cli.output import progress
-
         with progress("forgetting"):
             done = memory.forget(**given, agent=options.agent)
         print_json(done.to_dict()) if options.json else _print_forgotten(done)

@@ -11,6 +11,7 @@ from looseleaf.cli.output import (
     next_step,
     open_memory,
     plain,
+    print_answer,
     print_json,
     print_notes,
     say,
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from looseleaf.base.values import Receipt
     from looseleaf.cli.verb_table import CliOptions
     from looseleaf.memory import Memory
-    from looseleaf.models.costs import Ceiling, Share, Spent
+    from looseleaf.models.costs import Ceiling, Spent
 
 
 # --- state -----------------------------------------------------------------------------
@@ -50,10 +51,7 @@ def state(options: CliOptions) -> int:
     with open_memory(options) as memory:
         receipt = _change_state(memory, options)
         options.done = "it was done; "
-        if options.json:
-            print_json(receipt.to_dict())
-        else:
-            say(_change_line(memory, options, receipt))
+        print_answer(options, receipt.to_dict(), _change_line(memory, options, receipt))
         print_notes(memory)
     return 0
 
@@ -90,18 +88,14 @@ def _state_lines(state: dict[str, Any]) -> Iterator[str]:
     for name in _FIELDS:
         if name in told:
             yield f"{f'{name}:':<6}{clipped(told[name])}"
-    yield from _rows_of(
-        "decisions",
-        ((each["id"], each["ts"], each["title"]) for each in told.get("decisions_recent", ())),
-        whys,
-    )
-    yield from _rows_of(
-        "tasks", ((each["id"], each["status"], each["title"]) for each in told.get("tasks_open", ()))
-    )
-    yield from _rows_of(
-        "conventions", ((name, str(value)) for name, value in told.get("conventions", {}).items())
-    )
-    yield from _rows_of("blockers", ((str(at), text) for at, text in enumerate(told.get("blockers", ()), 1)))
+    decisions = ((each["id"], each["ts"], each["title"]) for each in told.get("decisions_recent", ()))
+    tasks = ((each["id"], each["status"], each["title"]) for each in told.get("tasks_open", ()))
+    conventions = ((name, str(value)) for name, value in told.get("conventions", {}).items())
+    blockers = ((str(at), text) for at, text in enumerate(told.get("blockers", ()), 1))
+    yield from _rows_of("decisions", decisions, whys)
+    yield from _rows_of("tasks", tasks)
+    yield from _rows_of("conventions", conventions)
+    yield from _rows_of("blockers", blockers)
 
 
 def _rows_of(title: str, rows: Iterator[tuple[str, ...]], whys: Sequence[str] = ()) -> Iterator[str]:
@@ -111,9 +105,8 @@ def _rows_of(title: str, rows: Iterator[tuple[str, ...]], whys: Sequence[str] = 
         yield f"{title}:"
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
         for row, why in zip_longest(cells, whys, fillvalue=""):
-            yield (
-                "  " + "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip()
-            )
+            line = "".join(f"  {cell:<{width}}" for cell, width in zip(row, widths, strict=True))
+            yield line.rstrip()
             if why:
                 yield f"      why: {clipped(why)}"
 
@@ -152,10 +145,8 @@ _USAGE = {
 
 
 def _set_field(memory: Memory, field: str, value: str) -> Receipt:
-    if field == "goal":
-        return memory.state.update(goal=value, author=PERSON)
-    if field == "now":
-        return memory.state.update(now=value, author=PERSON)
+    if field in _FIELDS:
+        return memory.state.update(**{field: value}, author=PERSON)
     if field.startswith(_CONVENTION):
         return memory.state.update(conventions={field.removeprefix(_CONVENTION): value}, author=PERSON)
     raise Refused(
@@ -186,8 +177,6 @@ def _id(items: list[Any], title: str) -> str:
 
 
 # --- cost ------------------------------------------------------------------------------
-
-_NO_CALLS = "No model was called{by} in the last {days}. Each call is listed here with its cost."
 
 
 def cost(options: CliOptions) -> int:
@@ -222,29 +211,18 @@ def show_costs(memory: Memory, options: CliOptions) -> None:
                 },
             }
         )
+        return
+    by = f" by {clipped(agent)}" if agent is not None else ""
+    if shares:
+        # Numbers first: the words of others come last on a line.
+        heads = ("calls", "read", "cached", "written", "price", options.by)
+        rows = [*(_row(share.spent, clipped(share.name)) for share in shares), _row(total, f"all{by}")]
+        table(heads, rows, right=heads[:5])
     else:
         days = "day" if options.days == 1 else f"{options.days} days"
-        by = f" by {clipped(agent)}" if agent is not None else ""
-        nothing = _NO_CALLS.format(days=days, by=by)
-        if shares:
-            _print_shares(options.by, shares, total, f"all{by}")
-        else:
-            say(nothing)
-        say(
-            "\n".join(
-                [*_doubt_lines(total), *_ceiling_lines(ceiling, "" if agent is None else " by all agents")]
-            )
-        )
-
-
-def _print_shares(by: str, shares: Sequence[Share], total: Spent, all_of: str) -> None:
-    """Print numbers first: the words of others come last on a line."""
-    heads = ("calls", "read", "cached", "written", "price", by)
-    table(
-        heads,
-        [*(_row(share.spent, clipped(share.name)) for share in shares), _row(total, all_of)],
-        right=heads[:5],
-    )
+        say(f"No model was called{by} in the last {days}. Each call is listed here with its cost.")
+    whose = "" if agent is None else " by all agents"
+    say("\n".join([*_doubt_lines(total), *_ceiling_lines(ceiling, whose)]))
 
 
 def _row(spent: Spent, name: str) -> tuple[str, ...]:
@@ -287,7 +265,10 @@ _BEGIN = (
 
 
 def status(options: CliOptions) -> int:
-    if options.memory is None and not os.environ.get("LOOSELEAF_HOME") and _is_nowhere():
+    from looseleaf.pages.folder import find
+
+    is_named = options.memory is not None or os.environ.get("LOOSELEAF_HOME")
+    if not is_named and not os.path.lexists(find()):
         if options.json:
             print_json({"memory": None, "next": _BEGIN})
         else:
@@ -296,19 +277,10 @@ def status(options: CliOptions) -> int:
         return 0
     with open_memory(options) as memory:
         found = _read_status(memory)
-        if options.json:
-            print_json(found)
-        else:
-            say("\n".join(_status_lines(found)))
+        print_answer(options, found, "\n".join(_status_lines(found)))
         print_notes(memory)
         next_step(options, found["next"])
     return 0
-
-
-def _is_nowhere() -> bool:
-    from looseleaf.pages.folder import find
-
-    return not os.path.lexists(find())
 
 
 def _read_status(memory: Memory) -> dict[str, Any]:

@@ -26,8 +26,7 @@ if TYPE_CHECKING:
 
     from looseleaf.cli.verb_table import CliOptions
     from looseleaf.memory import Memory
-    from looseleaf.transfer.export_folder import Whole
-    from looseleaf.transfer.import_ledger import ImportCounts, Imported
+    from looseleaf.transfer.import_ledger import Imported
 
 
 # --- import ----------------------------------------------------------------------------
@@ -66,13 +65,11 @@ def import_(options: CliOptions) -> int:
 
 def _print_import(done: Imported, placed: int) -> None:
     said = "would be " if done.is_dry else ""
-    for name, counts in (
-        ("conversations", done.talks),
-        ("documents", done.documents),
-        ("claims", done.claims),
-    ):
-        if any(counts.to_dict().values()):
-            say(f"{name}: {_count_line(counts)}")
+    kinds = {"conversations": done.talks, "documents": done.documents, "claims": done.claims}
+    for name, counts in kinds.items():
+        found = [f"{count:,} {_STANDINGS[each]}" for each, count in counts.to_dict().items() if count]
+        if found:
+            say(f"{name}: {', '.join(found)}")
     if done.traces:
         say(f"traces: {done.traces:,} {said}recorded for the agent {done.agent}{_time_range(done)}")
     if done.pages:
@@ -85,16 +82,20 @@ def _print_import(done: Imported, placed: int) -> None:
     for title in done.titles:
         say(f"  {clipped(title)}")
     if done.copies:
-        _print_copies(done)
+        again = "would be recorded" if done.is_dry else "are recorded"
+        remove = f"--session {done.copies[0]}" if len(done.copies) == 1 else f"--origin import:{done.format}"
+        say(
+            f"{len(done.copies):,} of the conversations were imported as data before: they {again} again as yours, and "
+            f"the first copies stay data. `looseleaf forget {remove}` removes what is there as data."
+        )
     if done.outdated:
         say(
             f"{done.outdated:,} of these are pages of yours whose source has changed: the new text was added as data "
             "beside them. With --mine the pages follow."
         )
     if done.forgotten:
-        parts = (
-            "part that was forgotten, and stays so" if done.forgotten == 1 else "parts that were forgotten"
-        )
+        is_one = done.forgotten == 1
+        parts = "part that was forgotten, and stays so" if is_one else "parts that were forgotten"
         say(f"left out: {done.forgotten:,} {parts}")
     if done.passed_over:
         say(f"passed over: {done.passed_over:,}")
@@ -102,24 +103,13 @@ def _print_import(done: Imported, placed: int) -> None:
             say(f"  {clipped(note)}")
 
 
-def _print_copies(done: Imported) -> None:
-    said = "would be recorded" if done.is_dry else "are recorded"
-    remove = f"--session {done.copies[0]}" if len(done.copies) == 1 else f"--origin import:{done.format}"
-    say(
-        f"{len(done.copies):,} of the conversations were imported as data before: they {said} again as yours, and the "
-        f"first copies stay data. `looseleaf forget {remove}` removes what is there as data."
-    )
-
-
-def _count_line(counts: ImportCounts) -> str:
-    words = {
-        "new": "new",
-        "grown": "gone on",
-        "known": "there already",
-        "forgotten": "forgotten, and stay so",
-    }
-    words |= {"bad": "that could not be imported"}
-    return ", ".join(f"{count:,} {words[name]}" for name, count in counts.to_dict().items() if count)
+_STANDINGS = {
+    "new": "new",
+    "grown": "gone on",
+    "known": "there already",
+    "forgotten": "forgotten, and stay so",
+    "bad": "that could not be imported",
+}
 
 
 def _time_range(done: Imported) -> str:
@@ -165,10 +155,7 @@ LISTED = 5
 
 def export(options: CliOptions) -> int:
     with open_memory(options) as memory:
-        if options.format in ("tar", "folder"):
-            told = _export_whole(memory, options)
-        else:
-            told = _export_lines(memory, options)
+        told = (_export_whole if options.format in ("tar", "folder") else _export_lines)(memory, options)
         print_notes(memory)
     if told is not None:
         if options.json:
@@ -215,7 +202,8 @@ def _export_whole(memory: Memory, options: CliOptions) -> dict[str, Any] | None:
                 os.fsync(file.fileno())
     size = os.path.getsize(new.path) if options.format == "tar" else taken.bytes
     options.done = f"{new.path} was written, but "
-    return _result_of(new.path, str(options.format), size) | _what(taken)
+    told = {"path": new.path, "format": options.format, "bytes": size}
+    return told | {"files": taken.files, "left_out": list(taken.left_out)}
 
 
 def _pipe_tar(memory: Memory, name: str) -> None:
@@ -236,17 +224,20 @@ def _pipe_tar(memory: Memory, name: str) -> None:
         copyfileobj(file, sys.stdout.buffer)
 
 
-def _what(taken: Whole) -> dict[str, Any]:
-    return {"files": taken.files, "left_out": list(taken.left_out)}
-
-
 # --- lines -----------------------------------------------------------------------------
 
 
 def _export_lines(memory: Memory, options: CliOptions) -> dict[str, Any] | None:
-    lines = _lines_of(memory, options)
+    from looseleaf.transfer.export_rows import fact_lines, message_lines
+
+    lines = fact_lines(memory) if options.format == "facts" else message_lines(memory, options.agent)
     if options.path in (None, STDOUT):
-        _print_lines(_json_array(lines) if options.json else lines)
+        sys.stdout.flush()
+        for piece in _json_array(lines) if options.json else lines:
+            if sys.stdout.isatty():
+                sys.stdout.write(plain(piece.decode(), keep="\n"))
+            else:
+                sys.stdout.buffer.write(piece)
         return None
     count = size = 0
     with _new_target(str(options.path), memory) as new, os.fdopen(private(new.draft), "wb") as file:
@@ -257,17 +248,7 @@ def _export_lines(memory: Memory, options: CliOptions) -> dict[str, Any] | None:
         file.flush()
         os.fsync(file.fileno())
     options.done = f"{new.path} was written, but "
-    return _result_of(new.path, str(options.format), size) | {"lines": count}
-
-
-def _lines_of(memory: Memory, options: CliOptions) -> Iterator[bytes]:
-    if options.format == "facts":
-        from looseleaf.transfer.export_rows import fact_lines
-
-        return fact_lines(memory)
-    from looseleaf.transfer.export_rows import message_lines
-
-    return message_lines(memory, options.agent)
+    return {"path": new.path, "format": options.format, "bytes": size, "lines": count}
 
 
 def _json_array(lines: Iterator[bytes]) -> Iterator[bytes]:
@@ -279,16 +260,6 @@ def _json_array(lines: Iterator[bytes]) -> Iterator[bytes]:
     yield b"]\n" if before != b"[" else b"[]\n"
 
 
-def _print_lines(lines: Iterator[bytes]) -> None:
-    is_terminal = sys.stdout.isatty()
-    sys.stdout.flush()
-    for piece in lines:
-        if is_terminal:
-            sys.stdout.write(plain(piece.decode(), keep="\n"))
-        else:
-            sys.stdout.buffer.write(piece)
-
-
 # --- reporting -------------------------------------------------------------------------
 
 
@@ -297,10 +268,6 @@ def _new_target(path: str, memory: Memory) -> ExportTarget:
     for each in new.removed:
         print(f"looseleaf: {plain(each)} was removed: a killed export left it.", file=sys.stderr)
     return new
-
-
-def _result_of(path: str, form: str, size: int) -> dict[str, Any]:
-    return {"path": path, "format": form, "bytes": size}
 
 
 def _plural(count: int, what: str) -> str:

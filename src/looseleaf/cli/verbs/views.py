@@ -13,6 +13,7 @@ from looseleaf.cli.output import (
     decode,
     next_step,
     open_memory,
+    print_answer,
     print_json,
     print_notes,
     progress,
@@ -23,7 +24,7 @@ from looseleaf.cli.output import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from typing import Any
 
     from looseleaf.base.messages import Distiller
@@ -44,10 +45,8 @@ def distill(options: CliOptions) -> int:
         with progress("distilling"):
             placed = memory.distill(topic=options.topic)
         options.done = "it was distilled; "
-        if options.json:
-            print_json([each.to_dict() for each in placed])
-        else:
-            _print_placed(placed, "There was nothing new to distill.")
+        text = _placed_text(placed) if placed else "There was nothing new to distill."
+        print_answer(options, [each.to_dict() for each in placed], text)
         print_notes(memory)
         next_step(options, _next_step(placed))
     return 0
@@ -67,10 +66,7 @@ def write(options: CliOptions) -> int:
         with progress("distilling"):
             placed = memory.distill(text, topic=options.topic, author="person" if options.mine else None)[0]
         options.done = "it was written; "
-        if options.json:
-            print_json(placed.to_dict())
-        else:
-            _print_placed([placed], "")
+        print_answer(options, placed.to_dict(), _placed_text([placed]))
         print_notes(memory)
         next_step(options, _next_step([placed]) if placed.outcomes else _NO_FACTS)
     return 0
@@ -82,20 +78,15 @@ _NO_FACTS = (
 )
 
 
-def _act_words(act: str, count: int) -> str:
-    return "wait in review" if act == "review" and count > 1 else ACTS[act]
-
-
-def _print_placed(placed: Sequence[Placed], nothing: str) -> None:
-    """Print the outcome of each proposal, and a summary."""
+def _placed_text(placed: Sequence[Placed]) -> str:
+    """Return the outcome of each proposal, and a summary."""
     outcomes = [outcome for each in placed for outcome in each.outcomes]
-    for outcome in outcomes:
-        say(outcome_line(outcome))
     counts = {act: sum(outcome.act == act for outcome in outcomes) for act in ACTS}
-    told = ", ".join(f"{count} {_act_words(act, count)}" for act, count in counts.items() if count)
+    words = ACTS | ({"review": "wait in review"} if counts["review"] > 1 else {})
+    told = ", ".join(f"{count} {words[act]}" for act, count in counts.items() if count)
     entries = f"{len(placed)} {'entry' if len(placed) == 1 else 'entries'}"
     hint = " `looseleaf facts --pending` lists those that wait for your yes." if counts["review"] else ""
-    say(f"{entries}: {told or 'no facts'}.{hint}" if placed else nothing)
+    return "\n".join((*map(outcome_line, outcomes), f"{entries}: {told or 'no facts'}.{hint}"))
 
 
 # --- topics ----------------------------------------------------------------------------
@@ -119,44 +110,32 @@ def topics(options: CliOptions) -> int:
 
 
 def topic(options: CliOptions) -> int:
+    from looseleaf.views.topic_memory import topic_md
+
     with open_memory(options) as memory:
         found = memory.views.topic(options.name, as_of=options.as_of)
-        if options.json:
-            print_json(found)
-        else:
-            from looseleaf.views.topic_memory import topic_md
-
-            _show(topic_md(found))
+        print_answer(options, found, topic_md(found).removesuffix("\n"))
         print_notes(memory)
     return 0
 
 
 def whole(options: CliOptions) -> int:
     """Run the verb `global`."""
-    with open_memory(options) as memory:
-        found: Mapping[str, Any] = memory.views.overview(as_of=options.as_of)
-        if options.json:
-            print_json(found)
-        else:
-            from looseleaf.views.essentials import global_md
+    from looseleaf.views.essentials import global_md
 
-            _show(global_md(found))
+    with open_memory(options) as memory:
+        found = memory.views.overview(as_of=options.as_of)
+        print_answer(options, found, global_md(found).removesuffix("\n"))
         print_notes(memory)
     return 0
-
-
-def _show(markdown: str) -> None:
-    say(markdown.removesuffix("\n"))
 
 
 def index(options: CliOptions) -> int:
     with open_memory(options) as memory:
         found = memory.pages.index()
-        if options.json:
-            print_json([{"path": each.path, "size": each.size, "summary": each.summary} for each in found])
-        else:
-            lines = (f"{each.path}  {each.size:,} bytes  {clipped(each.summary)}".rstrip() for each in found)
-            say("\n".join(lines) or "There are no pages in facts/ or episodes/ yet.")
+        rows = [{"path": each.path, "size": each.size, "summary": each.summary} for each in found]
+        lines = (f"{each.path}  {each.size:,} bytes  {clipped(each.summary)}".rstrip() for each in found)
+        print_answer(options, rows, "\n".join(lines) or "There are no pages in facts/ or episodes/ yet.")
         print_notes(memory)
     return 0
 
@@ -230,21 +209,25 @@ def redistill(options: CliOptions) -> int:
         with progress("distilling again", "entries") as step:
             found = memory.review.redistill(distiller, apply=options.apply, progress=step)
         options.done = "it was redistilled; " if options.apply else ""
-        if options.json:
-            print_json(found.to_dict() | {"applied": options.apply})
-        else:
-            for change in found.changes:
-                say(_change_line(change))
-            for failure in found.failures:
-                say(f"failed: {clipped(failure)}")
-            say(_difference_line(found, options))
+        lines = (*map(_change_line, found.changes), *(f"failed: {clipped(each)}" for each in found.failures))
+        text = "\n".join((*lines, _difference_line(found, options)))
+        print_answer(options, found.to_dict() | {"applied": options.apply}, text)
         print_notes(memory)
     return PROBLEMS if found.failures else 0
 
 
 def _ask_to_send(memory: Memory, distiller: Distiller) -> None:
     """Ask a person before words go to a model and cost money."""
-    count = _count_foreign_entries(memory, distiller.name)
+    from looseleaf.log.entries import read_entry
+
+    count = 0  # of entries that another distiller made
+    memory.parts.placer.catch_up()
+    for reference in memory.parts.known.placed():
+        try:
+            meta = read_entry(memory.parts.context.store, reference).meta
+            count += meta.get("distiller") != distiller.name
+        except Refused:
+            continue  # `check` names it
     if not count:
         return
     entries = "1 entry" if count == 1 else f"up to {count:,} entries"
@@ -255,20 +238,6 @@ def _ask_to_send(memory: Memory, distiller: Distiller) -> None:
         nobody=f"Nothing was distilled: there is no terminal to ask whether to send {what}. Give --yes to send them.",
         no=f"Nothing was distilled: nothing was sent to {model}. Answer `y` to have it sent.",
     )
-
-
-def _count_foreign_entries(memory: Memory, name: str) -> int:
-    """Return how many entries another distiller made."""
-    from looseleaf.log.entries import read_entry
-
-    count = 0
-    memory.parts.placer.catch_up()
-    for reference in memory.parts.known.placed():
-        try:
-            count += read_entry(memory.parts.context.store, reference).meta.get("distiller") != name
-        except Refused:
-            continue  # `check` names it
-    return count
 
 
 def _change_line(change: FactDiff) -> str:
@@ -283,12 +252,10 @@ def _difference_line(found: Difference, options: CliOptions) -> str:
     if not found.entries:
         return f"{clipped(found.distiller)}: there is no entry of another distiller. Nothing was changed."
     if len(found.failures) == found.entries:
-        failed = (
-            "it failed on the only entry"
-            if found.entries == 1
-            else f"it failed on all {found.entries:,} entries"
+        which = "the only entry" if found.entries == 1 else f"all {found.entries:,} entries"
+        return (
+            f"{clipped(found.distiller)}: it failed on {which}, so nothing was compared. Nothing was changed."
         )
-        return f"{clipped(found.distiller)}: {failed}, so nothing was compared. Nothing was changed."
     read = f"the sources of {found.read:,} of {found.entries:,} entries were read"
     done = "It is applied." if options.apply else "Nothing was changed."
     if found.changes and not options.apply:
@@ -298,16 +265,8 @@ def _difference_line(found: Difference, options: CliOptions) -> str:
 
 
 FOREIGN_ERRORS = (
-    ArithmeticError,
-    AssertionError,
-    AttributeError,
-    ImportError,
-    LookupError,
-    OSError,
-    RuntimeError,
-    SyntaxError,
-    TypeError,
-    ValueError,
+    *(ArithmeticError, AssertionError, AttributeError, ImportError, LookupError, OSError, RuntimeError),
+    *(SyntaxError, TypeError, ValueError),
 )
 """Errors that loading foreign code may raise."""
 

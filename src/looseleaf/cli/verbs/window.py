@@ -15,8 +15,10 @@ from looseleaf.cli.output import (
     next_step,
     on_terminal,
     open_memory,
+    print_answer,
     print_json,
     print_notes,
+    progress,
     say,
     table,
     when,
@@ -59,17 +61,15 @@ def turns(options: CliOptions) -> int:
         if options.json:
             told = [_turn_dict(turn) for turn in found]
             print_json(told[0] if options.turn is not None else told)
+        elif options.turn is None and found and on_terminal():
+            table(("turn", "time", "who", "what"), _turn_rows(found))
         else:
             shown = [turn_text(turn, whole=options.turn is not None) for turn in found]
-            if options.turn is None and found and on_terminal():
-                table(("turn", "time", "who", "what"), _turn_rows(found))
-            else:
-                say("\n\n".join(shown) or _other_agents(memory) or _NOTHING)
+            say("\n\n".join(shown) or _other_agents(memory) or _NOTHING)
         print_notes(memory)
         if options.turn is None:
-            _print_next(
-                options, memory, (_TO_LEARN if memory.agent != IMPORTER else _TO_FIND) if found else ""
-            )
+            then = _TO_LEARN if memory.agent != IMPORTER else _TO_FIND
+            _print_next(options, memory, then if found else "")
     return 0
 
 
@@ -135,24 +135,23 @@ def expand(options: CliOptions) -> int:
         else:
             name = _turn_id(options.entry)
             traces = memory.talk.traces(name)
-            if options.json:
-                print_json([trace.to_record() for trace in traces])
-            else:
-                shown = (turn_text(turn, whole=True) for turn in turns_of(traces))
-                say("\n\n".join([*_entry_lines(memory, name), *shown]))
+            shown = (turn_text(turn, whole=True) for turn in turns_of(traces))
+            text = "\n\n".join([*_entry_lines(memory, name), *shown])
+            print_answer(options, [trace.to_record() for trace in traces], text)
         print_notes(memory)
     return 0
 
 
 def _list_entries(memory: Memory, options: CliOptions) -> None:
     found = sorted(_read_entries(memory), key=lambda meta: meta["ts"])
-    if options.json:
-        print_json(found)
-    for each in found if not options.json else ():
-        size = f"{each['turns']:,} turn{'s' * (each['turns'] != 1)}, {each['tokens']:,} tokens"
-        say(f"{each['id']}  {when(each['ts'])}  {size:>24}  {clipped(each['distiller'])}")
-    if not found and not options.json:
-        say(f"No turn has left the window of {memory.agent} yet: there is no entry.")
+    lines = map(_entry_line, found)
+    nothing = f"No turn has left the window of {memory.agent} yet: there is no entry."
+    print_answer(options, found, "\n".join(lines) or nothing)
+
+
+def _entry_line(each: dict[str, Any]) -> str:
+    size = f"{each['turns']:,} turn{'s' * (each['turns'] != 1)}, {each['tokens']:,} tokens"
+    return f"{each['id']}  {when(each['ts'])}  {size:>24}  {clipped(each['distiller'])}"
 
 
 def _read_entries(memory: Memory) -> Iterator[dict[str, Any]]:
@@ -250,8 +249,6 @@ def _figures_line(messages: int, figures: dict[str, Any]) -> str:
 
 
 def compact(options: CliOptions) -> int:
-    from looseleaf.cli.output import progress
-
     with open_memory(options) as memory:
         with progress("compacting"):
             loss = memory.window.compact(model=options.model, dry_run=options.dry_run)
@@ -321,8 +318,7 @@ def trace_parts(trace: Trace, whole: bool) -> Iterator[tuple[str, str]]:
 
 def message_lines(message: Message) -> Iterator[str]:
     """Yield a message as a model sees it; each part with its label."""
-    for label, text in message_parts(message):
-        yield f"{label}: {hung(text, 2)}"
+    return (f"{label}: {hung(text, 2)}" for label, text in message_parts(message))
 
 
 def message_parts(message: Message) -> Iterator[tuple[str, str]]:
@@ -333,19 +329,15 @@ def message_parts(message: Message) -> Iterator[tuple[str, str]]:
         yield "Reasoning", message.reasoning_content
     if message.content is not None:
         yield message.role.capitalize(), message.content
-    for label, addresses in (
-        ("Images", message.image_urls),
-        ("Audio", message.audio_urls),
-        ("Video", message.video_urls),
-    ):
-        if addresses:
-            yield label, ", ".join(addresses)
+    media = {"Images": message.image_urls, "Audio": message.audio_urls, "Video": message.video_urls}
+    yield from ((label, ", ".join(addresses)) for label, addresses in media.items() if addresses)
     payload = message.tool_payload
     if isinstance(payload, ToolCallPayload):
         for call in payload.tool_calls:
             yield f"Tool call ({clipped(call.id)})", f"{call.name} {as_text(call.arguments)}"
     elif payload is not None:
+        name = clipped(payload.tool_call_id)
         if payload.tool_result is not None or payload.tool_error is None:
-            yield f"Tool result ({clipped(payload.tool_call_id)})", as_text(payload.tool_result)
+            yield f"Tool result ({name})", as_text(payload.tool_result)
         if payload.tool_error is not None:
-            yield f"Tool error ({clipped(payload.tool_call_id)})", payload.tool_error
+            yield f"Tool error ({name})", payload.tool_error
