@@ -28,7 +28,7 @@ from looseleaf.agent.events import (
 )
 from looseleaf.agent.loop import MOST_CALLS, Agent
 from looseleaf.agent.request import CONTINUE, insert_continue
-from looseleaf.agent.tool_runner import OfferedTool, hand, schema_of
+from looseleaf.agent.tool_runner import OfferedTool, offer, schema_of
 from looseleaf.base.errors import ModelFailed, PromptTooLong, Refused, Unwritten
 from looseleaf.base.messages import Message, ToolCallPayload, ToolCallSpec, ToolResultPayload
 from looseleaf.base.policy import Policy
@@ -806,7 +806,7 @@ def test_the_schema_of_a_function_is_read_off_its_signature() -> None:
         More about it.
         """
 
-    made = hand(find)
+    made = offer(find)
     assert (made.name, made.spec.description) == ("find", "Find things.")
     assert made.spec.parameters == {
         "type": "object",

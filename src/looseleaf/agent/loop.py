@@ -27,7 +27,7 @@ from looseleaf.agent.request import (
     check_limits,
     check_media,
 )
-from looseleaf.agent.tool_runner import Hands, Running, hand, memory_hands, writable
+from looseleaf.agent.tool_runner import OfferedTools, Running, offer, tools_of, writable
 from looseleaf.base.errors import Cancelled, ModelFailed, PromptTooLong, Refused
 from looseleaf.base.ids import new_id
 from looseleaf.base.messages import ToolCallSpec
@@ -102,9 +102,9 @@ class Agent:
         policy = memory.policy
         self.memory = memory
         self.model = model
-        self._hands = Hands([*map(hand, tools), *(memory_hands(memory) if memory_tools else ())])
+        self._tools = OfferedTools([*map(offer, tools), *(tools_of(memory) if memory_tools else ())])
         self._recorder = RunRecorder(memory, processors)
-        self._requests = Requests(memory, model, self._hands.specs, goes_on)
+        self._requests = Requests(memory, model, self._tools.specs, goes_on)
         self._steps = policy.agent_steps if steps is None else steps
         self._tool_seconds = policy.tool_seconds if tool_seconds is None else tool_seconds
         self._reflects = reflect
@@ -195,10 +195,8 @@ class Agent:
                 )
                 return
             if step == self._steps or not reply.calls:
-                stop = (
-                    "steps" if reply.calls else reply.stop if reply.stop in ("length", "refused") else "end"
-                )
-                yield Done(reply.text, step, total, stop)
+                ended = reply.stop if reply.stop in ("length", "refused") else "end"
+                yield Done(reply.text, step, total, "steps" if reply.calls else ended)
                 break
         if self._reflects:
             try:
@@ -238,7 +236,7 @@ class Agent:
         costs = CallCosts(self.memory.costs, self.model, CHAT)
         costs.check(messages)
         about: dict[str, Any] = {"cancel": self._stop, "purpose": CHAT, "extensions": (costs,)}
-        stream = self.model.stream(messages, self._hands.specs, **about, **self._options)
+        stream = self.model.stream(messages, self._tools.specs, **about, **self._options)
         try:
             for event in stream:
                 if isinstance(event, Reply):
@@ -283,7 +281,7 @@ class Agent:
             allowed = [] if why_not else wanted[:MOST_CALLS]
             for call in wanted[len(allowed) :]:
                 yield recorder.record_result(ToolReturned(call, error=why_not or _TOO_MANY))
-            running = self._running = Running(self._hands, allowed, self._tool_seconds, recorder.late)
+            running = self._running = Running(self._tools, allowed, self._tool_seconds, recorder.late)
             if not self._stop.is_set():
                 running.start()
                 for returned in running:

@@ -10,19 +10,18 @@ from __future__ import annotations
 import re
 
 from looseleaf.agent.page_copy import Overlay
-from looseleaf.agent.tool_runner import Hands, OfferedTool
+from looseleaf.agent.tool_runner import OfferedTools, offer_memory_tool
 from looseleaf.base.errors import Refused
-from looseleaf.base.immutable import frozen
 from looseleaf.base.messages import NOTED, Distilled, Message, ToolCallPayload, ToolResultPayload
 from looseleaf.base.origins import RECALLED, is_own
 from looseleaf.base.paths import PROFILE
-from looseleaf.base.replies import ToolSpec
 from looseleaf.distill.material import ModelTranscript, clipped
 from looseleaf.distill.material import pieces as in_pieces
 from looseleaf.distill.model import NOTHING, Bill, size_of
 from looseleaf.distill.rules import Rules, estimate
 from looseleaf.language.sentences import is_phatic, is_question, pieces
 from looseleaf.pages.grammar import parse
+from looseleaf.text.times import day
 from looseleaf.text.untrusted import fenced
 from looseleaf.tools.page_tools import APPEND, PATCH, READ, WRITE
 
@@ -110,7 +109,7 @@ class Reflector:
         known, told = _describe_pages(self._memory, room, transcript)
         system = INSTRUCTIONS.format(
             profile=PROFILE,
-            month=_month(transcript.traces),
+            month=day(max(trace.ts for trace in transcript.traces))[:7],
             words=max(int(_WORDS_PER_TOKEN * tokens), 20),
             notice=transcript.notice,
             known=known or "(nothing yet)",
@@ -120,24 +119,32 @@ class Reflector:
         before = f"(Earlier, and left out here: {left} lines.)\n" if left else ""
         lines = "\n".join(line.text for line in shown)
         messages = [Message("system", system), Message("user", _ASK.format(left=before, lines=lines))]
-        looked = self._loop(messages, _AnyFlag(self._cancel, getattr(material, "cancel", None)))
-        facts = [each.to_dict() for each in looked.overlay.proposals(transcript.traces)]
+        cancel = _AnyFlag(self._cancel, getattr(material, "cancel", None))
+        overlay, bill, summary = self._loop(messages, cancel)
+        facts = [each.to_dict() for each in overlay.proposals(transcript.traces)]
         return _replace_fields(
             by_rules,
-            summary=clipped(looked.summary, tokens) or by_rules.summary or NOTHING,
-            episode=looked.overlay.episode(),
+            summary=clipped(summary, tokens) or by_rules.summary or NOTHING,
+            episode=overlay.episode(),
             facts=(*facts, *by_rules.facts) if left else tuple(facts),  # the rules read what was not shown
-            **looked.bill.told(),
+            **bill.told(),
         )
 
-    def _loop(self, messages: list[Message], cancel: _AnyFlag) -> _Reflection:
+    def _loop(self, messages: list[Message], cancel: _AnyFlag) -> tuple[Overlay, Bill, str]:
+        """Return the changed pages, what it cost, and the summary."""
         overlay = Overlay(self._memory)
-        hands = Hands(_page_hands(overlay))
+        runs = (
+            (READ, overlay.read),
+            (WRITE, overlay.write),
+            (PATCH, overlay.patch),
+            (APPEND, overlay.append),
+        )
+        tools = OfferedTools([offer_memory_tool(tool, run) for tool, run in runs])
         bill, summary = Bill(self._memory.costs.cost_of), ""
         for _ in range(self._steps):
             if bill.tokens + sum(map(size_of, messages)) > self._tokens:
                 break
-            reply = self._model.send(messages, hands.specs, cancel=cancel, **self._options)
+            reply = self._model.send(messages, tools.specs, cancel=cancel, **self._options)
             bill.take(messages, reply)
             if reply.stop == "refused":
                 raise Refused(
@@ -147,8 +154,8 @@ class Reflector:
             if not reply.calls:
                 summary = reply.text.strip() if reply.stop == "end" else ""
                 break
-            messages += _run_calls(reply, hands)
-        return _Reflection(overlay, bill, summary)
+            messages += _run_calls(reply, tools)
+        return overlay, bill, summary
 
 
 class _AnyFlag:
@@ -161,31 +168,14 @@ class _AnyFlag:
         return any(flag.is_set() for flag in self._flags)
 
 
-@frozen
-class _Reflection:
-    """The outcome of a loop."""
-
-    overlay: Overlay
-    bill: Bill
-    summary: str
-
-
-def _page_hands(overlay: Overlay) -> list[OfferedTool]:
-    runs = ((READ, overlay.read), (WRITE, overlay.write), (PATCH, overlay.patch), (APPEND, overlay.append))
-    return [
-        OfferedTool(ToolSpec(tool.name, tool.description, tool.parameters), run, own=True)
-        for tool, run in runs
-    ]
-
-
-def _run_calls(reply: Reply, hands: Hands) -> Iterator[Message]:
+def _run_calls(reply: Reply, tools: OfferedTools) -> Iterator[Message]:
     """Run the model's calls, and yield them with their results."""
     payload = ToolCallPayload(reply.calls)
     yield Message(
         "assistant", reply.text or None, reply.reasoning or None, tool_payload=payload, opaque=reply.opaque
     )
     for call in reply.calls:
-        came = hands.run(call)
+        came = tools.run(call)
         yield Message("tool", tool_payload=ToolResultPayload(call.id, call.name, came.result, came.error))
 
 
@@ -193,12 +183,6 @@ def _replace_fields(made: Distilled, **changed: Any) -> Distilled:
     """Return a copy with other members; the notes stay those of the rules, whose words keep the state."""
     told: dict[str, Any] = {name: getattr(made, name) for name in ("summary", "episode", "facts", *NOTED)}
     return Distilled(**told | changed)
-
-
-def _month(traces: Sequence[Trace]) -> str:
-    from looseleaf.text.times import day
-
-    return day(max(trace.ts for trace in traces))[:7]
 
 
 # --- what is known ---------------------------------------------------------------------
@@ -228,9 +212,8 @@ def _episodes(memory: Memory, paths: Sequence[str], room: int, transcript: Model
     lines: list[str] = []
     for path, text in zip(months, memory.parts.pages.texts(months), strict=True):
         for episode in reversed(parse(path, text).episodes):
-            about = f"{episode.title} — {episode.get('summary') or episode.get('solution') or ''}".rstrip(
-                " —"
-            )
+            outcome = episode.get("summary") or episode.get("solution") or ""
+            about = f"{episode.title} — {outcome}".rstrip(" —")
             line = f"- {path}: {fenced(clipped(about, 60), transcript.word)}"
             room -= estimate(line)
             if room < 0:

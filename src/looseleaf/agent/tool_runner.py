@@ -1,4 +1,4 @@
-"""Hands: functions offered to a model as tools, and calls of them that run side by side.
+"""Functions offered to a model as tools, and calls of them that run side by side.
 
 A function's schema is read from its signature (names, types, defaults), its description from the first part of its
 docstring. Whatever a tool raises or returns, its call has a result that the log can hold.
@@ -10,10 +10,9 @@ import json
 import re
 import time
 from functools import partial
-from itertools import islice
 
 from looseleaf.agent.events import ToolReturned
-from looseleaf.base.errors import Refused
+from looseleaf.base.errors import Invalid, NotFound, Refused
 from looseleaf.base.immutable import frozen
 from looseleaf.base.replies import ToolSpec
 
@@ -24,8 +23,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from looseleaf.base.messages import ToolCallSpec
-    from looseleaf.base.replies import ToolSpec
     from looseleaf.memory import Memory
+    from looseleaf.tools.tool import Tool
 
 
 _LONGEST = 2000
@@ -37,68 +36,63 @@ _DEEPEST = 100
 _BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*"|[][{}]')
 
 
-class Hands:
+class OfferedTools:
     """The tools of an agent, by name."""
 
-    def __init__(self, hands: Sequence[OfferedTool]) -> None:
-        self._hands = {each.name: each for each in hands}
-        if len(self._hands) < len(hands):
-            names = [each.name for each in hands]
+    def __init__(self, tools: Sequence[OfferedTool]) -> None:
+        self._tools = {each.spec.name: each for each in tools}
+        if len(self._tools) < len(tools):
+            names = [each.spec.name for each in tools]
             twice = next(name for name in names if names.count(name) > 1)
-            raise Refused(f"No agent was made: two tools are called {twice}. Give one of them another name.")
+            raise Invalid(f"No agent was made: two tools are called {twice}. Give one of them another name.")
         self._validators: dict[str, Any] = {}
-
-    @property
-    def specs(self) -> tuple[ToolSpec, ...]:
-        return tuple(each.spec for each in self._hands.values())
+        self.specs = tuple(each.spec for each in tools)
 
     def run(self, call: ToolCallSpec) -> ToolReturned:
         """Run one call."""
-        hand = self._hands.get(call.name)
+        tool = self._tools.get(call.name)
         try:
-            fault = self._find_fault(call)
+            if tool is None:
+                known = ", ".join(self._tools) or "none"
+                raise NotFound(f"Nothing was done: there is no tool {call.name!r}. There are: {known}.")
+            fault = self._find_fault(tool, call)
             if fault is not None:
                 return ToolReturned(call, error=fault)
-            assert hand is not None
-            return ToolReturned(call, writable(_await_result(hand.run(**call.arguments))), is_own=hand.own)
+            return ToolReturned(call, writable(_await_result(tool.run(**call.arguments))), is_own=tool.own)
         except Refused as refused:
-            return ToolReturned(call, error=str(refused), is_own=hand is not None and hand.own)
+            return ToolReturned(call, error=str(refused), is_own=self.is_own(call))
         except BaseException as error:
-            if isinstance(error, KeyboardInterrupt) and hand is not None and hand.own:
+            if isinstance(error, KeyboardInterrupt) and self.is_own(call):
                 raise  # meant for the agent: the memory's tools run in its thread
             return ToolReturned(call, error=_error_text(error))
 
     def is_own(self, call: ToolCallSpec) -> bool:
-        return call.name in self._hands and self._hands[call.name].own
+        return call.name in self._tools and self._tools[call.name].own
 
-    def _find_fault(self, call: ToolCallSpec) -> str | None:
+    def _find_fault(self, tool: OfferedTool, call: ToolCallSpec) -> str | None:
         """Return why a call cannot run, in a sentence that a model can act on; None if it can."""
-        hand = self._hands.get(call.name)
-        if hand is None:
-            known = ", ".join(self._hands) or "none"
-            return f"Nothing was done: there is no tool {call.name!r}. There are: {known}."
         if not isinstance(call.arguments, dict):
             return (
                 f"Nothing was done: the arguments of {call.name} are no JSON object. Call it again, with one that "
-                f"keeps to its schema: {json.dumps(hand.spec.parameters, ensure_ascii=False)}"
+                f"keeps to its schema: {json.dumps(tool.spec.parameters, ensure_ascii=False)}"
             )
         try:
-            errors = list(islice(self._validator(hand).iter_errors(call.arguments), 1))
+            error = next(iter(self._load_validator(tool.spec).iter_errors(call.arguments)), None)
         except (ValueError, RecursionError):  # half a character, a number beyond all others
             return f"Nothing was done: the arguments of {call.name} are no JSON. Call it again with others."
-        for error in errors:
-            where = ".".join(str(part) for part in error.instance_path)
-            said = f"{where}: {error.message}" if where else error.message
-            wrong = f"{call.name} was called wrongly: {said[:_LONGEST]}"
-            return f"Nothing was done: {wrong}. Call it again as its schema says."
-        return None
+        if error is None:
+            return None
+        where = ".".join(str(part) for part in error.instance_path)
+        said = f"{where}: {error.message}" if where else error.message
+        wrong = f"{call.name} was called wrongly: {said[:_LONGEST]}"
+        return f"Nothing was done: {wrong}. Call it again as its schema says."
 
-    def _validator(self, hand: OfferedTool) -> Any:
-        if hand.name not in self._validators:
+    def _load_validator(self, spec: ToolSpec) -> Any:
+        if spec.name not in self._validators:
             from jsonschema_rs import Draft202012Validator
 
-            self._validators[hand.name] = Draft202012Validator(hand.spec.parameters)
-        return self._validators[hand.name]
+            self._validators[spec.name] = Draft202012Validator(spec.parameters)
+        return self._validators[spec.name]
 
 
 class Running:
@@ -106,16 +100,16 @@ class Running:
     `wake` is called; `left` are then the calls without a result."""
 
     def __init__(
-        self, hands: Hands, calls: Sequence[ToolCallSpec], seconds: float, late: SimpleQueue[Any]
+        self, tools: OfferedTools, calls: Sequence[ToolCallSpec], seconds: float, late: SimpleQueue[Any]
     ) -> None:
-        self._hands = hands
+        from queue import SimpleQueue
+        from threading import Lock
+
+        self._tools = tools
         self._late = late
         self._until = time.monotonic() + seconds
         self._is_over = False
         self.left: list[ToolCallSpec] = list(calls)
-        from queue import SimpleQueue
-        from threading import Lock
-
         self._came: SimpleQueue[ToolReturned | None] = SimpleQueue()
         self._ending = Lock()
 
@@ -123,11 +117,11 @@ class Running:
         from threading import Thread
 
         for call in self.left:
-            if not self._hands.is_own(call):
+            if not self._tools.is_own(call):
                 Thread(target=self._work, args=(call,), name=f"tool {call.name}", daemon=True).start()
 
     def _work(self, call: ToolCallSpec) -> None:
-        returned = self._hands.run(call)
+        returned = self._tools.run(call)
         with self._ending:
             (self._late if self._is_over else self._came).put(returned)
 
@@ -138,8 +132,8 @@ class Running:
     def __iter__(self) -> Iterator[ToolReturned]:
         from queue import Empty
 
-        for call in [each for each in self.left if self._hands.is_own(each)]:
-            returned = self._hands.run(call)
+        for call in [each for each in self.left if self._tools.is_own(each)]:
+            returned = self._tools.run(call)
             self.left.remove(call)
             yield returned
         while self.left:
@@ -220,25 +214,17 @@ class OfferedTool:
     run: Callable[..., Any]
     own: bool = False
 
-    @property
-    def name(self) -> str:
-        return self.spec.name
 
-
-def hand(given: Callable[..., Any] | OfferedTool) -> OfferedTool:
-    """Return a given tool as a `OfferedTool`."""
+def offer(given: Callable[..., Any] | OfferedTool) -> OfferedTool:
+    """Return a given tool as an `OfferedTool`. A docstring describes it up to its first empty line."""
     if isinstance(given, OfferedTool):
         return given
     if not str(getattr(given, "__name__", "")).isidentifier() or not callable(given):
-        raise Refused(
+        raise Invalid(
             f"No agent was made: {given!r} is not a tool. Give a function with a name, or an OfferedTool with a schema."
         )
-    return OfferedTool(ToolSpec(given.__name__, _description(given), schema_of(given)), given)
-
-
-def _description(function: Callable[..., Any]) -> str:
-    """Return the docstring up to its first empty line, on one line."""
-    return " ".join((function.__doc__ or "").strip().partition("\n\n")[0].split())
+    about = " ".join((given.__doc__ or "").strip().partition("\n\n")[0].split())
+    return OfferedTool(ToolSpec(given.__name__, about, schema_of(given)), given)
 
 
 def schema_of(function: Callable[..., Any]) -> dict[str, Any]:
@@ -254,7 +240,7 @@ def schema_of(function: Callable[..., Any]) -> dict[str, Any]:
         if parameter.kind is Parameter.VAR_KEYWORD:
             is_open = True
         elif parameter.kind in (Parameter.POSITIONAL_ONLY, Parameter.VAR_POSITIONAL):
-            raise Refused(
+            raise Invalid(
                 f"No agent was made: {function.__name__} takes {name} by position, and a model gives arguments by "
                 "name. Make it a keyword argument."
             )
@@ -263,8 +249,7 @@ def schema_of(function: Callable[..., Any]) -> dict[str, Any]:
             if parameter.default is Parameter.empty:
                 needed.append(name)
     schema: dict[str, Any] = {"type": "object", "properties": members}
-    if needed:
-        schema["required"] = needed
+    schema |= {"required": needed} if needed else {}
     return schema if is_open else schema | {"additionalProperties": False}
 
 
@@ -295,25 +280,18 @@ def _type_schema(hint: Any) -> dict[str, Any]:
     return {"type": _PLAIN[hint]} if hint in _PLAIN else {}
 
 
-def memory_hands(memory: Memory) -> list[OfferedTool]:
+def offer_memory_tool(tool: Tool, run: Callable[..., Any]) -> OfferedTool:
+    return OfferedTool(ToolSpec(tool.name, tool.description, tool.parameters), run, own=True)
+
+
+def tools_of(memory: Memory) -> list[OfferedTool]:
     """Return the memory's own tools."""
-    from looseleaf.tools.toolset import TOOLS
+    from looseleaf.tools.toolset import TOOLS, call
 
-    return [
-        OfferedTool(
-            ToolSpec(each.name, each.description, each.parameters),
-            partial(_call_memory_tool, memory, each.name),
-            own=True,
-        )
-        for each in TOOLS.values()
-    ]
+    def run(tool: str, /, **arguments: Any) -> str:
+        answer = call(memory, tool, arguments)
+        if answer.is_error:
+            raise Refused(answer.text)
+        return answer.text
 
-
-def _call_memory_tool(memory: Memory, tool: str, /, **arguments: Any) -> str:
-    """Return the tool's answer to a model; raise its refusals."""
-    from looseleaf.tools.toolset import call
-
-    answer = call(memory, tool, arguments)
-    if answer.is_error:
-        raise Refused(answer.text)
-    return answer.text
+    return [offer_memory_tool(each, partial(run, each.name)) for each in TOOLS.values()]

@@ -22,7 +22,7 @@ from looseleaf.base.immutable import frozen
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from asyncio import TimerHandle, Transport
-    from collections.abc import Awaitable, Callable, Iterable, MutableMapping, Sequence
+    from collections.abc import Awaitable, Callable, MutableMapping, Sequence
     from typing import Any
 
     from mcp.server import Server
@@ -43,10 +43,8 @@ _LOGGED_SECONDS = 60.0
 
 def connection_limit() -> int:
     """Return the limit: half of the files that the process may open, as the memory needs files too."""
-    try:
-        from resource import RLIM_INFINITY, RLIMIT_NOFILE, getrlimit
-    except ModuleNotFoundError:  # pragma: no cover - Windows
-        return MOST
+    from resource import RLIM_INFINITY, RLIMIT_NOFILE, getrlimit
+
     soft, _ = getrlimit(RLIMIT_NOFILE)
     return MOST if soft == RLIM_INFINITY else max(1, min(MOST, soft // 2))
 
@@ -226,10 +224,7 @@ class Gate:
         self._origins = frozenset(origin.encode() for origin in allowed.origins)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "lifespan":
-            await self._app(scope, receive, send)
-            return
-        fault = self._fault(scope)
+        fault = self._fault(scope) if scope["type"] != "lifespan" else None
         if fault is None:
             await self._app(scope, receive, send)
             return
@@ -245,13 +240,15 @@ class Gate:
         await send({"type": "http.response.body", "body": body})
 
     def _fault(self, scope: Scope) -> Fault | None:
-        headers: list[tuple[bytes, bytes]] = list(scope["headers"])
-        if not self._is_known(_header_values(headers, b"authorization")):
+        def values(wanted: bytes) -> list[bytes]:
+            return [value for name, value in scope["headers"] if name.lower() == wanted]
+
+        if not self._is_known(values(b"authorization")):
             return _NO_TOKEN
-        host = _header_values(headers, b"host")
+        host = values(b"host")
         if len(host) != 1 or host[0] not in self._hosts:
             return _WRONG_HOST
-        origin = _header_values(headers, b"origin")
+        origin = values(b"origin")
         if len(origin) > 1 or not self._origins.issuperset(origin):
             return _WRONG_ORIGIN
         if scope["path"] != PATH or scope.get("raw_path", PATH.encode()) != PATH.encode():
@@ -259,7 +256,7 @@ class Gate:
         if scope["method"] not in METHODS:
             return _WRONG_METHOD
         if scope["method"] == "POST":
-            kind = _header_values(headers, b"content-type")
+            kind = values(b"content-type")
             if len(kind) != 1 or not _JSON.fullmatch(kind[0].strip()):
                 return _WRONG_TYPE
         return None
@@ -271,10 +268,6 @@ class Gate:
         scheme, _, word = given[0].partition(b" ")
         is_same = compare_digest(word.strip(b" "), self._token)
         return is_same and scheme.lower() == b"bearer"
-
-
-def _header_values(headers: Iterable[tuple[bytes, bytes]], wanted: bytes) -> list[bytes]:
-    return [value for name, value in headers if name.lower() == wanted]
 
 
 # --- serving ---------------------------------------------------------------------------
@@ -311,10 +304,7 @@ def listen(host: str, port: int) -> socket.socket:
     # The protocol is given explicitly: the event loop sets TCP_NODELAY only on such sockets.
     sock = Listening(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
-        if hasattr(socket, "SO_EXCLUSIVEADDRUSE"):  # pragma: no cover - Windows
-            sock.setsockopt(socket.SOL_SOCKET, socket.SO_EXCLUSIVEADDRUSE, 1)
-        else:
-            sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         sock.bind((host, port))
         sock.listen()
     except (OSError, OverflowError) as error:
@@ -333,10 +323,8 @@ def address(host: str, port: int) -> str:
 
 def serve(gate: Gate, sock: socket.socket) -> None:
     """Serve until SIGINT or SIGTERM."""
-    import logging
-
     # The HTTP server ends on these signals and raises them again: by then there is nothing left to end.
-    before = {each: signal.signal(each, _ignore_signal) for each in (signal.SIGTERM, signal.SIGINT)}
+    before = {each: signal.signal(each, lambda *_: None) for each in (signal.SIGTERM, signal.SIGINT)}
     log, seldom = logging.getLogger("asyncio"), Seldom()
     log.addFilter(seldom)
     try:
@@ -345,9 +333,6 @@ def serve(gate: Gate, sock: socket.socket) -> None:
         log.removeFilter(seldom)
         for each, handler in before.items():
             signal.signal(each, handler)
-
-
-def _ignore_signal(*_: object) -> None: ...
 
 
 def runner(gate: Gate) -> Any:

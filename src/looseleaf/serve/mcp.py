@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from looseleaf.tools.tool import Tool, ToolAnswer
     from looseleaf.views.page_index import IndexLine
 
+    _T = TypeVar("_T")
+
 
 # --- resources: what a client reads by address, without tools ---------------------------
 
@@ -153,10 +155,6 @@ except ImportError:  # also for an older version
     ) from None
 
 
-if TYPE_CHECKING:
-    _T = TypeVar("_T")
-
-
 INSTRUCTIONS = """\
 This is your long-term memory: a folder of Markdown pages that the user reads and edits too.
 Before you answer what may depend on earlier work, look: `recall` searches everything, `memory_list` shows the pages, \
@@ -177,7 +175,7 @@ Before you answer what may depend on earlier work, look: `recall` searches every
 def server(keeper: MemoryThread, *, read_only: bool = False) -> Server[Any]:
     """Return the server of a memory. `read_only`: only with tools that change nothing."""
     from looseleaf.base.version import VERSION
-    from looseleaf.tools.toolset import TOOLS
+    from looseleaf.tools.toolset import TOOLS, call
 
     tools = {name: tool for name, tool in TOOLS.items() if tool.reads or not read_only}
 
@@ -195,8 +193,8 @@ def server(keeper: MemoryThread, *, read_only: bool = False) -> Server[Any]:
                 f"Nothing was done: there is no tool {asked.name[:80]!r}. There are: {', '.join(tools)}."
             )
         try:
-            answer = await keeper(lambda memory: _call_tool(memory, asked.name, asked.arguments or {}))
-            return _tool_result(tools.get(asked.name), answer)
+            answer = await keeper(lambda memory: call(memory, asked.name, asked.arguments or {}))
+            return _tool_result(tools[asked.name], answer)
         except Refused as refused:
             return _error_result(str(refused))
 
@@ -273,26 +271,16 @@ def _tool_type(tool: Tool) -> types.Tool:
     )
 
 
-def _call_tool(memory: Memory, name: str, arguments: dict[str, Any]) -> ToolAnswer:
-    from looseleaf.tools.toolset import call
-
-    return call(memory, name, arguments)
-
-
-def _tool_result(tool: Tool | None, answer: ToolAnswer) -> types.CallToolResult:
+def _tool_result(tool: Tool, answer: ToolAnswer) -> types.CallToolResult:
     """Return the result, structured where it fits the tool's schema: a failed read has its sentence alone."""
-    is_shaped = tool is not None and (not answer.is_error or _is_shaped(tool, answer))
+    from jsonschema_rs import Draft202012Validator
+
+    is_shaped = not answer.is_error or Draft202012Validator(tool.returns).is_valid(answer.data)
     return types.CallToolResult(
         content=[types.TextContent(type="text", text=answer.text)],
         structured_content=answer.data if is_shaped else None,
         is_error=answer.is_error,
     )
-
-
-def _is_shaped(tool: Tool, answer: ToolAnswer) -> bool:
-    from jsonschema_rs import Draft202012Validator
-
-    return Draft202012Validator(tool.returns).is_valid(answer.data)
 
 
 def _error_result(sentence: str) -> types.CallToolResult:
@@ -350,5 +338,7 @@ def _prompt_text(memory: Memory, name: str, given: dict[str, str]) -> str:
             raise Refused(
                 "Nothing was searched: the prompt `recall` needs a query. Give it what you want to know."
             )
-        return _call_tool(memory, "recall", {"query": query}).text
+        from looseleaf.tools.toolset import call
+
+        return call(memory, "recall", {"query": query}).text
     raise Refused(f"Nothing was made: there is no prompt {name!r}. There are `start` and `recall`.")

@@ -1,6 +1,6 @@
 """Serving one client over standard input and output.
 
-Invariant: only the protocol is on standard output, as UTF-8 on every platform. While the server runs, libraries,
+Invariant: only the protocol is on standard output, as UTF-8. While the server runs, libraries,
 warnings and `print` write to standard error instead. The number of requests under way is limited: a client that does
 not read answers is not read from either.
 """
@@ -43,17 +43,14 @@ def serve(server: Server[Any], keeper: MemoryThread) -> None:
 
 
 async def _serve(server: Server[Any], keeper: MemoryThread) -> None:
-    def end(*_: object) -> None:
+    def end() -> None:
         # Exit here instead of closing the loop: a thread waits for the client's next line, which may never come and
         # cannot be cancelled.
         keeper.close(_GRACE_SECONDS)
         os._exit(0)
 
     for each in (signal.SIGTERM, signal.SIGINT):
-        if os.name == "posix":
-            asyncio.get_running_loop().add_signal_handler(each, end)
-        else:  # pragma: no cover - Windows
-            signal.signal(each, end)
+        asyncio.get_running_loop().add_signal_handler(each, end)
     async with stdio_server() as (read, write):
         await server.run(*pair_streams(read, write), server.create_initialization_options())
 

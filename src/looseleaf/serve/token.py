@@ -33,8 +33,7 @@ def default_path() -> str:
 def token(path: str, memory: str) -> str:
     """Return the token in a file, which is created if missing."""
     place = os.path.join(os.path.realpath(os.path.dirname(os.path.abspath(path))), os.path.basename(path))
-    inside = os.path.normcase(os.path.join(os.path.realpath(memory), ""))
-    if os.path.normcase(place).startswith(inside):
+    if place.startswith(os.path.join(os.path.realpath(memory), "")):
         raise Refused(
             f"No server was started: the token file {path} is in the memory's folder, which is copied, synced and "
             f"committed, and the token would go along. {_NEXT}"
@@ -78,19 +77,18 @@ def _read_file(path: str, place: str) -> str:
     if os.path.islink(place):
         raise refused("is a symbolic link, whose target may change")
     # Neither follows a link created meanwhile nor waits on a pipe without a writer.
-    handle = os.open(place, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
+    handle = os.open(place, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     with os.fdopen(handle, "rb") as file:
         found = os.fstat(handle)
         if not stat.S_ISREG(found.st_mode):
             raise refused("is not a regular file")
-        if os.name == "posix":
-            if found.st_uid != os.geteuid():
-                raise refused("belongs to another user")
-            if found.st_mode & 0o077:
-                raise refused(
-                    f"can be read by other users (mode {found.st_mode & 0o777:04o})",
-                    f"Delete it, and a new one is created; or, if no one has read it, `chmod 600 {path}`.",
-                )
+        if found.st_uid != os.geteuid():
+            raise refused("belongs to another user")
+        if found.st_mode & 0o077:
+            raise refused(
+                f"can be read by other users (mode {found.st_mode & 0o777:04o})",
+                f"Delete it, and a new one is created; or, if no one has read it, `chmod 600 {path}`.",
+            )
         text = file.read(_LONGEST + 2).decode("ascii", "replace").strip()
     if not text:
         raise refused("is empty", "Delete it, and a new one is created.")

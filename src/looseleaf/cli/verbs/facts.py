@@ -213,7 +213,12 @@ def why(options: CliOptions) -> int:
             return why_in_prompt(memory, options)
         said, made = memory.explain.sources(fact), _journal_of(memory, fact)
         entry, distiller = _entry_of(memory, fact)
-        about = {"fact": fact.to_dict(), "why": reason_of_level(fact), "entry": entry, "distiller": distiller}
+        about: Record = {
+            "fact": fact.to_dict(),
+            "why": reason_of_level(fact),
+            "entry": entry,
+            "distiller": distiller,
+        }
         about |= {"words": [each.to_dict() for each in said], "made_by": [each for each, _ in made]}
         lines = [_heading(fact), *fact_details(fact)]
         lines += (f"{source_line(each)}:\n    {hung(each.text, 4)}" for each in said)

@@ -9,7 +9,7 @@ import sys
 from looseleaf.base.errors import Busy, Refused
 from looseleaf.base.immutable import frozen
 from looseleaf.base.values import INSIDE
-from looseleaf.cli.output import open_memory, plain, print_json
+from looseleaf.cli.output import ask, open_memory, plain, print_json, say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from looseleaf.base.policy import Policy
     from looseleaf.cli.verb_table import CliOptions
-    from looseleaf.integrations.claude_code import Given, HookReply
+    from looseleaf.integrations.claude_code import Given
 
 
 # --- hook ------------------------------------------------------------------------------
@@ -38,7 +38,7 @@ def hook(options: CliOptions) -> int:
         return 0  # a coding agent that runs as a model: no user speaks there
     if options.event == "distill":
         return _distill(options)
-    from looseleaf.integrations.claude_code import HELD_UP, PRE_TOOL, HookReply, given_in
+    from looseleaf.integrations.claude_code import HELD_UP, PRE_TOOL, HookReply, given_in, happened
 
     given: Given | None = None
     told = HookReply()
@@ -46,25 +46,27 @@ def hook(options: CliOptions) -> int:
         data = _read_stdin()
         path = _find_memory(options)
         if path is not None:
+            from looseleaf.memory import Memory
+            from looseleaf.pages.folder import settings
+
             given = given_in(data)
-            told = _run_event(options, path, given)
+            agent = options.agent or "main"
+            policy = hurried(settings(path, agent))
+            with Memory(path, agent=agent, policy=policy, session=given.session) as memory:
+                told = happened(memory, options.event, given)
     except Refused as refused:
         told = HookReply(message=f"looseleaf: {refused}")
         if isinstance(refused, Busy) and options.event == PRE_TOOL:
             told = HookReply(denied=HELD_UP)
-    _print_reply(told, is_plain=given is not None and given.is_plain, is_always=options.json)
+    is_plain = given is not None and given.is_plain
+    answer = told.to_dict(is_plain=is_plain)
+    try:
+        if answer or is_plain or options.json:
+            sys.stdout.write(f"{json.dumps(answer)}\n")
+        sys.stdout.flush()
+    except (OSError, ValueError):  # the caller is gone
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - it is written to until the end
     return 0
-
-
-def _run_event(options: CliOptions, path: str, given: Given) -> HookReply:
-    from looseleaf.integrations.claude_code import happened
-    from looseleaf.memory import Memory
-    from looseleaf.pages.folder import settings
-
-    agent = options.agent or "main"
-    policy = hurried(settings(path, agent))
-    with Memory(path, agent=agent, policy=policy, session=given.session) as memory:
-        return happened(memory, options.event, given)
 
 
 def _distill(options: CliOptions) -> int:
@@ -131,23 +133,11 @@ def _find_memory(options: CliOptions) -> str | None:
     )
 
 
-def _print_reply(told: HookReply, *, is_plain: bool, is_always: bool = False) -> None:
-    answer = told.to_dict(is_plain=is_plain)
-    try:
-        if answer or is_plain or is_always:
-            sys.stdout.write(f"{json.dumps(answer)}\n")
-        sys.stdout.flush()
-    except (OSError, ValueError):  # the caller is gone
-        sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - it is written to until the end
-
-
 # --- settings --------------------------------------------------------------------------
 
 
 def _change_settings(options: CliOptions) -> int:
     """Show the changes, ask, and write them: the agent's settings, and the distiller in ours."""
-    from looseleaf.cli.output import say
-
     if not options.claude and (options.distill_with is None or options.event == "remove"):
         raise Refused(
             "The settings were not changed: say which. --claude: of Claude Code in this project; with --user, your own."
@@ -199,8 +189,7 @@ def _claude_change(options: CliOptions) -> _Settings:
 def _distiller_change(options: CliOptions) -> _Settings:
     """Return the settings with the wanted distiller. Refused without a memory, and for an unknown name."""
     from looseleaf.base.policy import COMMAND_LINES, is_distiller
-    from looseleaf.integrations import claude_settings as own_settings
-    from looseleaf.integrations.claude_settings import read_text
+    from looseleaf.integrations import claude_settings
 
     name = str(options.distill_with)
     if options.event == "remove" or not is_distiller(name) or any(each in name for each in '"\\\n'):
@@ -213,15 +202,14 @@ def _distiller_change(options: CliOptions) -> _Settings:
         raise Refused(
             "The settings were not changed: there is no memory here. Make one with `looseleaf init`."
         )
-    path = own_settings.path_in(memory)
-    old = read_text(path)
-    new = own_settings.with_distiller(path, old or "", name)
+    path = claude_settings.path_in(memory)
+    old = claude_settings.read_text(path)
+    new = claude_settings.with_distiller(path, old or "", name)
     return _Settings(path, old, new if new or old is not None else None, f"says so already ({name} distills)")
 
 
 def _write_change(options: CliOptions, changed: _Settings) -> bool:
     """Ask, and write a settings file; return whether it was written."""
-    from looseleaf.cli.output import ask, say
     from looseleaf.integrations import claude_settings
     from looseleaf.text.diff import unified
 
@@ -250,34 +238,33 @@ def _write_change(options: CliOptions, changed: _Settings) -> bool:
 
 def _privacy_notice(options: CliOptions) -> str:
     """Return who will read the talk, and what that costs."""
+    from shutil import which
+
+    from looseleaf.models.choice import COMMAND_LINES
+    from looseleaf.models.providers import command_line as programs
+
     name = str(options.distill_with)
     if name == "rules":
         return "The rules distill: nothing leaves this machine."
     what = "your prompts, the agent's answers, and the beginnings of tool results"
     after = f"After each answer, what is new ({what}) is sent"
     off = "`looseleaf hook install --distill-with rules` stops that."
-    from looseleaf.models.choice import COMMAND_LINES
-
     provider, _, _ = name.partition("/")
     if provider not in COMMAND_LINES:
         to = "the model of the settings and the environment" if name == "model" else name
         return f"{after} to {to}. {off}"
-    from looseleaf.models.providers import command_line as programs
-
     kind = getattr(programs, COMMAND_LINES[provider])
     said = (
         f"{after} to {kind.sends_to} through `{kind.program}` on this machine, with the login that {kind.title} has; "
         f"it counts as use of that subscription or key. {off}"
     )
-    from shutil import which
-
     if which(kind.program) is None:
         said += f"\n`{kind.program}` is not on PATH yet: until it is, the rules distill. {kind.to_install}"
     return said
 
 
 def _print_hints(options: CliOptions) -> None:
-    from looseleaf.cli.output import say
+    from looseleaf.base.errors import is_there, to_get
 
     try:
         has_memory = _find_memory(options) is not None
@@ -285,11 +272,8 @@ def _print_hints(options: CliOptions) -> None:
         has_memory = False
     if not has_memory:
         say("There is no memory here yet, so the hooks do nothing. `looseleaf init` makes one.")
-    from looseleaf.base.errors import is_there, to_get
-
-    say(
-        f"The model itself reads and writes it through: claude mcp add looseleaf -- {command_line(options)} mcp"
-    )
+    command = f"claude mcp add looseleaf -- {command_line(options)} mcp"
+    say(f"The model itself reads and writes it through: {command}")
     if not is_there("mcp"):
         say(f"That needs the package mcp, which is not installed: {to_get('mcp')}.")
 
@@ -339,7 +323,7 @@ def mcp(options: CliOptions) -> int:
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="looseleaf: %(message)s")
 
     from looseleaf.memory.thread import MemoryThread
-    from looseleaf.serve.mcp import server
+    from looseleaf.serve.mcp import server  # before the others: it says so where the extra is missing
 
     if options.http:
         return _serve_http(options)

@@ -145,8 +145,10 @@ _USAGE = {
 
 
 def _set_field(memory: Memory, field: str, value: str) -> Receipt:
-    if field in _FIELDS:
-        return memory.state.update(**{field: value}, author=PERSON)
+    if field == "goal":
+        return memory.state.update(goal=value, author=PERSON)
+    if field == "now":
+        return memory.state.update(now=value, author=PERSON)
     if field.startswith(_CONVENTION):
         return memory.state.update(conventions={field.removeprefix(_CONVENTION): value}, author=PERSON)
     raise Refused(
