@@ -807,7 +807,7 @@ def test_the_schema_of_a_function_is_read_off_its_signature() -> None:
         """
 
     made = offer(find)
-    assert (made.name, made.spec.description) == ("find", "Find things.")
+    assert (made.spec.name, made.spec.description) == ("find", "Find things.")
     assert made.spec.parameters == {
         "type": "object",
         "properties": {

@@ -154,7 +154,16 @@ class Ingest:
             given = media if any(media.values()) else None
             self.turn = memory.record(user=event.text, media=given).turn_id
         elif isinstance(event, AnswerEvent):
-            self._record_answer(event.reply)
+            reply = event.reply
+            # Calls alone are recorded by themselves, unless the provider wants a part of the answer back.
+            if reply.text or reply.reasoning or reply.opaque:
+                memory.record(
+                    assistant=reply.text,
+                    reasoning=reply.reasoning or None,
+                    opaque=reply.opaque,
+                    interrupted=reply.stop == "cut",
+                    turn_id=self.turn,
+                )
         elif isinstance(event, ToolCalled):
             call = event.call
             memory.record(
@@ -165,26 +174,14 @@ class Ingest:
                 opaque=call.opaque,
             )
         elif isinstance(event, ToolReturned):
-            tags = (RECALLED,) if event.is_own else ()
             memory.record(
                 tool_result=event.result,
                 tool_call_id=event.call.id,
                 tool_name=event.call.name,
                 tool_error=event.error,
-                tags=tags,
+                tags=(RECALLED,) if event.is_own else (),
             )
         return None
-
-    def _record_answer(self, reply: Reply) -> None:
-        """Record an answer. One of calls alone is recorded by its calls, unless the provider wants a part back."""
-        if reply.text or reply.reasoning or reply.opaque:
-            self._memory.record(
-                assistant=reply.text,
-                reasoning=reply.reasoning or None,
-                opaque=reply.opaque,
-                interrupted=reply.stop == "cut",
-                turn_id=self.turn,
-            )
 
 
 class Processors:

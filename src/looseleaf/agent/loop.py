@@ -28,7 +28,7 @@ from looseleaf.agent.request import (
     check_media,
 )
 from looseleaf.agent.tool_runner import OfferedTools, Running, offer, tools_of, writable
-from looseleaf.base.errors import Cancelled, ModelFailed, PromptTooLong, Refused
+from looseleaf.base.errors import Cancelled, Invalid, ModelFailed, PromptTooLong, Refused
 from looseleaf.base.ids import new_id
 from looseleaf.base.messages import ToolCallSpec
 from looseleaf.base.replies import Called, Reply, Retrying, TextDelta, Thought, Usage
@@ -130,7 +130,7 @@ class Agent:
         are paths, web addresses or `data:` addresses."""
         given: object = text
         if not isinstance(given, str) or not (given.strip() or images or audio or video):
-            raise Refused("Nothing was asked: the message is empty. Give the request itself, as text.")
+            raise Invalid("Nothing was asked: the message is empty. Give the request itself, as text.")
         media = [
             check_media(each, name) for each, name in ((images, "images"), (audio, "audio"), (video, "video"))
         ]
@@ -265,8 +265,6 @@ class Agent:
         answered = self._recorder.record_answer(_fix_calls(reply))
         yield answered
         return answered.reply
-
-    # --- tools -------------------------------------------------------------------------
 
     def _run_calls(self, calls: Sequence[ToolCallSpec], why_not: str | None) -> Iterator[Event]:
         """Run calls side by side; or, given a reason, none of them. All are recorded before the first one runs, and

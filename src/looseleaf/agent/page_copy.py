@@ -7,7 +7,7 @@ decides on each proposal.
 
 from __future__ import annotations
 
-from looseleaf.base.errors import Refused, Stale
+from looseleaf.base.errors import Invalid, Refused, Stale
 from looseleaf.base.hashing import sha256
 from looseleaf.base.immutable import frozen
 from looseleaf.base.messages import Proposal
@@ -60,13 +60,8 @@ class Overlay:
         self._now: dict[str, str] = {}
 
     def changes(self) -> list[Changed]:
-        return [
-            Changed(path, self._before[path], text)
-            for path, text in self._now.items()
-            if text != self._before[path]
-        ]
-
-    # --- the tools ---------------------------------------------------------------------
+        every = (Changed(path, self._before[path], text) for path, text in self._now.items())
+        return [each for each in every if each.before != each.after]
 
     def read(self, path: str, from_line: int = 1) -> dict[str, Any]:
         """Return a page from a line on. Refuse one that a model may not read or that does not exist."""
@@ -85,7 +80,7 @@ class Overlay:
     def write(self, path: str, content: str, base: str | None = ANY) -> dict[str, Any]:
         path = self._check_writable(path, base)
         if not content.strip():
-            raise Refused(f"{path} was not changed: the content is empty. memory_patch takes lines away.")
+            raise Invalid(f"{path} was not changed: the content is empty. memory_patch takes lines away.")
         return self._set_text(path, without_summary(path, content)[0])
 
     def patch(self, path: str, patches: Sequence[dict[str, str]], base: str | None = ANY) -> dict[str, Any]:
@@ -100,7 +95,7 @@ class Overlay:
         """Append an entry. `summary` is ignored: the program keeps a page's summary line."""
         path = self._check_writable(path, ANY)
         if not entry.strip():
-            raise Refused(f"{path} was not changed: the entry is empty. Give a block of Markdown.")
+            raise Invalid(f"{path} was not changed: the entry is empty. Give a block of Markdown.")
         if drawer(path) == "episodes" and (told := self.episodes()):
             raise Refused(
                 f"{path} was not changed: “{told[-1].title}” is told already, and one task is one episode. "
@@ -139,8 +134,6 @@ class Overlay:
         refuse_long(self._memory, path, text, before=self._now[path])
         self._now[path] = text
         return {"success": True, "path": path, "sha256": self._sha256(path)}
-
-    # --- claims ------------------------------------------------------------------------
 
     def episodes(self) -> list[Episode]:
         """Return the new episodes."""
@@ -185,12 +178,8 @@ def _proposals_of(change: Changed) -> list[Proposal]:
             continue
         replaced = gone.get(slot("", fact.relation), [])
         was = replaced.pop(0).object if replaced else None
-        topic = topic_of(change.path)
-        made.append(
-            Proposal(
-                fact.relation, fact.object, fact.object, topic, fact.kind, correction=was is not None, was=was
-            )
-        )
+        own = (fact.relation, fact.object, fact.object, topic_of(change.path), fact.kind)
+        made.append(Proposal(*own, correction=was is not None, was=was))
     return made
 
 
@@ -212,9 +201,6 @@ class _Quotes:
                 sentences = (piece.text for piece in pieces(own) if piece.kind == "sentence")
                 saying = (each for each in sentences if claim.is_said_in(each, trace.ts))
                 quote = next(saying, "") or own.strip()[:_LONGEST]
-                return _replace_fields(proposal, quote=quote, source=trace.id)
+                members = {name: getattr(proposal, name) for name in Proposal.__match_args__}
+                return Proposal(**members | {"quote": quote, "source": trace.id})
         return proposal
-
-
-def _replace_fields(proposal: Proposal, **changed: Any) -> Proposal:
-    return Proposal(**{name: getattr(proposal, name) for name in Proposal.__match_args__} | changed)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 
-from looseleaf.base.errors import BudgetTooSmall, Refused
+from looseleaf.base.errors import BudgetTooSmall, Invalid, NotFound
 from looseleaf.base.immutable import frozen
 from looseleaf.base.messages import Message
 from looseleaf.log.trace_messages import MESSAGE_TOKENS
@@ -36,22 +36,23 @@ _OPTIONS = ("temperature", "max_tokens", "schema", "effort", "seconds", "extra",
 def check_arguments(memory: Any, model: Any, tools: Any, processors: Any, options: dict[str, Any]) -> None:
     """Refuse arguments that a program may have mixed up."""
     if not hasattr(memory, "prompt"):
-        raise Refused(f"No agent was made: {memory!r} is not a memory. Give it Memory(folder).")
+        raise Invalid(f"No agent was made: {memory!r} is not a memory. Give it Memory(folder).")
     if not callable(getattr(model, "stream", None)) or not isinstance(getattr(model, "name", None), str):
-        raise Refused(
+        raise Invalid(
             f"No agent was made: {model!r} is not a model. Give it one of looseleaf.models, such as "
             "Anthropic(name), or any object with a name and stream(messages, tools, **options)."
         )
-    if callable(tools) or isinstance(tools, str):
-        raise Refused("No agent was made: tools must be a list. Put the one you have into brackets.")
+    for name, given in (("tools", tools), ("processors", processors)):
+        if callable(given) or isinstance(given, str) or not hasattr(given, "__iter__"):
+            raise Invalid(f"No agent was made: {name} must be a list. Put the one you have into brackets.")
     for each in processors:
         if not isinstance(getattr(each, "order", None), int) or not callable(getattr(each, "process", None)):
-            raise Refused(
+            raise Invalid(
                 f"No agent was made: {each!r} is not a processor. A processor has an order, and process(event)."
             )
     unknown = sorted(options.keys() - set(_OPTIONS))
     if unknown:
-        raise Refused(
+        raise Invalid(
             f"No agent was made: there is no option {unknown[0]!r}. Besides its own arguments, an agent takes those of "
             f"a model's calls: {', '.join(_OPTIONS)}."
         )
@@ -59,10 +60,10 @@ def check_arguments(memory: Any, model: Any, tools: Any, processors: Any, option
 
 def check_limits(steps: object, tool_seconds: object) -> None:
     if steps is not None and (type(steps) is not int or steps < 1):
-        raise Refused(f"No agent was made: steps must be a whole number of at least 1, not {steps!r}.")
+        raise Invalid(f"No agent was made: steps must be a whole number of at least 1, not {steps!r}.")
     is_number = isinstance(tool_seconds, int | float) and 0 < tool_seconds <= _LONGEST_WAIT
     if tool_seconds is not None and not is_number:
-        raise Refused(
+        raise Invalid(
             f"No agent was made: tool_seconds must be above 0 and at most {_LONGEST_WAIT:,}, not {tool_seconds!r}."
         )
 
@@ -73,40 +74,40 @@ MOST_BYTES = 20 * 1024 * 1024
 """Of all files in one request: more than most providers take. The last ones count first."""
 
 _BEGINNINGS = (
-    (b"\x89PNG\r\n\x1a\n", "image/png"),
-    (b"\xff\xd8\xff", "image/jpeg"),
-    (b"GIF87a", "image/gif"),
-    (b"GIF89a", "image/gif"),
-    (b"ID3\x03", "audio/mpeg"),
-    (b"ID3\x04", "audio/mpeg"),
-    (b"\xff\xfb", "audio/mpeg"),
-    (b"fLaC\x00", "audio/flac"),
-    (b"OggS\x00", "audio/ogg"),
+    ((b"\x89PNG\r\n\x1a\n",), "image/png"),
+    ((b"\xff\xd8\xff",), "image/jpeg"),
+    ((b"GIF87a", b"GIF89a"), "image/gif"),
+    ((b"ID3\x03", b"ID3\x04", b"\xff\xfb"), "audio/mpeg"),
+    ((b"fLaC\x00",), "audio/flac"),
+    ((b"OggS\x00",), "audio/ogg"),
 )
 
 
 def check_media(given: Sequence[str] | str | None, kind: str) -> tuple[str, ...]:
     """Return addresses as they are recorded. A path is checked now, so that the user learns of a missing file."""
-    addresses = (given,) if isinstance(given, str) else tuple(given or ())
-    return tuple(_check_address(each, kind) for each in addresses)
-
-
-def _check_address(address: object, kind: str) -> str:
-    if not isinstance(address, str):
-        raise Refused(
-            f"Nothing was asked: {kind} must be paths, web addresses or data: addresses, as text, not "
-            f"{type(address).__name__}. Write the bytes to a file, and give its path."
-        )
-    if "://" in address or address.startswith("data:"):
-        return address
-    path = os.path.abspath(os.path.expanduser(address))
-    if not os.path.isfile(path):
-        raise Refused(f"Nothing was asked: there is no file {path}. Give the path of one, or an address.")
-    return path
+    found: list[str] = []
+    is_one = isinstance(given, str | bytes) or not hasattr(given or (), "__iter__")
+    addresses: Any = (given,) if is_one else given or ()
+    for address in addresses:
+        if not isinstance(address, str):
+            raise Invalid(
+                f"Nothing was asked: {kind} must be paths, web addresses or data: addresses, as text, not "
+                f"{type(address).__name__}. Write the bytes to a file, and give its path."
+            )
+        if "://" not in address and not address.startswith("data:"):
+            address = os.path.abspath(os.path.expanduser(address))
+            if not os.path.isfile(address):
+                raise NotFound(
+                    f"Nothing was asked: there is no file {address}. Give the path of one, or an address."
+                )
+        found.append(address)
+    return tuple(found)
 
 
 def attach_files(messages: Sequence[Message], given: Collection[str]) -> list[Message]:
     """Return the messages with the files' bytes in place of the given paths."""
+    import base64
+
     left = MOST_BYTES
     found: list[Message] = []
     for message in reversed(messages):
@@ -114,10 +115,13 @@ def attach_files(messages: Sequence[Message], given: Collection[str]) -> list[Me
             members = {name: getattr(message, name) for name in Message.__match_args__}
             for name in ("image_urls", "audio_urls"):
                 addresses = []
-                for each in members[name]:
-                    held = _read_media(each, left) if each in given else None
-                    left -= len(held[1]) if held is not None else 0
-                    addresses.append(_data_address(each, held))
+                for address in members[name]:
+                    held = _read_media(address, left) if address in given else None
+                    if held is not None:
+                        kind, data = held
+                        left -= len(data)
+                        address = f"data:{kind};base64,{base64.b64encode(data).decode()}"
+                    addresses.append(address)
                 members[name] = tuple(addresses)
             message = Message(**members)
         found.append(message)
@@ -133,26 +137,12 @@ def _read_media(path: str, most: int) -> tuple[str, bytes] | None:
             held = file.read(most)
     except OSError:
         return None
-    kind = _media_type(held)
+    if held[:4] == b"RIFF":
+        kind = {b"WEBP": "image/webp", b"WAVE": "audio/wav"}.get(held[8:12])
+    else:
+        kind = next((kind for begins, kind in _BEGINNINGS if held.startswith(begins)), None)
     return (kind, held) if kind is not None else None
 
-
-def _data_address(path: str, held: tuple[str, bytes] | None) -> str:
-    """Return a `data:` address, or the path as it is."""
-    if held is None:
-        return path
-    import base64
-
-    return f"data:{held[0]};base64,{base64.b64encode(held[1]).decode()}"
-
-
-def _media_type(held: bytes) -> str | None:
-    if held[:4] == b"RIFF":
-        return {b"WEBP": "image/webp", b"WAVE": "audio/wav"}.get(held[8:12])
-    return next((kind for begins, kind in _BEGINNINGS if held.startswith(begins)), None)
-
-
-# --- requests ------------------------------------------------------------------------------
 
 CONTINUE = "All tools finished. Continue."
 """Sent when all tools of an answer are done (seed 004, phase C)."""
@@ -183,7 +173,7 @@ class Requests:
         self._form = str(getattr(model, "calls", "native"))
         self._tools = tools
         self._goes_on = goes_on
-        self._fixed: int | None = None
+        self._tool_tokens: int | None = None
 
     def prepare(self, most: int | None = None) -> Request:
         """Return the next request, within the model's budget, with at most `most` tokens of prompt."""
@@ -191,35 +181,27 @@ class Requests:
         before = memory.window.last_loss
         if memory.window.compaction_requested:
             memory.window.compact(model=self._model)
-        room = memory.window.budget(self._model).input - self._tool_tokens()
+        if self._tool_tokens is None:  # counted once: they do not change
+            texts = list(self._describe_tools())
+            counted = memory.window.count(texts, model=self._model) if texts else []
+            self._tool_tokens = self._in_model_tokens(sum(counted) + TOOL_TOKENS * len(texts))
+        room = memory.window.budget(self._model).input - self._tool_tokens
         room = room if most is None else min(room, most)
+        each = 0  # tokens of one message after tools, as counted here
+        if self._goes_on is not None:
+            each = memory.window.count([self._goes_on], model=self._model)[0] + MESSAGE_TOKENS
         said = 0
         for _ in range(_TRIES):
             if room - said < 1:
                 raise BudgetTooSmall(max(room, 0), said + 1, "the tools and the prompt")
             prompt = memory.prompt(budget=room - said, model=self._model)
             messages = tuple(insert_continue(prompt.messages, self._goes_on))
-            needed = self._in_model_tokens((len(messages) - len(prompt.messages)) * self._each)
+            needed = self._in_model_tokens((len(messages) - len(prompt.messages)) * each)
             if prompt.manifest.total_tokens + needed <= room:
                 break
             said = needed
         loss = memory.window.last_loss
         return Request(messages, prompt.manifest, loss if loss is not before else None)
-
-    @property
-    def _each(self) -> int:
-        """Tokens of one message after tools, as counted here."""
-        if self._goes_on is None:
-            return 0
-        return self._memory.window.count([self._goes_on], model=self._model)[0] + MESSAGE_TOKENS
-
-    def _tool_tokens(self) -> int:
-        """Return the tokens of the tools, counted once: they do not change."""
-        if self._fixed is None:
-            texts = list(self._describe_tools())
-            counted = self._memory.window.count(texts, model=self._model) if texts else []
-            self._fixed = self._in_model_tokens(sum(counted) + TOOL_TOKENS * len(texts))
-        return self._fixed
 
     def _describe_tools(self) -> Iterator[str]:
         """Yield the texts that describe the tools to the model."""

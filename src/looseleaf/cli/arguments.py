@@ -23,37 +23,15 @@ if TYPE_CHECKING:
 
 _UNKNOWN = re.compile(r"argument VERB: invalid choice: (.+?) \(choose from ", re.DOTALL)
 
-MEANT = {
-    "add": "remember",
-    "ask": "recall",
-    "backup": "export",
-    "config": "doctor",
-    "delete": "forget",
-    "dump": "export",
-    "find": "recall",
-    "get": "recall",
-    "grep": "recall",
-    "help": "--help",
-    "install": "hook",
-    "list": "facts",
-    "load": "import",
-    "ls": "index",
-    "note": "remember",
-    "purge": "forget",
-    "query": "recall",
-    "remove": "forget",
-    "revert": "undo",
-    "rm": "forget",
-    "save": "remember",
-    "search": "recall",
-    "serve": "mcp",
-    "start": "init",
-    "stats": "analyze",
-    "status": "",
-    "tell": "remember",
-    "verify": "check",
-    "version": "--version",
-}
+MEANT = dict(
+    each.split("=")
+    for each in (
+        "add=remember ask=recall backup=export config=doctor delete=forget dump=export find=recall "
+        "get=recall grep=recall help=--help install=hook list=facts load=import ls=index note=remember "
+        "purge=forget query=recall remove=forget revert=undo rm=forget save=remember search=recall "
+        "serve=mcp start=init stats=analyze status= tell=remember verify=check version=--version"
+    ).split()
+)
 """Names that other programs have for our verbs."""
 
 

@@ -7,7 +7,7 @@ import sys
 from contextlib import closing
 
 from looseleaf.agent.events import AnswerEvent, Done, FailedEvent, Interrupted, Prompted, UserMessage
-from looseleaf.base.errors import Refused
+from looseleaf.base.errors import Invalid, Refused
 from looseleaf.cli.chat_commands import Sitting, run_command
 from looseleaf.cli.chat_faces import Pipe
 from looseleaf.cli.output import INTERRUPTED, PROBLEMS, clipped, open_memory
@@ -36,7 +36,7 @@ _COMMAND = re.compile(r"/\s*(?:([A-Za-z]+)(?:\s+(.*))?)?", re.DOTALL)
 
 def chat(options: CliOptions, run_verb: RunVerb) -> int:
     if options.json:
-        raise Refused("Nothing was asked: a chat is not one document. Leave out --json.")
+        raise Invalid("Nothing was asked: a chat is not one document. Leave out --json.")
     from looseleaf.models import choose
 
     with open_memory(options) as memory:

@@ -9,7 +9,7 @@ import io
 import re
 from contextlib import redirect_stderr, redirect_stdout
 
-from looseleaf.base.errors import Refused
+from looseleaf.base.errors import Invalid, NotFound, Refused
 from looseleaf.base.immutable import frozen
 from looseleaf.cli.output import clipped, say
 from looseleaf.log.journal import PERSON
@@ -97,9 +97,6 @@ def _help() -> Iterator[str]:
     yield "A line that ends with \\ goes on on the next; what is pasted is one message."
 
 
-# --- verbs -----------------------------------------------------------------------------
-
-
 def _run_verb(chat: Sitting, name: str, *arguments: str) -> None:
     """Run a verb of the command line in this process; commands that it names become those of the chat."""
     memory = chat.memory
@@ -108,7 +105,7 @@ def _run_verb(chat: Sitting, name: str, *arguments: str) -> None:
         try:
             chat.run_verb(["--memory", memory.path, "--agent", memory.agent, name, *arguments])
         except SystemExit:
-            raise Refused(
+            raise Invalid(
                 f"Nothing was done: /{name} does not take that. /help lists what it takes."
             ) from None
     if said := _read_back(out):
@@ -186,8 +183,8 @@ def state_arguments(given: str) -> list[str]:
         case _ if act.startswith("conventions.") and rest:
             return ["--", "set", act, _unquoted(rest)]
     if act in _FORMS:
-        raise Refused(f"Nothing was changed: write {_FORMS[act]}.")
-    raise Refused(
+        raise Invalid(f"Nothing was changed: write {_FORMS[act]}.")
+    raise NotFound(
         f"Nothing was changed: there is no /state {clipped(act)}. After /state comes one of {', '.join(_FORMS)}; as "
         "in: /state goal TEXT"
     )
@@ -216,7 +213,7 @@ def _show_costs(memory: Memory, given: str) -> None:
     days = asked["days"]
     is_number = days.isascii() and days.isdecimal() and len(days) < 10 and int(days) > 0
     if asked["by"] not in WHATS or not is_number or asked.get("agent", "main")[:1] in ("", "-"):
-        raise Refused(
+        raise Invalid(
             "Nothing was shown: write /cost, /cost by model (or day, purpose, agent), or /cost days 30."
         )
     show_costs(memory, parse(["cost", *(f"--{name}={value}" for name, value in asked.items())]))
@@ -224,7 +221,7 @@ def _show_costs(memory: Memory, given: str) -> None:
 
 def _compact(chat: Sitting, given: str) -> None:
     if given not in ("", "--dry-run"):
-        raise Refused(
+        raise Invalid(
             "Nothing was compacted: write /compact, or /compact --dry-run to see what would be lost."
         )
     if not given and (sizes := _sizes_without_gain(chat.memory, chat.model)):
@@ -249,9 +246,6 @@ def _sizes_without_gain(memory: Memory, model: str) -> tuple[int, int] | None:
     if loss is None or loss.tokens_after < loss.tokens_before:
         return None
     return loss.tokens_before, loss.tokens_after
-
-
-# --- forgetting ------------------------------------------------------------------------
 
 
 def _forget(chat: Sitting, given: str) -> None:

@@ -256,8 +256,6 @@ class Terminal:
         self._moved = 0.0
         self._readline = _set_up_readline()
 
-    # --- reading -----------------------------------------------------------------------
-
     def read(self) -> str | None:
         """Read a question; None at Ctrl-D, and at Ctrl-C on an empty line. Elsewhere Ctrl-C clears the line."""
         while True:
@@ -284,8 +282,6 @@ class Terminal:
             return ""
         finally:
             self._readline.set_auto_history(True)
-
-    # --- showing -----------------------------------------------------------------------
 
     def hear(self, event: Event) -> None:
         line = event_line(event, has_text=self._has_text)

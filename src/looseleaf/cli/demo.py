@@ -104,9 +104,6 @@ def _hash_files(home: str) -> dict[str, str]:
     return found
 
 
-# --- drawing -----------------------------------------------------------------------------
-
-
 def tree(home: str) -> str:
     """Draw the folder; of folders that are not for reading, only the number of files."""
     names = sorted(
@@ -421,9 +418,6 @@ def _record(memory: Memory, line: Line, call_id: str, ts: float) -> None:
             text = call(memory, name, dict(args)).text if result is None else result
             with at(ts + 1, f"{call_id} answered"):
                 memory.record(tool_result=text, tool_call_id=call_id, ts=ts + 1)
-
-
-# --- the scenes ------------------------------------------------------------------------
 
 
 TASK = "Read gzip files too"

@@ -42,9 +42,6 @@ def finding_of_refusal(name: str, verdict: Verdict, error: Refused, asked: str) 
     return Finding(name, verdict, says, f"{then}.")
 
 
-# --- hooks -----------------------------------------------------------------------------
-
-
 def hooks() -> Finding:
     """Check whether Claude Code runs this program, and would find it."""
     from looseleaf.integrations import claude_settings
@@ -101,9 +98,6 @@ def _program_of(command: str) -> str:
     return next(started, command)
 
 
-# --- extras ----------------------------------------------------------------------------
-
-
 def extras() -> Finding:
     has = {extra: _versions(names) for extra, names in EXTRAS.items()}
     there = ", ".join(f"{extra} ({found})" for extra, found in has.items() if found)
@@ -121,9 +115,6 @@ def _versions(names: tuple[str, ...]) -> str:
     except PackageNotFoundError:
         return ""
     return found[0]
-
-
-# --- models ----------------------------------------------------------------------------
 
 
 def keys(environ: Mapping[str, str] | None = None) -> Finding:

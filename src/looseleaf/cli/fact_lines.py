@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 
-from looseleaf.base.errors import Refused
+from looseleaf.base.errors import Invalid, NotFound
 from looseleaf.base.paths import REVIEW
 from looseleaf.cli.output import ask_which, clipped, plain, when
 
@@ -126,7 +126,7 @@ def choose_fact(
     if not found and is_exact(words):
         return memory.fact(words)
     if not found:
-        raise Refused(
+        raise NotFound(
             f"Nothing was {done}: no fact fits {clipped(words)!r}. `looseleaf facts` lists them; name one by its id, "
             "`page.md:line`, its relation, or words of it."
         )
@@ -152,7 +152,7 @@ def _choose(found: Sequence[Fact], options: CliOptions, words: str, done: str) -
         if chosen is not None:
             return found[chosen - 1]
     listed = f": {'; '.join(lines)}" if options.json else ""
-    raise Refused(
+    raise Invalid(
         f"Nothing was {done}: {len(found):,} facts fit {clipped(words)!r}{listed}. Give the id of one, or more of its "
         "words."
     )

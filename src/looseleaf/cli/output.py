@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from looseleaf.memory import Memory
 
 
-# --- progress --------------------------------------------------------------------------
-
 PATIENCE = 1.0
 """Seconds before progress is shown."""
 
@@ -136,9 +134,6 @@ _STEERING = (
 _LINE_END = "\r(?=\n)"
 
 
-# --- opening ---------------------------------------------------------------------------
-
-
 def open_memory(options: CliOptions, session: str | None = None) -> Memory:
     """Open a memory that exists; only `init` makes one."""
     from looseleaf.memory import Memory
@@ -174,8 +169,6 @@ def at_least_one(limit: int, default: int) -> None:
         )
 
 
-# --- reading ---------------------------------------------------------------------------
-
 STDIN = "-"
 
 
@@ -201,9 +194,6 @@ def decode(data: bytes, what: str, done: str = "recorded") -> str:
         raise Invalid(
             f"Nothing was {done}: {what} is not UTF-8 text (at byte {error.start + 1}). Convert it first."
         ) from error
-
-
-# --- printing --------------------------------------------------------------------------
 
 
 def no_page(memory: Memory, path: str, then: str | None = None) -> NotFound:
@@ -310,9 +300,6 @@ def _escape_of(character: str) -> str:
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
-# --- asking ----------------------------------------------------------------------------
-
-
 def ask(question: str, *, nobody: str, no: str) -> None:
     """Return if the answer is yes; else refuse. `nobody`: the sentence where there is no terminal to ask at; `no`: for
     any other answer."""
@@ -334,8 +321,6 @@ def ask_which(most: int) -> int | None:
     is_number = answer.isascii() and answer.isdecimal() and len(answer) < 10
     return int(answer) if is_number and 1 <= int(answer) <= most else None
 
-
-# --- columns ---------------------------------------------------------------------------
 
 WIDTH = 100
 """Columns where the width of the terminal is unknown."""

@@ -9,7 +9,7 @@ for every changed page.
 
 from __future__ import annotations
 
-from looseleaf.base.errors import Refused, Stale
+from looseleaf.base.errors import Invalid, NotFound, Refused, Stale
 from looseleaf.base.immutable import frozen
 from looseleaf.integrations.anthropic_paths import DRAWERS, ROOT, ToolPaths, parts_of, quote
 from looseleaf.text.diff import line_at, places, split_lines
@@ -93,31 +93,28 @@ def _parse_input(input: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     """Return the command and its checked arguments. A null counts as missing."""
     command = input.get("command") if hasattr(input, "get") else None
     if not isinstance(command, str) or command not in _FIELDS:
-        raise Refused(
+        raise NotFound(
             f"Nothing was done: there is no command {command!r:.80}. Use one of {', '.join(_FIELDS)}."
         )
     given = {name: value for name, value in input.items() if value is not None}
     for name, kind in _FIELDS[command].items():
         if name not in given:
-            raise Refused(f"Nothing was done: {command} needs `{name}`. Add it, and try again.")
+            raise Invalid(f"Nothing was done: {command} needs `{name}`. Add it, and try again.")
         wanted = str if kind is _TEXT else int
         if type(given[name]) is not wanted:
             what = "text" if wanted is str else "a whole number"
-            raise Refused(
+            raise Invalid(
                 f"Nothing was done: `{name}` of {command} must be {what}. Correct it, and try again."
             )
     lines = given.get("view_range")
     if command == "view" and lines is not None:
         is_range = isinstance(lines, (list, tuple)) and len(lines) == 2 and all(type(n) is int for n in lines)
         if not is_range or lines[1] < -1:
-            raise Refused(
+            raise Invalid(
                 "Nothing was shown: `view_range` must be two line numbers, the first from 1 and the last, or -1 for "
                 "the end. Correct it, and try again."
             )
     return command, given
-
-
-# --- reading ---------------------------------------------------------------------------
 
 
 def _view(memory: Memory, given: Mapping[str, Any]) -> _Result:
@@ -171,9 +168,6 @@ def _number_lines(lines: Iterable[str], first: int) -> str:
     return "\n".join(f"{number:>{_WIDTH}}\t{line}" for number, line in enumerate(lines, first))
 
 
-# --- writing ---------------------------------------------------------------------------
-
-
 def _create(memory: Memory, given: Mapping[str, Any]) -> _Result:
     path = given["path"]
     names, parts = _read_names(memory), parts_of(path)
@@ -206,12 +200,12 @@ def _str_replace(memory: Memory, given: Mapping[str, Any]) -> _Result:
         _refuse_gone(path, seen, text)
         found = places(text, old, _PLACES)
         if not found:
-            raise Refused(
+            raise NotFound(
                 f"No replacement was performed, old_str `{quote(old)}` did not appear verbatim in {quote(path)}."
             )
         if len(found) > 1:
             lines = ", ".join(str(line_at(text, at)) for at in found)
-            raise Refused(
+            raise Invalid(
                 f"No replacement was performed. Multiple occurrences of old_str `{quote(old)}` in lines: {lines}. "
                 "Please ensure it is unique"
             )
@@ -237,7 +231,7 @@ def _insert(memory: Memory, given: Mapping[str, Any]) -> _Result:
         _refuse_gone(path, seen, text)
         lines = split_lines(text if text.endswith("\n") or not text else f"{text}\n")
         if not 0 <= at <= len(lines):
-            raise Refused(
+            raise Invalid(
                 f"Invalid `insert_line` parameter: {at}. It should be within the range [0, {len(lines)}]."
             )
         return "".join((*lines[:at], added, *lines[at:]))
@@ -251,7 +245,7 @@ def _delete(memory: Memory, given: Mapping[str, Any]) -> _Result:
     names, parts = _read_names(memory), parts_of(path)
     if not parts:
         raise Refused(f"Cannot delete the {ROOT} directory itself")
-    absent = Refused(f"The path {quote(path)} does not exist")
+    absent = NotFound(f"The path {quote(path)} does not exist")
     if not _is_folder(names, parts):
         page = names.page(parts)
         receipt = _propose(memory, page, path, None, reason="memory tool: delete")
@@ -283,13 +277,13 @@ def _rename(memory: Memory, given: Mapping[str, Any]) -> _Result:
     if is_folder:
         _refuse_drawer(source, "renamed")
         if target[: len(source)] == source:
-            raise Refused(f"{quote(old)} was not renamed: {quote(new)} is inside it. Give a name beside it.")
+            raise Invalid(f"{quote(old)} was not renamed: {quote(new)} is inside it. Give a name beside it.")
         below = sorted(names.below(source).items())
         moves = [(page, names.page((*target, *name.split("/")))) for name, page in below]
     else:
         page = names.page(source)
         if not memory.pages.read(page).exists:
-            raise Refused(f"The path {quote(old)} does not exist")
+            raise NotFound(f"The path {quote(old)} does not exist")
         moves = [(page, names.page(target))]
     _refuse_below_a_file(names, target)
     from looseleaf.integrations.anthropic_paths import (
@@ -310,9 +304,6 @@ _COMMANDS: dict[str, Callable[[Memory, Mapping[str, Any]], _Result]] = {
 }
 
 
-# --- shared ----------------------------------------------------------------------------
-
-
 def _read_names(memory: Memory) -> ToolPaths:
     return ToolPaths(memory.pages.list())
 
@@ -325,7 +316,7 @@ def _is_folder(names: ToolPaths, parts: Parts) -> bool:
 def _read_page(memory: Memory, names: ToolPaths, parts: Parts, path: str) -> tuple[str, str]:
     page = memory.pages.read(names.page(parts))
     if not page.exists:
-        raise Refused(f"The path {quote(path)} does not exist. Please provide a valid path.")
+        raise NotFound(f"The path {quote(path)} does not exist. Please provide a valid path.")
     return page.path, page.text
 
 
@@ -333,7 +324,7 @@ def _read_file(memory: Memory, path: str) -> tuple[str, str]:
     """Return the page to be changed, and its text."""
     names, parts = _read_names(memory), parts_of(path)
     if _is_folder(names, parts):
-        raise Refused(f"The path {quote(path)} is not a file.")
+        raise Invalid(f"The path {quote(path)} is not a file.")
     return _read_page(memory, names, parts, path)
 
 
@@ -373,7 +364,7 @@ def _limit_length(memory: Memory, path: str, change: Callable[[str], str]) -> Ca
 def _refuse_gone(path: str, seen: str, text: str) -> None:
     """Refuse to change a deleted page: it looks empty, and the change would be all of it."""
     if seen and not text:
-        raise Refused(f"The file {path} no longer exists (may have been deleted or renamed concurrently).")
+        raise NotFound(f"The file {path} no longer exists (may have been deleted or renamed concurrently).")
 
 
 def _refuse_below_a_file(names: ToolPaths, parts: Parts) -> None:

@@ -39,17 +39,14 @@ class _Commands:
         self._one = Lock()
 
     def __call__(self, input: object) -> str:
-        asked: Mapping[str, Any] = input if isinstance(input, dict) else _fields_of(input)
+        asked: Mapping[str, Any] = input if isinstance(input, dict) else {}
+        if hasattr(input, "to_dict"):  # a command of the SDK
+            asked = input.to_dict(mode="json")
         with self._one:
             answer = run(self._memory, asked)
         if answer.is_error:
             raise ToolError(answer.text)
         return answer.text
-
-
-def _fields_of(command: Any) -> dict[str, Any]:
-    """Return the fields of the SDK's command, or none for anything else."""
-    return dict(command.to_dict(mode="json")) if hasattr(command, "to_dict") else {}
 
 
 class LooseleafMemoryTool(BetaAbstractMemoryTool):  # type: ignore[misc]
@@ -62,23 +59,10 @@ class LooseleafMemoryTool(BetaAbstractMemoryTool):  # type: ignore[misc]
     def call(self, input: object) -> str:
         return self._commands(input)
 
-    def view(self, command: Any) -> str:
+    def _run(self, command: Any) -> str:
         return self._commands(command)
 
-    def create(self, command: Any) -> str:
-        return self._commands(command)
-
-    def str_replace(self, command: Any) -> str:
-        return self._commands(command)
-
-    def insert(self, command: Any) -> str:
-        return self._commands(command)
-
-    def delete(self, command: Any) -> str:
-        return self._commands(command)
-
-    def rename(self, command: Any) -> str:
-        return self._commands(command)
+    view = create = str_replace = insert = delete = rename = _run
 
 
 class LooseleafAsyncMemoryTool(BetaAsyncAbstractMemoryTool):  # type: ignore[misc]
@@ -89,27 +73,11 @@ class LooseleafAsyncMemoryTool(BetaAsyncAbstractMemoryTool):  # type: ignore[mis
         self._commands = _Commands(memory)
 
     async def call(self, input: object) -> str:
-        return await self._run_in_thread(input)
+        return await self._run(input)
 
-    async def view(self, command: Any) -> str:
-        return await self._run_in_thread(command)
-
-    async def create(self, command: Any) -> str:
-        return await self._run_in_thread(command)
-
-    async def str_replace(self, command: Any) -> str:
-        return await self._run_in_thread(command)
-
-    async def insert(self, command: Any) -> str:
-        return await self._run_in_thread(command)
-
-    async def delete(self, command: Any) -> str:
-        return await self._run_in_thread(command)
-
-    async def rename(self, command: Any) -> str:
-        return await self._run_in_thread(command)
-
-    async def _run_in_thread(self, command: object) -> str:
+    async def _run(self, command: Any) -> str:
         # A started command is finished, even if the caller is gone.
         done: str = await run_sync(self._commands, command)
         return done
+
+    view = create = str_replace = insert = delete = rename = _run

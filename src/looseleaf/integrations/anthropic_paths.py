@@ -22,7 +22,7 @@ from __future__ import annotations
 import re
 from functools import cached_property
 
-from looseleaf.base.errors import Refused, Stale
+from looseleaf.base.errors import Invalid, NotFound, Refused, Stale
 from looseleaf.base.immutable import frozen
 from looseleaf.base.origins import is_trusted
 from looseleaf.base.paths import TOP_PAGES, folded, page_path, path_fault, quoted, same_name, why_sealed
@@ -141,8 +141,6 @@ def _undo_move(memory: Memory, move: _Move, came: Receipt, error: Refused) -> No
         ) from error
 
 
-# --- names -----------------------------------------------------------------------------
-
 if TYPE_CHECKING:
     Parts = tuple[str, ...]
 
@@ -165,17 +163,17 @@ def quote(text: str) -> str:
 def parts_of(path: str) -> Parts:
     """Return the parts of a name below the root, in their one spelling; none for the root."""
     if path != ROOT and not path.startswith(f"{ROOT}/"):
-        raise Refused(f"Path must start with {ROOT}, got: {quote(path)}")
+        raise Invalid(f"Path must start with {ROOT}, got: {quote(path)}")
     parts = tuple(part for part in path[len(ROOT) :].split("/") if part not in ("", "."))
     if ".." in parts:
-        raise Refused(f"Path {quote(path)} would escape {ROOT} directory")
+        raise Invalid(f"Path {quote(path)} would escape {ROOT} directory")
     if not path.isascii():
         import unicodedata  # not at the top: plain names do not need it
 
         parts = tuple(unicodedata.normalize("NFC", part) for part in parts)
     fault = path_fault("/".join(parts)) if parts else None
     if fault:
-        raise Refused(
+        raise Invalid(
             f"Nothing was done: the path {quoted(path)} {fault}. Use a plain name, such as {ROOT}/notes.md."
         )
     return parts
@@ -240,7 +238,7 @@ class ToolPaths:
     def _page_in_drawer(self, parts: Parts, drawer: str) -> str:
         name = "/".join(parts)
         if len(parts) < 2:
-            raise Refused(f"The path {ROOT}/{name}".rstrip("/") + " is not a file.")
+            raise Invalid(f"The path {ROOT}/{name}".rstrip("/") + " is not a file.")
         if parts[0] != drawer:
             raise _no_such_path(name, f"the folder is called {ROOT}/{drawer}")
         if len(parts) > 2:
@@ -264,7 +262,7 @@ class ToolPaths:
         name = "/".join(parts)
         # A hyphen at the end of a part would count as half of a folder's `--`.
         if any(_FOLDER in part or part.endswith("-") for part in parts):
-            raise Refused(
+            raise Invalid(
                 f"Nothing was done: the path {ROOT}/{quote(name)} has a part with `--` or with `-` at its end. "
                 "Use single hyphens between words."
             )
@@ -275,4 +273,4 @@ class ToolPaths:
 
 
 def _no_such_path(name: str, why: str) -> Refused:
-    return Refused(f"The path {ROOT}/{quote(name)} does not exist: {why}. Please provide a valid path.")
+    return NotFound(f"The path {ROOT}/{quote(name)} does not exist: {why}. Please provide a valid path.")

@@ -12,7 +12,7 @@ import json
 import time
 from zlib import crc32
 
-from looseleaf.base.errors import Busy, Refused, Unwritten
+from looseleaf.base.errors import Busy, Invalid, Refused, Unwritten
 from looseleaf.base.immutable import frozen
 from looseleaf.base.paths import REVIEW, safe_name
 from looseleaf.base.values import START
@@ -54,10 +54,6 @@ class Given:
     messages: tuple[Any, ...]
     is_plain: bool
 
-    def without_content(self) -> Given:
-        """Return the same event without the content that would be recorded again."""
-        return Given(self.session, self.transcript, "", "", self.source, self.call, (), self.is_plain)
-
 
 HELD_UP = (
     "Nothing was written: another program holds the memory's lock, so the sources of this text could not be checked. "
@@ -75,8 +71,8 @@ class HookReply:
 
     def to_dict(self, *, is_plain: bool) -> dict[str, Any]:
         if is_plain:
-            session_name = {"context": self.context, "message": self.message, "deny": self.denied}
-            return {name: text for name, text in session_name.items() if text}
+            told = {"context": self.context, "message": self.message, "deny": self.denied}
+            return {name: text for name, text in told.items() if text}
         made: dict[str, Any] = {"systemMessage": self.message} if self.message else {}
         if self.context:
             own = {"hookEventName": "SessionStart", "additionalContext": self.context}
@@ -119,7 +115,7 @@ def _text_field(raw: dict[str, Any], name: str) -> str:
 
 
 def _bad_input(why: str) -> Refused:
-    return Refused(
+    return Invalid(
         f"The hook did nothing: its standard input was not understood ({why}). docs/HOOKS.md describes the input."
     )
 
@@ -132,9 +128,6 @@ def session_name(session: str) -> str:
         from looseleaf.base.hashing import sha256
 
         return f"session-{sha256(session.encode('utf-8', 'surrogatepass'))[:16]}"
-
-
-# --- the events ------------------------------------------------------------------------
 
 
 def happened(memory: Memory, event: str, given: Given) -> HookReply:
@@ -170,7 +163,7 @@ def _start_session(memory: Memory, given: Given) -> HookReply:
             detached.start(memory)
     except (Busy, Unwritten):
         pass  # return the snapshot anyway; at worst it comes twice
-    return HookReply(text, _join_notices(memory, said))
+    return HookReply(text, _format_notices([*said, *memory.notes]))
 
 
 def _pending_notice(memory: Memory) -> list[str]:
@@ -219,7 +212,8 @@ def _record_reads(memory: Memory, given: Given) -> None:
                 session.mark_unseen()
                 session.save()
                 return
-        given = given.without_content()
+        # Its own messages are recorded: they would come a second time.
+        given = Given(given.session, given.transcript, "", "", given.source, given.call, (), given.is_plain)
 
 
 def _has_all_reads(session: HookSession, given: Given, *, is_read: bool) -> bool:
@@ -271,23 +265,18 @@ def _end_turn(memory: Memory, given: Given, *, is_over: bool) -> HookReply:
         upto, is_done = session.end, session.is_distilled()
     if is_detached and not is_done:
         detached.start(memory)
-    if is_done or is_detached:
-        return HookReply(message=_join_notices(memory, said))
     try:
-        memory.distill()
-        said += detached.unkept_promises(memory, given.session) if is_over else []
-        with memory.parts.context.store.lock():
-            session = HookSession(memory, given.session)
-            session.mark_distilled(upto)
-            session.save()
-        memory.views.snapshot(quick=True)  # ready for the next session
+        if not is_done and not is_detached:
+            memory.distill()
+            said += detached.unkept_promises(memory, given.session) if is_over else []
+            with memory.parts.context.store.lock():
+                session = HookSession(memory, given.session)
+                session.mark_distilled(upto)
+                session.save()
+            memory.views.snapshot(quick=True)  # ready for the next session
     except Refused as refused:  # the log has the talk, and the next hook distills it
         said.append(str(refused))
-    return HookReply(message=_join_notices(memory, said))
-
-
-def _join_notices(memory: Memory, said: list[str] | None = None) -> str:
-    return _format_notices([*(said or ()), *memory.notes])
+    return HookReply(message=_format_notices([*said, *memory.notes]))
 
 
 def _format_notices(said: list[str]) -> str:

@@ -17,7 +17,6 @@ from looseleaf.pages.folder import SETTINGS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from typing import Any
 
 
@@ -43,28 +42,27 @@ def with_distiller(path: str, text: str, name: str) -> str:
         return text
     wanted = {key: value for key, value in before.items() if key != "distiller"}
     wanted |= {} if name == "rules" else {"distiller": name}
-    for made in _edit_candidates(text, name):
-        try:
-            if tomllib.loads(made) == wanted:
-                return made
-        except ValueError:
-            continue
+    made = _edit_distiller(text, name)
+    try:
+        if tomllib.loads(made) == wanted:
+            return made
+    except ValueError:
+        pass
     raise _refused(path, f'its layout is not supported. Write `distiller = "{name}"` into it yourself')
 
 
-def _edit_candidates(text: str, name: str) -> list[str]:
+def _edit_distiller(text: str, name: str) -> str:
     """Return the text with the line replaced, or added before the first table."""
     line = f'distiller = "{name}"'
     found = _LINE.search(text)
-    if found is not None and name == "rules":
-        return [text[: found.start()] + text[found.end() :].removeprefix("\n")]
     if found is not None:
-        return [text[: found.start()] + line + text[found.end() :]]
+        before, after = text[: found.start()], text[found.end() :]
+        return before + after.removeprefix("\n") if name == "rules" else before + line + after
     table = _TABLE.search(text)
     at = table.start() if table is not None else len(text)
     head = text[:at].rstrip("\n")
     gap = "\n" if table is not None else ""
-    return [f"{head}\n{line}\n{gap}{text[at:]}" if head else f"{line}\n{gap}{text[at:]}"]
+    return f"{head}\n{line}\n{gap}{text[at:]}" if head else f"{line}\n{gap}{text[at:]}"
 
 
 EVENTS = {
@@ -87,7 +85,7 @@ SECONDS = 30
 """The time limit of a hook. Most take a tenth of a second; the first of a long transcript takes a few."""
 
 _OURS = re.compile(
-    r"(?:^|[\s/\\\"'])looseleaf(?:\.exe)?[\"']?\s.*?hook (?:session-start|user-prompt|pre-tool|pre-compact|stop)\s*$"
+    r"(?:^|[\s/\"'])looseleaf[\"']?\s.*?hook (?:session-start|user-prompt|pre-tool|pre-compact|stop)\s*$"
 )
 
 
@@ -113,7 +111,6 @@ class Node:
 ABSENT = Node(None, 0, 0)
 
 _decoder = json.JSONDecoder()
-_SPACE = re.compile(r"[ \t\r\n]*")
 
 
 def parse_json(text: str, at: int = 0) -> Node:
@@ -137,19 +134,15 @@ def parse_json(text: str, at: int = 0) -> Node:
 
 
 def _skip_space(text: str, at: int) -> int:
-    found = _SPACE.match(text, at)
-    return found.end() if found else at
-
-
-def _indent_of(text: str) -> str:
-    """Return the indentation of the file."""
-    found = re.match(r"\s*\{\r?\n([ \t]+)", text)
-    return found[1] if found else "  "
+    while text[at : at + 1] in (" ", "\t", "\r", "\n"):
+        at += 1
+    return at
 
 
 def _add_member(text: str, node: Node, depth: int, value: Any, key: str | None = None) -> str:
     """Return the text with a member or element added at the end of an object or list."""
-    unit, end = _indent_of(text), "\r\n" if "\r\n" in text else "\n"
+    indent = re.match(r"\s*\{\r?\n([ \t]+)", text)
+    unit, end = indent[1] if indent else "  ", "\r\n" if "\r\n" in text else "\n"
     gap = end + unit * (depth + 1)
     made = json.dumps(value, indent=unit, ensure_ascii=False).replace("\n", gap)
     made = f"{json.dumps(key)}: {made}" if key is not None else made
@@ -169,15 +162,14 @@ def _remove_member(text: str, node: Node, number: int) -> str:
     return text[: node.start + 1] + text[node.end - 1 :]
 
 
-# --- our hooks -------------------------------------------------------------------------
-
-
 def installed(text: str, command: str) -> str:
     """Return the settings with our hooks: existing ones get this command, missing ones are added."""
     text = text if text.strip() else "{}\n"
     for event, ours in EVENTS.items():
         wanted = f"{command} hook {ours}"
-        own = list(_find_ours(text, event))
+        groups = parse_json(text).member("hooks").member(event).parts
+        entries = (entry for group in groups for entry in group.member("hooks").parts)
+        own = [entry.member("command") for entry in entries if _is_ours(entry.value)]
         if not own:
             text = _add_hook(text, event, wanted)
         elif all(spot.value != wanted for spot in own):
@@ -230,20 +222,9 @@ def _last_index(node: Node, name: str) -> int:
     return max(at for at, (key, _) in enumerate(node.keys) if key == name)
 
 
-def _find_ours(text: str, event: str) -> Iterator[Node]:
-    """Yield the places of our commands for an event."""
-    for group in parse_json(text).member("hooks").member(event).parts:
-        for entry in group.member("hooks").parts:
-            if _is_ours(entry.value):
-                yield entry.member("command")
-
-
 def _is_ours(entry: Any) -> bool:
     command = entry.get("command") if isinstance(entry, dict) else None
     return isinstance(command, str) and _OURS.search(command) is not None
-
-
-# --- the file --------------------------------------------------------------------------
 
 
 def path_of(*, user: bool) -> str:
@@ -257,8 +238,20 @@ def path_of(*, user: bool) -> str:
 def read(path: str) -> str | None:
     """Return the settings; None if there are none. Refused where our hooks cannot be added safely."""
     text = read_text(path)
-    if text is not None and text.strip():
-        _check_hooks(path, text)
+    if text is None or not text.strip():
+        return text
+    try:
+        value = json.loads(text)
+        parse_json(text)
+    except (ValueError, RecursionError) as error:
+        raise _refused(path, f"it is not JSON ({error}). Fix it first") from error
+    hooks = value.get("hooks", {}) if isinstance(value, dict) else None
+    groups = [hooks.get(event, []) for event in EVENTS] if isinstance(hooks, dict) else [None]
+    for each in groups:
+        if not isinstance(each, list) or not all(
+            isinstance(group, dict) and isinstance(group.get("hooks", []), list) for group in each
+        ):
+            raise _refused(path, "its `hooks` do not have Claude Code's form. Fix them first")
     return text
 
 
@@ -273,21 +266,6 @@ def read_text(path: str) -> str | None:
         return None
     except (OSError, ValueError) as error:
         raise _refused(path, f"it cannot be read ({error}). Fix that first") from error
-
-
-def _check_hooks(path: str, text: str) -> None:
-    try:
-        value = json.loads(text)
-        parse_json(text)
-    except (ValueError, RecursionError) as error:
-        raise _refused(path, f"it is not JSON ({error}). Fix it first") from error
-    hooks = value.get("hooks", {}) if isinstance(value, dict) else None
-    groups = [hooks.get(event, []) for event in EVENTS] if isinstance(hooks, dict) else [None]
-    for each in groups:
-        if not isinstance(each, list) or not all(
-            isinstance(group, dict) and isinstance(group.get("hooks", []), list) for group in each
-        ):
-            raise _refused(path, "its `hooks` do not have Claude Code's form. Fix them first")
 
 
 def write(path: str, old: str | None, new: str | None) -> None:

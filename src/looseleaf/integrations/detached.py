@@ -27,16 +27,12 @@ CHORE = "views/distilling.lock"
 
 def is_wanted(memory: Memory) -> bool:
     """True if the settings name a model. One that was made in code lives in this process only."""
-    return (
-        memory.policy.distiller != "rules"
-        and memory.parts.model is None
-        and memory.parts.own_distiller is None
-    )
+    parts = memory.parts
+    return memory.policy.distiller != "rules" and parts.model is None and parts.own_distiller is None
 
 
 def start(memory: Memory) -> None:
     """Start the process, and do not wait. A failed start is a note; the next hook tries again."""
-    import os
     import subprocess
 
     # -P: not from the current folder, where a file could have the name of one of our modules.
@@ -47,7 +43,7 @@ def start(memory: Memory) -> None:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
-            cwd=os.path.abspath(os.sep),
+            cwd="/",
             start_new_session=True,
         )
         process.returncode = 0  # never waited for, on purpose

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import time
 
-from looseleaf.base.errors import Busy, Refused, Unwritten
+from looseleaf.base.errors import Busy, Invalid, Refused, Unwritten
 from looseleaf.base.messages import FARTHEST, Trace
 from looseleaf.base.origins import FORBIDDEN, RECALLED, is_served
 from looseleaf.base.values import START, Position
@@ -203,7 +203,7 @@ class HookSession:
         said: list[AgentLine] = []
         for each in given:
             if not isinstance(each, dict):
-                raise Refused(
+                raise Invalid(
                     'Nothing was recorded: a message must be an object such as {"user": "hello"}. Give a list of them.'
                 )
             own = {name: value for name, value in each.items() if name not in _OURS}
@@ -219,8 +219,6 @@ class HookSession:
         """Note that the model's reads are unknown, once in a turn."""
         if not self._is_unseen:
             self._pending.append({"tool_result": _UNSEEN, "source_event": UNSEEN})
-
-    # --- the transcript --------------------------------------------------------------------
 
     def catch_up(self, path: str, at_once: int = AT_ONCE) -> None:
         """Read up to `at_once` bytes of the transcript, and add what the log lacks."""
@@ -334,8 +332,6 @@ class HookSession:
         tally = self._recorder.tally
         return call in tally.open or call in tally.answered
 
-    # --- writing ---------------------------------------------------------------------------
-
     def _record_pending(self) -> None:
         """Record all pending requests with one sync."""
         asked, self._pending = self._pending, []
@@ -402,9 +398,6 @@ class HookSession:
         sessions = {name: each for name, each in self._all["sessions"].items() if name != self._session}
         kept = dict([*sessions.items(), (self._session, own)][-_SESSIONS:])
         write_view(self._store, self._memory.agent, self._all | {"sessions": kept})
-
-
-# --- the view -------------------------------------------------------------------------------
 
 
 def read_view(store: Store, agent: str) -> Record:

@@ -10,7 +10,7 @@ import os
 import re
 from zlib import crc32
 
-from looseleaf.base.errors import Refused
+from looseleaf.base.errors import NotFound, Refused
 from looseleaf.base.immutable import frozen
 from looseleaf.log.turns import made, traces_back
 from looseleaf.store import records
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from looseleaf.memory import Memory
     from looseleaf.store.protocol import Store
 
-
-# --- the file --------------------------------------------------------------------------
 
 AT_ONCE = 8 * 1024 * 1024
 """Bytes read in one go, some seconds of work; the next event continues."""
@@ -48,7 +46,7 @@ class FileOffset:
     line: int
 
 
-class NoTranscript(Refused):
+class NoTranscript(NotFound):
     """The transcript does not exist (yet): coding agents name it before they create it."""
 
 
@@ -102,11 +100,8 @@ class AgentTranscript:
             at += end or len(piece)
             if end:
                 mark = crc32(last)
-                return (
-                    [unreadable_line(f"long-{mark:08x}-{at - offset}")],
-                    FileOffset(self.file, at, len(last), mark),
-                    False,
-                )
+                note = unreadable_line(f"long-{mark:08x}-{at - offset}")
+                return [note], FileOffset(self.file, at, len(last), mark), False
         return [], spot or FileOffset(self.file, 0, 0, 0), True
 
     def first_session(self) -> str:
@@ -131,16 +126,14 @@ def _open_transcript(path: str) -> int:
     and a pipe may never answer."""
     if not os.path.isabs(path) or not path.endswith(_NAMED):
         raise _not_read(path, f"it is not the absolute path of a {_NAMED} file")
-    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
     try:
-        fd = os.open(path, flags | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0))
+        fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except FileNotFoundError as error:
         raise NoTranscript(str(_not_read(path, "it does not exist"))) from error
     except (OSError, ValueError) as error:  # ValueError: a name with a NUL
         raise _not_read(path, getattr(error, "strerror", None) or str(error)) from error
     stat = os.fstat(fd)
-    own = getattr(os, "getuid", lambda: stat.st_uid)()
-    if stat.st_mode & 0o170000 != 0o100000 or stat.st_uid != own:
+    if stat.st_mode & 0o170000 != 0o100000 or stat.st_uid != os.getuid():
         os.close(fd)
         raise _not_read(path, "it is not your file")
     return fd
@@ -149,8 +142,6 @@ def _open_transcript(path: str) -> int:
 def _not_read(path: str, why: str) -> Refused:
     return Refused(f"The transcript was not read: {path[:200]!r} ({why}). Only the prompts are recorded.")
 
-
-# --- the log ---------------------------------------------------------------------------
 
 PROMPT, ANSWER = "hook:user-prompt", "hook:stop"
 """The `source_event` of texts from a hook; those from a transcript have a key (`correlation_id`)."""
@@ -245,9 +236,6 @@ def read_json_view(store: Store, path: str) -> Record:
     except Refused:
         return {}
     return records.whole(document.data) if document is not None else {}
-
-
-# --- matching texts --------------------------------------------------------------------
 
 
 def ending_of(role: str, text: str) -> str:

@@ -16,7 +16,7 @@ from hmac import compare_digest
 
 from uvicorn.protocols.http.h11_impl import H11Protocol, h11
 
-from looseleaf.base.errors import Refused
+from looseleaf.base.errors import Invalid, Refused
 from looseleaf.base.immutable import frozen
 
 TYPE_CHECKING = False
@@ -158,7 +158,7 @@ def allowed_hosts(port: int, hosts: str | None = None, origins: str | None = Non
         own += _OWN_NAMES
     for name in _split_names(hosts):
         if not _NAME.fullmatch(name):
-            raise Refused(
+            raise Invalid(
                 f"No server was started: --allow-host {name!r} is not a host name. Give it as clients send it, such as "
                 "memory.example or memory.example:8443; patterns are not supported."
             )
@@ -167,7 +167,7 @@ def allowed_hosts(port: int, hosts: str | None = None, origins: str | None = Non
     pages = _split_names(origins)
     for origin in pages:
         if not _ORIGIN.fullmatch(origin):
-            raise Refused(
+            raise Invalid(
                 f"No server was started: --allow-origin {origin!r} is not an origin. Give it as a browser sends it, "
                 "such as http://localhost:3000, without a path; `null` and patterns are not supported."
             )
@@ -176,9 +176,6 @@ def allowed_hosts(port: int, hosts: str | None = None, origins: str | None = Non
 
 def _split_names(text: str | None) -> list[str]:
     return [part.strip() for part in (text or "").split(",") if part.strip()]
-
-
-# --- checks ----------------------------------------------------------------------------
 
 
 @frozen
@@ -268,9 +265,6 @@ class Gate:
         scheme, _, word = given[0].partition(b" ")
         is_same = compare_digest(word.strip(b" "), self._token)
         return is_same and scheme.lower() == b"bearer"
-
-
-# --- serving ---------------------------------------------------------------------------
 
 
 def app(server: Server[Any], token: str, allowed: AllowedHosts) -> Gate:

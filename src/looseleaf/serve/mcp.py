@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from urllib.parse import quote, unquote
 
-from looseleaf.base.errors import Refused, to_get
+from looseleaf.base.errors import Invalid, NotFound, Refused, to_get
 from looseleaf.base.immutable import frozen
 from looseleaf.base.paths import PROFILE, STATE, page_path
 
@@ -83,7 +83,7 @@ def read_resource_at(memory: Memory, uri: str) -> tuple[str, str]:
         return _read_page(memory, _decode_name(uri, PAGE))
     if uri.startswith(TOPIC):
         return _read_topic(memory, _decode_name(uri, TOPIC))
-    raise Refused(
+    raise NotFound(
         f"Nothing was read: {_quote_short(uri)} is not an address of this memory. There are {INDEX}, "
         f"{PAGE}<path> (such as {PAGE}{PROFILE}) and {TOPIC}<name>."
     )
@@ -96,7 +96,7 @@ def _decode_name(uri: str, start: str) -> str:
         return given
     name = unquote(given, errors="replace")
     if quote(name) != _ESCAPE.sub(lambda match: match[0].upper(), given):
-        raise Refused(
+        raise Invalid(
             f"Nothing was read: {_quote_short(uri)} escapes characters that need no `%`, or is not UTF-8. "
             "Letters, digits, `.`, `-`, `_` and `/` are written as they are; list the resources for the right spelling."
         )
@@ -111,7 +111,7 @@ def _read_page(memory: Memory, given: str) -> tuple[str, str]:
         )
     page = memory.pages.read(path)
     if not page.exists:
-        raise Refused(f"Nothing was read: there is no page {path}. {INDEX} lists the pages.")
+        raise NotFound(f"Nothing was read: there is no page {path}. {INDEX} lists the pages.")
     return (JSON if path == STATE else MARKDOWN), page.text
 
 
@@ -122,7 +122,7 @@ def _read_topic(memory: Memory, name: str) -> tuple[str, str]:
     if name not in names:
         more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
         there = f"There are: {', '.join(names[:_NAMED])}{more}." if names else "There are none yet."
-        raise Refused(f"Nothing was read: there is no topic {_quote_short(name)}. {there}")
+        raise NotFound(f"Nothing was read: there is no topic {_quote_short(name)}. {there}")
     return MARKDOWN, topic_md(memory.views.topic(name))
 
 
@@ -251,9 +251,6 @@ async def _run_act(keeper: MemoryThread, act: Callable[[Memory], _T]) -> _T:
         raise MCPError(types.INVALID_PARAMS, str(refused)) from refused
 
 
-# --- tools -----------------------------------------------------------------------------
-
-
 def _tool_type(tool: Tool) -> types.Tool:
     return types.Tool(
         name=tool.name,
@@ -335,10 +332,10 @@ def _prompt_text(memory: Memory, name: str, given: dict[str, str]) -> str:
     if name == "recall":
         query = given.get("query", "").strip()
         if not query:
-            raise Refused(
+            raise Invalid(
                 "Nothing was searched: the prompt `recall` needs a query. Give it what you want to know."
             )
         from looseleaf.tools.toolset import call
 
         return call(memory, "recall", {"query": query}).text
-    raise Refused(f"Nothing was made: there is no prompt {name!r}. There are `start` and `recall`.")
+    raise NotFound(f"Nothing was made: there is no prompt {name!r}. There are `start` and `recall`.")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import stat
 
-from looseleaf.base.errors import Refused
+from looseleaf.base.errors import Invalid, Refused
 
 _BYTES = 32
 """Random bytes in a generated token."""
@@ -34,7 +34,7 @@ def token(path: str, memory: str) -> str:
     """Return the token in a file, which is created if missing."""
     place = os.path.join(os.path.realpath(os.path.dirname(os.path.abspath(path))), os.path.basename(path))
     if place.startswith(os.path.join(os.path.realpath(memory), "")):
-        raise Refused(
+        raise Invalid(
             f"No server was started: the token file {path} is in the memory's folder, which is copied, synced and "
             f"committed, and the token would go along. {_NEXT}"
         )

@@ -5,7 +5,7 @@ Every write goes through `Memory.propose`: line by line, journaled, with a recei
 
 from __future__ import annotations
 
-from looseleaf.base.errors import Refused
+from looseleaf.base.errors import Invalid, NotFound, Refused
 from looseleaf.base.ids import new_id
 from looseleaf.base.paths import page_path, quoted
 from looseleaf.base.values import ANY
@@ -42,9 +42,6 @@ _BASE = {
 }
 
 
-# --- reading ---------------------------------------------------------------------------
-
-
 def list_pages(memory: Memory, arguments: Mapping[str, Any]) -> ToolAnswer:
     lines, more = page_rows(memory)
     rows = [
@@ -52,9 +49,8 @@ def list_pages(memory: Memory, arguments: Mapping[str, Any]) -> ToolAnswer:
         for path, size, summary, tokens in lines
     ]
     text = "\n".join(
-        f"- {row['path']} ({row['size']:,} bytes, {row['tokens']:,} tokens)"
-        + (f": {row['summary']}" * bool(row["summary"]))
-        for row in rows
+        f"- {path} ({size:,} bytes, {tokens:,} tokens){f': {summary}' if summary else ''}"
+        for path, size, summary, tokens in lines
     )
     further = f"\nThere are {more} more; recall finds what they say." if more else ""
     return ToolAnswer(rows, {"pages": rows, "more": more}, (text or "There are no pages yet.") + further)
@@ -93,7 +89,7 @@ def readable(memory: Memory, path: str) -> Page:
     if not page.exists:
         known = _readable_paths(memory)
         there = ", ".join(known[:_NAMED]) + (" …" if len(known) > _NAMED else "")
-        raise Refused(
+        raise NotFound(
             f"Nothing was read: there is no page {path}. "
             + (f"There are: {there}. recall searches all pages." if known else "There are none yet.")
         )
@@ -104,7 +100,7 @@ def show(memory: Memory, page: Page, first: int = 1) -> ToolAnswer:
     """Return a page from a line on, as much as fits into an answer."""
     lines = split_lines(page.text)
     if first > max(1, len(lines)):
-        raise Refused(
+        raise Invalid(
             f"Nothing was read: {page.path} has only {len(lines)} lines, not {first}. Give a smaller from_line."
         )
     shown, notice = _set_apart(memory, page, lines)
@@ -154,12 +150,11 @@ def _find_untrusted(memory: Memory, page: Page, lines: Sequence[str]) -> list[in
         return [fact.line or 0 for fact in read.facts if (fact.relation, fact.object) in tainted]
     if page.path.startswith("days/"):
         return [at for at, line in enumerate(lines, 1) if line.startswith("  ") and line.strip()]
+    if drawer(page.path) != "episodes":
+        return []
     signed = {at for each in read.episodes if each.get(SIGNED) for at in range(each.line, each.end + 1)}
     found = {at for at, line in enumerate(lines, 1) if line.startswith("- Found: ")}
-    told = (
-        {at for at in signed | found if lines[at - 1].strip()} if drawer(page.path) == "episodes" else set()
-    )
-    return sorted(told)
+    return sorted(at for at in signed | found if lines[at - 1].strip())
 
 
 def _clip_lines(lines: Sequence[str], most: int) -> tuple[str, int]:
@@ -177,27 +172,20 @@ def _clip_lines(lines: Sequence[str], most: int) -> tuple[str, int]:
     return f"{data[: most - len(_CUT)].decode('utf-8', 'ignore')}{_CUT}", count
 
 
-# --- writing ---------------------------------------------------------------------------
-
-
 def write(memory: Memory, arguments: Mapping[str, Any]) -> ToolAnswer:
     path, content = page_path(arguments["path"]), untrusted.unfenced(str(arguments["content"]))
     if not content.strip():
-        raise Refused(
+        raise Invalid(
             f"{path} was not changed: the content is empty. memory_patch removes lines; memory_forget asks the user to "
             "forget something."
         )
     refuse_long(memory, path, content)
     bare, summary = without_summary(path, content)
-
     if summary == memory.pages.read(path).summary:
         summary = ""  # the model read it with the page, and did not change it
-
-    def change(old: str) -> str:
-        return with_summary(bare, old, path)
-
+    base = arguments.get("base", ANY)
     receipt = memory.pages.propose(
-        path, change, base=arguments.get("base", ANY), reason="memory_write", summary=summary
+        path, lambda old: with_summary(bare, old, path), base=base, reason="memory_write", summary=summary
     )
     return write_answer(receipt)
 
@@ -223,10 +211,10 @@ def patch(memory: Memory, arguments: Mapping[str, Any]) -> ToolAnswer:
     given = [(str(each["oldText"]), str(each["newText"])) for each in arguments["patches"]]
     patches = [(untrusted.unfenced(old), untrusted.unfenced(new)) for old, new in given]
     if not patches:
-        raise Refused(f"{path} was not changed: there are no patches. Give at least one oldText and newText.")
+        raise Invalid(f"{path} was not changed: there are no patches. Give at least one oldText and newText.")
     page = memory.pages.read(path)
     if not page.exists:
-        raise Refused(f"{path} was not changed: there is no such page. memory_write makes one.")
+        raise NotFound(f"{path} was not changed: there is no such page. memory_write makes one.")
 
     def change(old: str) -> str:
         new = patched(path, old, patches)
@@ -245,7 +233,7 @@ def append(memory: Memory, arguments: Mapping[str, Any]) -> ToolAnswer:
     path, entry = page_path(arguments["path"]), untrusted.unfenced(str(arguments["entry"]))
     summary = str(arguments.get("summary") or "")
     if not entry.strip():
-        raise Refused(f"{path} was not changed: the entry is empty. Give a block of Markdown.")
+        raise Invalid(f"{path} was not changed: the entry is empty. Give a block of Markdown.")
     receipt = memory.pages.propose(
         path, lambda old: appended(memory, path, old, entry), reason="memory_append", summary=summary
     )
@@ -278,8 +266,6 @@ def refuse_long(memory: Memory, path: str, text: str, before: str = "") -> None:
             f"and name that page on {quoted(path)[1:-1]}."
         )
 
-
-# --- the tools -------------------------------------------------------------------------
 
 _ROW = object_schema("path summary size tokens", path=_TEXT, summary=_TEXT, size=_COUNT, tokens=_COUNT)
 

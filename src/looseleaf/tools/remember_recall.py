@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from looseleaf.base.errors import Refused
+from looseleaf.base.errors import Invalid
 from looseleaf.base.ids import new_id
 from looseleaf.base.origins import is_at_least
 from looseleaf.language.topic_words import topic_name
@@ -52,7 +52,7 @@ _MARKED = re.compile(r"[ \t]*(?:[-*+][ \t]|#|>|\||[0-9]+[.)][ \t]|```|~~~|<!--|-
 def remember(memory: Memory, arguments: Mapping[str, Any]) -> ToolAnswer:
     path, content = page_of_topic(str(arguments["topic"]), memory.views.topics()), str(arguments["content"])
     if not content.strip():
-        raise Refused(f"Nothing was remembered on {path}: the content is empty. Give the text to remember.")
+        raise Invalid(f"Nothing was remembered on {path}: the content is empty. Give the text to remember.")
     refuse_long(memory, path, content)
     bare, summary = without_summary(path, content)
 
@@ -86,25 +86,17 @@ def _as_bullet(content: str) -> str:
     return f"- {content.strip()}\n" if is_plain else content
 
 
-# --- recall ----------------------------------------------------------------------------
-
-
 def recall(memory: Memory, arguments: Mapping[str, Any]) -> ToolAnswer:
     topic, query = str(arguments.get("topic") or "").strip(), str(arguments.get("query") or "").strip()
     if query:
         return _answer_query(memory, query, topic)
-    if not topic:
-        return _list_everything(memory)
-    page = readable(memory, page_of_topic(topic, memory.views.topics()))
-    answer = show(memory, page)
-    return ToolAnswer(answer.value, {"page": answer.data}, answer.text)
-
-
-def _list_everything(memory: Memory) -> ToolAnswer:
+    if topic:
+        answer = show(memory, readable(memory, page_of_topic(topic, memory.views.topics())))
+        return ToolAnswer(answer.value, {"page": answer.data}, answer.text)
     answer = list_pages(memory, {})
-    days = sorted(path for path in memory.pages.list() if path.startswith("days/"))
-    text = f"{answer.text}\nDays: {len(days)}, {days[0][5:-3]} to {days[-1][5:-3]}." if days else answer.text
-    return ToolAnswer(answer.value, answer.data | {"days": [path[5:-3] for path in days]}, text)
+    days = sorted(path[5:-3] for path in memory.pages.list() if path.startswith("days/"))
+    text = f"{answer.text}\nDays: {len(days)}, {days[0]} to {days[-1]}." if days else answer.text
+    return ToolAnswer(answer.value, answer.data | {"days": days}, text)
 
 
 def _answer_query(memory: Memory, query: str, topic: str) -> ToolAnswer:
@@ -121,7 +113,10 @@ def _answer_query(memory: Memory, query: str, topic: str) -> ToolAnswer:
     word = untrusted.word(new_id())
     rows = [_row_of(hit, word) for hit in found]
     parts = [untrusted.notice(word)] if any(map(is_fenced, found)) else []
-    parts += [f"{number}. {_format_hit(hit, word)}" for number, hit in enumerate(found, 1)]
+    for number, hit in enumerate(found, 1):
+        # Further lines are indented, so that none can pass for the next hit.
+        text = "\n   ".join(_text_of(hit, word).split("\n"))
+        parts.append(f"{number}. {text}\n   [{'; '.join(_describe_hit(hit))}]")
     return ToolAnswer(rows, {"hits": rows}, "\n".join(parts))
 
 
@@ -158,15 +153,6 @@ def _text_of(hit: Hit, word: str) -> str:
     return untrusted.fenced(hit.text, word) if is_fenced(hit) else untrusted.inert(hit.text, word)
 
 
-def _format_hit(hit: Hit, word: str) -> str:
-    return f"{_indent(_text_of(hit, word))}\n   [{'; '.join(_describe_hit(hit))}]"
-
-
-def _indent(text: str) -> str:
-    """Indent further lines, so that none can pass for the next hit."""
-    return "\n   ".join(text.split("\n"))
-
-
 def _describe_hit(hit: Hit) -> Iterator[str]:
     yield hit.path or hit.where
     yield from (each for each in (hit.date, hit.level) if each)
@@ -176,8 +162,6 @@ def _describe_hit(hit: Hit) -> Iterator[str]:
         if hit.now:
             yield f"now: {hit.now}"
 
-
-# --- the tools -------------------------------------------------------------------------
 
 _HIT = object_schema(
     "where kind text score",

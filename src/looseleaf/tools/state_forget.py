@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import time
 
-from looseleaf.base.errors import Refused
+from looseleaf.base.errors import Invalid, NotFound, Refused
 from looseleaf.base.origins import CONFIDENCE
 from looseleaf.base.paths import STATE
 from looseleaf.base.values import Fact
@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from looseleaf.memory import Memory
 
 
-# --- forget ----------------------------------------------------------------------------
-
 _TEXT = {"type": "string"}
 _MOST = 5
 """The most facts named where the words fit several."""
@@ -48,16 +46,16 @@ _NAMED = re.compile(r"f_[0-9a-f]{1,12}|.+\.md:[0-9]{1,7}", re.ASCII)
 def forget(memory: Memory, arguments: Mapping[str, Any]) -> ToolAnswer:
     what = escape(str(arguments["what"]))[:_LONGEST]
     if not what:
-        raise Refused("Nothing was proposed: `what` is empty. Give the fact's words, or its id.")
+        raise Invalid("Nothing was proposed: `what` is empty. Give the fact's words, or its id.")
     facts = _find_facts(memory, what)
     if not facts:
-        raise Refused(
+        raise NotFound(
             f"Nothing was proposed: no fact says “{what}”. Find it with recall, and give the words of one fact."
         )
     if len(facts) > 1:
         named = "; ".join(f"{fact.id} {_text_of(fact)} ({fact.path}:{fact.line})" for fact in facts[:_MOST])
         more = f" and {len(facts) - _MOST} more" if len(facts) > _MOST else ""
-        raise Refused(
+        raise Invalid(
             f"Nothing was proposed: several facts say “{what}”: {named}{more}. Give the id of one, or its place."
         )
     fact = facts[0]
@@ -90,12 +88,8 @@ def forget(memory: Memory, arguments: Mapping[str, Any]) -> ToolAnswer:
             f"Nothing was proposed: {wait} in {PATH} already, and it is full. Ask the user to decide some of them, "
             "then try again."
         )
-    state = (
-        "Nothing is forgotten yet"
-        if asked.added
-        else "That was proposed before, and nothing is forgotten yet"
-    )
-    text = f"{state}: “{_text_of(fact)}” on {fact.path} goes when the user says yes. {WAITS}"
+    state = "Nothing is" if asked.added else "That was proposed before, and nothing is"
+    text = f"{state} forgotten yet: “{_text_of(fact)}” on {fact.path} goes when the user says yes. {WAITS}"
     data = {"success": True, "fact": fact.id or "", "receipt": asked.edit, "waits": True}
     return ToolAnswer({"success": True}, data, text)
 
@@ -108,7 +102,9 @@ def _find_facts(memory: Memory, what: str) -> list[Fact]:
         except Refused:
             return []
         return [found] if found.status == "current" and found.path else []
-    current = _read_candidates(memory, what)
+    topics = memory.parts.recall.topics_saying(what, _FOUND)  # no other topic is read
+    memory.parts.notebook.catch_up()  # once, not per topic: it scans every page
+    current = [fact for topic in topics for fact in true_at(memory.parts.known.of(topic)) if fact.path]
     wanted = key(what, "note")
     same = [fact for fact in current if wanted in (key(_text_of(fact), "note"), key(fact.object, "note"))]
     if same:
@@ -117,13 +113,6 @@ def _find_facts(memory: Memory, what: str) -> list[Fact]:
     return [
         fact for fact in current if words and words <= set(key(_text_of(fact), "note").casefold().split())
     ]
-
-
-def _read_candidates(memory: Memory, what: str) -> list[Fact]:
-    """Return the facts of the topics with these words; no other topic is read."""
-    topics = memory.parts.recall.topics_saying(what, _FOUND)
-    memory.parts.notebook.catch_up()  # once, not per topic: it scans every page
-    return [fact for topic in topics for fact in true_at(memory.parts.known.of(topic)) if fact.path]
 
 
 def _text_of(fact: Fact) -> str:
@@ -158,7 +147,7 @@ _LINE = {"type": "string", "minLength": 1}
 def revise(memory: Memory, arguments: Mapping[str, Any]) -> ToolAnswer:
     patch: Mapping[str, Any] = arguments["patch"]
     if not patch:
-        raise Refused(
+        raise Invalid(
             f"{STATE} was not changed: the patch is empty. Give goal, now, tasks_open, tasks_done or decisions_recent."
         )
     spoken = memory.parts.spoken()

@@ -117,7 +117,10 @@ def is_written(receipt: Receipt) -> bool:
 def _describe(receipt: Receipt, done: str) -> str:
     name = f" (receipt {receipt.id})" if receipt.id else ""
     if receipt.changed:
-        what = done or f"{receipt.path} is changed: {_count_lines(receipt)}"
+        lines = (
+            f"{receipt.added} {'line' if receipt.added == 1 else 'lines'} added, {receipt.removed} removed"
+        )
+        what = done or f"{receipt.path} is changed: {lines}"
         text = f"{what}{name}. Its sha256 is {receipt.new}." if receipt.new else f"{what}{name}."
     elif any(each.startswith(_DRAWER) for each in receipt.held):
         text = f"Written, but not to {receipt.path}{name}: that page holds only what the user said."
@@ -125,19 +128,14 @@ def _describe(receipt: Receipt, done: str) -> str:
         text = f"Nothing was written to {receipt.path}{name}."
     else:
         text = f"Nothing had to be changed: {receipt.path} says that already."
-    waits = any(each.startswith("waits in review") for each in receipt.held)
-    return (
-        text + "".join(f"\n- {each}" for each in _clip_held(receipt.held)) + (f"\n{WAITS}" if waits else "")
-    )
+    told = [text, *(f"- {each}" for each in _clip_held(receipt.held))]
+    told += [WAITS] if any(each.startswith("waits in review") for each in receipt.held) else []
+    return "\n".join(told)
 
 
 def _clip_held(held: tuple[str, ...]) -> list[str]:
     """Return the first of the held sentences, and the number of the rest."""
     return [*held[:_TOLD], *([f"and {len(held) - _TOLD} lines more"] if len(held) > _TOLD else [])]
-
-
-def _count_lines(receipt: Receipt) -> str:
-    return f"{receipt.added} {'line' if receipt.added == 1 else 'lines'} added, {receipt.removed} removed"
 
 
 def refusal_answer(error: Refused, value: dict[str, Any] | None = None) -> ToolAnswer:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from looseleaf.base.errors import Refused
+from looseleaf.base.errors import Invalid, NotFound, Refused
 from looseleaf.text.notation import first_fault
 from looseleaf.tools.page_tools import APPEND, LIST, PATCH, READ, WRITE
 from looseleaf.tools.remember_recall import RECALL, REMEMBER
@@ -30,15 +30,15 @@ TOOLS: dict[str, Tool] = {
 
 def call(memory: Memory, name: str, arguments: Mapping[str, Any] | None = None) -> ToolAnswer:
     """Call a tool as a model does."""
-    tool = TOOLS.get(name)
+    tool = TOOLS.get(str(name))  # a caller may give anything
     value = {"appliedCount": 0} if tool is PATCH else None
     try:
         if tool is None:
-            raise Refused(f"Nothing was done: there is no tool {name!r}. There are: {', '.join(TOOLS)}.")
+            raise NotFound(f"Nothing was done: there is no tool {name!r}. There are: {', '.join(TOOLS)}.")
         given = {} if arguments is None else arguments
         fault = first_fault(_load_validator(name), given)
         if fault is not None:
-            raise Refused(
+            raise Invalid(
                 f"Nothing was done: {name} was called wrongly: {fault}. It takes {usage(tool.parameters) or 'nothing'}."
             )
         return tool.run(memory, given)

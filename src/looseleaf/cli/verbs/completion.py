@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from looseleaf.base.errors import Refused
+from looseleaf.base.errors import Invalid
 from looseleaf.cli.output import open_memory, plain, print_answer
 from looseleaf.cli.verb_table import SHARED, SHORT, VERBS
 
@@ -23,8 +23,6 @@ OFFER = {
     "nothing": ":",
 }
 
-
-# --- the verb --------------------------------------------------------------------------
 
 _LISTED = {
     "page": "pages",
@@ -47,7 +45,7 @@ def completion(options: CliOptions) -> int:
     if options.names is not None:
         return _print_names(options)
     if options.shell is None:
-        raise Refused("Nothing was printed: name a shell: `looseleaf completion bash`, zsh or fish.")
+        raise Invalid("Nothing was printed: name a shell: `looseleaf completion bash`, zsh or fish.")
     script = "\n".join({"bash": bash_script, "zsh": zsh_script, "fish": fish_script}[options.shell]())
     print_answer(options, {"shell": options.shell, "script": script}, script)
     return 0
@@ -72,9 +70,6 @@ def _names(memory: Memory, what: str) -> list[str]:
             return sorted({*memory.talk.agents(), memory.agent})
         case _:
             return [fact.id or "" for fact in (*memory.facts(), *memory.facts(status="pending"))]
-
-
-# --- offers ----------------------------------------------------------------------------
 
 
 def _options(verb: str) -> list[str]:

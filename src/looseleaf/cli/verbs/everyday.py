@@ -6,7 +6,7 @@ import json
 import sys
 from contextlib import contextmanager
 
-from looseleaf.base.errors import Refused
+from looseleaf.base.errors import Invalid, Refused
 from looseleaf.cli.fact_lines import outcome_line
 from looseleaf.cli.output import (
     PROBLEMS,
@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     from looseleaf.recall.hits import Hit
 
 
-# --- record ----------------------------------------------------------------------------
-
 _FOR = {
     "args": ("tool_call",),
     "result": ("tool_result",),
@@ -53,7 +51,7 @@ def record(options: CliOptions) -> int:
     for name, roles in _FOR.items():
         if getattr(options, name) not in (None, False) and options.role not in roles:
             option = f"--{name.replace('_', '-')}"
-            raise Refused(f"Nothing was recorded: {option} goes with {' or '.join(roles)}. Leave it out.")
+            raise Invalid(f"Nothing was recorded: {option} goes with {' or '.join(roles)}. Leave it out.")
     with open_memory(options, options.session) as memory:
         many = options.role == "jsonl"
         asked = _read_lines(options) if many else [_record_request(options)]
@@ -90,7 +88,7 @@ def _record_request(options: CliOptions) -> dict[str, Any]:
         elif options.result is None:
             asked["tool_result"] = _read_text(options)
         elif options.text is not None:
-            raise Refused(
+            raise Invalid(
                 "Nothing was recorded: the result was given twice, as text and by --result. Leave one out."
             )
         if options.result is not None:
@@ -98,7 +96,7 @@ def _record_request(options: CliOptions) -> dict[str, Any]:
     else:
         asked[options.role] = _read_text(options)
         if not asked[options.role] and options.text != "":
-            raise Refused(
+            raise Invalid(
                 "Nothing was recorded: standard input was empty. Give the text there, or as an argument."
             )
     return asked
@@ -115,7 +113,7 @@ def _read_lines(options: CliOptions) -> list[dict[str, Any]]:
         try:
             members = _load_json(decode(line, "it"), "it")
             if not isinstance(members, dict):
-                raise Refused(
+                raise Invalid(
                     'Nothing was recorded: it is not an object. Write one such as {"user": "hello"}.'
                 )
             if options.turn is not None:
@@ -133,7 +131,7 @@ def _read_text(options: CliOptions, other: str | None = None) -> str:
     if options.text not in (None, STDIN):
         return str(options.text)
     if other == STDIN:
-        raise Refused(
+        raise Invalid(
             "Nothing was recorded: two texts cannot both come from standard input. Give one as an argument."
         )
     text = decode(read_input(STDIN), "standard input")
@@ -154,14 +152,11 @@ def _load_json(text: str, what: str) -> Any:
         why = "it nests too deep"
     except ValueError as error:
         why = str(error)
-    raise Refused(f"Nothing was recorded: {what} is not JSON ({why}). Put texts and names in double quotes.")
+    raise Invalid(f"Nothing was recorded: {what} is not JSON ({why}). Put texts and names in double quotes.")
 
 
 def _refuse_constant(name: str) -> Any:
     raise ValueError(f"{name} is not a number")
-
-
-# --- remember --------------------------------------------------------------------------
 
 
 def remember(options: CliOptions) -> int:
@@ -221,15 +216,13 @@ def _outcome_line(outcome: Outcome) -> str:
     return line.replace("added", "noted", 1).rpartition(": ")[0] + ": as you said it"
 
 
-# --- recall ----------------------------------------------------------------------------
-
 _CLIP = 40
 """Tokens of each hit in a list: two or three lines of a terminal around the match."""
 
 
 def recall(options: CliOptions) -> int:
     if options.raw and options.kind is not None:
-        raise Refused("Nothing was searched: --raw and --kind exclude each other. Leave one out.")
+        raise Invalid("Nothing was searched: --raw and --kind exclude each other. Leave one out.")
     with open_memory(options) as memory:
         with _index_progress(memory):
             found = memory.recall(

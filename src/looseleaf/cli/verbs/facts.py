@@ -5,7 +5,7 @@ Arguments and printing only.
 
 from __future__ import annotations
 
-from looseleaf.base.errors import Refused
+from looseleaf.base.errors import Invalid, NotFound, Refused
 from looseleaf.cli.fact_lines import (
     SHORT_ID,
     choose_fact,
@@ -44,20 +44,17 @@ if TYPE_CHECKING:
 _PAST = ("pending", "superseded", "rejected")
 
 
-# --- listing ---------------------------------------------------------------------------
-
-
 def facts(options: CliOptions) -> int:
     wanted = [status for status in _PAST if getattr(options, status)]
     if options.as_of is not None and wanted:
-        raise Refused(
+        raise Invalid(
             f"Nothing was shown: --as-of lists facts that were true then, and --{wanted[0]} others. Leave one out."
         )
     about = {"topic": options.topic, "kind": options.kind, "as_of": options.as_of}
     with open_memory(options) as memory:
         found = [fact for status in wanted or ["current"] for fact in memory.facts(status=status, **about)]
         if not found and options.topic is not None and options.topic not in memory.views.topics():
-            raise Refused(
+            raise NotFound(
                 f"Nothing was shown: there is no topic {options.topic!r}. `looseleaf topics` lists them."
             )
         if options.json:
@@ -113,14 +110,11 @@ def _cells(fact: Fact) -> tuple[str, str, str, str, str]:
     return (fact.id or "")[:SHORT_ID], marks, dates, place_of(fact), words_of(fact)
 
 
-# --- changing --------------------------------------------------------------------------
-
-
 def score(options: CliOptions) -> int:
     try:
         given = float(options.score)
     except ValueError:
-        raise Refused(
+        raise Invalid(
             f"Nothing was scored: {options.score!r} is not a score. Give a number from 0 to 10."
         ) from None
     return _change_fact(options, "scored", lambda memory, fact: memory.review.score(fact, given))
@@ -169,9 +163,6 @@ def show_fact(memory: Memory, options: CliOptions) -> None:
     print_answer(options, fact.to_dict(), "\n  ".join([_heading(fact), *fact_details(fact)]))
 
 
-# --- history ---------------------------------------------------------------------------
-
-
 def history(options: CliOptions) -> int:
     with open_memory(options) as memory:
         named = choose_fact(memory, options, options.fact, done="shown")
@@ -198,9 +189,6 @@ def source_line(source: FactSource) -> str:
     if source.ts is None:
         return f"source: {clipped(source.source)}, which is not in the log"
     return f"source: {clipped(source.source)}, {clipped(source.origin)}, {when(source.ts)}"
-
-
-# --- why -------------------------------------------------------------------------------
 
 
 def why(options: CliOptions) -> int:

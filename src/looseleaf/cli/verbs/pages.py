@@ -50,9 +50,6 @@ if TYPE_CHECKING:
     from looseleaf.tools.tool import Tool
 
 
-# --- tool ------------------------------------------------------------------------------
-
-
 def tool(options: CliOptions) -> int:
     """Call a tool in the agent's last session: the user's words there decide what a model may write."""
     from looseleaf.tools.toolset import TOOLS, call
@@ -96,9 +93,6 @@ def _read_arguments(text: str | None) -> dict[str, Any]:
             'Write one such as \'{"path": "USER.md"}\'.'
         )
     return given
-
-
-# --- receipts --------------------------------------------------------------------------
 
 
 def receipts(options: CliOptions) -> int:
@@ -172,12 +166,9 @@ def _marks(each: Written) -> str:
     return f" ({', '.join(marks)})" if marks else ""
 
 
-# --- who -------------------------------------------------------------------------------
-
-
 def show_who(options: CliOptions) -> int:
     if options.as_of is not None:
-        raise Refused(
+        raise Invalid(
             "Nothing was shown: --who is about the page as it is now, and --as-of about the past. Leave one out; "
             "`looseleaf log` with the page shows who changed it, and when."
         )

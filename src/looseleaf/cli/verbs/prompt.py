@@ -6,7 +6,7 @@ terminal are written out: no text can break a line of the program or pass for on
 
 from __future__ import annotations
 
-from looseleaf.base.errors import Refused
+from looseleaf.base.errors import Invalid
 from looseleaf.cli.output import (
     PROBLEMS,
     STDIN,
@@ -42,9 +42,6 @@ _LINES = 12
 """Lines shown of one change; more are counted."""
 
 
-# --- prompt ----------------------------------------------------------------------------
-
-
 def prompt(options: CliOptions) -> int:
     _refuse_mixed(options)
     task = _read_task(options)
@@ -67,21 +64,21 @@ def prompt(options: CliOptions) -> int:
 def _refuse_mixed(options: CliOptions) -> None:
     """Refuse options that do not go together. An old prompt cannot be given another task or budget."""
     if options.explain and options.messages:
-        raise Refused(
+        raise Invalid(
             "No prompt was shown: --explain and --messages exclude each other. Leave one out; --json has both."
         )
     old = "--replay" if options.replay is not None else "--diff" if options.diff is not None else None
     if old is None:
         return
     if options.replay is not None and options.diff is not None:
-        raise Refused("No prompt was shown: --replay and --diff exclude each other. Leave one out.")
+        raise Invalid("No prompt was shown: --replay and --diff exclude each other. Leave one out.")
     given = {"--budget": options.budget is not None, "--model": options.model is not None}
     given |= {"--dry-run": options.dry_run, "a task": old == "--replay" and options.task is not None}
     if old == "--diff":
         given |= {"--explain": options.explain, "--messages": options.messages}
     wrong = next((name for name, is_given in given.items() if is_given), None)
     if wrong is not None:
-        raise Refused(f"No prompt was shown: {wrong} does not go with {old}. Leave one out.")
+        raise Invalid(f"No prompt was shown: {wrong} does not go with {old}. Leave one out.")
 
 
 def _read_task(options: CliOptions) -> str | None:
@@ -103,9 +100,6 @@ def _print_prompt(made: Prompt, options: CliOptions) -> None:
         print_json({"messages": messages, "manifest": manifest.to_dict()} if options.json else messages)
     else:
         print_bytes(made.text.encode("utf-8", "backslashreplace"))
-
-
-# --- explaining ------------------------------------------------------------------------
 
 
 _EMPTY = "The prompt is empty: the memory is empty, and there is no task."
@@ -261,9 +255,6 @@ def _percent(part: int, whole: int) -> str:
     return f"{100 * part / whole:.0f} %" if whole else "0 %"
 
 
-# --- two prompts -----------------------------------------------------------------------
-
-
 def _print_compared(memory: Memory, options: CliOptions) -> None:
     compared = memory.explain.compare(options.diff or "", options.task or "last")
     print_answer(options, compared.to_dict(), "\n".join(compared_lines(compared, terminal_width())))
@@ -293,9 +284,6 @@ def _first_lines(lines: Sequence[str], width: int) -> Iterator[str]:
         yield f"  … and {len(lines) - _LINES:,} more lines"
 
 
-# --- why -------------------------------------------------------------------------------
-
-
 def why_in_prompt(memory: Memory, options: CliOptions) -> int:
     """Print why words are in a prompt or not. 0: they are in it; 1: they are not."""
     answer = memory.explain.why(options.what, options.prompt or "last")
@@ -316,9 +304,6 @@ def answer_lines(answer: Explanation) -> Iterator[str]:
     if answer.more:
         yield ""
         yield f"{answer.more:,} more place{'s' * (answer.more != 1)}: give more of the words."
-
-
-# --- analyze ---------------------------------------------------------------------------
 
 
 def analyze(options: CliOptions) -> int:

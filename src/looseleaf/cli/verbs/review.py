@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 
-from looseleaf.base.errors import Refused
+from looseleaf.base.errors import Invalid, NotFound, Refused
 from looseleaf.cli.output import (
     ask,
     clipped,
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from looseleaf.forget.forget import Forgotten
     from looseleaf.memory import Memory
 
-
-# --- forget ----------------------------------------------------------------------------
 
 _KINDS = {
     "traces": ("message or tool call", "messages and tool calls"),
@@ -57,7 +55,7 @@ _NOT_SEARCHED = (
 
 def forget(options: CliOptions) -> int:
     if options.what is not None and options.fact is not None:
-        raise Refused("Nothing was forgotten: the fact was given twice. Leave out --fact.")
+        raise Invalid("Nothing was forgotten: the fact was given twice. Leave out --fact.")
     given = {
         "fact": options.fact if options.what is None else options.what,
         "topic": options.topic,
@@ -107,7 +105,7 @@ def _resolve_fact(memory: Memory, options: CliOptions, words: str) -> str:
     if not found:
         from shlex import quote
 
-        raise Refused(
+        raise NotFound(
             f"Nothing was forgotten: no fact fits {clipped(words)!r}. `looseleaf forget --match {quote(words)}` "
             "removes every sentence and line with these words."
         )

@@ -6,7 +6,7 @@ import json
 import os
 import sys
 
-from looseleaf.base.errors import Busy, Refused
+from looseleaf.base.errors import Busy, Invalid, NotFound, Refused
 from looseleaf.base.immutable import frozen
 from looseleaf.base.values import INSIDE
 from looseleaf.cli.output import ask, open_memory, plain, print_json, say
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from looseleaf.cli.verb_table import CliOptions
     from looseleaf.integrations.claude_code import Given
 
-
-# --- hook ------------------------------------------------------------------------------
 
 PATIENCE = 2.0
 """Seconds that a hook waits for the memory's lock: a person waits for the agent. What it could not record, the next
@@ -127,19 +125,16 @@ def _find_memory(options: CliOptions) -> str | None:
         return path
     if options.memory is None and not os.environ.get("LOOSELEAF_HOME"):
         return None
-    raise Refused(
+    raise NotFound(
         f"The hook did nothing: there is no memory at {path!r}. Make it with `looseleaf init`, or name another in the "
         "settings that run this hook."
     )
 
 
-# --- settings --------------------------------------------------------------------------
-
-
 def _change_settings(options: CliOptions) -> int:
     """Show the changes, ask, and write them: the agent's settings, and the distiller in ours."""
     if not options.claude and (options.distill_with is None or options.event == "remove"):
-        raise Refused(
+        raise Invalid(
             "The settings were not changed: say which. --claude: of Claude Code in this project; with --user, your own."
         )
     wanted = _distiller_change(options) if options.distill_with is not None else None
@@ -193,13 +188,13 @@ def _distiller_change(options: CliOptions) -> _Settings:
 
     name = str(options.distill_with)
     if options.event == "remove" or not is_distiller(name) or any(each in name for each in '"\\\n'):
-        raise Refused(
+        raise Invalid(
             f"The settings were not changed: --distill-with {name!r} does not name a distiller. With `hook install` "
             f"give {', '.join(COMMAND_LINES)}, a model as in `ollama/llama3.2`, `model`, or `rules`."
         )
     memory = _find_memory(options)
     if memory is None:
-        raise Refused(
+        raise NotFound(
             "The settings were not changed: there is no memory here. Make one with `looseleaf init`."
         )
     path = claude_settings.path_in(memory)
@@ -292,8 +287,6 @@ def command_line(options: CliOptions) -> str:
     return made + (f" --agent {quote(options.agent)}" if options.agent else "")
 
 
-# --- mcp -------------------------------------------------------------------------------
-
 PORT = 8765
 """A port that no known program uses."""
 
@@ -308,7 +301,7 @@ def mcp(options: CliOptions) -> int:
             f"No server was started: this is a coding agent that runs as a model ({INSIDE} is set)."
         )
     if options.json:
-        raise Refused("No server was started: a server has no JSON output. Leave out --json.")
+        raise Invalid("No server was started: a server has no JSON output. Leave out --json.")
     only_http = {
         "--host": options.host,
         "--port": options.port,
@@ -318,7 +311,7 @@ def mcp(options: CliOptions) -> int:
     }
     stray = [name for name, value in only_http.items() if value is not None]
     if stray and not options.http:
-        raise Refused(f"No server was started: {stray[0]} is for HTTP. Add --http, or leave it out.")
+        raise Invalid(f"No server was started: {stray[0]} is for HTTP. Add --http, or leave it out.")
     gc.enable()  # other commands end before they make garbage; a server lives long
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="looseleaf: %(message)s")
 
@@ -346,7 +339,7 @@ def _serve_http(options: CliOptions) -> int:
 
     host = "127.0.0.1" if options.host in (None, "localhost") else str(options.host)
     if host not in http.LOOPBACK and not (options.token_file and options.allow_host):
-        raise Refused(
+        raise Invalid(
             f"No server was started: {host} can be reached from other machines. If you want that, name its token file "
             "with --token-file PATH and its host names with --allow-host NAMES; and put it behind an HTTPS proxy, or "
             "the token can be read on the way."

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from itertools import zip_longest
 
-from looseleaf.base.errors import Refused
+from looseleaf.base.errors import Invalid
 from looseleaf.cli.output import (
     clipped,
     next_step,
@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from looseleaf.models.costs import Ceiling, Spent
 
 
-# --- state -----------------------------------------------------------------------------
-
 _FIELDS = ("goal", "now")
 _CONVENTION = "conventions."
 
@@ -43,9 +41,9 @@ def state(options: CliOptions) -> int:
     if options.act is None:
         return _show(options)
     if options.toon:
-        raise Refused("Nothing was changed: --toon only shows the state. Leave it out.")
+        raise Invalid("Nothing was changed: --toon only shows the state. Leave it out.")
     if options.why is not None and options.act != "decide":
-        raise Refused(
+        raise Invalid(
             f"Nothing was changed: --why goes with `decide`, not with `{options.act}`. Leave it out."
         )
     with open_memory(options) as memory:
@@ -56,14 +54,11 @@ def state(options: CliOptions) -> int:
     return 0
 
 
-# --- showing ---------------------------------------------------------------------------
-
-
 def _show(options: CliOptions) -> int:
     from looseleaf.state.file import carried
 
     if options.json and options.toon:
-        raise Refused("Nothing was shown: --json and --toon exclude each other. Leave one out.")
+        raise Invalid("Nothing was shown: --json and --toon exclude each other. Leave one out.")
     with open_memory(options) as memory:
         if options.json:
             print_json(memory.state.to_dict())
@@ -111,9 +106,6 @@ def _rows_of(title: str, rows: Iterator[tuple[str, ...]], whys: Sequence[str] = 
                 yield f"      why: {clipped(why)}"
 
 
-# --- changing --------------------------------------------------------------------------
-
-
 def _change_state(memory: Memory, options: CliOptions) -> Receipt:
     state, what, value = memory.state, options.what, options.value
     match options.act, what:
@@ -131,7 +123,7 @@ def _change_state(memory: Memory, options: CliOptions) -> Receipt:
             return state.block(what, author=PERSON)
         case "unblock", str() if value is None:
             return state.unblock(what, author=PERSON)
-    raise Refused(f"Nothing was changed: write {_USAGE[options.act or '']}.")
+    raise Invalid(f"Nothing was changed: write {_USAGE[options.act or '']}.")
 
 
 _USAGE = {
@@ -151,7 +143,7 @@ def _set_field(memory: Memory, field: str, value: str) -> Receipt:
         return memory.state.update(now=value, author=PERSON)
     if field.startswith(_CONVENTION):
         return memory.state.update(conventions={field.removeprefix(_CONVENTION): value}, author=PERSON)
-    raise Refused(
+    raise Invalid(
         f"Nothing was changed: {clipped(field)!r} is not a field to set. Use goal, now or conventions.NAME; tasks, "
         "decisions and blockers have commands of their own."
     )
@@ -178,12 +170,9 @@ def _id(items: list[Any], title: str) -> str:
     return str((same or items)[-1].get("id") or "It") if items else "It"
 
 
-# --- cost ------------------------------------------------------------------------------
-
-
 def cost(options: CliOptions) -> int:
     if options.days < 1:
-        raise Refused("Nothing was shown: --days must be at least 1. Without it, the last 7 days are shown.")
+        raise Invalid("Nothing was shown: --days must be at least 1. Without it, the last 7 days are shown.")
     with open_memory(options) as memory:
         show_costs(memory, options)
         print_notes(memory)

@@ -6,7 +6,7 @@ import os
 import sys
 import time
 
-from looseleaf.base.errors import Refused
+from looseleaf.base.errors import Invalid, Refused
 from looseleaf.cli.output import (
     clipped,
     next_step,
@@ -27,9 +27,6 @@ if TYPE_CHECKING:
     from looseleaf.cli.verb_table import CliOptions
     from looseleaf.memory import Memory
     from looseleaf.transfer.import_ledger import Imported
-
-
-# --- import ----------------------------------------------------------------------------
 
 
 def import_(options: CliOptions) -> int:
@@ -141,8 +138,6 @@ def _step_after_import(done: Imported) -> str:
     )
 
 
-# --- export ----------------------------------------------------------------------------
-
 STDOUT = "-"
 _USES = {
     "facts": "`jq -r '.relation + \": \" + .object' {}` lists them; each line is a whole fact.",
@@ -178,13 +173,13 @@ def _export_whole(memory: Memory, options: CliOptions) -> dict[str, Any] | None:
     name = os.path.basename(memory.path).lstrip(".") or "memory"
     if options.format == "tar" and options.path == STDOUT:
         if options.json:
-            raise Refused(
+            raise Invalid(
                 "Nothing was exported: a packed file is not JSON. Leave out --json, or name a file."
             )
         _pipe_tar(memory, name)
         return None
     if options.path == STDOUT:
-        raise Refused(
+        raise Invalid(
             "Nothing was exported: a folder does not fit in a pipe. Name a new folder, or use --as tar."
         )
     day = time.strftime("%Y-%m-%d")
@@ -224,9 +219,6 @@ def _pipe_tar(memory: Memory, name: str) -> None:
         copyfileobj(file, sys.stdout.buffer)
 
 
-# --- lines -----------------------------------------------------------------------------
-
-
 def _export_lines(memory: Memory, options: CliOptions) -> dict[str, Any] | None:
     from looseleaf.transfer.export_rows import fact_lines, message_lines
 
@@ -258,9 +250,6 @@ def _json_array(lines: Iterator[bytes]) -> Iterator[bytes]:
         yield before + piece.removesuffix(b"\n")
         before = b",\n" if piece.endswith(b"\n") else b""
     yield b"]\n" if before != b"[" else b"[]\n"
-
-
-# --- reporting -------------------------------------------------------------------------
 
 
 def _new_target(path: str, memory: Memory) -> ExportTarget:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from looseleaf.base.errors import Refused
+from looseleaf.base.errors import NotFound, Refused
 from looseleaf.cli.fact_lines import ACTS, SHORT_ID, outcome_line, words_of
 from looseleaf.cli.output import (
     PROBLEMS,
@@ -35,9 +35,6 @@ if TYPE_CHECKING:
 
 _NAMED = 20
 """Topics that are named; more are counted."""
-
-
-# --- making memory ---------------------------------------------------------------------
 
 
 def distill(options: CliOptions) -> int:
@@ -89,9 +86,6 @@ def _placed_text(placed: Sequence[Placed]) -> str:
     return "\n".join((*map(outcome_line, outcomes), f"{entries}: {told or 'no facts'}.{hint}"))
 
 
-# --- topics ----------------------------------------------------------------------------
-
-
 def topics(options: CliOptions) -> int:
     with open_memory(options) as memory:
         names = memory.views.topics()
@@ -140,9 +134,6 @@ def index(options: CliOptions) -> int:
     return 0
 
 
-# --- building --------------------------------------------------------------------------
-
-
 def build(options: CliOptions) -> int:
     with open_memory(options) as memory:
         # Before anything reads: a reader takes a missing page for one that a person removed.
@@ -172,9 +163,6 @@ def build(options: CliOptions) -> int:
     return 0
 
 
-# --- tidying -----------------------------------------------------------------------------
-
-
 def tidy(options: CliOptions) -> int:
     with open_memory(options) as memory:
         with progress("tidying"):
@@ -196,9 +184,6 @@ def tidy(options: CliOptions) -> int:
                 say(found.note)
         print_notes(memory)
     return 0
-
-
-# --- another distiller -----------------------------------------------------------------
 
 
 def redistill(options: CliOptions) -> int:
@@ -281,7 +266,7 @@ def _load_distiller(memory: Memory, name: str) -> Distiller | None:
     import pkgutil
 
     if not all(part.isidentifier() for part in name.replace(":", ".", 1).split(".")):
-        raise Refused(
+        raise NotFound(
             f"Nothing was distilled: there is no distiller {name!r}. Give rules, model (set by `provider` "
             "and `model` in looseleaf.toml), or package.module:attribute."
         )
@@ -298,7 +283,7 @@ def _load_distiller(memory: Memory, name: str) -> Distiller | None:
             given: Distiller = found
             return given
         why = "it has no `name` and `distill`"
-    raise Refused(
+    raise NotFound(
         f"Nothing was distilled: there is no distiller {name!r}: {why}. Give rules, model, or "
         "package.module:attribute."
     )

@@ -6,7 +6,7 @@ labels: no message can steer a terminal, or pass for another speaker's.
 
 from __future__ import annotations
 
-from looseleaf.base.errors import Refused
+from looseleaf.base.errors import NotFound, Refused
 from looseleaf.base.paths import IMPORTER
 from looseleaf.cli.output import (
     at_least_one,
@@ -42,9 +42,6 @@ _TO_FIND = "`looseleaf recall WORDS` finds it again; `looseleaf import PATH --mi
 _TO_LEARN = "`looseleaf distill` makes facts of what was said; `looseleaf recall WORDS` finds it again."
 
 
-# --- reading ---------------------------------------------------------------------------
-
-
 def turns(options: CliOptions) -> int:
     at_least_one(options.limit, LAST)
     with open_memory(options) as memory:
@@ -54,7 +51,7 @@ def turns(options: CliOptions) -> int:
             found = memory.talk.turns(options.limit, session=options.session)
         if options.session is not None and not any(turn.session_id == options.session for turn in found):
             where = f" in {options.turn}" if options.turn is not None else ""
-            raise Refused(
+            raise NotFound(
                 f"Nothing was shown: there is no session {options.session!r}{where}. "
                 "`looseleaf sessions` lists the last ones."
             )
@@ -194,9 +191,6 @@ def _entry_lines(memory: Memory, name: str) -> Iterator[str]:
         yield f"entry {clipped(name)}: its report cannot be read. `looseleaf check` says more."
 
 
-# --- the window ------------------------------------------------------------------------
-
-
 def window(options: CliOptions) -> int:
     with open_memory(options) as memory:
         messages, figures = memory.window.read().messages, _figures(memory, options.model)
@@ -265,9 +259,6 @@ def compact(options: CliOptions) -> int:
             say(loss.text.rpartition("\n")[0] if is_found else loss.text)
         print_notes(memory)
     return 0
-
-
-# --- as text ---------------------------------------------------------------------------
 
 
 def _turn_dict(turn: Turn) -> dict[str, Any]:
