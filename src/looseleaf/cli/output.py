@@ -187,6 +187,12 @@ def read_input(path: str | None, done: str = "recorded") -> bytes:
     raise Refused(f"Nothing was {done}: {name} could not be read ({why}). Give the text another way.")
 
 
+def read_line(done: str = "recorded") -> str:
+    """Read text from standard input, without the line end that `echo` and the like add."""
+    text = decode(read_input(STDIN, done), "standard input", done)
+    return text[:-2] if text.endswith("\r\n") else text.removesuffix("\n")
+
+
 def decode(data: bytes, what: str, done: str = "recorded") -> str:
     try:
         return data.decode()

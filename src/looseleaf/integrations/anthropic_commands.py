@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from looseleaf.base.errors import Invalid, NotFound, Refused, Stale
 from looseleaf.base.immutable import frozen
-from looseleaf.integrations.anthropic_paths import DRAWERS, ROOT, ToolPaths, parts_of, quote
+from looseleaf.base.values import ANY
+from looseleaf.integrations.anthropic_paths import DRAWERS, ROOT, ToolPaths, move_all, parts_of, quote
 from looseleaf.text.diff import line_at, places, split_lines
 from looseleaf.tools.tool import ToolAnswer
 
@@ -176,9 +177,8 @@ def _create(memory: Memory, given: Mapping[str, Any]) -> _Result:
         raise is_there
     _refuse_below_a_file(names, parts)
     page = names.page(parts)
-    change = _limit_length(memory, path, lambda text: given["file_text"])
     try:
-        receipt = _propose(memory, page, path, change, base=None, reason="memory tool: create")
+        receipt = _propose(memory, page, path, lambda text: given["file_text"], "create", base=None)
     except Stale:
         raise is_there from None
     is_misnamed = any(f"page {page} was not made" in sentence for sentence in receipt.held)
@@ -190,8 +190,7 @@ def _create(memory: Memory, given: Mapping[str, Any]) -> _Result:
 
 
 def _str_replace(memory: Memory, given: Mapping[str, Any]) -> _Result:
-    path, old = given["path"], given["old_str"]
-    new: str = given["new_str"]
+    path, old, new = (str(given[name]) for name in _FIELDS["str_replace"])
     page, seen = _read_file(memory, path)
     line, after = 0, ""
 
@@ -213,9 +212,7 @@ def _str_replace(memory: Memory, given: Mapping[str, Any]) -> _Result:
         after = text[: found[0]] + new + text[found[0] + len(old) :]
         return after
 
-    receipt = _propose(
-        memory, page, path, _limit_length(memory, path, change), reason="memory tool: str_replace"
-    )
+    receipt = _propose(memory, page, path, change, "str_replace")
     lines = (memory.pages.read(page).text if receipt.held else after).split("\n")
     first = max(0, line - _AROUND)
     snippet = _number_lines(lines[first : line + _AROUND + 1], first + 1)
@@ -236,7 +233,7 @@ def _insert(memory: Memory, given: Mapping[str, Any]) -> _Result:
             )
         return "".join((*lines[:at], added, *lines[at:]))
 
-    receipt = _propose(memory, page, path, _limit_length(memory, path, change), reason="memory tool: insert")
+    receipt = _propose(memory, page, path, change, "insert")
     return _Result(f"The file {path} has been edited.", path, (receipt,))
 
 
@@ -247,8 +244,7 @@ def _delete(memory: Memory, given: Mapping[str, Any]) -> _Result:
         raise Refused(f"Cannot delete the {ROOT} directory itself")
     absent = NotFound(f"The path {quote(path)} does not exist")
     if not _is_folder(names, parts):
-        page = names.page(parts)
-        receipt = _propose(memory, page, path, None, reason="memory tool: delete")
+        receipt = _propose(memory, names.page(parts), path, None, "delete")
         if not receipt.changed:
             raise absent
         return _Result(f"Successfully deleted {path}", path, (receipt,))
@@ -256,9 +252,7 @@ def _delete(memory: Memory, given: Mapping[str, Any]) -> _Result:
     receipts: list[Receipt] = []
     for name, page in sorted(names.below(parts).items()):
         try:
-            receipts.append(
-                _propose(memory, page, f"{path.rstrip('/')}/{name}", None, reason="memory tool: delete")
-            )
+            receipts.append(_propose(memory, page, f"{path.rstrip('/')}/{name}", None, "delete"))
         except Refused as error:
             gone = f"{len(receipts)} of its files are gone" if receipts else "none of its files is gone"
             raise Refused(f"{quote(path)} was not deleted, {gone}: {error}") from error
@@ -286,10 +280,6 @@ def _rename(memory: Memory, given: Mapping[str, Any]) -> _Result:
             raise NotFound(f"The path {quote(old)} does not exist")
         moves = [(page, names.page(target))]
     _refuse_below_a_file(names, target)
-    from looseleaf.integrations.anthropic_paths import (
-        move_all,  # the guard loads only for a move
-    )
-
     receipts = move_all(memory, moves, quote(old), quote(new))
     return _Result(f"Successfully renamed {old} to {new}", old, receipts)
 
@@ -332,14 +322,24 @@ def _propose(
     memory: Memory,
     page: str,
     path: str,
-    change: Callable[[str], str] | str | None,
-    *,
-    reason: str,
-    base: str | None = "*",
+    change: Callable[[str], str] | None,
+    command: str,
+    base: str | None = ANY,
 ) -> Receipt:
-    """Propose a change, the only way to make one. A refusal names the path that the model gave."""
+    """Propose a change, the only way to make one; None deletes the page. A refusal names the path that the model
+    gave."""
+
+    def limited(text: str) -> str:
+        from looseleaf.tools.page_tools import refuse_long  # a view never loads this
+
+        assert change is not None
+        new = change(text)
+        refuse_long(memory, quote(path), new, before=text)
+        return new
+
+    made = limited if change is not None else None
     try:
-        return memory.pages.propose(page, change, base=base, reason=reason)
+        return memory.pages.propose(page, made, base=base, reason=f"memory tool: {command}")
     except Stale:
         raise
     except Refused as error:
@@ -347,18 +347,6 @@ def _propose(
         raise Refused(
             quote(path) + said.removeprefix(page) if said.startswith(f"{page} ") else said
         ) from error
-
-
-def _limit_length(memory: Memory, path: str, change: Callable[[str], str]) -> Callable[[str], str]:
-    """Return the change with a limit on the page's length; a refusal names the path that the model gave."""
-    from looseleaf.tools.page_tools import refuse_long  # a view never loads this
-
-    def changed(text: str) -> str:
-        new = change(text)
-        refuse_long(memory, quote(path), new, before=text)
-        return new
-
-    return changed
 
 
 def _refuse_gone(path: str, seen: str, text: str) -> None:

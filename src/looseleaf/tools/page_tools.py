@@ -16,7 +16,16 @@ from looseleaf.pages.line_edits import without_known
 from looseleaf.text import untrusted
 from looseleaf.text.diff import patched, split_lines
 from looseleaf.text.lines import FOUND, body
-from looseleaf.tools.tool import WRITTEN, Tool, ToolAnswer, object_schema, write_answer
+from looseleaf.tools.tool import (
+    COUNT,
+    TEXT,
+    WRITTEN,
+    Tool,
+    ToolAnswer,
+    object_schema,
+    text_schema,
+    write_answer,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,8 +35,6 @@ if TYPE_CHECKING:
     from looseleaf.memory import Memory
     from looseleaf.pages.pages import Page
 
-_TEXT = {"type": "string"}
-_COUNT = {"type": "integer", "minimum": 0}
 _LISTED = 500
 """The most pages in a list: past that, a question is shorter than reading names."""
 
@@ -35,7 +42,7 @@ _CUT = " [this line is longer than an answer, and was cut here]\n"
 _NAMED = 12
 """The most pages named in reply to a wrong path."""
 
-_PATH = {"type": "string", "description": "USER.md, facts/<topic>.md or episodes/<yyyy-mm>.md"}
+_PATH = text_schema("USER.md, facts/<topic>.md or episodes/<yyyy-mm>.md")
 _BASE = {
     "anyOf": [{"type": "string", "pattern": "^[0-9a-f]{64}$"}, {"type": "null"}],
     "description": "the sha256 that memory_read gave (null: there was no page): what changed since is left alone",
@@ -267,14 +274,14 @@ def refuse_long(memory: Memory, path: str, text: str, before: str = "") -> None:
         )
 
 
-_ROW = object_schema("path summary size tokens", path=_TEXT, summary=_TEXT, size=_COUNT, tokens=_COUNT)
+_ROW = object_schema("path summary size tokens", path=TEXT, summary=TEXT, size=COUNT, tokens=COUNT)
 
 LIST = Tool(
     "memory_list",
     "List memory pages",
     "List the pages of the memory: path, summary, size in bytes and tokens. Read a page with memory_read.",
     object_schema(),
-    object_schema("pages more", pages={"type": "array", "items": _ROW}, more=_COUNT),
+    object_schema("pages more", pages={"type": "array", "items": _ROW}, more=COUNT),
     list_pages,
     reads=True,
     repeats=True,
@@ -286,17 +293,17 @@ READ = Tool(
     "Read a page of the memory. Gives its text and its sha256, which memory_write and memory_patch take as `base`.",
     object_schema(
         "path",
-        path={"type": "string", "description": "as memory_list gives it, such as facts/user.md"},
+        path=text_schema("as memory_list gives it, such as facts/user.md"),
         from_line={"type": "integer", "minimum": 1, "description": "of a long page: the line to begin with"},
     ),
     object_schema(
         "path content sha256 lines",
-        path=_TEXT,
-        content=_TEXT,
-        sha256=_TEXT,
-        lines=_COUNT,
-        from_line=_COUNT,
-        next_line=_COUNT,
+        path=TEXT,
+        content=TEXT,
+        sha256=TEXT,
+        lines=COUNT,
+        from_line=COUNT,
+        next_line=COUNT,
     ),
     read,
     reads=True,
@@ -308,12 +315,7 @@ WRITE = Tool(
     "Write a memory page",
     "Create or replace a page of the memory. Facts are bullets, one each: `- Relation: value`. Lines that a person or "
     "the user put there stay. To change single lines, prefer memory_patch.",
-    object_schema(
-        "path content",
-        path=_PATH,
-        content={"type": "string", "description": "the whole page, Markdown"},
-        base=_BASE,
-    ),
+    object_schema("path content", path=_PATH, content=text_schema("the whole page, Markdown"), base=_BASE),
     WRITTEN,
     write,
     destroys=True,
@@ -332,11 +334,8 @@ PATCH = Tool(
             "type": "array",
             "items": object_schema(
                 "oldText newText",
-                oldText={
-                    "type": "string",
-                    "description": "a piece of the page that stands there exactly once",
-                },
-                newText={"type": "string", "description": "what stands there instead"},
+                oldText=text_schema("a piece of the page that stands there exactly once"),
+                newText=text_schema("what stands there instead"),
             ),
         },
         base=_BASE,
@@ -354,8 +353,8 @@ APPEND = Tool(
     object_schema(
         "path entry",
         path=_PATH,
-        entry={"type": "string", "description": "the block of Markdown"},
-        summary={"type": "string", "description": "the page's summary line from now on, under ten words"},
+        entry=text_schema("the block of Markdown"),
+        summary=text_schema("the page's summary line from now on, under ten words"),
     ),
     WRITTEN,
     append,

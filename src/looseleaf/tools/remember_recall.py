@@ -26,7 +26,7 @@ from looseleaf.tools.page_tools import (
     with_summary,
     without_summary,
 )
-from looseleaf.tools.tool import WRITTEN, Tool, ToolAnswer, object_schema, write_answer
+from looseleaf.tools.tool import TEXT, WRITTEN, Tool, ToolAnswer, object_schema, text_schema, write_answer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from looseleaf.memory import Memory
     from looseleaf.recall.hits import Hit
 
-_TEXT = {"type": "string"}
 _FOUND = 10
 """The most hits for a question."""
 
@@ -165,15 +164,15 @@ def _describe_hit(hit: Hit) -> Iterator[str]:
 
 _HIT = object_schema(
     "where kind text score",
-    where={"type": "string", "description": "what opens it: `looseleaf open`"},
-    kind=_TEXT,
-    text=_TEXT,
-    path=_TEXT,
-    date=_TEXT,
-    level={"type": "string", "description": "confirmed, said, inferred or tainted: how far to believe it"},
-    status=_TEXT,
-    now={"type": "string", "description": "what is true instead"},
-    topic=_TEXT,
+    where=text_schema("what opens it: `looseleaf open`"),
+    kind=TEXT,
+    text=TEXT,
+    path=TEXT,
+    date=TEXT,
+    level=text_schema("confirmed, said, inferred or tainted: how far to believe it"),
+    status=TEXT,
+    now=text_schema("what is true instead"),
+    topic=TEXT,
     score={"type": "number"},
 )
 
@@ -185,8 +184,8 @@ REMEMBER = Tool(
     "the user's yes. The answer says whether it was saved.",
     object_schema(
         "topic content",
-        topic={"type": "string", "description": "user, or a word or two such as cooking or api-design"},
-        content={"type": "string", "description": "one fact such as `Editor: Helix`, or a block of Markdown"},
+        topic=text_schema("user, or a word or two such as cooking or api-design"),
+        content=text_schema("one fact such as `Editor: Helix`, or a block of Markdown"),
         append={
             "type": "boolean",
             "description": "add to the page (true, as if left out) or replace it (false)",
@@ -205,19 +204,16 @@ RECALL = Tool(
     "each with where it stands, its date and how far to believe it; says so if nothing does. With `topic` alone: its "
     "page (a date: that day). With neither: the list of pages.",
     object_schema(
-        topic={
-            "type": "string",
-            "description": "a topic, `user`, a page's path, or a date such as 2026-02-24",
-        },
-        query={"type": "string", "description": "a question in plain words"},
+        topic=text_schema("a topic, `user`, a page's path, or a date such as 2026-02-24"),
+        query=text_schema("a question in plain words"),
     ),
     object_schema(
         hits={"type": "array", "items": _HIT},
-        why={"type": "string", "description": "why nothing was found"},
+        why=text_schema("why nothing was found"),
         page={"type": "object"},
         pages={"type": "array", "items": {"type": "object"}},
         more={"type": "integer"},
-        days={"type": "array", "items": _TEXT},
+        days={"type": "array", "items": TEXT},
     ),
     recall,
     reads=True,

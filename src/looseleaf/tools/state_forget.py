@@ -22,7 +22,16 @@ from looseleaf.pages.grammar import parse
 from looseleaf.place.entry_pages import PATH
 from looseleaf.place.placer import FORGET
 from looseleaf.text.lines import escape, worded
-from looseleaf.tools.tool import WAITS, WRITTEN, Tool, ToolAnswer, object_schema, write_answer
+from looseleaf.tools.tool import (
+    TEXT,
+    WAITS,
+    WRITTEN,
+    Tool,
+    ToolAnswer,
+    object_schema,
+    text_schema,
+    write_answer,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,7 +41,6 @@ if TYPE_CHECKING:
     from looseleaf.memory import Memory
 
 
-_TEXT = {"type": "string"}
 _MOST = 5
 """The most facts named where the words fit several."""
 
@@ -123,17 +131,9 @@ FORGET_TOOL = Tool(
     "memory_forget",
     "Ask to forget a fact",
     "Propose that a fact be forgotten. Nothing goes before the user says yes to it in review.",
+    object_schema("what", what=text_schema("the fact's words, its id, or its place such as USER.md:5")),
     object_schema(
-        "what",
-        what={"type": "string", "description": "the fact's words, its id, or its place such as USER.md:5"},
-    ),
-    object_schema(
-        "success",
-        success={"type": "boolean"},
-        fact=_TEXT,
-        receipt=_TEXT,
-        waits={"type": "boolean"},
-        error=_TEXT,
+        "success", success={"type": "boolean"}, fact=TEXT, receipt=TEXT, waits={"type": "boolean"}, error=TEXT
     ),
     forget,
     repeats=True,
@@ -191,7 +191,7 @@ def _reason_of(given: Any) -> str:
 
 
 _TASK = {"anyOf": [_LINE, object_schema("title", title=_LINE)]}
-_DECISION = {"anyOf": [_LINE, object_schema("title", title=_LINE, why=_TEXT)]}
+_DECISION = {"anyOf": [_LINE, object_schema("title", title=_LINE, why=TEXT)]}
 
 STATE_TOOL = Tool(
     "memory_state",
@@ -203,8 +203,8 @@ STATE_TOOL = Tool(
         "patch",
         patch={"description": "what changes"}
         | object_schema(
-            goal={"type": "string", "description": "what the work is for; empty: none"},
-            now={"type": "string", "description": "what is being done; empty: nothing"},
+            goal=text_schema("what the work is for; empty: none"),
+            now=text_schema("what is being done; empty: nothing"),
             tasks_open={"type": "array", "items": _TASK, "description": "tasks to take on"},
             tasks_done={
                 "type": "array",

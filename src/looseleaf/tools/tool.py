@@ -64,8 +64,12 @@ WAITS = "Tell the user that it waits in review/pending.md for a yes, and do not 
 _DRAWER = "stands in a drawer"
 """The start of a sentence on a line that went elsewhere (`place/guard_rules.py: FATES`)."""
 
-_TEXT = {"type": "string"}
-_COUNT = {"type": "integer", "minimum": 0}
+TEXT = {"type": "string"}
+COUNT = {"type": "integer", "minimum": 0}
+
+
+def text_schema(about: str) -> dict[str, Any]:
+    return {"type": "string", "description": about}
 
 
 def object_schema(required: str = "", **properties: Any) -> dict[str, Any]:
@@ -77,20 +81,17 @@ def object_schema(required: str = "", **properties: Any) -> dict[str, Any]:
 WRITTEN = object_schema(
     "success",
     success={"type": "boolean", "description": "whether the page says it now"},
-    path=_TEXT,
+    path=TEXT,
     sha256={
         "anyOf": [{"type": "string"}, {"type": "null"}],
         "description": "the page's hash now: the base of the next change",
     },
-    receipt={
-        "type": "string",
-        "description": "the id of the edit in the journal; `looseleaf receipts` lists it",
-    },
-    added=_COUNT,
-    removed=_COUNT,
-    held={"type": "array", "items": _TEXT, "description": "what did not go where it was put, and why"},
-    appliedCount={**_COUNT, "description": "how many patches were applied: all or none"},
-    error=_TEXT,
+    receipt=text_schema("the id of the edit in the journal; `looseleaf receipts` lists it"),
+    added=COUNT,
+    removed=COUNT,
+    held={"type": "array", "items": TEXT, "description": "what did not go where it was put, and why"},
+    appliedCount={**COUNT, "description": "how many patches were applied: all or none"},
+    error=TEXT,
 )
 """The result of every tool that writes; the seed fixed `success`, the rest is for checking."""
 

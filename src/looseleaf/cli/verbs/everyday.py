@@ -21,6 +21,7 @@ from looseleaf.cli.output import (
     print_notes,
     progress,
     read_input,
+    read_line,
     say,
     table,
 )
@@ -134,9 +135,7 @@ def _read_text(options: CliOptions, other: str | None = None) -> str:
         raise Invalid(
             "Nothing was recorded: two texts cannot both come from standard input. Give one as an argument."
         )
-    text = decode(read_input(STDIN), "standard input")
-    # `echo` and the like add a line end that is not part of the text.
-    return text[:-2] if text.endswith("\r\n") else text.removesuffix("\n")
+    return read_line()
 
 
 def _read_json_option(option: str, given: str) -> Any:

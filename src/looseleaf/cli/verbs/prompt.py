@@ -13,7 +13,6 @@ from looseleaf.cli.output import (
     bar,
     cell,
     columns,
-    decode,
     filled,
     on_terminal,
     open_memory,
@@ -22,7 +21,7 @@ from looseleaf.cli.output import (
     print_bytes,
     print_json,
     print_notes,
-    read_input,
+    read_line,
     say,
     table,
     terminal_width,
@@ -44,7 +43,8 @@ _LINES = 12
 
 def prompt(options: CliOptions) -> int:
     _refuse_mixed(options)
-    task = _read_task(options)
+    is_given = options.task != STDIN or options.diff is not None
+    task = options.task if is_given else read_line("asked")
     with open_memory(options) as memory:
         if options.diff is not None:
             _print_compared(memory, options)
@@ -79,14 +79,6 @@ def _refuse_mixed(options: CliOptions) -> None:
     wrong = next((name for name, is_given in given.items() if is_given), None)
     if wrong is not None:
         raise Invalid(f"No prompt was shown: {wrong} does not go with {old}. Leave one out.")
-
-
-def _read_task(options: CliOptions) -> str | None:
-    if options.task != STDIN or options.diff is not None:
-        return options.task
-    text = decode(read_input(STDIN, "asked"), "standard input", "asked")
-    # `echo` and the like add a line end that is not part of the task.
-    return text[:-2] if text.endswith("\r\n") else text.removesuffix("\n")
 
 
 def _print_prompt(made: Prompt, options: CliOptions) -> None:
