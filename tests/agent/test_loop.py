@@ -29,7 +29,7 @@ from looseleaf.agent.events import (
 from looseleaf.agent.loop import MOST_CALLS, Agent
 from looseleaf.agent.request import CONTINUE, insert_continue
 from looseleaf.agent.tool_runner import OfferedTool, offer, schema_of
-from looseleaf.base.errors import ModelFailed, PromptTooLong, Refused, Unwritten
+from looseleaf.base.errors import Invalid, ModelFailed, PromptTooLong, Refused, Unwritten
 from looseleaf.base.messages import Message, ToolCallPayload, ToolCallSpec, ToolResultPayload
 from looseleaf.base.policy import Policy
 from looseleaf.base.replies import Reply, TextDelta, ToolSpec, Usage
@@ -844,6 +844,8 @@ WRONG: dict[str, tuple[Any, ...]] = {
     "no memory": ("folder", ScriptedModel([])),
     "no model": (None, "gpt-5"),
     "one tool": (None, ScriptedModel([]), print),
+    "a number": (None, ScriptedModel([]), 5),
+    "one processor": (None, ScriptedModel([]), [], {"processors": 5}),
     "no processor": (None, ScriptedModel([]), [], {"processors": [object()]}),
     "no such": (None, ScriptedModel([]), [], {"reflct": False}),
     "steps": (None, ScriptedModel([]), [], {"steps": "3"}),
@@ -856,7 +858,7 @@ def test_what_a_program_mixed_up_is_said_when_the_agent_is_made(place: Path) -> 
         with Memory(mkdtemp(dir=place)) as memory:
             given, model, *rest = WRONG[what]
             tools = rest[0] if rest else []
-            with pytest.raises(Refused, match="No agent was made"):
+            with pytest.raises(Invalid, match="No agent was made"):
                 Agent(given or memory, model, tools, **(rest[1] if len(rest) > 1 else {}))
 
     check_rows(check, WRONG)
@@ -870,5 +872,5 @@ def test_a_ceiling_in_dollars_that_cannot_hold_is_told(place: Path) -> None:
 
 @pytest.mark.parametrize("text", ["", "  \n", None])
 def test_an_empty_request_is_refused(memory: Memory, text: Any) -> None:
-    with pytest.raises(Refused, match="the message is empty"):
+    with pytest.raises(Invalid, match="the message is empty"):
         Agent(memory, ScriptedModel([])).run(text)

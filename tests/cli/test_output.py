@@ -340,7 +340,7 @@ def test_a_yes_goes_on(
     answer: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(sys, "stdin", Typed(answer))
-    ask("Write \x1b[2J?", nobody="Nobody.", no="No.")
+    ask("Write \x1b[2J?", no_terminal="Nobody.", no="No.")
     assert capsys.readouterr().err == "Write \\x1b[2J? [y/N] "
 
 
@@ -359,4 +359,4 @@ def test_anything_but_a_yes_at_a_terminal_is_a_no(
 ) -> None:
     monkeypatch.setattr(sys, "stdin", stdin())
     with pytest.raises(Refused, match=f"^{sentence}$"):
-        ask("Write it?", nobody="Nobody.", no="No.")
+        ask("Write it?", no_terminal="Nobody.", no="No.")

@@ -72,7 +72,7 @@ def run_command(chat: Sitting, name: str, given: str) -> None:
             case "forget" if given:
                 _forget(chat, given)
             case "undo":
-                _run_verb(chat, "undo", *(("--", _unquoted(given)) if given else ()))
+                _run_verb(chat, "undo", *(("--", _unquote(given)) if given else ()))
             case "state":
                 _run_verb(chat, "state", *state_arguments(given))
             case "cost":
@@ -135,7 +135,7 @@ def chat_spelling(text: str) -> str:
     return _SHELL.sub(lambda found: f"`/{_SHORTER.get(found[1], found[1])}", text)
 
 
-def _unquoted(text: str) -> str:
+def _unquote(text: str) -> str:
     """Return text without quotation marks around all of it, which only a shell needs."""
     is_quoted = len(text) > 1 and text[0] in "\"'" and text[0] == text[-1] and text.count(text[0]) == 2
     return text[1:-1] if is_quoted else text
@@ -164,24 +164,24 @@ def state_arguments(given: str) -> list[str]:
             if not rest:
                 return [act] if act else []
         case "goal" | "now" if rest:
-            return ["--", "set", act, _unquoted(rest)]
+            return ["--", "set", act, _unquote(rest)]
         case "set" if behind:
-            return ["--", "set", word, _unquoted(behind)]
+            return ["--", "set", word, _unquote(behind)]
         case "task" if word.lower() in ("add", "done"):
             if behind:
-                return ["--", "task", word.lower(), _unquoted(behind)]
+                return ["--", "task", word.lower(), _unquote(behind)]
         case "task" if rest:
-            return ["--", "task", "add", _unquoted(rest)]
+            return ["--", "task", "add", _unquote(rest)]
         case "decide" if rest:
             title, is_given, why = rest.partition(" --why ")
-            reason = [f"--why={_unquoted(why.strip()).lstrip('- ')}"] if is_given else []
-            return [*reason, "--", "decide", _unquoted(title.strip())]
+            reason = [f"--why={_unquote(why.strip()).lstrip('- ')}"] if is_given else []
+            return [*reason, "--", "decide", _unquote(title.strip())]
         case "block" | "unblock" if rest:
-            return ["--", act, _unquoted(rest)]
+            return ["--", act, _unquote(rest)]
         case "restore" if not rest:
             return ["restore"]
         case _ if act.startswith("conventions.") and rest:
-            return ["--", "set", act, _unquoted(rest)]
+            return ["--", "set", act, _unquote(rest)]
     if act in _FORMS:
         raise Invalid(f"Nothing was changed: write {_FORMS[act]}.")
     raise NotFound(

@@ -175,14 +175,14 @@ class Stage:
             import time
 
             time.sleep(_MOMENT)
-        self._print(f"\n{self._styled(_BOLD, f'── {title} ' + '─' * max(0, 76 - len(title)))}\n")
+        self._print(f"\n{self._style(_BOLD, f'── {title} ' + '─' * max(0, 76 - len(title)))}\n")
 
     def tell(self, text: str) -> None:
         """Print a remark before a command."""
-        self._print(f"\n{self._styled(_BOLD, text)}\n")
+        self._print(f"\n{self._style(_BOLD, text)}\n")
 
     def aside(self, text: str) -> None:
-        self._print(f"{self._styled(_DIM, text)}\n")
+        self._print(f"{self._style(_DIM, text)}\n")
 
     def show(self, text: str) -> None:
         self._print(f"{text}\n")
@@ -190,7 +190,7 @@ class Stage:
     def command(self, *arguments: str, code: int = 0) -> None:
         """Run a command. `code`: the exit code that the story expects."""
         line = " ".join(["looseleaf", *map(_quote, arguments)])
-        self._print(f"{self._styled(_COMMAND, f'$ {line}')}\n")
+        self._print(f"{self._style(_COMMAND, f'$ {line}')}\n")
         kept = BytesIO()
         out: Any = self._out if self._out is not None else Plain(kept, encoding="utf-8", write_through=True)
         with redirect_stdout(out), redirect_stderr(out), self._at_story_time(arguments[0]):
@@ -213,7 +213,7 @@ class Stage:
         self.now += _PACE
         return at(self.now, verb)
 
-    def _styled(self, style: str, text: str) -> str:
+    def _style(self, style: str, text: str) -> str:
         return f"{style}{text}{_END}" if self._is_colored else text
 
     def _print(self, text: str) -> None:

@@ -306,11 +306,11 @@ def _escape_of(character: str) -> str:
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
-def ask(question: str, *, nobody: str, no: str) -> None:
-    """Return if the answer is yes; else refuse. `nobody`: the sentence where there is no terminal to ask at; `no`: for
+def ask(question: str, *, no_terminal: str, no: str) -> None:
+    """Return if the answer is yes; else refuse. `no_terminal`: the sentence where there is none to ask at; `no`: for
     any other answer."""
     if sys.stdin is None or not sys.stdin.isatty():
-        raise Refused(nobody)
+        raise Refused(no_terminal)
     sys.stderr.write(f"{plain(question)} [y/N] ")
     sys.stderr.flush()
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):

@@ -37,7 +37,7 @@ def with_distiller(path: str, text: str, name: str) -> str:
     try:
         before = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
-        raise _refused(path, f"it cannot be read ({error}). Fix it first") from error
+        raise _refusal(path, f"it cannot be read ({error}). Fix it first") from error
     if before.get("distiller", "rules") == name:
         return text
     wanted = {key: value for key, value in before.items() if key != "distiller"}
@@ -48,7 +48,7 @@ def with_distiller(path: str, text: str, name: str) -> str:
             return made
     except ValueError:
         pass
-    raise _refused(path, f'its layout is not supported. Write `distiller = "{name}"` into it yourself')
+    raise _refusal(path, f'its layout is not supported. Write `distiller = "{name}"` into it yourself')
 
 
 def _edit_distiller(text: str, name: str) -> str:
@@ -244,34 +244,34 @@ def read(path: str) -> str | None:
         value = json.loads(text)
         parse_json(text)
     except (ValueError, RecursionError) as error:
-        raise _refused(path, f"it is not JSON ({error}). Fix it first") from error
+        raise _refusal(path, f"it is not JSON ({error}). Fix it first") from error
     hooks = value.get("hooks", {}) if isinstance(value, dict) else None
     groups = [hooks.get(event, []) for event in EVENTS] if isinstance(hooks, dict) else [None]
     for each in groups:
         if not isinstance(each, list) or not all(
             isinstance(group, dict) and isinstance(group.get("hooks", []), list) for group in each
         ):
-            raise _refused(path, "its `hooks` do not have Claude Code's form. Fix them first")
+            raise _refusal(path, "its `hooks` do not have Claude Code's form. Fix them first")
     return text
 
 
 def read_text(path: str) -> str | None:
     """Return the text of a file to be changed; None if there is none."""
     if os.path.islink(path):
-        raise _refused(path, "it is a link. Replace it with the file that it leads to")
+        raise _refusal(path, "it is a link. Replace it with the file that it leads to")
     try:
         with open(path, encoding="utf-8", newline="") as file:
             return file.read()
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as error:
-        raise _refused(path, f"it cannot be read ({error}). Fix that first") from error
+        raise _refusal(path, f"it cannot be read ({error}). Fix that first") from error
 
 
 def write(path: str, old: str | None, new: str | None) -> None:
     """Replace the old text with the new, whole; None deletes the file."""
     if read_text(path) != old:
-        raise _refused(path, "it was changed meanwhile. Repeat the command")
+        raise _refusal(path, "it was changed meanwhile. Repeat the command")
     folder = os.path.dirname(path)
     try:
         if new is not None:
@@ -282,7 +282,7 @@ def write(path: str, old: str | None, new: str | None) -> None:
         if not os.listdir(folder):
             os.rmdir(folder)
     except OSError as error:
-        raise _refused(path, f"{error.strerror or error}. Check the folder's permissions") from error
+        raise _refusal(path, f"{error.strerror or error}. Check the folder's permissions") from error
 
 
 def _replace_file(path: str, text: str, mode: int | None) -> None:
@@ -302,5 +302,5 @@ def _replace_file(path: str, text: str, mode: int | None) -> None:
         raise
 
 
-def _refused(path: str, why: str) -> Refused:
+def _refusal(path: str, why: str) -> Refused:
     return Refused(f"The settings were not changed: {path}: {why}.")

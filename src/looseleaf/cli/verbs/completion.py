@@ -166,7 +166,7 @@ _ZSH_OFFER = {
 
 
 def zsh_script() -> Iterator[str]:
-    described = (f"            {_described(verb, row[1])}" for verb, row in VERBS.items())
+    described = (f"            {_with_help(verb, row[1])}" for verb, row in VERBS.items())
     parts = _shell_parts(_ZSH_OFFER, _zsh_options, "(")
     yield _fixed_part("zsh") % (parts | {"verbs": "\n".join(described)})
 
@@ -174,10 +174,10 @@ def zsh_script() -> Iterator[str]:
 def _zsh_options(verb: str) -> str:
     known = VERBS[verb][2] | SHARED
     helps = ((name, known.get(SHORT.get(name, name), {}).get("help")) for name in _options(verb))
-    return f"options=({' '.join(_described(name, help or 'say what it takes') for name, help in helps)})"
+    return f"options=({' '.join(_with_help(name, help or 'say what it takes') for name, help in helps)})"
 
 
-def _described(name: str, help: str) -> str:
+def _with_help(name: str, help: str) -> str:
     return f"'{name}:{_safe_help(help).replace(':', ';')}'"
 
 

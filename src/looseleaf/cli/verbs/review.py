@@ -78,7 +78,7 @@ def forget(options: CliOptions) -> int:
                 _print_forgotten(told)
             ask(
                 "Forget all of this? It cannot be undone.",
-                nobody="Nothing was forgotten: there is no terminal to ask at. `--dry-run` shows what would go, "
+                no_terminal="Nothing was forgotten: there is no terminal to ask at. `--dry-run` shows what would go, "
                 "`--yes` does it without asking.",
                 no="Nothing was forgotten.",
             )

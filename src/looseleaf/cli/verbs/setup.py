@@ -218,7 +218,7 @@ def _write_change(options: CliOptions, changed: _Settings) -> bool:
     if not options.yes:
         ask(
             f"Write {path}?",
-            nobody=f"The settings were not changed: there is no terminal to ask whether to write {path}. "
+            no_terminal=f"The settings were not changed: there is no terminal to ask whether to write {path}. "
             "Give --yes to write it.",
             no=f"The settings were not changed: {path} is as it was. Answer `y` to write it.",
         )

@@ -220,7 +220,8 @@ def _ask_to_send(memory: Memory, distiller: Distiller) -> None:
     what = f"the sources of {entries} to {model}"
     ask(
         f"Send {what}?",
-        nobody=f"Nothing was distilled: there is no terminal to ask whether to send {what}. Give --yes to send them.",
+        no_terminal=f"Nothing was distilled: there is no terminal to ask whether to send {what}. "
+        "Give --yes to send them.",
         no=f"Nothing was distilled: nothing was sent to {model}. Answer `y` to have it sent.",
     )
 
