@@ -92,8 +92,7 @@ class HookSession:
     def _start(self, own: Any) -> None:
         self.given: int | None = None
         self._spot: FileOffset | None = None
-        self._behind = False
-        self._newest = 0.0
+        self._behind, self._newest = False, 0.0
         self._turn: str | None = None
         self._waiting: list[list[str]] = []
         self._spoke: tuple[str, str, float] = ("", "", 0.0)

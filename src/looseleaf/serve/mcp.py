@@ -12,7 +12,6 @@ import re
 from urllib.parse import quote, unquote
 
 from looseleaf.base.errors import Invalid, NotFound, Refused, to_get
-from looseleaf.base.immutable import frozen
 from looseleaf.base.paths import PROFILE, STATE, page_path
 
 TYPE_CHECKING = False
@@ -47,32 +46,23 @@ _UNSEEN = "review/"
 _ESCAPE = re.compile("%[0-9a-fA-F]{2}")
 
 
-@frozen
-class Resource:
-    """A resource in the list. `size` in bytes, where it is known without building the text."""
-
-    uri: str
-    name: str
-    title: str
-    mime: str = MARKDOWN
-    size: int | None = None
-
-
-def list_resources_of(memory: Memory) -> list[Resource]:
+def list_resources_of(memory: Memory) -> list[types.Resource]:
     """Return the index, the user's profile, the last months, and topic pages."""
-    found = [Resource(INDEX, "index", "What this memory holds, a line for each page")]
+
+    def page(path: str, title: str, size: int) -> types.Resource:
+        uri = PAGE + quote(path)
+        return types.Resource(uri=uri, name=path, title=title, mime_type=MARKDOWN, size=size)
+
+    about = "What this memory holds, a line for each page"
+    found = [types.Resource(uri=INDEX, name="index", title=about, mime_type=MARKDOWN)]
     profile = memory.pages.read(PROFILE)
     if profile.exists:
-        title = profile.summary or "Who the user is"
-        found.append(Resource(PAGE + PROFILE, PROFILE, title, size=len(profile.data)))
+        found.append(page(PROFILE, profile.summary or "Who the user is", len(profile.data)))
     lines = memory.pages.index()
     months = [line for line in lines if line.path.startswith("episodes/")][-_MONTHS:]
     topics = [line for line in lines if line.path.startswith("facts/")]
     chosen = [*reversed(months), *topics][: LISTED - len(found)]
-    return found + [
-        Resource(PAGE + quote(line.path), line.path, line.summary or line.path, size=line.size)
-        for line in chosen
-    ]
+    return found + [page(line.path, line.summary or line.path, line.size) for line in chosen]
 
 
 def read_resource_at(memory: Memory, uri: str) -> tuple[str, str]:
@@ -199,24 +189,15 @@ def server(keeper: MemoryThread, *, read_only: bool = False) -> Server[Any]:
             return _error_result(str(refused))
 
     async def list_resources(_: Any, __: Any) -> types.ListResourcesResult:
-        found = await _run_act(keeper, list_resources_of)
-        return types.ListResourcesResult(
-            resources=[
-                types.Resource(
-                    uri=each.uri, name=each.name, title=each.title, mime_type=each.mime, size=each.size
-                )
-                for each in found
-            ]
-        )
+        return types.ListResourcesResult(resources=await _run_act(keeper, list_resources_of))
 
     async def list_templates(_: Any, __: Any) -> types.ListResourceTemplatesResult:
         return types.ListResourceTemplatesResult(resource_templates=_resource_templates())
 
     async def read_resource(_: Any, asked: types.ReadResourceRequestParams) -> types.ReadResourceResult:
         mime, text = await _run_act(keeper, lambda memory: read_resource_at(memory, asked.uri))
-        return types.ReadResourceResult(
-            contents=[types.TextResourceContents(uri=asked.uri, mime_type=mime, text=text)]
-        )
+        content = types.TextResourceContents(uri=asked.uri, mime_type=mime, text=text)
+        return types.ReadResourceResult(contents=[content])
 
     async def list_prompts(_: Any, __: Any) -> types.ListPromptsResult:
         return types.ListPromptsResult(prompts=_prompt_list())
