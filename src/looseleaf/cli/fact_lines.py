@@ -78,17 +78,11 @@ def place_of(fact: Fact) -> str:
 
 
 def span_of(fact: Fact) -> str:
-    since = (
-        _local_time(fact.valid_from)
-        if fact.valid_from
-        else when(fact.recorded_at)
-        if fact.recorded_at
-        else ""
-    )
-    until = f"until {_local_time(fact.valid_to)}" if fact.valid_to else ""
-    return (
-        " ".join(each for each in (f"since {since}" if since else "", until) if each) or "at an unknown time"
-    )
+    since = when(fact.recorded_at) if fact.recorded_at else ""
+    since = _local_time(fact.valid_from) if fact.valid_from else since
+    parts = [f"since {since}"] if since else []
+    parts += [f"until {_local_time(fact.valid_to)}"] if fact.valid_to else []
+    return " ".join(parts) or "at an unknown time"
 
 
 def _local_time(text: str) -> str:

@@ -102,7 +102,6 @@ _MODULES = {
 def _run_verb(options: CliOptions) -> int:
     unit, _, name = options.run.partition(".")
     verb = getattr(_MODULES[unit](), name)
-    code: int = (
-        verb(options, main) if unit in ("chat", "demo") else verb(options)
-    )  # these two run other verbs
+    further = (main,) if unit in ("chat", "demo") else ()  # these two run other verbs
+    code: int = verb(options, *further)
     return code
