@@ -13,7 +13,7 @@ import pytest
 from looseleaf.base.errors import Cancelled, ModelFailed, PromptTooLong
 from looseleaf.base.messages import Message
 from looseleaf.base.replies import Reply, Retrying, TextDelta, Thought, ToolSpec
-from looseleaf.models.failures import CallFailure, Failure, of_status, of_transport, retry_after
+from looseleaf.models.failures import Failure, of_status, of_transport, retry_after
 from looseleaf.models.failures import Provider as Whom
 from looseleaf.models.partial_reply import PartialReply, tokens_of
 from looseleaf.models.stream_thread import ROOM, Pump, StreamLine, TimeUp
@@ -409,7 +409,7 @@ def test_only_what_was_said_can_be_void() -> None:
         ([Thought("x")], True),
     ]
     for events, anything in cases:
-        heard = PartialReply("openai")
+        heard = PartialReply((), (), "gpt-5.5")
         for event in events:
             heard.hear(event)
         assert heard.anything is anything
@@ -674,9 +674,9 @@ def test_whatever_an_sdk_raises_is_carried_over(error: BaseException) -> None:
 
     begun = Pump(lambda: StreamLine(chunks()), bare).chunks(10, None)
     assert next(begun) == {}
-    with pytest.raises(CallFailure, match=f"{type(error).__name__} True"):
+    with pytest.raises(Failure, match=f"{type(error).__name__} True"):
         next(begun)
-    with pytest.raises(CallFailure, match=f"{type(error).__name__} False"):
+    with pytest.raises(Failure, match=f"{type(error).__name__} False"):
         next(Pump(fail, bare).chunks(10, None))
 
 
@@ -687,7 +687,7 @@ def test_an_error_that_cannot_be_understood_ends_the_call_all_the_same() -> None
     def fail() -> StreamLine:
         raise OSError("secret")
 
-    with pytest.raises(CallFailure, match=r"in a way of its own \(OSError\)"):
+    with pytest.raises(Failure, match=r"in a way of its own \(OSError\)"):
         next(Pump(fail, puzzled).chunks(10, None))
 
 

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 _TOKENS = 2048
 """Tokens in one batch: more is hardly faster, and takes memory."""
 
-_TYPES = {"F32": "<f4"}
-
 
 class Bert:
     """A model from its weights and its `config.json`. Raises ValueError or KeyError for any other file."""
@@ -30,10 +28,8 @@ class Bert:
         self._epsilon: float = config["layer_norm_eps"]
         self._words = self._weights["embeddings.word_embeddings.weight"]
         self.dimensions = int(self._words.shape[1])
-        for layer in range(self._layers):
-            self._layer_weight(
-                layer, "output.LayerNorm.bias"
-            )  # KeyError if the weights do not match the config
+        for layer in range(self._layers):  # KeyError if the weights do not match the config
+            self._weights[f"encoder.layer.{layer}.output.LayerNorm.bias"]
 
     def __call__(self, texts: Sequence[Sequence[int]]) -> Matrix:
         """Return a row for each text, given as its tokens (at least one)."""
@@ -69,16 +65,14 @@ class Bert:
 
     def _run_layer(self, layer: int, flow: Matrix, lengths: Matrix) -> Matrix:
         name = f"encoder.layer.{layer}"
-        query, key, value = (
-            self._apply_dense(flow, f"{name}.attention.self.{part}") for part in ("query", "key", "value")
-        )
+        parts = [f"{name}.attention.self.{part}" for part in ("query", "key", "value")]
+        query, key, value = (self._apply_dense(flow, part) for part in parts)
         query *= (self.dimensions // self._heads) ** -0.5
         seen = self._apply_dense(self._attend(query, key, value, lengths), f"{name}.attention.output.dense")
         flow = self._normalize(seen + flow, f"{name}.attention.output.LayerNorm")
         inner = _gelu(self._apply_dense(flow, f"{name}.intermediate.dense"))
-        return self._normalize(
-            self._apply_dense(inner, f"{name}.output.dense") + flow, f"{name}.output.LayerNorm"
-        )
+        outer = self._apply_dense(inner, f"{name}.output.dense") + flow
+        return self._normalize(outer, f"{name}.output.LayerNorm")
 
     def _attend(self, query: Matrix, key: Matrix, value: Matrix, lengths: Matrix) -> Matrix:
         """Let each token attend to the tokens of its own text; do texts of equal length together."""
@@ -115,9 +109,6 @@ class Bert:
         flow += self._weights[f"{name}.bias"]
         return flow
 
-    def _layer_weight(self, layer: int, name: str) -> Matrix:
-        return self._weights[f"encoder.layer.{layer}.{name}"]
-
 
 def _gelu(flow: Matrix) -> Matrix:
     """Return GELU in its tanh form: numpy has no erf, and the two differ by less than a thousandth."""
@@ -146,8 +137,9 @@ def _map_weights(path: str) -> dict[str, Matrix]:
         raise ValueError("its beginning is damaged")
     arrays = {}
     for name, entry in json.loads(data[8:start].tobytes()).items():
-        if entry.get("dtype") in _TYPES:
+        if entry.get("dtype") == "F32":
             first, end = entry["data_offsets"]
-            array = data[start + first : start + end].view(_TYPES[entry["dtype"]]).reshape(entry["shape"])
-            arrays[name] = numpy.asarray(array)
+            arrays[name] = numpy.asarray(
+                data[start + first : start + end].view("<f4").reshape(entry["shape"])
+            )
     return arrays

@@ -6,8 +6,8 @@ anything unless the user names an embedder.
 
 from __future__ import annotations
 
-from looseleaf.base.errors import Refused, to_get
-from looseleaf.index.nearest import normalize_rows
+from looseleaf.base.errors import Invalid, Refused, to_get
+from looseleaf.index.nearest import check_rows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ _CHARACTERS = 8192
 refuses a text that is too long for its model, and the whole request with it."""
 
 _AT_ONCE = 32
-"""Texts in one request: few enough for a slow server, enough for a fast one."""
+"""Texts embedded together: few enough for a slow server, enough for a fast one."""
 
 _MOST_BYTES = 64 * 1024 * 1024
 
@@ -104,11 +104,6 @@ class _MiniLM:
         return self._bert([self._tokens(text[:_CHARACTERS], _TOKENS) for text in texts])
 
 
-def _replace_surrogates(text: str) -> str:
-    """Replace lone surrogates, which a server refuses."""
-    return text.encode("utf-8", "replace").decode("utf-8")
-
-
 # --- on a server ---------------------------------------------------------------------
 
 
@@ -118,7 +113,7 @@ def endpoint(url: str, model: str, key: str | None = None, seconds: float = 30.0
 
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.password:
-        raise Refused(
+        raise Invalid(
             "The endpoint's address is not valid. Give one like http://localhost:11434, without a user name or a "
             "password; give a key separately."
         )
@@ -133,9 +128,9 @@ class _Endpoint:
         self.name = model
         self._url = url
         self._seconds = seconds
-        self._headers = {"Content-Type": "application/json"} | (
-            {"Authorization": f"Bearer {key}"} if key else {}
-        )
+        self._headers = {"Content-Type": "application/json"}
+        if key:
+            self._headers["Authorization"] = f"Bearer {key}"
 
     def __call__(self, texts: Sequence[str]) -> Matrix:
         import numpy
@@ -144,22 +139,20 @@ class _Endpoint:
             return numpy.empty((0, 0), dtype=numpy.float32)
         rows: list[list[float]] = []
         for first in range(0, len(texts), _AT_ONCE):
-            rows += self._embed_batch(
-                [_replace_surrogates(text[:_CHARACTERS]) for text in texts[first : first + _AT_ONCE]]
-            )
+            rows += self._embed_batch([text[:_CHARACTERS] for text in texts[first : first + _AT_ONCE]])
         try:
-            with numpy.errstate(over="ignore"):  # too large for float32 becomes infinite, refused below
-                matrix = numpy.array(rows, dtype=numpy.float32).reshape(len(rows), -1)
+            units, fault = check_rows(rows, len(texts))
         except (ValueError, TypeError, OverflowError) as error:
             raise self._refusal("its rows are not numbers, equally many in each") from error
-        units = normalize_rows(matrix)
-        if units is None:
-            raise self._refusal("it gave a row that is zero or not a number")
+        if fault:
+            raise self._refusal(f"it {fault}")
         return units
 
     def _embed_batch(self, texts: list[str]) -> list[list[float]]:
         import json
 
+        # A server refuses lone surrogates.
+        texts = [text.encode("utf-8", "replace").decode("utf-8") for text in texts]
         answer = self._post(json.dumps({"model": self.name, "input": texts}).encode())
         try:
             data = json.loads(answer)["data"]
@@ -207,7 +200,6 @@ if TYPE_CHECKING:
     """Returns hashes and texts that should have vectors. Called again until it returns nothing new."""
 
 
-_TEXTS_AT_ONCE = 32
 _LONGEST_SENTENCE = 300
 
 
@@ -220,7 +212,7 @@ def named(embedder: Embedder) -> str:
         fault = "is empty"
     except Exception as error:  # noqa: BLE001 - foreign code
         fault = f"could not be read ({_describe_error(error)})"
-    raise Refused(
+    raise Invalid(
         f"The name of the embedder {fault}. Give it a `name` that says which model it is. Until then recall searches "
         "by words."
     )
@@ -229,16 +221,9 @@ def named(embedder: Embedder) -> str:
 def embedded(embedder: Embedder, texts: Sequence[str]) -> Matrix:
     """Return a row of length 1 for each text. Anything else that the embedder does becomes Refused."""
     try:
-        import numpy
-
-        with numpy.errstate(all="ignore"):  # too large for float32 becomes infinite, refused below
-            rows = numpy.asarray(embedder(texts), dtype=numpy.float32)
-            if rows.ndim != 2 or len(rows) != len(texts) or not rows.shape[1]:
-                fault = f"gave the shape {rows.shape} instead of a row for each of {len(texts)} texts"
-            elif (units := normalize_rows(rows)) is None:
-                fault = "gave a row that is zero or not a number"
-            else:
-                return units
+        units, fault = check_rows(embedder(texts), len(texts))
+        if not fault:
+            return units
     except Refused:
         raise
     except Exception as error:  # noqa: BLE001 - foreign code
@@ -249,14 +234,12 @@ def embedded(embedder: Embedder, texts: Sequence[str]) -> Matrix:
 class Background:
     """Embeds pending texts in a thread. `done` counts them; `note` is the last error, or None."""
 
-    def __init__(self, embedder: Embedder, vectors: Vectors, at_once: int = _TEXTS_AT_ONCE) -> None:
+    def __init__(self, embedder: Embedder, vectors: Vectors, at_once: int = _AT_ONCE) -> None:
         from threading import Lock
 
         self.done = 0
         self.note: str | None = None
-        self._embedder = embedder
-        self._vectors = vectors
-        self._at_once = at_once
+        self._embedder, self._vectors, self._at_once = embedder, vectors, at_once
         self._lock = Lock()
         self._thread: Thread | None = None
         self._pending: Pending | None = None
@@ -290,7 +273,11 @@ class Background:
             try:
                 self._embed_pending(pending)
             except BaseException as error:  # noqa: BLE001 - an embedder is foreign code; its error is kept
-                self.note = _note_of(error)
+                self.note = (
+                    f"Embedding stopped: {_describe_error(error)}. Texts without a vector are found by words."
+                )
+                if isinstance(error, Refused):
+                    self.note = str(error)
 
     def _take_pending(self) -> Pending | None:
         with self._lock:
@@ -312,16 +299,9 @@ class Background:
                 # Once more: another process may have embedded some meanwhile.
                 some = self._vectors.missing(missing[first : first + self._at_once])
                 if some:
-                    self.done += self._vectors.add(
-                        some, embedded(self._embedder, [texts[each] for each in some])
-                    )
+                    rows = embedded(self._embedder, [texts[each] for each in some])
+                    self.done += self._vectors.add(some, rows)
             tried.update(texts)
-
-
-def _note_of(error: BaseException) -> str:
-    if isinstance(error, Refused):
-        return str(error)
-    return f"Embedding stopped: {_describe_error(error)}. Texts without a vector are found by words."
 
 
 def _describe_error(error: BaseException) -> str:

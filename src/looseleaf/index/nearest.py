@@ -45,6 +45,18 @@ def normalize_rows(matrix: Matrix) -> Matrix | None:
     return numpy.ascontiguousarray(matrix / lengths[:, None], dtype=numpy.float32)
 
 
+def check_rows(rows: Matrix, count: int) -> tuple[Matrix, str]:
+    """Return an embedder's rows, each scaled to length 1, and what is wrong with them; "" if nothing is."""
+    import numpy
+
+    with numpy.errstate(all="ignore"):  # too large for float32 becomes infinite, which is refused below
+        rows = numpy.asarray(rows, dtype=numpy.float32)
+    if rows.ndim != 2 or len(rows) != count or (count and not rows.shape[1]):
+        return rows, f"gave the shape {rows.shape} instead of a row for each of {count} texts"
+    units = normalize_rows(rows)
+    return (rows, "gave a row that is zero or not a number") if units is None else (units, "")
+
+
 def quantize(rows: Matrix) -> tuple[Matrix, Matrix]:
     """Return the rows in int8, and their marks, still without hashes."""
     import numpy

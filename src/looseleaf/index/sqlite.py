@@ -104,38 +104,32 @@ class SqliteIndex(SqliteFile):
 
     def _add_items(self, source: int, items: list[IndexItem]) -> None:
         rows: list[tuple[Any, ...]] = []
-        words: dict[str, int] = {}
-        means: dict[tuple[str, str], list[int]] = {}
-        touched: set[str] = set()
-        last = self.last()
-        for item in items:
-            last += 1
-            seat = self._next_seat(source, item.session)
-            touched.add(item.session)
-            terms = " ".join(item.terms)
-            rows.append((last, source, *item[:2], item.hash, *seat, *item[5:], terms))
-            for term in set(item.terms):
-                words[term] = words.get(term, 0) + 1
-            mean = means.setdefault((item.kind, item.role), [0, 0])
-            mean[0] += 1
-            mean[1] += len(item.terms)
-        self._run_all(f"INSERT INTO item VALUES ({','.join('?' * 18)})", rows)
-        self._run_all("INSERT INTO text (rowid, terms) VALUES (?, ?)", [(row[0], row[-1]) for row in rows])
-        self._add_counts(words, means)
         speakers: dict[str, int] = {}
-        for item in items:
+        for number, item in enumerate(items, self.last() + 1):
+            seat = self._next_seat(source, item.session)
+            rows.append((number, source, *item[:2], item.hash, *seat, *item[5:], " ".join(item.terms)))
             if item.speaker:
                 speakers[item.speaker] = speakers.get(item.speaker, 0) + 1
+        self._run_all(f"INSERT INTO item VALUES ({','.join('?' * 18)})", rows)
+        self._run_all("INSERT INTO text (rowid, terms) VALUES (?, ?)", [(row[0], row[-1]) for row in rows])
+        self._add_counts(1, ((item.terms, item.kind, item.role) for item in items))
         self._run_all(
             "INSERT INTO speaker VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET items = items + excluded.items",
             sorted(speakers.items()),
         )
-        seats = [
-            (self._sessions[source, name][1], self._sessions[source, name][0]) for name in touched if name
-        ]
-        self._run_all("UPDATE session SET next = ? WHERE id = ?", seats)
+        seats = [self._sessions[source, name] for name in {item.session for item in items if item.session}]
+        self._run_all("UPDATE session SET next = ? WHERE id = ?", [(next_, id_) for id_, next_ in seats])
 
-    def _add_counts(self, words: Mapping[str, int], means: Mapping[tuple[str, str], Sequence[int]]) -> None:
+    def _add_counts(self, sign: int, items: Iterable[tuple[Sequence[str], str, str]]) -> None:
+        """Count the terms of items, given with their kinds and roles; with -1 for `sign`, those that are removed."""
+        words: dict[str, int] = {}
+        means: dict[tuple[str, str], list[int]] = {}
+        for terms, kind, role in items:
+            for term in set(terms):
+                words[term] = words.get(term, 0) + sign
+            mean = means.setdefault((kind, role), [0, 0])
+            mean[0] += sign
+            mean[1] += sign * len(terms)
         last = self._query("SELECT coalesce(max(id), 0) FROM word")[0][0]
         self._run_all(
             "INSERT INTO word (term, items) VALUES (?, ?) "
@@ -159,19 +153,9 @@ class SqliteIndex(SqliteFile):
         rows = self._query(query, (source,))
         if not rows:  # a log of traces that was rewritten as a whole
             rows = self._query("SELECT id, terms, kind, role FROM item WHERE source = ?", (source,))
-        words: dict[str, int] = {}
-        means: dict[tuple[str, str], list[int]] = {}
-        for _, terms, kind, role in rows:
-            listed = terms.split()
-            for term in set(listed):
-                words[term] = words.get(term, 0) - 1
-            mean = means.setdefault((kind, role), [0, 0])
-            mean[0] -= 1
-            mean[1] -= len(listed)
-        self._run_all(
-            "INSERT INTO text (text, rowid, terms) VALUES ('delete', ?, ?)", [row[:2] for row in rows]
-        )
-        self._add_counts(words, means)
+        gone = [row[:2] for row in rows]
+        self._run_all("INSERT INTO text (text, rowid, terms) VALUES ('delete', ?, ?)", gone)
+        self._add_counts(-1, ((terms.split(), kind, role) for _, terms, kind, role in rows))
         self._run_all("DELETE FROM item WHERE id = ?", [row[:1] for row in rows])
         self._run("DELETE FROM session WHERE source = ?", (source,))
         self._run("DELETE FROM past WHERE source = ?", (source,))
@@ -182,37 +166,42 @@ class SqliteIndex(SqliteFile):
     def corpus(self, terms: Iterable[str]) -> Corpus:
         means: dict[tuple[str, str], float] = {}
         items = total = 0
-        for kind, role, count, length in self._query(
-            "SELECT kind, role, items, terms FROM mean WHERE items > 0"
-        ):
+        rows = self._query("SELECT kind, role, items, terms FROM mean WHERE items > 0")
+        for kind, role, count, length in rows:
             means[kind, role] = length / count
             items += count
             total += length
-        found: dict[str, int] = {}
-        for some in _split(sorted(set(terms))):
-            query = f"SELECT term, items FROM word WHERE items > 0 AND term IN ({','.join('?' * len(some))})"
-            found.update(self._query(query, some))
-        return Corpus(items, total, found, means)
+        found = self._query_in("SELECT term, items FROM word WHERE items > 0 AND term", sorted(set(terms)))
+        return Corpus(items, total, dict(found), means)
+
+    def _query_in(
+        self, query: str, values: Sequence[Any], behind: str = "", more: Sequence[Any] = ()
+    ) -> Iterator[tuple[Any, ...]]:
+        """Yield the rows of a query `… IN (values)…`, in as many queries as SQLite's limit of values needs."""
+        for start in range(0, len(values), _AT_ONCE):
+            some = values[start : start + _AT_ONCE]
+            yield from self._query(f"{query} IN ({','.join('?' * len(some))}){behind}", (*some, *more))
 
     def spelt_like(self, term: str) -> list[str]:
-        grams = sorted({term[at : at + 3] for at in range(len(term) - 2)})
-        return self._match_spellings(" OR ".join(map(_quote, grams)), _SPELT) if grams else []
+        return self._match_spellings(term, " OR ", _SPELT, "ORDER BY rank")
 
     def holding(self, part: str) -> list[str]:
-        grams = sorted({part[at : at + 3] for at in range(len(part) - 2)})
         # Unordered: the caller looks at all of them, and ranking takes longer than finding.
-        found = self._match_spellings(" AND ".join(map(_quote, grams)), _HOLDING, "") if grams else []
-        return [term for term in found if part in term]
+        return [term for term in self._match_spellings(part, " AND ", _HOLDING) if part in term]
 
-    def _match_spellings(self, match: str, limit: int, order: str = "ORDER BY rank") -> list[str]:
+    def _match_spellings(self, term: str, join: str, limit: int, order: str = "") -> list[str]:
+        grams = sorted({_quote(term[at : at + 3]) for at in range(len(term) - 2)})
+        if not grams:
+            return []
         query = (
             "SELECT term FROM word WHERE items > 0 AND id IN "
             f"(SELECT rowid FROM spelling WHERE spelling MATCH ? {order} LIMIT ?)"
         )
-        return [str(row[0]) for row in self._query(query, (match, limit))]
+        return [str(row[0]) for row in self._query(query, (join.join(grams), limit))]
 
     def candidates(self, terms: Mapping[str, int], only: Only, limit: int) -> list[Doc]:
-        match = choose_words(terms, self._count_items())
+        items = self._query("SELECT coalesce(sum(items), 0) FROM mean")[0][0]
+        match = choose_words(terms, int(items))
         if not match:
             return []
         allowed, values = _filter_of(only)
@@ -231,42 +220,28 @@ class SqliteIndex(SqliteFile):
         query = f"SELECT {_DOC} FROM item WHERE ts BETWEEN ? AND ?{allowed} ORDER BY ts DESC LIMIT ?"
         return [Doc(*row) for row in self._query(query, (first, last, *values, limit))]
 
-    def _count_items(self) -> int:
-        return int(self._query("SELECT coalesce(sum(items), 0) FROM mean")[0][0])
-
     def near(self, docs: Sequence[Doc], reach: int) -> list[Doc]:
         """See `Index`. Most neighbors were taken one after the other, so their ids are neighbors too."""
-        have = {doc.id for doc in docs}
+        have, steps = {doc.id for doc in docs}, range(-reach, reach + 1)
         places = {(doc.session, doc.seq) for doc in docs if doc.session is not None}
-        wanted = {
-            (session, seq + step) for session, seq in places for step in range(-reach, reach + 1)
-        } - places
-        ids = {doc.id + step for doc in docs if doc.session is not None for step in range(-reach, reach + 1)}
+        wanted = {(session, seq + step) for session, seq in places for step in steps} - places
+        ids = {doc.id + step for doc in docs if doc.session is not None for step in steps}
         found: list[Doc] = []
-        for some in _split(sorted(ids - have)):
-            query = f"SELECT {_DOC} FROM item WHERE id IN ({','.join('?' * len(some))})"
-            for row in self._query(query, some):
-                if (row[2], row[3]) in wanted:
-                    wanted.discard((row[2], row[3]))
-                    found.append(Doc(*row))
+        for row in self._query_in(f"SELECT {_DOC} FROM item WHERE id", sorted(ids - have)):
+            if (row[2], row[3]) in wanted:
+                wanted.discard((row[2], row[3]))
+                found.append(Doc(*row))
         have.update(doc.id for doc in found)
-        ends = self._session_lengths({session for session, _ in wanted})
+        sessions = sorted({session for session, _ in wanted})
+        ends = dict(self._query_in("SELECT id, next FROM session WHERE id", sessions))
         apart: dict[int, list[int]] = {}  # sessions that were recorded at the same time
         for session, seq in wanted:
             if 0 <= seq < ends.get(session, 0):
                 apart.setdefault(session, []).append(seq)
         for session, seqs in sorted(apart.items()):
-            query = f"SELECT {_DOC} FROM item WHERE session = ? AND seq IN ({','.join('?' * len(seqs))})"
-            found += [Doc(*row) for row in self._query(query, (session, *seqs)) if row[0] not in have]
+            rows = self._query_in(f"SELECT {_DOC} FROM item WHERE seq", seqs, " AND session = ?", (session,))
+            found += [Doc(*row) for row in rows if row[0] not in have]
         return found
-
-    def _session_lengths(self, sessions: set[int]) -> dict[int, int]:
-        """Return the number of items in each session."""
-        ends: dict[int, int] = {}
-        for some in _split(sorted(sessions)):
-            query = f"SELECT id, next FROM session WHERE id IN ({','.join('?' * len(some))})"
-            ends.update(self._query(query, some))
-        return ends
 
     def by_hash(self, hashes: Sequence[int], only: Only) -> list[Doc]:
         try:
@@ -274,23 +249,15 @@ class SqliteIndex(SqliteFile):
                 self._run(BY_HASH)
         except OSError:
             pass  # only slower
-        allowed, values = _filter_of(only)
-        found: list[Doc] = []
-        for some in _split(hashes):
-            query = f"SELECT {_DOC} FROM item WHERE hash IN ({','.join('?' * len(some))}){allowed}"
-            found += [Doc(*row) for row in self._query(query, (*some, *values))]
-        return found
+        rows = self._query_in(f"SELECT {_DOC} FROM item WHERE hash", hashes, *_filter_of(only))
+        return [Doc(*row) for row in rows]
 
     def found(self, ids: Sequence[int]) -> list[FoundItem]:
         query = (
             f"SELECT {_FOUND} FROM item JOIN source ON source.id = item.source "
-            "LEFT JOIN session ON session.id = item.session WHERE item.id IN "
+            "LEFT JOIN session ON session.id = item.session WHERE item.id"
         )
-        rows: dict[int, FoundItem] = {}
-        for some in _split(list(ids)):
-            rows |= {
-                row[0]: FoundItem(*row) for row in self._query(f"{query}({','.join('?' * len(some))})", some)
-            }
+        rows = {row[0]: FoundItem(*row) for row in self._query_in(query, ids)}
         return [rows[each] for each in ids if each in rows]
 
     def speakers(self) -> list[str]:
@@ -298,9 +265,8 @@ class SqliteIndex(SqliteFile):
         return [str(row[0]) for row in self._query(query, (_SPEAKERS,))]
 
     def over(self, name: str) -> list[str]:
-        return [
-            str(row[0]) for row in self._query("SELECT fact FROM past WHERE trace = ? ORDER BY fact", (name,))
-        ]
+        rows = self._query("SELECT fact FROM past WHERE trace = ? ORDER BY fact", (name,))
+        return [str(row[0]) for row in rows]
 
     def trace(self, name: str) -> FoundItem | None:
         rows = self._query("SELECT min(id) FROM item WHERE kind = 'trace' AND name = ?", (name,))
@@ -308,15 +274,10 @@ class SqliteIndex(SqliteFile):
 
     def hashes(self, after: int, limit: int) -> Iterator[tuple[int, int]]:
         rows = self._query("SELECT id, hash FROM item WHERE id > ? ORDER BY id LIMIT ?", (after, limit))
-        return iter([(row[0], row[1]) for row in rows])
+        return ((row[0], row[1]) for row in rows)
 
     def hashes_of(self, ids: Sequence[int]) -> dict[int, int]:
-        found: dict[int, int] = {}
-        for some in _split(ids):
-            found.update(
-                self._query(f"SELECT id, hash FROM item WHERE id IN ({','.join('?' * len(some))})", some)
-            )
-        return found
+        return dict(self._query_in("SELECT id, hash FROM item WHERE id", ids))
 
     def last(self) -> int:
         return int(self._query("SELECT coalesce(max(id), 0) FROM item")[0][0])
@@ -408,7 +369,3 @@ def _filter_of(only: Only) -> tuple[str, list[Any]]:
         parts.append(f"source NOT IN (SELECT id FROM source WHERE name IN ({marks}))")
         values += only.hidden
     return "".join(f" AND {part}" for part in parts), values
-
-
-def _split(values: Sequence[Any]) -> Iterator[Sequence[Any]]:
-    return (values[start : start + _AT_ONCE] for start in range(0, len(values), _AT_ONCE))

@@ -69,8 +69,6 @@ class SqliteFile:
         self._connection: sqlite3.Connection | None = None
         self._depth = 0
 
-    # --- opening -----------------------------------------------------------------------
-
     def open(self, *, make: bool) -> bool:
         """True if there is an index to query. A file that was replaced or removed meanwhile is closed first.
 
@@ -83,13 +81,10 @@ class SqliteFile:
             return False
         import sqlite3
 
+        where = uri_of(self._path) if self._path is not None else ":memory:"
         try:
             self._connection = sqlite3.connect(
-                _uri_of(self._path) if self._path is not None else ":memory:",
-                uri=True,
-                timeout=_BUSY_SECONDS,
-                isolation_level=None,
-                check_same_thread=False,
+                where, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False, uri=True
             )
             self._connection.execute("PRAGMA synchronous = NORMAL")
             self._connection.execute("PRAGMA trusted_schema = OFF")
@@ -108,18 +103,15 @@ class SqliteFile:
 
     def _create_tables(self, version: int) -> None:
         """Create the tables in an empty file; never change a foreign one."""
-        assert self._connection is not None
-        if version == 0 and not self._query("SELECT 1 FROM sqlite_master LIMIT 1"):
-            if self._path is not None:
-                self._query("PRAGMA journal_mode = WAL")  # readers and the writer never wait for each other
-            with self:
-                if self._query("SELECT 1 FROM sqlite_master LIMIT 1"):  # another process was quicker
-                    return
-                for statement in _SCHEMA:
-                    self._connection.execute(statement)
-                self._connection.execute(f"PRAGMA user_version = {VERSION}")
-        else:
+        is_filled = "SELECT 1 FROM sqlite_master LIMIT 1"
+        if version != 0 or self._query(is_filled):
             raise DamagedIndex("it is of another version")
+        if self._path is not None:
+            self._query("PRAGMA journal_mode = WAL")  # readers and the writer never wait for each other
+        with self:
+            if not self._query(is_filled):  # else another process was quicker
+                for statement in (*_SCHEMA, f"PRAGMA user_version = {VERSION}"):
+                    self._run(statement)
 
     def _is_ours(self) -> bool:
         """True if the file defines exactly our tables: a foreign view or trigger could do anything."""
@@ -267,6 +259,6 @@ def error_of(error: Exception) -> DamagedIndex | OSError:
     return DamagedIndex(str(error)) if code in _DAMAGED else OSError(f"SQLite: {error}")
 
 
-def _uri_of(path: str) -> str:
+def uri_of(path: str) -> str:
     """Return a URI that opens the file and never creates it; escape what means something in a URI."""
     return "file://" + path.replace("%", "%25").replace("?", "%3f").replace("#", "%23") + "?mode=rw"

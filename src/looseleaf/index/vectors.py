@@ -22,7 +22,7 @@ from stat import S_ISDIR, S_ISLNK
 
 from looseleaf.base.errors import Busy, Refused, Unwritten
 from looseleaf.base.hashing import sha256
-from looseleaf.index.nearest import MARK, Table, nearest, nearest_of, normalize_rows, quantize
+from looseleaf.index.nearest import MARK, Table, check_rows, nearest, nearest_of, quantize
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -133,7 +133,11 @@ class Vectors:
         import numpy
 
         asked = numpy.fromiter(hashes, dtype=numpy.int64, count=len(hashes))
-        matrix = self._check_rows(asked, matrix)
+        matrix, fault = check_rows(matrix, len(asked))
+        if fault:
+            raise Refused(f"The embedder {self.name} {fault}. Fix the embedder.")
+        if not asked.all():
+            raise ValueError("0 is the hash of a free row; text_hash() never gives it")
         if not len(asked):
             return 0
         with self._lock_files() as files:
@@ -147,15 +151,13 @@ class Vectors:
             there, found = _find_rows(opened, asked)
             sound = _are_sound(opened, there)
             new = once[~numpy.isin(asked[once], found[sound])]
-            free = numpy.concatenate([there[~sound], numpy.flatnonzero(opened.marks["hash"] == 0)])[
-                : len(new)
-            ]
-            end = numpy.arange(opened.count, opened.count + len(new) - len(free))
-            places = numpy.concatenate([free, end])
+            free = numpy.concatenate([there[~sound], numpy.flatnonzero(opened.marks["hash"] == 0)])
+            behind = numpy.arange(opened.count, opened.count + len(new))
+            places = numpy.concatenate([free, behind])[: len(new)]
             rows = matrix[new]
             scan, marks = quantize(rows)
             marks["hash"] = asked[new]
-            self._write_rows(files, opened, places, (rows, scan, marks))
+            self._write_rows(files, places, (rows, scan, marks))
         return len(new)
 
     def forget(self, hashes: Collection[int]) -> int:
@@ -171,40 +173,18 @@ class Vectors:
                 numpy.zeros((len(places), *array.shape[1:]), dtype=array.dtype)
                 for array in (opened.rows, opened.scan, opened.marks)
             )
-            self._write_rows(files, opened, places, blank)
+            self._write_rows(files, places, blank)
         return len(places)
 
-    def _check_rows(self, asked: Matrix, matrix: Matrix) -> Matrix:
-        import numpy
-
-        with numpy.errstate(over="ignore"):  # too large for float32 becomes infinite, refused below
-            matrix = numpy.asarray(matrix, dtype=numpy.float32)
-        if matrix.ndim != 2 or len(matrix) != len(asked) or (len(asked) and not matrix.shape[1]):
-            raise Refused(
-                f"The embedder {self.name} gave the shape {matrix.shape} instead of a row for each of {len(asked)} "
-                "texts. Fix the embedder."
-            )
-        if not asked.all():
-            raise ValueError("0 is the hash of a free row; text_hash() never gives it")
-        units = normalize_rows(matrix)
-        if units is None:
-            raise Refused(
-                f"The embedder {self.name} gave a row that is zero or not a number. Fix the embedder."
-            )
-        return units
-
-    def _write_rows(
-        self, files: dict[str, io.FileIO], opened: _Open, places: Matrix, arrays: tuple[Matrix, ...]
-    ) -> None:
+    def _write_rows(self, files: dict[str, io.FileIO], places: Matrix, arrays: tuple[Matrix, ...]) -> None:
         """Write rows, sync them, then write their marks; blank marks go first. Adjacent places are written at once."""
         import numpy
 
-        gone = not arrays[2]["hash"].all()
-        order = ("marks", "rows", "scan") if gone else _FILES
         values = dict(zip(_FILES, arrays, strict=True))
+        is_blank = not values["marks"]["hash"].all()
         ends = numpy.flatnonzero(numpy.diff(places) != 1) + 1
-        for name in order:
-            file = files.get(name) or files.setdefault(name, self._open_file(name, "r+b"))
+        for name in ("marks", "rows", "scan") if is_blank else _FILES:
+            file = files[name] = self._open_file(name, "r+b")
             data = values[name]
             width = data.dtype.itemsize * (data.shape[1] if data.ndim > 1 else 1)
             for part, of in zip(numpy.split(data, ends), numpy.split(places, ends), strict=True):
@@ -248,13 +228,12 @@ class Vectors:
         except (OSError, ValueError):  # ValueError: nothing in it to map
             return None
         dimensions = self._dimensions_of(making)
-        count = (len(maps["marks"]) - _HEADER) // _MARK_BYTES
-        if dimensions is None or any(
-            len(maps[name]) < _HEADER + count * dimensions * width
-            for name, width in (("rows", 4), ("scan", 1))
-        ):
+        if dimensions is None:
             return None
+        count = (len(maps["marks"]) - _HEADER) // _MARK_BYTES
         size = count * dimensions
+        if len(maps["rows"]) < _HEADER + 4 * size or len(maps["scan"]) < _HEADER + size:
+            return None
         return _Open(
             (found.st_dev, found.st_ino, found.st_size),
             making[_HEADER_SAYS : _HEADER_SAYS + 16].hex(),

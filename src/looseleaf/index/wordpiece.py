@@ -7,7 +7,7 @@ command: `[SEP]` in it is a bracket, a word and a bracket.
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import cache
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -58,13 +58,10 @@ class WordPiece:
 
 
 def _split_words(text: str) -> Iterator[str]:
+    in_ascii, ideograph = _patterns()
     if text.isascii():
-        plain = text.translate(_CONTROLS).lower()
-        return (found.group() for found in _ascii_pattern().finditer(plain))
-    return _split_unicode(text)
-
-
-def _split_unicode(text: str) -> Iterator[str]:
+        yield from (found[0] for found in in_ascii.finditer(text.translate(_CONTROLS).lower()))
+        return
     from unicodedata import category, normalize
 
     kept = []
@@ -74,7 +71,7 @@ def _split_unicode(text: str) -> Iterator[str]:
             kept.append(" ")
         elif kind != "C" and letter != "\ufffd":
             kept.append(letter)
-    apart = _ideograph_pattern().sub(r" \g<0> ", "".join(kept))
+    apart = ideograph.sub(r" \g<0> ", "".join(kept))
     bare = "".join(each for each in normalize("NFD", apart) if category(each) != "Mn").lower()
     for chunk in bare.split():
         word = ""
@@ -90,11 +87,7 @@ def _split_unicode(text: str) -> Iterator[str]:
             yield word
 
 
-@lru_cache(None)
-def _ascii_pattern() -> re.Pattern[str]:
-    return re.compile(r"[a-z0-9]+|[^\sa-z0-9]")
-
-
-@lru_cache(None)
-def _ideograph_pattern() -> re.Pattern[str]:
-    return re.compile(f"[{_IDEOGRAPHS}]")
+@cache
+def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Return the patterns of a word of ASCII, and of an ideograph."""
+    return re.compile(r"[a-z0-9]+|[^\sa-z0-9]"), re.compile(f"[{_IDEOGRAPHS}]")

@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from looseleaf.models.providers.command_line import ClaudeCode, Codex, GeminiCLI
     from looseleaf.models.providers.gemini import Gemini
     from looseleaf.models.providers.ollama import Ollama
-    from looseleaf.models.providers.openai import OpenAI, OpenAIChat
+    from looseleaf.models.providers.openai import OpenAI
+    from looseleaf.models.providers.openai_chat import OpenAIChat
     from looseleaf.models.providers.scripted import ScriptedModel
 
 __all__ = [
@@ -37,8 +38,10 @@ def __getattr__(name: str) -> object:
         from looseleaf.models.providers import gemini as home
     elif name == "Ollama":
         from looseleaf.models.providers import ollama as home
-    elif name in ("OpenAI", "OpenAIChat"):
+    elif name == "OpenAI":
         from looseleaf.models.providers import openai as home
+    elif name == "OpenAIChat":
+        from looseleaf.models.providers import openai_chat as home
     elif name == "ScriptedModel":
         from looseleaf.models.providers import scripted as home
     elif name in ("ClaudeCode", "Codex", "GeminiCLI"):

@@ -10,20 +10,11 @@ from __future__ import annotations
 from _thread import allocate_lock
 from time import monotonic, sleep
 
-from looseleaf.base.errors import Cancelled, ModelFailed, Refused, to_get
+from looseleaf.base.errors import Cancelled, Invalid, ModelFailed, Refused, package_of, to_get
 from looseleaf.base.immutable import frozen
-from looseleaf.base.replies import Repaired, Reply, Retrying
-from looseleaf.models.dialect import Passing
-from looseleaf.models.failures import (
-    TO_FIND_IT,
-    TO_START_IT,
-    CallFailure,
-    Failure,
-    Provider,
-    full,
-    is_here,
-    shown,
-)
+from looseleaf.base.replies import Repaired, Reply, Retrying, ToolSpec
+from looseleaf.models.dialect import CallOptions, Passing, restore_names
+from looseleaf.models.failures import TO_FIND_IT, TO_START_IT, Failure, Provider, full, is_here, shown
 from looseleaf.models.partial_reply import PartialReply
 
 TYPE_CHECKING = False
@@ -32,7 +23,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from looseleaf.base.messages import Message
-    from looseleaf.base.replies import Event, Extension, ToolSpec
+    from looseleaf.base.replies import Event, Extension
     from looseleaf.models.dialect import Dialect, Rendered
     from looseleaf.models.stream_thread import Cancel, StreamLine
 
@@ -62,6 +53,26 @@ class StreamOptions:
     calls: str | None = None
 
 
+_NUMBER = (int, float)
+_KINDS: dict[str, tuple[type | tuple[type, ...], str]] = {
+    "max_tokens": (int, "a whole number"),
+    "temperature": (_NUMBER, "a number"),
+    "schema": (dict, "a JSON Schema"),
+    "effort": (str, "text"),
+    "seconds": (_NUMBER, "a number"),
+    "extra": (dict, "an object"),
+}
+
+
+@frozen
+class ModelCall:
+    """One call: its messages, the tools that the model is offered, and the options."""
+
+    messages: tuple[Message, ...]
+    tools: tuple[ToolSpec, ...]
+    wanted: StreamOptions
+
+
 class Caller:
     """A model behind a provider's SDK.
 
@@ -86,6 +97,8 @@ class Caller:
     """The environment variable that gives its SDK another address."""
     usual = ""
     """Its default address."""
+    speaks: Dialect
+    start_advice = TO_START_IT
 
     def __init__(
         self,
@@ -127,13 +140,7 @@ class Caller:
         The options are those of `looseleaf.base.replies.Model`: max_tokens, temperature, schema, effort, seconds,
         cancel, purpose, extensions, extra; and `calls`, for this call only.
         """
-        unknown = sorted(options.keys() - {*StreamOptions.__match_args__})
-        if unknown:
-            raise Refused(
-                f"No model was asked: there is no option {', '.join(map(repr, unknown))}. There are "
-                f"{', '.join(StreamOptions.__match_args__)}; what only the provider knows goes into `extra`."
-            )
-        return self._call(_check_messages(messages), tuple(tools), StreamOptions(**options))
+        return self._call(_check_call(messages, tools, options))
 
     def send(self, messages: Sequence[Message], tools: Sequence[ToolSpec] = (), **options: Any) -> Reply:
         """Return the whole reply at once. The options are those of `stream`."""
@@ -147,20 +154,17 @@ class Caller:
         even during a call. It sends nothing. Raises what a call would raise that cannot begin."""
         from looseleaf.models.stream_thread import run_quietly
 
-        self._dialect()
         raised = run_quietly(self._get_client)
         if isinstance(raised, Refused):
             raise raised
         if raised is not None:
-            failure = self._explain_error(raised, False)
-            raise failure.error(_error_sentence(failure, 1))
+            raise self._explain_error(raised, False).as_error()
 
-    def _call(
-        self, messages: tuple[Message, ...], tools: tuple[ToolSpec, ...], wanted: StreamOptions
-    ) -> Iterator[Event]:
+    def _call(self, call: ModelCall) -> Iterator[Event]:
+        messages, tools, wanted = call.messages, call.tools, call.wanted
         form = _check_form(wanted.calls or self.calls)
-        told, offered = (messages, tools) if form == "native" else _render_as_text(messages, tools, form)
-        rendered = self._render(told, offered, wanted)
+        sent = call if form == "native" else _call_as_text(call, form)
+        rendered = self._render(sent)
         yield from map(Repaired, rendered.repairs)
         extensions = (*self.extensions, *wanted.extensions)
         about: dict[str, Any] = {"model": self.name, "dialect": self.dialect, "purpose": wanted.purpose}
@@ -172,77 +176,58 @@ class Caller:
             _check_cancel(wanted.cancel, self.title)
             for extension in extensions:
                 extension.before_invoke(messages, rendered.payload, **about)
-            heard, reply = PartialReply(self.dialect), None
-            events = self._attempt(told, offered, rendered, wanted, heard)
+            heard, reply = PartialReply(messages, tools, self.name), None
+            events = self._attempt(sent, rendered, heard)
             try:
-                for event in _parse_calls(events, form, tools) if offered != tools else events:
+                for event in events if sent.tools == tools else _parse_calls(events, form, tools):
                     if isinstance(event, Reply):
-                        reply = heard.whole(event, messages, tools, self.name)
+                        reply = heard.whole(event)
                         break
                     heard.hear(event)
                     yield event
                 failure = Failure(
                     f"{self.title} did not answer: its answer has no end.", "Ask again.", again=True
                 )
-            except CallFailure as failed:
-                failure = failed.failure
+            except Failure as failed:
+                failure = failed
                 heard.is_answered = heard.is_answered or failure.may_cost
             finally:
                 events.close()
                 # Also if the call was cancelled, or the caller is gone.
                 if reply is None and heard.is_answered:
-                    _notify(extensions, messages, heard.cut(messages, tools, self.name), about)
+                    _notify(extensions, messages, heard.cut(), about)
             if reply is not None:
                 _notify(extensions, messages, reply, about)
                 yield reply
                 return
             retries = self.retries if failure.most is None else min(self.retries, failure.most)
             if not failure.again or attempt > retries or left <= 0:
-                raise failure.error(_error_sentence(failure, attempt)) from None
-            pause = self._next_pause(failure, attempt, left)
+                raise failure.as_error(attempt) from None
+            own = min(self.pause * 2 ** (attempt - 1), LONGEST_PAUSE)
+            pause = min(own if failure.wait is None else failure.wait, left)
             left -= pause
             void = " What was said so far is void." if heard.anything else ""
             yield Retrying(failure.why + void, pause, attempt)
             _wait(pause, wanted.cancel, self.title)
 
-    def _next_pause(self, failure: Failure, attempt: int, left: float) -> float:
-        by_us = min(self.pause * 2 ** (attempt - 1), LONGEST_PAUSE)
-        return min(by_us if failure.wait is None else failure.wait, left)
+    def _render(self, call: ModelCall) -> Rendered:
+        options = CallOptions(*(getattr(call.wanted, name) for name in CallOptions.__match_args__))
+        return self.speaks.render(self.name, call.messages, call.tools, options)
 
-    def _render(
-        self, messages: Sequence[Message], tools: Sequence[ToolSpec], wanted: StreamOptions
-    ) -> Rendered:
-        from looseleaf.models.dialect import CallOptions
-
-        options = CallOptions(
-            wanted.max_tokens, wanted.temperature, wanted.schema, wanted.effort, wanted.extra
-        )
-        return self._dialect().render(self.name, messages, tools, options)
-
-    def _attempt(
-        self,
-        messages: Sequence[Message],
-        tools: Sequence[ToolSpec],
-        rendered: Rendered,
-        wanted: StreamOptions,
-        heard: PartialReply,
-    ) -> Generator[Event]:
-        """Yield the events of one attempt. Raises `CallFailure`."""
-        from looseleaf.models.dialect import restore_names
+    def _attempt(self, call: ModelCall, rendered: Rendered, heard: PartialReply) -> Generator[Event]:
+        """Yield the events of one attempt. Raises `Failure`."""
         from looseleaf.models.stream_thread import Ended, Pump, TimeUp
 
-        seconds = self.seconds if wanted.seconds is None else wanted.seconds
+        seconds = self.seconds if call.wanted.seconds is None else call.wanted.seconds
         pump = Pump(lambda: self._open_stream(rendered.payload, seconds), self._explain_error)
         try:
-            chunks = heard.chunks(pump.chunks(seconds, wanted.cancel))
-            yield from restore_names(self._dialect().read(chunks), rendered.names)
+            chunks = heard.chunks(pump.chunks(seconds, call.wanted.cancel))
+            yield from restore_names(self.speaks.read(chunks), rendered.names)
         except TimeUp:
             heard.is_answered = True
-            raise CallFailure(
-                Failure(
-                    f"{self.title} did not answer within {seconds:g} seconds.",
-                    "Ask again later, or for less, or give it more time (`model_seconds`).",
-                )
+            raise Failure(
+                f"{self.title} did not answer within {seconds:g} seconds.",
+                "Ask again later, or for less, or give it more time (`model_seconds`).",
             ) from None
         except Ended:
             heard.is_answered = True
@@ -253,7 +238,7 @@ class Caller:
         except Passing as error:
             why, _, advice = str(error).partition(" Ask again")
             # Something came, even if it was empty: not a refusal.
-            raise CallFailure(Failure(why, f"Ask again{advice or '.'}", again=True, may_cost=True)) from None
+            raise Failure(why, f"Ask again{advice or '.'}", again=True, may_cost=True) from None
         finally:
             pump.stop()
 
@@ -268,7 +253,7 @@ class Caller:
             self._model_advice(),
             tuple(key for key in keys if isinstance(key, str) and len(key) > 5),
             self._address_advice(),
-            self._start_advice(),
+            self.start_advice,
         )
 
     def _set_title(self) -> None:
@@ -289,9 +274,6 @@ class Caller:
             return f"The address may have /v1 too many: try {where.removesuffix('/v1')}."
         return TO_FIND_IT
 
-    def _start_advice(self) -> str:
-        return TO_START_IT
-
     def _is_here(self) -> bool:
         """True if the model is on this machine: then conversations and keys pass no proxy."""
         return is_here(self._address())
@@ -310,10 +292,6 @@ class Caller:
 
     # --- what each SDK does in its own way --------------------------------------------
 
-    def _dialect(self) -> Dialect:
-        """Return the dialect, loaded on first use."""
-        raise NotImplementedError
-
     def _create_client(self) -> Any:
         """Return a client of the SDK, with its own retries off."""
         raise NotImplementedError
@@ -327,50 +305,64 @@ class Caller:
         raise NotImplementedError
 
 
-def missing_package(package: str, extra: str) -> Refused:
+def missing_package(extra: str) -> Refused:
     """Return the error for an SDK that is not installed."""
     return Refused(
-        f"No model was asked: the package {package!r} is not installed. Install it with {to_get(extra)}."
+        f"No model was asked: the package {package_of(extra)!r} is not installed. Install it with {to_get(extra)}."
     )
 
 
-def _check_messages(given: Sequence[Message]) -> tuple[Message, ...]:
-    """Return the messages; refuse anything else, such as a provider's dicts."""
+def _check_call(messages: object, tools: object, options: dict[str, Any]) -> ModelCall:
+    """Return the call; refuse anything else, such as a provider's dicts."""
     from looseleaf.base.messages import Message
 
-    is_list = hasattr(given, "__iter__") and not isinstance(given, str | dict)
-    messages: tuple[Any, ...] = tuple(given) if is_list else ()
-    strange = [each for each in messages if not isinstance(each, Message)]
-    if strange or not is_list:
-        what = f"a list with a {type(strange[0]).__name__} in it" if strange else f"a {type(given).__name__}"
-        raise Refused(
-            f"No model was asked: it got {what}. Give a list of messages, as in "
-            '[Message("user", "Hello")], with `from looseleaf import Message`.'
+    unknown = sorted(options.keys() - {*StreamOptions.__match_args__})
+    if unknown:
+        raise Invalid(
+            f"No model was asked: there is no option {', '.join(map(repr, unknown))}. There are "
+            f"{', '.join(StreamOptions.__match_args__)}; what only the provider knows goes into `extra`."
         )
-    return messages
+    for name, (kinds, called) in _KINDS.items():
+        value = options.get(name)
+        if value is not None and (not isinstance(value, kinds) or isinstance(value, bool)):
+            raise Invalid(f"No model was asked: `{name}` is {value!r}. Give {called}, or leave it out.")
+    given = _check_list(messages, Message, "messages", '[Message("user", "Hello")]')
+    offered = _check_list(tools, ToolSpec, "tools", '[ToolSpec("look", "Looks.", {"type": "object"})]')
+    return ModelCall(given, offered, StreamOptions(**options))
+
+
+def _check_list(given: Any, kind: type, what: str, example: str) -> tuple[Any, ...]:
+    is_list = hasattr(given, "__iter__") and not isinstance(given, str | dict)
+    items: tuple[Any, ...] = tuple(given) if is_list else ()
+    strange = [each for each in items if not isinstance(each, kind)]
+    if strange or not is_list:
+        got = f"a list with a {type(strange[0]).__name__} in it" if strange else f"a {type(given).__name__}"
+        raise Invalid(
+            f"No model was asked: it got {got}. Give a list of {what}, as in {example}, with "
+            f"`from looseleaf import {kind.__name__}`."
+        )
+    return items
 
 
 def _check_form(calls: str) -> str:
     if calls not in FORMS:
-        raise Refused(
+        raise Invalid(
             f"No model was asked: {calls!r} is not a way to call tools. Use one of {', '.join(FORMS)}."
         )
     return calls
 
 
-def _render_as_text(
-    messages: tuple[Message, ...], tools: tuple[ToolSpec, ...], form: str
-) -> tuple[tuple[Message, ...], tuple[ToolSpec, ...]]:
-    """Return the messages with tools, calls and results as text; and no tools."""
+def _call_as_text(call: ModelCall, form: str) -> ModelCall:
+    """Return the call with tools, calls and results as text in its messages; and no tools."""
     from looseleaf.base.messages import Message
     from looseleaf.models.text_calls import as_text, describe
 
-    told = tuple(as_text(messages, form))
-    if tools:
+    told = as_text(call.messages, form)
+    if call.tools:
         # Behind the system messages: the beginning of a prompt should not change.
         start = next((place for place, each in enumerate(told) if each.role != "system"), len(told))
-        told = (*told[:start], Message("system", describe(tools, form)), *told[start:])
-    return told, ()
+        told.insert(start, Message("system", describe(call.tools, form)))
+    return ModelCall(tuple(told), (), call.wanted)
 
 
 def _parse_calls(events: Iterator[Event], form: str, tools: Sequence[ToolSpec]) -> Iterator[Event]:
@@ -396,11 +388,6 @@ def _notify(
                 type(raised).__name__,
                 raised,
             )
-
-
-def _error_sentence(failure: Failure, attempts: int) -> str:
-    count = f" This was attempt {attempts}." if attempts > 1 else ""
-    return f"{failure.why}{count} {failure.advice}"
 
 
 def cancelled_error(title: str) -> Cancelled:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import re
 
-from looseleaf.base.errors import Refused
+from looseleaf.base.errors import Invalid
 from looseleaf.base.immutable import frozen
 
 TYPE_CHECKING = False
@@ -105,7 +105,7 @@ OPENERS: dict[str, tuple[Opener, ...]] = {
 def openers(form: str) -> tuple[Opener, ...]:
     found = OPENERS.get(form)
     if found is None:
-        raise Refused(f"Nothing was asked: {form!r} is not a form of calls in text. Use json or xml.")
+        raise Invalid(f"Nothing was asked: {form!r} is not a form of calls in text. Use json or xml.")
     return found
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 
-from looseleaf.base.errors import EXTRAS, Refused, is_there, package_of
+from looseleaf.base.errors import EXTRAS, Invalid, NotFound, Refused, is_there
 from looseleaf.base.immutable import frozen
 from looseleaf.models.failures import check_address, full, is_loopback, origin
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from looseleaf.base.policy import Policy
     from looseleaf.base.replies import Model
+    from looseleaf.models.call import Caller
     from looseleaf.models.dialect import Dialect
 
 
@@ -42,6 +43,8 @@ class ProviderInfo:
     """Variables that let its SDK in without a key."""
 
 
+_OPENAI = ProviderInfo(("OPENAI_API_KEY",), "https://api.openai.com", "gpt-5.5", ("OPENAI_BASE_URL",))
+
 PROVIDERS: dict[str, ProviderInfo] = {
     "anthropic": ProviderInfo(
         ("ANTHROPIC_API_KEY",),
@@ -49,17 +52,10 @@ PROVIDERS: dict[str, ProviderInfo] = {
         "claude-sonnet-5-5",
         ("ANTHROPIC_BASE_URL",),
         None,
-        (
-            "ANTHROPIC_AUTH_TOKEN",
-            "ANTHROPIC_PROFILE",
-            "ANTHROPIC_CONFIG_DIR",
-            "ANTHROPIC_FEDERATION_RULE_ID",
-        ),
+        tuple(f"ANTHROPIC_{name}" for name in "AUTH_TOKEN PROFILE CONFIG_DIR FEDERATION_RULE_ID".split()),
     ),
-    "openai": ProviderInfo(("OPENAI_API_KEY",), "https://api.openai.com", "gpt-5.5", ("OPENAI_BASE_URL",)),
-    "openai-chat": ProviderInfo(
-        ("OPENAI_API_KEY",), "https://api.openai.com", "gpt-5.5", ("OPENAI_BASE_URL",)
-    ),
+    "openai": _OPENAI,
+    "openai-chat": _OPENAI,
     "gemini": ProviderInfo(
         ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
         "https://generativelanguage.googleapis.com",
@@ -85,8 +81,7 @@ PROVIDERS: dict[str, ProviderInfo] = {
 COMMAND_LINES = {"claude-code": "ClaudeCode", "codex": "Codex", "gemini-cli": "GeminiCLI"}
 """Coding agents that are called as programs, and the class of each."""
 
-_CLASSES = {"anthropic": "Anthropic", "openai": "OpenAI", "gemini": "Gemini", "ollama": "Ollama"}
-"""The class of a provider, where it does not speak Chat Completions."""
+_KNOWN = ", ".join((*PROVIDERS, *COMMAND_LINES))
 
 NAMES = ("openai", "openai-chat", "anthropic", "gemini", "ollama")
 """The dialects."""
@@ -114,25 +109,24 @@ _BY_NAME = (
 def dialect(name: str) -> Dialect:
     """Return the dialect of that name; its module is loaded on first use."""
     if name not in NAMES:
-        raise Refused(f"No model was asked: {name!r} is not a dialect. Use one of {', '.join(NAMES)}.")
-    found: Dialect = _import_provider(name).DIALECT
-    return found
+        raise Invalid(f"No model was asked: {name!r} is not a dialect. Use one of {', '.join(NAMES)}.")
+    return _class_of(name).speaks
 
 
-def _import_provider(name: str) -> Any:
-    """Import the module of a provider's dialect, on first use."""
-    module: object
-    if name == "anthropic":
-        from looseleaf.models.providers import anthropic as module
-    elif name == "gemini":
-        from looseleaf.models.providers import gemini as module
-    elif name == "ollama":
-        from looseleaf.models.providers import ollama as module
-    elif name == "openai":
-        from looseleaf.models.providers import openai as module
+def _class_of(provider: str) -> type[Caller]:
+    """Return the class that calls a provider, loaded on first use; most speak Chat Completions."""
+    found: type[Caller]
+    if provider == "anthropic":
+        from looseleaf.models.providers.anthropic import Anthropic as found
+    elif provider == "gemini":
+        from looseleaf.models.providers.gemini import Gemini as found
+    elif provider == "ollama":
+        from looseleaf.models.providers.ollama import Ollama as found
+    elif provider == "openai":
+        from looseleaf.models.providers.openai import OpenAI as found
     else:
-        from looseleaf.models.providers import openai_chat as module
-    return module
+        from looseleaf.models.providers.openai_chat import OpenAIChat as found
+    return found
 
 
 def choose(policy: Policy, name: str | None = None, environ: Mapping[str, str] | None = None) -> Model | None:
@@ -146,7 +140,10 @@ def choose(policy: Policy, name: str | None = None, environ: Mapping[str, str] |
     environ = os.environ if environ is None else environ
     provider, model = _resolve_model(policy, name)
     if provider in COMMAND_LINES:
-        return _create_command_line(provider, model, policy)
+        from looseleaf.models.providers import command_line
+
+        kind: type[command_line.CommandLine] = getattr(command_line, COMMAND_LINES[provider])
+        return kind(model or "", seconds=policy.model_seconds)
     at_server: str | None = None
     if provider is None:
         base_url = environ.get(ADDRESS) or policy.base_url
@@ -185,12 +182,14 @@ def _resolve_model(policy: Policy, name: str | None) -> tuple[str | None, str | 
     """Return the provider and the model, as far as the name and the settings give them."""
     provider = policy.provider
     if provider is not None and provider not in PROVIDERS and provider not in COMMAND_LINES:
-        raise Refused(
-            f"No model was chosen: {provider!r} is not a provider. Set `provider` to one of {_list_providers()}."
+        raise Invalid(
+            f"No model was chosen: {provider!r} is not a provider. Set `provider` to one of {_KNOWN}."
         )
-    if name is not None and not name.strip():
-        raise Refused(
-            "No model was chosen: its name is empty. Give one, as in `anthropic/claude-sonnet-5-5`, or leave it out."
+    asked: Any = name
+    if asked is not None and (type(asked) is not str or not asked.strip()):
+        fault = "its name is empty" if type(asked) is str else f"{asked!r} is not a name"
+        raise Invalid(
+            f"No model was chosen: {fault}. Give one, as in `anthropic/claude-sonnet-5-5`, or leave it out."
         )
     given = name or policy.model
     if not given:
@@ -202,17 +201,13 @@ def _resolve_model(policy: Policy, name: str | None) -> tuple[str | None, str | 
         return provider, given
     if not after.strip():
         example = f"{before}/{PROVIDERS[before].model or 'llama3.2'}"
-        raise Refused(
+        raise Invalid(
             f"No model was chosen: {given!r} names a provider without a model. Give both, as in `{example}`."
         )
     # OpenRouter's models are named after their makers; and a setting says which provider the name is for.
     if provider is not None and (name is None or provider == "openrouter") and before != provider:
         return provider, given
     return before, after
-
-
-def _list_providers() -> str:
-    return ", ".join((*PROVIDERS, *COMMAND_LINES))
 
 
 def _split_name(name: str) -> tuple[str, str, str]:
@@ -228,38 +223,28 @@ def _provider_of_name(model: str | None, environ: Mapping[str, str]) -> str | No
 
 def _openai_provider(environ: Mapping[str, str]) -> str:
     """Return the provider that an OpenAI name means: at foreign addresses most servers speak Chat Completions."""
-    foreign = environ.get("OPENAI_BASE_URL")
-    is_own = not foreign or origin(foreign) == origin(PROVIDERS["openai"].own)
-    return "openai" if is_own else "openai-chat"
+    given = environ.get("OPENAI_BASE_URL")
+    return "openai" if not given or origin(given) == origin(_OPENAI.own) else "openai-chat"
 
 
-def _unknown_model(name: str) -> Refused:
+def _unknown_model(name: str) -> NotFound:
     before, mark, _ = _split_name(name)
-    known = _list_providers()
     if mark == "/":
-        return Refused(
-            f"No model was chosen: {before!r} is not a provider. Give `provider/model` with one of {known}; for a "
+        return NotFound(
+            f"No model was chosen: {before!r} is not a provider. Give `provider/model` with one of {_KNOWN}; for a "
             f"model of OpenRouter's, `openrouter/{name}`."
         )
-    return Refused(
+    return NotFound(
         f"No model was chosen: no known provider has {name!r}. Name the provider, as in `ollama/{name}`. Providers "
-        f"are {known}."
+        f"are {_KNOWN}."
     )
 
 
 def _provider_at(base_url: str) -> str:
     """Return the provider at an address without a name: most servers speak Chat Completions."""
     where = origin(base_url)
-    for provider, known in PROVIDERS.items():
-        if where == origin(known.own):
-            return provider
-    return "ollama" if where is not None and where[2] == 11434 else "openai-chat"
-
-
-def _has_key(provider: str, environ: Mapping[str, str]) -> bool:
-    if provider == "anthropic" and environ.get("ANTHROPIC_AUTH_TOKEN"):
-        return True
-    return any(environ.get(key) for key in PROVIDERS[provider].keys)
+    usual = "ollama" if where is not None and where[2] == 11434 else "openai-chat"
+    return next((name for name, known in PROVIDERS.items() if where == origin(known.own)), usual)
 
 
 def _check_key(provider: str, model: str | None, where: dict[str, Any], environ: Mapping[str, str]) -> None:
@@ -268,8 +253,11 @@ def _check_key(provider: str, model: str | None, where: dict[str, Any], environ:
     at = where.get("base_url") or (LOCAL if provider == "ollama" else known.own)
     if where.get("api_key") or origin(full(at)) != origin(known.own) or any(map(environ.get, known.instead)):
         return
-    if provider == "anthropic" and _has_profile(environ):
-        return
+    if provider == "anthropic" and environ.get("HOME"):
+        import os
+
+        if os.path.isdir(os.path.join(environ["HOME"], ".config", "anthropic")):
+            return  # its SDK's own folder, which may hold a login
     what = f"{provider}/{model}" if model else provider
     raise Refused(
         f"No model was chosen: there is no key for {what!r}. Set {' or '.join(known.keys)} in the environment, or name "
@@ -277,25 +265,16 @@ def _check_key(provider: str, model: str | None, where: dict[str, Any], environ:
     )
 
 
-def _has_profile(environ: Mapping[str, str]) -> bool:
-    """True if Anthropic's SDK has its own folder here, which may hold a login."""
-    import os
-
-    home, roaming = environ.get("HOME"), environ.get("APPDATA")
-    folder = os.path.join(home, ".config", "anthropic") if home else os.path.join(roaming or "", "Anthropic")
-    return bool(home or roaming) and os.path.isdir(folder)
-
-
 def _find_in_environment(model: str | None, environ: Mapping[str, str]) -> tuple[str | None, str | None]:
     """Return an available provider and a model. A name that hints at no provider needs one that serves any model."""
     if model is None:
-        for provider in PROVIDERS:
-            if provider != "ollama" and _has_key(provider, environ):
+        for provider, known in PROVIDERS.items():
+            keys = (*known.keys, "ANTHROPIC_AUTH_TOKEN") if provider == "anthropic" else known.keys
+            if provider != "ollama" and any(map(environ.get, keys)):
                 return (_openai_provider(environ) if provider == "openai" else provider), None
     elif environ.get("OPENROUTER_API_KEY") and "/" in model:
         return "openrouter", model
-    where = environ.get("OLLAMA_HOST") or LOCAL
-    first = first_model(where)
+    first = first_model(environ.get("OLLAMA_HOST") or LOCAL)
     if first is not None:
         return "ollama", model or first
     if model is not None and environ.get("OPENAI_BASE_URL"):
@@ -351,25 +330,14 @@ def _request_names(where: str, path: str, many: str, one: str) -> list[str]:
 # --- making it ------------------------------------------------------------------------
 
 
-def _create_command_line(provider: str, model: str | None, policy: Policy) -> Model:
-    from looseleaf.models.providers import command_line
-
-    kind: type[command_line.CommandLine] = getattr(command_line, COMMAND_LINES[provider])
-    return kind(model or "", seconds=policy.model_seconds)
-
-
 def _create_model(provider: str, model: str, policy: Policy, where: dict[str, Any]) -> Model:
     extra = provider if provider in EXTRAS else "openai"  # most speak as OpenAI does
     if not is_there(extra):  # reported before the user types anything
         from looseleaf.models.call import missing_package
 
-        raise missing_package(package_of(extra), extra)
+        raise missing_package(extra)
     given: dict[str, Any] = {"base_url": PROVIDERS[provider].base_url} | where
-    given |= {"seconds": policy.model_seconds, "retries": policy.model_retries}
-    name = _CLASSES.get(provider)
-    kind = getattr(_import_provider(provider), name) if name else _import_provider("openai").OpenAIChat
-    made: Model = kind(model, **given)
-    return made
+    return _class_of(provider)(model, seconds=policy.model_seconds, retries=policy.model_retries, **given)
 
 
 def _address_and_key(provider: str, policy: Policy, environ: Mapping[str, str]) -> dict[str, Any]:
@@ -381,24 +349,20 @@ def _address_and_key(provider: str, policy: Policy, environ: Mapping[str, str]) 
     if given:
         return {"base_url": check_address(given, ADDRESS), "api_key": environ.get(KEY) or key}
     by_environment = next((environ[name] for name in known.addresses if environ.get(name)), None)
-    base_url = policy.base_url if policy.base_url and _is_for(provider, policy) else None
-    if base_url is None:
+    if not policy.base_url or policy.provider not in (
+        None,
+        provider,
+    ):  # the settings name no address of this one
         named = {} if by_environment is None else {"base_url": by_environment}
         return named | {"api_key": key}
-    base_url = check_address(base_url, "base_url")
+    base_url = check_address(policy.base_url, "base_url")
     where = origin(base_url)
-    trusted = [origin(known.own)] + ([origin(full(by_environment))] if by_environment else [])
-    if is_loopback(base_url) or where == trusted[0]:
+    if is_loopback(base_url) or where == origin(known.own):
         return {"base_url": base_url, "api_key": key or environ.get(KEY)}
-    if where in trusted:
+    if by_environment and where == origin(full(by_environment)):
         return {"base_url": base_url, "api_key": key}
     raise Refused(
         f"No model was asked: the settings of this memory send conversations to {base_url}, which is not {provider}'s "
         f"own address. If you trust it, set {ADDRESS}={base_url} in the environment, and {KEY} to its key; otherwise "
         "delete `base_url` from looseleaf.toml."
     )
-
-
-def _is_for(provider: str, policy: Policy) -> bool:
-    """True if the address in the settings is this provider's."""
-    return policy.provider is None or policy.provider == provider

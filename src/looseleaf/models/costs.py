@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from _thread import allocate_lock
 
-from looseleaf.base.errors import SpendingLimit
+from looseleaf.base.errors import Invalid, SpendingLimit
 from looseleaf.base.ids import new_id
 from looseleaf.base.immutable import frozen
 from looseleaf.base.values import START
@@ -119,16 +119,14 @@ class Costs:
         with self._guard:
             self._write()
             spent = self._today()
-        model, dialect = about.get("model"), about.get("dialect")
-        policy = self._policy
-        if policy.day_tokens is not None and spent.tokens >= policy.day_tokens:
-            raise self._limit_error("day_tokens", f"{spent.tokens:,} tokens", f"{policy.day_tokens:,}")
-        if (
-            policy.day_cost is not None
-            and spent.cost >= policy.day_cost
-            and not self._is_free(model, dialect)
-        ):
-            raise self._limit_error("day_cost", dollars(spent), f"${policy.day_cost:,.2f}")
+        tokens, cost = self._policy.day_tokens, self._policy.day_cost
+        if tokens is not None and spent.tokens >= tokens:
+            raise self._limit_error("day_tokens", f"{spent.tokens:,} tokens", f"{tokens:,}")
+        if cost is not None and spent.cost >= cost:
+            from looseleaf.models.model_table import FREE
+
+            if self._price_of(about.get("model"), about.get("dialect")) != FREE:
+                raise self._limit_error("day_cost", dollars(spent), f"${cost:,.2f}")
 
     def after_invoke(self, messages: Sequence[Message], response: Reply, **about: Any) -> None:
         """Write the call, durably. If that fails, raise; the record is kept and written before the next call."""
@@ -192,11 +190,6 @@ class Costs:
 
         return apply_settings(price_of(model, dialect), self._policy)
 
-    def _is_free(self, model: str | None, dialect: str | None) -> bool:
-        from looseleaf.models.model_table import FREE
-
-        return self._price_of(model, dialect) == FREE
-
     # --- sums ----------------------------------------------------------------------------
 
     def today(self) -> Spent:
@@ -218,14 +211,13 @@ class Costs:
         return spent
 
     def by(
-        self,
-        what: What,
-        since: float | None = None,
-        until: float | None = None,
-        *,
-        agent: str | None = None,
+        self, what: What, since: float | None = None, until: float | None = None, *, agent: str | None = None
     ) -> tuple[Share, ...]:
         """Return the same, grouped: days in order, else the most expensive first."""
+        if what not in WHATS:
+            raise Invalid(
+                f"Nothing was summed: {what!r} is no group of calls. Use one of {', '.join(WHATS)}."
+            )
         found: dict[str, Spent] = {}
         for record in self._records(since, until, agent):
             name = _day_of(_ts(record)) if what == "day" else str(record.get(what) or _OTHER)
@@ -250,13 +242,14 @@ class Costs:
 
     def _records(self, since: float | None, until: float | None, agent: str | None) -> Iterator[Record]:
         """Yield the calls of a period, in any order. Reads back no further than it must."""
-        if since is None:
-            lines = self._store.read(STREAM, START)
-        else:
-            lines = self._since(since)
-        for line in lines:
+        times: tuple[Any, ...] = (since, until)
+        if not all(each is None or type(each) in (int, float) for each in times):
+            raise Invalid(f"Nothing was summed: {times} are not times. Give seconds since 1970, as numbers.")
+        for line in self._store.read(STREAM, START) if since is None else self._since(since):
             is_own = agent is None or line.record.get("agent") == agent
-            if is_own and _is_call(line.record) and _is_between(_ts(line.record), since, until):
+            ts = _ts(line.record)
+            is_between = (since is None or ts >= since) and (until is None or ts < until)
+            if is_own and is_between and _is_call(line.record):
                 yield line.record
 
     def _since(self, since: float) -> Iterator[LogLine]:
@@ -338,10 +331,6 @@ def _is_call(record: Record) -> bool:
     return record.get("kind") == "call"
 
 
-def _is_between(ts: float, since: float | None, until: float | None) -> bool:
-    return (since is None or ts >= since) and (until is None or ts < until)
-
-
 def _ts(record: Record) -> float:
     return _number(record.get("ts"))
 
@@ -359,7 +348,11 @@ def _day_of(ts: float) -> str:
 
 def _add_record(spent: Spent, record: Record) -> Spent:
     """Add a record to a sum. A line written by hand stops no sum, whatever it says."""
-    counted = {name: getattr(spent, name) + _token_count(record.get(name)) for name in _COUNTED}
+    counted = {name: getattr(spent, name) for name in _COUNTED}
+    for name in _COUNTED:
+        tokens = record.get(name)
+        if type(tokens) is int and 0 < tokens < _MOST:
+            counted[name] += tokens
     cost = record.get("cost")
     is_priced = isinstance(cost, int | float) and 0 <= cost < _MOST
     return Spent(
@@ -369,7 +362,3 @@ def _add_record(spent: Spent, record: Record) -> Spent:
         cost=spent.cost + (_number(cost) if is_priced else 0.0),
         **counted,
     )
-
-
-def _token_count(value: object) -> int:
-    return value if isinstance(value, int) and not isinstance(value, bool) and 0 < value < _MOST else 0

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import re
 
-from looseleaf.base.errors import ModelFailed, PromptTooLong, Refused
+from looseleaf.base.errors import Invalid, ModelFailed, PromptTooLong
 from looseleaf.base.immutable import frozen
 from looseleaf.models.dialect import KEY, MAY_PASS, QUOTED_CHARS, TOO_LONG
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
     from typing import Any
 
 
@@ -73,13 +73,13 @@ def check_address(url: str, setting: str) -> str:
     """Return the address if it is safe to send to: by https, or by http in a private network."""
     where = origin(url)
     if where is None:
-        raise Refused(
+        raise Invalid(
             f"No model was asked: {setting} is not a plain address. Give one like https://example.org/v1, without a "
             "name, a password or a query in it."
         )
     scheme, host, _ = where
     if scheme == "http" and not (is_loopback(url) or _has_property(host, "is_private")):
-        raise Refused(
+        raise Invalid(
             f"No model was asked: {setting} is {url}, and http can be read by everyone on the way. Give an https "
             "address; http is for this machine and for private networks."
         )
@@ -118,18 +118,30 @@ TO_FIND_IT = "Check that address."
 TO_START_IT = "Start the server that should be there (Ollama: `ollama serve`), or give another address."
 
 
-@frozen
-class Failure:
-    """What happened, and what to do. `again`: another attempt may succeed, after `wait` seconds if the provider names a
-    time, at most `most` times. `may_cost`: the provider has the request and did not refuse it, so it may charge."""
+class Failure(Exception):
+    """A failed attempt: what happened, and what to do. `again`: another attempt may succeed, after `wait` seconds if
+    the provider names a time, at most `most` times. `may_cost`: the provider has the request and did not refuse it, so
+    it may charge. Never leaves `Caller`."""
 
-    why: str
-    advice: str
-    again: bool = False
-    wait: float | None = None
-    error: type[ModelFailed] = ModelFailed
-    may_cost: bool = False
-    most: int | None = None
+    def __init__(
+        self,
+        why: str,
+        advice: str,
+        *,
+        again: bool = False,
+        wait: float | None = None,
+        kind: type[ModelFailed] = ModelFailed,
+        may_cost: bool = False,
+        most: int | None = None,
+    ) -> None:
+        super().__init__(why)
+        self.why, self.advice, self.kind = why, advice, kind
+        self.again, self.wait, self.most, self.may_cost = again, wait, most, may_cost
+
+    def as_error(self, attempt: int = 1) -> ModelFailed:
+        """Return the error that the caller of a model gets."""
+        count = f" This was attempt {attempt}." if attempt > 1 else ""
+        return self.kind(f"{self.why}{count} {self.advice}")
 
 
 @frozen
@@ -154,14 +166,6 @@ class Provider:
         return KEY.sub("[key]", text)[:QUOTED_CHARS] or "it gave no reason"
 
 
-class CallFailure(Exception):
-    """A failed attempt. Never leaves `Caller`."""
-
-    def __init__(self, failure: Failure) -> None:
-        super().__init__(failure.why)
-        self.failure = failure
-
-
 def of_status(
     provider: Provider,
     status: int,
@@ -177,19 +181,17 @@ def of_status(
         return Failure(
             f"{who} did not answer: what it was sent is longer than {provider.model} takes ({quoted}).",
             "Compact the conversation, or send less of it.",
-            error=PromptTooLong,
+            kind=PromptTooLong,
         )
     if status in (401, 403) or (status == 400 and _NO_KEY.search(told)):
         return Failure(f"{who} did not answer: it refused the key ({quoted}).", provider.key_advice)
-    if status == 404 and _is_about_path(provider, told):
-        return Failure(
-            f"{who} did not answer: it was not found at {provider.address} ({quoted}).",
-            provider.address_advice,
-        )
     if status == 404:
+        named = re.search(rf"(?<![\w-]){re.escape(provider.model)}(?![\w-])", told)
+        is_model = not _OF_PATH.search(told) and (named or _OF_MODEL.search(told))
+        missing = f"it has no {provider.model}" if is_model else "it was not found"
         return Failure(
-            f"{who} did not answer: it has no {provider.model} at {provider.address} ({quoted}).",
-            provider.model_advice,
+            f"{who} did not answer: {missing} at {provider.address} ({quoted}).",
+            provider.model_advice if is_model else provider.address_advice,
         )
     if status == 402 or (status in AGAIN and _SPENT.search(told)):
         return Failure(
@@ -197,18 +199,12 @@ def of_status(
         )
     if status in AGAIN or status >= 500:
         why = "it takes no more requests now" if status == 429 else f"it failed with status {status}"
-        asked = wait if wait is not None else retry_after(headers or {})
-        return Failure(f"{who} did not answer: {why} ({quoted}).", "Ask again later.", True, asked)
+        wait = wait if wait is not None else retry_after(headers or {})
+        return Failure(f"{who} did not answer: {why} ({quoted}).", "Ask again later.", again=True, wait=wait)
     return Failure(
         f"{who} did not answer: it refused the request with status {status} ({quoted}).",
         "Change what is asked, or the settings.",
     )
-
-
-def _is_about_path(provider: Provider, told: str) -> bool:
-    """True if a 404 is about the address, not the model."""
-    named = re.search(rf"(?<![\w-]){re.escape(provider.model)}(?![\w-])", told)
-    return _OF_PATH.search(told) is not None or not (named or _OF_MODEL.search(told))
 
 
 def of_report(provider: Provider, said: str, code: str = "") -> Failure:
@@ -218,7 +214,10 @@ def of_report(provider: Provider, said: str, code: str = "") -> Failure:
 
 def of_transport(provider: Provider, error: BaseException, begun: bool) -> Failure | None:
     """Return the failure for a connection that failed or broke. httpx and httpx2 use the same names; SDKs wrap them."""
-    names = {cls.__name__ for each in _error_chain(error) for cls in type(each).__mro__}
+    chain = [error]  # and those that it was raised from
+    while len(chain) < 8 and (cause := chain[-1].__cause__ or chain[-1].__context__):
+        chain.append(cause)
+    names = {cls.__name__ for each in chain for cls in type(each).__mro__}
     who = provider.title
     if "ConnectionRefusedError" in names and is_here(provider.address):
         # Known at once, and it does not pass: one more attempt is for a server that is just starting.
@@ -228,13 +227,7 @@ def of_transport(provider: Provider, error: BaseException, begun: bool) -> Failu
             again=True,
             most=1,
         )
-    if names & {
-        "ConnectError",
-        "ConnectTimeout",
-        "ConnectionRefusedError",
-        "ProxyError",
-        "UnsupportedProtocol",
-    }:
+    if names & _UNREACHED:
         return Failure(
             f"{who} could not be reached at {provider.address}.",
             "Check the address, that it runs there, and this machine's connection.",
@@ -247,24 +240,20 @@ def of_transport(provider: Provider, error: BaseException, begun: bool) -> Failu
             "Ask again later.",
             may_cost=may_cost,
         )
-    if names & {
-        "TransportError",
-        "StreamError",
-        "APIConnectionError",
-        "ConnectionError",
-        "RemoteProtocolError",
-    }:
+    if names & _CUT:
         half = "its answer ended" if begun else "it answered"
         why = f"{who} did not answer: the line was cut before {half}."
         return Failure(why, "Ask again.", again=True, may_cost=may_cost)
     return None
 
 
+_UNREACHED = frozenset(
+    "ConnectError ConnectTimeout ConnectionRefusedError ProxyError UnsupportedProtocol".split()
+)
+_CUT = frozenset("TransportError StreamError APIConnectionError ConnectionError RemoteProtocolError".split())
+_UNREADABLE = frozenset(("JSONDecodeError", "UnicodeError", "UnknownApiResponseError"))
 _UNSENT = frozenset(("LocalProtocolError", "PoolTimeout", "InvalidURL"))
 """Errors of requests that did not leave this machine."""
-
-
-_UNREADABLE = frozenset(("JSONDecodeError", "UnicodeError", "UnknownApiResponseError"))
 
 
 def of_rest(provider: Provider, error: BaseException, begun: bool) -> Failure:
@@ -287,16 +276,6 @@ def without_key(provider: Provider) -> Failure:
     return Failure(f"{provider.title} was not asked: there is no key for it.", provider.key_advice)
 
 
-def _error_chain(error: BaseException) -> Iterable[BaseException]:
-    """Yield the error and those that it was raised from."""
-    each: BaseException | None = error
-    for _ in range(8):
-        if each is None:
-            return
-        yield each
-        each = each.__cause__ or each.__context__
-
-
 def retry_after(headers: Mapping[str, str]) -> float | None:
     """Return the seconds that the provider asks us to wait: a number, or a date by its own clock."""
     exact = parse_seconds(headers.get("retry-after-ms"))
@@ -309,13 +288,12 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
     from email.utils import parsedate_to_datetime
     from time import time
 
+    told = headers.get("date")
     try:
-        then = parsedate_to_datetime(asked).timestamp()
-        told = headers.get("date")
         now = parsedate_to_datetime(told).timestamp() if told else time()
+        return max(0.0, parsedate_to_datetime(asked).timestamp() - now)
     except (TypeError, ValueError, OverflowError):
         return None
-    return max(0.0, then - now)
 
 
 def parse_seconds(text: Any) -> float | None:

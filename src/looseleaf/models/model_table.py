@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from looseleaf.base.errors import Refused
+from looseleaf.base.errors import Invalid
 from looseleaf.base.immutable import frozen
 
 TYPE_CHECKING = False
@@ -182,30 +182,29 @@ def model(name: str | None) -> ModelInfo:
     llama, 3, 1, 8b), so spelling, vendors in front and dates behind do not matter; a whole part must fit: `gpt-4` is
     not `gpt-4o`.
     """
+    asked: Any = name
+    if asked is not None and not isinstance(asked, str):
+        raise Invalid(
+            f"No model was chosen: {asked!r} is not a name. Give one, as in `gpt-5`, or leave it out."
+        )
     if name is None or not name.strip():
         return UNKNOWN
-    return (
-        known_models().get(name)
-        or _nearest_model(name_parts(name))
-        or ModelInfo(
-            name,
-            UNKNOWN.max_context_tokens,
-            UNKNOWN.max_output_tokens,
-            default_safety_margin_tokens=UNKNOWN.default_safety_margin_tokens,
-            count_margin=1.2,
-        )
+    found = known_models().get(name) or _nearest_model(name_parts(name))
+    return found or ModelInfo(
+        name,
+        UNKNOWN.max_context_tokens,
+        UNKNOWN.max_output_tokens,
+        default_safety_margin_tokens=UNKNOWN.default_safety_margin_tokens,
+        count_margin=1.2,
     )
 
 
 def _nearest_model(parts: tuple[str, ...]) -> ModelInfo | None:
     """Return the row whose name fits the most parts in a row; of equals, the one that fits first."""
     rows = _models_by_parts()
-    for length in range(min(len(parts), max(map(len, rows))), 0, -1):
-        for start in range(len(parts) - length + 1):
-            found = rows.get(parts[start : start + length])
-            if found is not None:
-                return found
-    return None
+    lengths = range(min(len(parts), max(map(len, rows))), 0, -1)
+    slices = (parts[start : start + size] for size in lengths for start in range(len(parts) - size + 1))
+    return next((rows[each] for each in slices if each in rows), None)
 
 
 def price_of(name: str | None, dialect: str | None = None) -> Price | None:
@@ -214,23 +213,22 @@ def price_of(name: str | None, dialect: str | None = None) -> Price | None:
     parts = name_parts((name or "").rpartition("/")[2])
     if dialect in _LOCAL:
         return None if any(part.endswith("cloud") for part in parts) else FREE
+    import re
+
     rows = _prices_by_parts()
     for start in range(len(parts)):
         for end in range(len(parts), start, -1):
             found = rows.get(parts[start:end])
             if found is not None:
-                return found if _is_edition(parts[end:]) else None
+                behind = "".join(f"{part} " for part in parts[end:])
+                return found if re.fullmatch(rf"(?:(?:{_EDITION}) )*", behind) else None
         if parts[start] not in _VENDORS:
             return None
     return None
 
 
-def _is_edition(parts: tuple[str, ...]) -> bool:
-    """True if the parts behind a name only say which edition it is: a date, `latest`, `preview`, `v1:0`."""
-    import re
-
-    edition = r"latest|preview|exp|beta|v \d+(?: \d+)?|\d{8}|\d{4}(?: \d\d \d\d)?|\d\d \d\d(?: \d{4})?|00\d|0"
-    return re.fullmatch(rf"(?:(?:{edition}) )*", "".join(f"{part} " for part in parts)) is not None
+_EDITION = r"latest|preview|exp|beta|v \d+(?: \d+)?|\d{8}|\d{4}(?: \d\d \d\d)?|\d\d \d\d(?: \d{4})?|00\d|0"
+"""Parts behind a name that only say which edition of a model it is: a date, `latest`, `preview`, `v1:0`."""
 
 
 # --- budgets -------------------------------------------------------------------------
@@ -248,12 +246,21 @@ def budget(
 
     `context_tokens` is the context that is really served: a local server may give a 128k model 8k.
     """
-    _check_tokens("context_tokens", context_tokens, 1)
-    _check_tokens("max_tokens", max_tokens, 1)
-    _check_tokens("safety_margin_tokens", safety_margin_tokens, 0)
+    given = {
+        "context_tokens": context_tokens,
+        "max_tokens": max_tokens,
+        "safety_margin_tokens": safety_margin_tokens,
+    }
+    for what, value in given.items():
+        least = 0 if what == "safety_margin_tokens" else 1
+        if value is not None and (type(value) is not int or value < least):
+            raise Invalid(
+                f"No budget was made: {what} must be a whole number of at least {least}, not {value!r}. "
+                "Leave it out to use the model's own."
+            )
     ratio = model.default_compaction_ratio if compaction_ratio is None else compaction_ratio
     if type(ratio) not in (int, float) or not 0 < ratio <= 1:  # also nan
-        raise Refused(
+        raise Invalid(
             f"No budget was made: compaction_ratio must be above 0 and at most 1, not {ratio!r}. "
             f"Leave it out to use {model.default_compaction_ratio}."
         )
@@ -272,20 +279,12 @@ def budget(
             margin = min(margin, _safety_margin(context))
     shared = Budget(context, output, margin, float(ratio))
     if shared.input < 1:
-        raise Refused(
+        raise Invalid(
             f"No budget was made: of a context of {context:,} tokens, {output:,} for the answer and {margin:,} of "
             "safety margin leave nothing for the prompt. Give a smaller max_tokens or safety_margin_tokens, or a "
             "larger context_tokens."
         )
     return shared
-
-
-def _check_tokens(what: str, value: int | None, least: int) -> None:
-    if value is not None and (type(value) is not int or value < least):
-        raise Refused(
-            f"No budget was made: {what} must be a whole number of at least {least}, not {value!r}. "
-            "Leave it out to use the model's own."
-        )
 
 
 # --- prices --------------------------------------------------------------------------

@@ -12,15 +12,16 @@ if TYPE_CHECKING:
     from typing import Any
 
     from looseleaf.base.messages import Message, ToolCallSpec
-    from looseleaf.base.replies import Event, Reply, ToolSpec
+    from looseleaf.base.replies import Event, ToolSpec
 
 
 class PartialReply:
-    """The reply of one attempt so far. `is_answered`: the provider began to answer, or may have, so it may charge."""
+    """The reply of one attempt so far. `is_answered`: the provider began to answer, or may have, so it may charge. The
+    messages and tools are for estimates; `model` names a reply without a name."""
 
-    def __init__(self, dialect: str) -> None:
+    def __init__(self, messages: Sequence[Message], tools: Sequence[ToolSpec], model: str) -> None:
         self.is_answered = False
-        self._dialect = dialect
+        self._messages, self._tools, self._model = messages, tools, model
         self._said: list[str] = []
         self._thought: list[str] = []
         self._calls: list[ToolCallSpec] = []
@@ -47,33 +48,18 @@ class PartialReply:
         """True if the caller has received anything."""
         return any(self._said) or any(self._thought) or bool(self._calls)
 
-    def cut(self, messages: Sequence[Message], tools: Sequence[ToolSpec], model: str) -> Reply:
+    def cut(self) -> Reply:
         """Return the reply so far, marked as cut."""
-        reply = Reply(
-            "".join(self._said),
-            "".join(self._thought),
-            tuple(self._calls),
-            _reported_usage(self._reported),
-            "cut",
-        )
-        return self.whole(reply, messages, tools, model)
+        said, thought = "".join(self._said), "".join(self._thought)
+        return self.whole(Reply(said, thought, tuple(self._calls), _reported_usage(self._reported), "cut"))
 
-    def whole(
-        self, reply: Reply, messages: Sequence[Message], tools: Sequence[ToolSpec], model: str
-    ) -> Reply:
+    def whole(self, reply: Reply) -> Reply:
         """Return the reply with what its provider left out: a name, and token counts."""
         usage = reply.usage
         if usage.is_estimated:
-            usage = Usage(
-                usage.prompt_tokens or tokens_of(messages, tools),
-                usage.cached_tokens,
-                usage.written_tokens,
-                max(usage.output_tokens, tokens_in(reply)),
-                usage.reasoning_tokens,
-                is_estimated=True,
-                cost=usage.cost,
-            )
-        named = reply.model or model
+            read = usage.prompt_tokens or tokens_of(self._messages, self._tools)
+            usage = _estimate_usage(reply, read, usage.cost)
+        named = reply.model or self._model
         return Reply(reply.text, reply.reasoning, reply.calls, usage, reply.stop, named, reply.opaque)
 
 
@@ -84,11 +70,9 @@ def _usage_in(chunk: dict[str, Any]) -> dict[str, Any]:
     """Return the counts in a chunk, wherever its provider puts them."""
     found: dict[str, Any] = {}
     for place in (chunk, chunk.get("message"), chunk.get("response")):
-        if isinstance(place, dict):
-            for name in ("usage", "usageMetadata", "usage_metadata"):
-                told = place.get(name)
-                if isinstance(told, dict):
-                    found |= told
+        for name in ("usage", "usageMetadata", "usage_metadata"):
+            told = place.get(name) if isinstance(place, dict) else None
+            found |= told if isinstance(told, dict) else {}
     return found
 
 
@@ -120,7 +104,8 @@ def tokens_of(messages: Iterable[Message], tools: Iterable[ToolSpec] = ()) -> in
     """Estimate the tokens that a model reads."""
     from looseleaf.models.tokens import estimate
 
-    return sum(map(estimate, texts_of(messages))) + sum(estimate(text) for text in _tool_texts(tools))
+    of_tools = (text for tool in tools for text in (tool.name, tool.description, _as_text(tool.parameters)))
+    return sum(map(estimate, (*texts_of(messages), *of_tools)))
 
 
 def tokens_in(reply: Reply) -> int:
@@ -136,16 +121,8 @@ def texts_of(messages: Iterable[Message]) -> Iterator[str]:
     for message in messages:
         yield message.content or ""
         yield message.reasoning_content or ""
-        payload = message.tool_payload
-        if payload is None:
-            continue
-        for value in payload.to_dict().values():
-            yield _as_text(value)
-
-
-def _tool_texts(tools: Iterable[ToolSpec]) -> Iterator[str]:
-    for tool in tools:
-        yield from (tool.name, tool.description, _as_text(tool.parameters))
+        if message.tool_payload is not None:
+            yield from map(_as_text, message.tool_payload.to_dict().values())
 
 
 def _as_text(value: Any) -> str:
@@ -178,7 +155,7 @@ class TokenUsage:
     def after_invoke(self, messages: Sequence[Message], response: Reply, **about: Any) -> None:
         took = response.usage
         if took.is_estimated and self._counter is not None:
-            took = _estimate_usage(took, messages, response, self._counter)
+            took = _estimate_usage(response, sum(self._counter(text) for text in texts_of(messages) if text))
         model = str(about.get("model") or response.model)
         with self._turn:
             self._totals[model] = add_usage(self._totals.get(model, Usage()), took)
@@ -204,25 +181,14 @@ class TokenUsage:
         return sums
 
 
-def _estimate_usage(
-    told: Usage, messages: Sequence[Message], reply: Reply, counter: Callable[[str], int]
-) -> Usage:
-    return Usage(
-        sum(counter(text) for text in texts_of(messages) if text),
-        told.cached_tokens,
-        told.written_tokens,
-        max(told.output_tokens, tokens_in(reply)),
-        told.reasoning_tokens,
-        is_estimated=True,
-    )
+def _estimate_usage(reply: Reply, read: int, cost: float | None = None) -> Usage:
+    """Return the usage of a reply that read so many tokens, with an estimate of what it wrote."""
+    told = reply.usage
+    output = max(told.output_tokens, tokens_in(reply))
+    return Usage(read, told.cached_tokens, told.written_tokens, output, told.reasoning_tokens, True, cost)
 
 
 def add_usage(one: Usage, other: Usage) -> Usage:
-    return Usage(
-        one.prompt_tokens + other.prompt_tokens,
-        one.cached_tokens + other.cached_tokens,
-        one.written_tokens + other.written_tokens,
-        one.output_tokens + other.output_tokens,
-        one.reasoning_tokens + other.reasoning_tokens,
-        one.is_estimated or other.is_estimated,
-    )
+    names = [name for name in Usage.__match_args__ if name.endswith("_tokens")]
+    sums = {name: getattr(one, name) + getattr(other, name) for name in names}
+    return Usage(**sums, is_estimated=one.is_estimated or other.is_estimated)

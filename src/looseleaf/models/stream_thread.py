@@ -15,7 +15,7 @@ from contextvars import ContextVar, copy_context
 from time import monotonic
 
 from looseleaf.base.errors import Refused
-from looseleaf.models.failures import CallFailure, Failure
+from looseleaf.models.failures import Failure
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ ARRIVED: ContextVar[Callable[[Any], None]] = ContextVar("arrived")
 
 
 class Pump:
-    """`open` asks the provider, in the pump's thread. `meaning` says what an error of the SDK means, and whether
+    """`open` asks the provider, in the pump's thread. `explain_error` says what an error of the SDK means, and whether
     anything had arrived; the error itself goes no further, since it holds the request with its key."""
 
     def __init__(
@@ -69,13 +69,11 @@ class Pump:
         self._is_done = False
         self._is_stopped = False
         # Its own context: values set in it end with the thread, and the caller's (a span) hold there.
-        run = copy_context().run
-        threading.Thread(
-            target=run, args=(self._read_stream, open), name="looseleaf model", daemon=True
-        ).start()
+        run, given = copy_context().run, (self._read_stream, open)
+        threading.Thread(target=run, args=given, name="looseleaf model", daemon=True).start()
 
     def chunks(self, seconds: float, cancel: Cancel | None) -> Iterator[dict[str, Any]]:
-        """Yield the chunks to the end. Raises `CallFailure`, `Ended`, and `TimeUp` after so many seconds of waiting in
+        """Yield the chunks to the end. Raises `Failure`, `Ended`, and `TimeUp` after so many seconds of waiting in
         all: the time of a slow reader does not count."""
         while True:
             if cancel is not None and cancel.is_set():
@@ -103,8 +101,7 @@ class Pump:
             self._is_stopped = True
             response, self._response = self._response, None
             self._changed.notify_all()
-        if response is not None:
-            _hang_up(response)
+        _hang_up(response)
 
     # --- in the thread ---------------------------------------------------------------
 
@@ -124,7 +121,11 @@ class Pump:
         except Refused as error:
             raised = error
         except BaseException as error:  # noqa: BLE001 - whatever an SDK raises goes to the caller
-            raised = self._as_failure(error)
+            try:
+                raised = self._explain_error(error, self._has_begun)
+            except Exception:  # noqa: BLE001 - an SDK's errors are foreign code, too
+                why = f"its SDK failed in a way of its own ({type(error).__name__})"
+                raised = Failure(f"The model did not answer: {why}.", "Ask again.")
         with self._changed:
             self._response = None  # from now on only this thread has it
         run_quietly(lambda: _close_line(line))
@@ -133,24 +134,12 @@ class Pump:
             self._is_done = True
             self._changed.notify_all()
 
-    def _as_failure(self, error: BaseException) -> CallFailure:
-        try:
-            return CallFailure(self._explain_error(error, self._has_begun))
-        except Exception:  # noqa: BLE001 - an SDK's errors are foreign code, too
-            kind = type(error).__name__
-            return CallFailure(
-                Failure(
-                    f"The model did not answer: its SDK failed in a way of its own ({kind}).", "Ask again."
-                )
-            )
-
     def _hold_response(self, response: Any) -> None:
         with self._changed:
             if not self._is_stopped:
                 self._response = response
                 return
-        if response is not None:
-            _hang_up(response)
+        _hang_up(response)
 
     def _put_chunk(self, chunk: dict[str, Any]) -> bool:
         with self._changed:
@@ -174,7 +163,7 @@ def _hang_up(response: Any) -> None:
     be refused."""
     import socket
 
-    stream = response.extensions.get("network_stream")
+    stream = response.extensions.get("network_stream") if response is not None else None
     line = stream.get_extra_info("socket") if stream is not None else None
     if line is not None and not response.is_closed:
         try:

@@ -11,7 +11,7 @@ import os
 from _thread import RLock
 from binascii import crc32
 
-from looseleaf.base.errors import Refused
+from looseleaf.base.errors import Invalid
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,8 +45,7 @@ _PIECE = 1 << 20
 _LOCK = RLock()
 """Held while the tokenizer or SQLite works, and during a fork: a child must not inherit a lock inside one of them."""
 
-if hasattr(os, "register_at_fork"):  # pragma: no branch - Windows has no fork
-    os.register_at_fork(before=_LOCK.acquire, after_in_parent=_LOCK.release, after_in_child=_LOCK.release)
+os.register_at_fork(before=_LOCK.acquire, after_in_parent=_LOCK.release, after_in_child=_LOCK.release)
 
 
 class Vocabulary:
@@ -62,16 +61,16 @@ class Vocabulary:
     def __call__(self, text: str, /) -> int:
         """Count the tokens. A text of more than a million characters is cut after line ends, or anywhere without them;
         each cut may add a token or two."""
-        encode = self._encode
-        return estimate(text) if encode is None else sum(_length(encode, piece) for piece in _pieces(text))
-
-
-def _length(encode: Callable[[str], list[int]], text: str) -> int:
-    with _LOCK:
-        try:
-            return len(encode(text))
-        except UnicodeEncodeError:  # half a surrogate pair
-            return len(encode(_whole(text)))
+        if self._encode is None:
+            return estimate(text)
+        count = 0
+        for piece in _pieces(text):
+            with _LOCK:
+                try:
+                    count += len(self._encode(piece))
+                except UnicodeEncodeError:  # half a surrogate pair
+                    count += len(self._encode(_bytes(piece).decode()))
+        return count
 
 
 _loaded: dict[str, Vocabulary] = {}
@@ -80,7 +79,7 @@ _loaded: dict[str, Vocabulary] = {}
 def load(name: str = DEFAULT) -> Vocabulary:
     """Return the exact counter of a vocabulary, loaded once per process."""
     if name not in VOCABULARIES:
-        raise Refused(
+        raise Invalid(
             f"Nothing was counted: {name!r} is not a vocabulary. Use one of: {', '.join(sorted(VOCABULARIES))}."
         )
     found = _loaded.get(name)
@@ -111,9 +110,12 @@ def _pieces(text: str) -> Iterator[str]:
     yield text[start:]
 
 
-def _whole(text: str) -> str:
-    """Return the text with broken surrogate pairs replaced, as a provider would."""
-    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+def _bytes(text: str) -> bytes:
+    """Return the text in UTF-8, with broken surrogate pairs replaced, as a provider would."""
+    try:
+        return text.encode("utf-8")
+    except UnicodeEncodeError:
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace").encode("utf-8")
 
 
 def at_most(text: str) -> int:
@@ -244,13 +246,6 @@ class TokenCounts:
         return counts
 
 
-def _bytes(text: str) -> bytes:
-    try:
-        return text.encode("utf-8")
-    except UnicodeEncodeError:
-        return _whole(text).encode("utf-8")
-
-
 _SCHEMA = (
     "CREATE TABLE counts (vocabulary TEXT, text BLOB, tokens INTEGER, crc INTEGER, "
     "PRIMARY KEY (vocabulary, text)) WITHOUT ROWID"
@@ -295,14 +290,15 @@ class _View:
         """Return what `work` returns; empty if the file is missing or was damaged; None if it cannot be used now."""
         import sqlite3
 
+        from looseleaf.index.sqlite_file import uri_of
+
         with _LOCK:
             try:
                 before = self._file(make)
                 if before is None:
                     return {}
-                connection = sqlite3.connect(
-                    _uri(self._path), uri=True, timeout=_BUSY_SECONDS, isolation_level=None
-                )
+                where = uri_of(self._path)
+                connection = sqlite3.connect(where, timeout=_BUSY_SECONDS, isolation_level=None, uri=True)
             except (sqlite3.Error, OSError):
                 return None
             try:
@@ -380,10 +376,3 @@ def _schema(connection: sqlite3.Connection) -> list[str]:
     """Return all definitions in the file. Anything but our one table makes it foreign: not read, since a view in it may
     never end, and not written."""
     return [str(row[0]) for row in connection.execute("SELECT sql FROM sqlite_master")]
-
-
-def _uri(path: str) -> str:
-    """Return a URI that opens the file and never creates it, with special characters escaped."""
-    if os.sep != "/":  # pragma: no cover - Windows
-        path = "/" + path.replace(os.sep, "/")
-    return "file://" + path.replace("%", "%25").replace("?", "%3f").replace("#", "%23") + "?mode=rw"

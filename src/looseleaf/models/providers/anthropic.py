@@ -324,15 +324,13 @@ class Anthropic(Caller):
     variable = "ANTHROPIC_API_KEY"
     place = "ANTHROPIC_BASE_URL"
     usual = "https://api.anthropic.com"
-
-    def _dialect(self) -> Dialect:
-        return DIALECT
+    speaks = DIALECT
 
     def _create_client(self) -> Any:
         try:
             import anthropic
         except ImportError:
-            raise missing_package("anthropic", "anthropic") from None
+            raise missing_package("anthropic") from None
         given: dict[str, Any] = {}
         if self._is_here():
             import httpx2

@@ -14,12 +14,13 @@ import json
 import os
 import re
 
-from looseleaf.base.errors import Cancelled, PromptTooLong, Refused
+from looseleaf.base.errors import Cancelled, Invalid, PromptTooLong, Refused
 from looseleaf.base.replies import Reply, TextDelta, Usage
 from looseleaf.base.values import INSIDE
 from looseleaf.models.call import Caller, cancelled_error
-from looseleaf.models.dialect import TOO_LONG
-from looseleaf.models.failures import CallFailure, Failure
+from looseleaf.models.dialect import TOO_LONG, Rendered
+from looseleaf.models.failures import Failure
+from looseleaf.models.message_repair import media_as_text, media_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,9 +29,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from looseleaf.base.messages import Message
-    from looseleaf.base.replies import Event, Extension, ToolSpec
-    from looseleaf.models.call import StreamOptions
-    from looseleaf.models.dialect import Rendered
+    from looseleaf.base.replies import Event, Extension
+    from looseleaf.models.call import ModelCall, StreamOptions
     from looseleaf.models.partial_reply import PartialReply
 
 _NAME = re.compile(r"[A-Za-z0-9][\w.:@/\[\]-]*")
@@ -80,7 +80,7 @@ class CommandLine(Caller):
         calls: str = "json",
     ) -> None:
         if name and not _NAME.fullmatch(name):
-            raise Refused(
+            raise Invalid(
                 f"No model was chosen: {name!r} is not a model's name. Give one that {self.title} knows, or leave it "
                 "out."
             )
@@ -107,26 +107,15 @@ class CommandLine(Caller):
             )
         return found
 
-    def _render(
-        self, messages: Sequence[Message], tools: Sequence[ToolSpec], wanted: StreamOptions
-    ) -> Rendered:
-        from looseleaf.models.dialect import Rendered
-
-        told = [message.to_dict() for message in messages]
+    def _render(self, call: ModelCall) -> Rendered:
+        told = [message.to_dict() for message in call.messages]
         return Rendered({"program": self.program, "model": self.name, "messages": told})
 
-    def _attempt(
-        self,
-        messages: Sequence[Message],
-        tools: Sequence[ToolSpec],
-        rendered: Rendered,
-        wanted: StreamOptions,
-        heard: PartialReply,
-    ) -> Generator[Event]:
+    def _attempt(self, call: ModelCall, rendered: Rendered, heard: PartialReply) -> Generator[Event]:
         from tempfile import TemporaryDirectory
 
-        path = self._find_program()
-        system, asked = _conversation_text(messages)
+        path, wanted = self._find_program(), call.wanted
+        system, asked = _conversation_text(call.messages)
         if wanted.schema is not None and not self._takes_schema(wanted.schema):
             schema = json.dumps(wanted.schema, ensure_ascii=False)
             asked += (
@@ -161,13 +150,7 @@ class CommandLine(Caller):
         pipe = subprocess.PIPE
         try:
             process = subprocess.Popen(
-                command,
-                stdin=pipe,
-                stdout=pipe,
-                stderr=pipe,
-                cwd=folder,
-                env=environ,
-                start_new_session=True,
+                command, stdin=pipe, stdout=pipe, stderr=pipe, cwd=folder, env=environ, start_new_session=True
             )
         except OSError as error:
             raise Refused(
@@ -182,56 +165,39 @@ class CommandLine(Caller):
                     raise cancelled_error(self.title)
                 left = until - monotonic()
                 if left <= 0:
-                    raise CallFailure(
-                        Failure(
-                            f"{self.title} did not answer within {seconds:g} seconds.",
-                            "Ask again later, or give it more time (`model_seconds`).",
-                            may_cost=True,
-                        )
+                    raise Failure(
+                        f"{self.title} did not answer within {seconds:g} seconds.",
+                        "Ask again later, or give it more time (`model_seconds`).",
+                        may_cost=True,
                     )
+                pause = left if wanted.cancel is None else min(left, _LOOKING)
                 try:
-                    out, err = process.communicate(
-                        given, left if wanted.cancel is None else min(left, _LOOKING)
-                    )
+                    out, err = process.communicate(given, pause)
                     break
                 except subprocess.TimeoutExpired:
                     given = None  # it keeps its input
         finally:
             _end_process(process)
-        said = out.decode("utf-8", "replace")
+        said, wrong = (each.decode("utf-8", "replace") for each in (out, err))
         if not said.strip():
-            raise self._failure(
-                err.decode("utf-8", "replace").strip() or f"it ended with code {process.returncode}"
-            )
+            raise self._failure(wrong.strip() or f"it ended with code {process.returncode}")
         return said
 
-    def _failure(self, said: object) -> CallFailure:
+    def _failure(self, said: object) -> Failure:
         """Return the failure for the program's error message."""
-        quoted = self._provider().quote(said)
+        quoted, why = self._provider().quote(said), f"{self.title} did not answer"
         if TOO_LONG.search(quoted):
-            why = f"{self.title} did not answer: what it was sent is longer than it takes ({quoted})."
-            return CallFailure(
-                Failure(why, "Compact the conversation, or send less of it.", error=PromptTooLong)
-            )
+            why = f"{why}: what it was sent is longer than it takes ({quoted})."
+            return Failure(why, "Compact the conversation, or send less of it.", kind=PromptTooLong)
         if _NO_LOGIN.search(quoted):
-            return CallFailure(
-                Failure(f"{self.title} did not answer: it is not logged in ({quoted}).", self.to_log_in)
-            )
-        return CallFailure(
-            Failure(
-                f"{self.title} did not answer: it failed ({quoted}).",
-                f"Run `{self.program}` by hand; it says more.",
-            )
-        )
+            return Failure(f"{why}: it is not logged in ({quoted}).", self.to_log_in)
+        return Failure(f"{why}: it failed ({quoted}).", f"Run `{self.program}` by hand; it says more.")
 
-    def _unreadable_output(self, said: str) -> CallFailure:
-        quoted = self._provider().quote(said)
-        return CallFailure(
-            Failure(
-                f"{self.title} did not answer: its output is not in a known format ({quoted}).",
-                f"Update it. {self.to_install}",
-                may_cost=True,
-            )
+    def _unreadable_output(self, said: str) -> Failure:
+        return Failure(
+            f"{self.title} did not answer: its output is not in a known format ({self._provider().quote(said)}).",
+            f"Update it. {self.to_install}",
+            may_cost=True,
         )
 
     def _address(self) -> str:
@@ -255,7 +221,7 @@ class CommandLine(Caller):
         return empty
 
     def _read_reply(self, out: str) -> Reply:
-        """Return the reply in its output. Raises `CallFailure`."""
+        """Return the reply in its output. Raises `Failure`."""
         raise NotImplementedError
 
 
@@ -447,13 +413,10 @@ def _end_process(process: subprocess.Popen[bytes]) -> None:
     import signal
 
     if process.poll() is None:
-        if hasattr(os, "killpg"):
-            try:
-                os.killpg(process.pid, signal.SIGKILL)
-            except ProcessLookupError:  # it just ended
-                pass
-        else:  # pragma: no cover - Windows
-            process.kill()
+        try:
+            os.killpg(process.pid, signal.SIGKILL)
+        except ProcessLookupError:  # it just ended
+            pass
         process.wait()
     for stream in (process.stdin, process.stdout, process.stderr):
         if stream is not None:
@@ -464,12 +427,22 @@ def _end_process(process: subprocess.Popen[bytes]) -> None:
 
 
 def _conversation_text(messages: Sequence[Message]) -> tuple[str, str]:
-    """Return the instructions, and the conversation as one text; a single message as it is."""
-    system = "\n\n".join(each.content or "" for each in messages if each.role == "system")
-    said = [each for each in messages if each.role != "system"]
+    """Return the instructions, and the conversation as one text; a single message as it is. Media become text: the
+    programs take none this way."""
+    told = [
+        (
+            each.role,
+            "\n".join((each.content or "", *(media_as_text(*medium) for medium in media_of(each)))).strip(
+                "\n"
+            ),
+        )
+        for each in messages
+    ]
+    system = "\n\n".join(text for role, text in told if role == "system")
+    said = [each for each in told if each[0] != "system"]
     if len(said) == 1:
-        return system, said[0].content or ""
-    parts = [f"## {each.role.capitalize()}\n\n{each.content or ''}" for each in said]
+        return system, said[0][1]
+    parts = [f"## {role.capitalize()}\n\n{text}" for role, text in said]
     return system, "\n\n".join([*parts, "(Answer the last message, as the assistant.)"])
 
 

@@ -285,9 +285,7 @@ class Gemini(Caller):
     variable = "GEMINI_API_KEY"
     place = "GOOGLE_GEMINI_BASE_URL"
     usual = "https://generativelanguage.googleapis.com"
-
-    def _dialect(self) -> Dialect:
-        return DIALECT
+    speaks = DIALECT
 
     def _address(self) -> str:
         # The SDK has two addresses, and chooses by the environment.
@@ -298,7 +296,7 @@ class Gemini(Caller):
         try:
             from google import genai
         except ImportError:
-            raise missing_package("google-genai", "gemini") from None
+            raise missing_package("gemini") from None
         given: dict[str, Any] = {} if self._api_key is None else {"api_key": self._api_key, "vertexai": False}
         sent: dict[str, Any] = {"follow_redirects": False, "event_hooks": {"response": [_hook_response]}}
         if self._is_here():

@@ -199,15 +199,14 @@ class Ollama(Caller):
     variable = "OLLAMA_API_KEY"
     place = "OLLAMA_HOST"
     usual = "http://127.0.0.1:11434"
-
-    def _dialect(self) -> Dialect:
-        return DIALECT
+    speaks = DIALECT
+    start_advice = "Start it with `ollama serve`, or give its address (OLLAMA_HOST, or `base_url`)."
 
     def _create_client(self) -> Any:
         try:
             import ollama
         except ImportError:
-            raise missing_package("ollama", "ollama") from None
+            raise missing_package("ollama") from None
         headers = dict(self._headers)
         if self._api_key is not None:
             headers["Authorization"] = f"Bearer {self._api_key}"
@@ -250,9 +249,6 @@ class Ollama(Caller):
 
     def _model_advice(self) -> str:
         return f"Get it with `ollama pull {self.name}`, or give the name of one that `ollama list` shows."
-
-    def _start_advice(self) -> str:
-        return "Start it with `ollama serve`, or give its address (OLLAMA_HOST, or `base_url`)."
 
 
 def _read_chunks(response: Any) -> Iterator[dict[str, Any]]:

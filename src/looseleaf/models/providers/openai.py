@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import re
 
-from looseleaf.base.errors import ModelFailed
 from looseleaf.base.messages import ToolResultPayload
 from looseleaf.models import failures
 from looseleaf.models.call import Caller, missing_package
@@ -276,7 +275,7 @@ CONNECTING = 15.0
 """Seconds after which a pending connection is tried again."""
 
 
-_OTHERS = {
+OTHERS = {
     "api.openai.com": ("OpenAI", "OPENAI_API_KEY"),
     "openrouter.ai": ("OpenRouter", "OPENROUTER_API_KEY"),
     "api.deepseek.com": ("DeepSeek", "DEEPSEEK_API_KEY"),
@@ -298,24 +297,21 @@ class OpenAI(Caller):
     place = "OPENAI_BASE_URL"
     usual = "https://api.openai.com/v1"
     path = "/responses"
-
-    def _dialect(self) -> Dialect:
-        return DIALECT
+    speaks = DIALECT
 
     def _create_client(self) -> Any:
         try:
             import openai
         except ImportError:
-            raise missing_package("openai", "openai") from None
+            raise missing_package("openai") from None
         import os
 
         key = self._api_key
         if key is None and self._base_url is not None:
             key = os.environ.get(self.variable)
             at = origin(self._base_url)
-            if not key and at is not None and at[1] in _OTHERS:
-                failure = failures.without_key(self._provider())
-                raise ModelFailed(f"{failure.why} {failure.advice}")
+            if not key and at is not None and at[1] in OTHERS:
+                raise failures.without_key(self._provider()).as_error()
             # A server on this machine needs none, and the SDK insists on one.
             key = key or "none"
         given = {} if self._base_url is None else {"base_url": self._base_url}
@@ -382,30 +378,6 @@ class OpenAI(Caller):
         if isinstance(error, openai.OpenAIError):
             return failures.without_key(provider)
         return failures.of_rest(provider, error, begun)
-
-
-class OpenAIChat(OpenAI):
-    """A model behind Chat Completions: OpenAI, vLLM, LM Studio, llama.cpp, DeepSeek, OpenRouter…
-
-        OpenAIChat("qwen3-8b", base_url="http://127.0.0.1:8000/v1")
-
-    Error messages name such a server by its address. OpenRouter and DeepSeek have their own keys (OPENROUTER_API_KEY,
-    DEEPSEEK_API_KEY). Arguments are those of `Caller`: api_key (else OPENAI_API_KEY), base_url (else OPENAI_BASE_URL;
-    most want /v1), headers, seconds, retries, pause, patience, extensions, calls.
-    """
-
-    dialect = "openai-chat"
-    path = "/chat/completions"
-
-    def _set_title(self) -> None:
-        at = origin(self._base_url) if self._base_url else None
-        if at is not None:
-            self.title, self.variable = _OTHERS.get(at[1], (f"{at[1]}:{at[2]}", self.variable))
-
-    def _dialect(self) -> Dialect:
-        from looseleaf.models.providers.openai_chat import DIALECT
-
-        return DIALECT
 
 
 def _error_text(error: Any) -> str:

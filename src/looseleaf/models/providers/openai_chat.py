@@ -14,14 +14,16 @@ from looseleaf.base.messages import ToolResultPayload
 from looseleaf.models.dialect import (
     CallOptions,
     Dialect,
-    Grammar,
     Rendered,
     Spelling,
     fit_tools,
     is_strict,
     provider_error,
 )
-from looseleaf.models.message_repair import Requirements, data_of, is_web, repair_messages, result_text
+from looseleaf.models.failures import origin
+from looseleaf.models.message_repair import Requirements, data_of, repair_messages, result_text
+from looseleaf.models.providers.openai import GRAMMAR, OTHERS, SPELLING, OpenAI
+from looseleaf.models.providers.openai import takes as takes_image
 from looseleaf.models.stream_parts import (
     CALL,
     LEFT_OUT,
@@ -48,8 +50,6 @@ if TYPE_CHECKING:
     from looseleaf.models.stream_parts import Part
 
 NAME = "openai-chat"
-SPELLING = Spelling(r"[^a-zA-Z0-9_-]", 64)
-GRAMMAR = Grammar(not_at_top=frozenset({"anyOf", "oneOf", "allOf", "enum", "not"}))
 OPENAI = re.compile(r"(?:gpt-\d|o\d|chatgpt-)")
 """OpenAI's own models, by name: only they refuse `max_tokens`. Others serve `gpt-oss`."""
 THINKING = re.compile(r"(?:o\d|gpt-[5-9])(?!.*chat)")
@@ -58,10 +58,8 @@ FIELDS = ("reasoning_content", "reasoning")
 
 
 def takes(kind: str, address: str) -> bool:
-    data = data_of(address)
-    if kind == "audio":
-        return data is not None and data[0] in SOUNDS
-    return kind == "image" and (data[0].startswith("image/") if data else is_web(address))
+    data = data_of(address) if kind == "audio" else None
+    return takes_image(kind, address) or (data is not None and data[0] in SOUNDS)
 
 
 NEEDS = Requirements("Chat Completions", takes, SPELLING, Spelling(chars=40))
@@ -327,3 +325,23 @@ def _is_new(last: Part, name: str, id_: str) -> bool:
 
 
 DIALECT = Dialect(NAME, render, read)
+
+
+class OpenAIChat(OpenAI):
+    """A model behind Chat Completions: OpenAI, vLLM, LM Studio, llama.cpp, DeepSeek, OpenRouter…
+
+        OpenAIChat("qwen3-8b", base_url="http://127.0.0.1:8000/v1")
+
+    Error messages name such a server by its address. OpenRouter and DeepSeek have their own keys (OPENROUTER_API_KEY,
+    DEEPSEEK_API_KEY). Arguments are those of `Caller`: api_key (else OPENAI_API_KEY), base_url (else OPENAI_BASE_URL;
+    most want /v1), headers, seconds, retries, pause, patience, extensions, calls.
+    """
+
+    dialect = "openai-chat"
+    path = "/chat/completions"
+    speaks = DIALECT
+
+    def _set_title(self) -> None:
+        at = origin(self._base_url) if self._base_url else None
+        if at is not None:
+            self.title, self.variable = OTHERS.get(at[1], (f"{at[1]}:{at[2]}", self.variable))

@@ -8,7 +8,7 @@ from looseleaf.base.errors import ModelFailed
 from looseleaf.base.messages import ToolCallSpec
 from looseleaf.base.replies import Called, Reply, TextDelta, Thought, Usage
 from looseleaf.models.call import Caller, cancelled_error
-from looseleaf.models.dialect import loggable_arguments
+from looseleaf.models.dialect import Rendered, loggable_arguments
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,8 +17,7 @@ if TYPE_CHECKING:
 
     from looseleaf.base.messages import Message
     from looseleaf.base.replies import Event, Extension, ToolSpec
-    from looseleaf.models.call import StreamOptions
-    from looseleaf.models.dialect import Rendered
+    from looseleaf.models.call import ModelCall
     from looseleaf.models.partial_reply import PartialReply
 
     Scripted: TypeAlias = (
@@ -54,36 +53,25 @@ class ScriptedModel(Caller):
     def ready(self) -> None:
         """Do nothing: it always is."""
 
-    def _render(
-        self, messages: Sequence[Message], tools: Sequence[ToolSpec], wanted: StreamOptions
-    ) -> Rendered:
-        from looseleaf.models.dialect import Rendered
+    def _render(self, call: ModelCall) -> Rendered:
+        told = [message.to_dict() for message in call.messages]
+        return Rendered({"model": self.name, "messages": told, "tools": [tool.name for tool in call.tools]})
 
-        told = [message.to_dict() for message in messages]
-        return Rendered({"model": self.name, "messages": told, "tools": [tool.name for tool in tools]})
-
-    def _attempt(
-        self,
-        messages: Sequence[Message],
-        tools: Sequence[ToolSpec],
-        rendered: Rendered,
-        wanted: StreamOptions,
-        heard: PartialReply,
-    ) -> Generator[Event]:
-        reply = self._next_reply(messages, tools)
+    def _attempt(self, call: ModelCall, rendered: Rendered, heard: PartialReply) -> Generator[Event]:
+        reply, cancel = self._next_reply(call), call.wanted.cancel
         events: list[Event] = [
             *map(Thought, _split_words(reply.reasoning)),
             *map(TextDelta, _split_words(reply.text)),
             *map(Called, reply.calls),
         ]
         for event in events:
-            if wanted.cancel is not None and wanted.cancel.is_set():
+            if cancel is not None and cancel.is_set():
                 heard.is_answered = True
                 raise cancelled_error(self.title)
             yield event
         yield reply
 
-    def _next_reply(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> Reply:
+    def _next_reply(self, call: ModelCall) -> Reply:
         said: Any = self._always
         if said is None:
             with self._turn:
@@ -95,7 +83,7 @@ class ScriptedModel(Caller):
                 )
             said = self._replies[place]
         while callable(said) and not isinstance(said, type):
-            said = said(messages, tools)
+            said = said(call.messages, call.tools)
         if isinstance(said, BaseException) or (isinstance(said, type) and issubclass(said, BaseException)):
             raise said
         return _complete_reply(said if isinstance(said, Reply) else Reply(str(said)))
