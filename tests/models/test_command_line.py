@@ -15,7 +15,7 @@ import pytest
 from conftest import Run
 from looseleaf import Memory
 from looseleaf.base.errors import Cancelled, ModelFailed, PromptTooLong, Refused
-from looseleaf.base.messages import Message
+from looseleaf.base.messages import Message, ToolCallPayload, ToolCallSpec, ToolResultPayload
 from looseleaf.base.policy import Policy
 from looseleaf.base.replies import Reply, ToolSpec, Usage
 from looseleaf.models import ClaudeCode, Codex, GeminiCLI, choice, choose
@@ -184,6 +184,22 @@ def test_a_conversation_is_told_as_one_text_and_tools_are_called_in_it(claude: P
 
 
 BY_HAND = "Run `claude` by hand; it says more."
+
+
+def test_a_picture_is_told_in_words_also_that_of_a_tool(claude: Program) -> None:
+    claude.plan(out=of_claude(None, result="Seen."))
+    calls = ToolCallPayload((ToolCallSpec("c1", "camera", {}),))
+    shown = Message(
+        "tool",
+        image_urls=("https://example.org/door.png",),
+        tool_payload=ToolResultPayload("c1", "camera", "taken"),
+    )
+    asked = Message("user", "Who is it?", image_urls=("https://example.org/cat.png",))
+    ClaudeCode().send([asked, Message("assistant", tool_payload=calls), shown])
+    said = claude.calls[0]["said"]
+    assert said.startswith("## User\n\nWho is it?\n[image: https://example.org/cat.png]\n\n## Assistant\n\n")
+    assert "taken" in said
+    assert "\n[image: https://example.org/door.png]\n\n(Answer the last message, as the assistant.)" in said
 
 
 def test_each_failure_is_one_clear_sentence(claude: Program) -> None:

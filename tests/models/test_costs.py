@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from faults import FaultyDisk
-from looseleaf.base.errors import ModelFailed, PromptTooLong, SpendingLimit, Unwritten
+from looseleaf.base.errors import Invalid, ModelFailed, PromptTooLong, SpendingLimit, Unwritten
 from looseleaf.base.messages import Distilled, Material, Message
 from looseleaf.base.policy import Policy
 from looseleaf.base.replies import Reply, Usage
@@ -245,6 +245,13 @@ def test_days_come_in_their_order_and_the_rest_by_what_it_cost(store: Counted) -
     assert [share.name for share in costs.by("model")] == ["gpt-5", "unheard-of", "qwen3:8b"]
     assert [share.name for share in costs.by("purpose", costs.since(1))] == ["reflect", "distill"]
     assert costs.by("agent", until=NOON) == (Share("main", Spent(1, 1_000_000, cost=1.25)),)
+    unknown: Any = "week"
+    with pytest.raises(Invalid, match=r"'week' is no group of calls\. Use one of day, purpose, model, agent"):
+        costs.by(unknown)
+    with pytest.raises(Invalid, match=r"are not times\. Give seconds since 1970"):
+        costs.total(unknown)
+    with pytest.raises(Invalid, match="'week' is not a number of days"):
+        costs.since(unknown)
 
 
 def test_a_price_that_is_not_known_is_said_to_be_at_least_what_is() -> None:

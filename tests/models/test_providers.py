@@ -6,6 +6,7 @@ import contextlib
 import gc
 import inspect
 import json
+import re
 import secrets
 import subprocess
 import sys
@@ -18,7 +19,7 @@ from typing import Any
 import pytest
 
 from looseleaf import models
-from looseleaf.base.errors import ModelFailed, Refused, SpendingLimit, to_get
+from looseleaf.base.errors import Invalid, ModelFailed, Refused, SpendingLimit, to_get
 from looseleaf.base.messages import Message, ToolCallPayload, ToolCallSpec, ToolResultPayload
 from looseleaf.base.replies import (
     Called,
@@ -652,6 +653,31 @@ def test_what_is_no_list_of_messages_is_refused_before_anybody_is_asked() -> Non
             ({"role": "user"}, "a dict"),
             (Message("user", "Hi"), "a Message"),
             (None, "a NoneType"),
+        ],
+    )
+
+
+def test_wrong_arguments_are_invalid_and_say_what_is_right() -> None:
+    def check(given: dict[str, Any], sentence: str) -> None:
+        with pytest.raises(Invalid, match=re.escape(sentence)):
+            models.ScriptedModel(["no"]).send(ASK, **given)
+
+    check_rows(
+        check,
+        [
+            (
+                {"tools": [{"name": "look"}]},
+                "it got a list with a dict in it. Give a list of tools, as in [ToolSpec(",
+            ),
+            ({"max_tokens": "9"}, "`max_tokens` is '9'. Give a whole number, or leave it out."),
+            ({"max_tokens": True}, "`max_tokens` is True. Give a whole number, or leave it out."),
+            ({"temperature": "hot"}, "`temperature` is 'hot'. Give a number, or leave it out."),
+            ({"seconds": "9"}, "`seconds` is '9'. Give a number, or leave it out."),
+            ({"schema": "object"}, "`schema` is 'object'. Give a JSON Schema, or leave it out."),
+            ({"effort": 3}, "`effort` is 3. Give text, or leave it out."),
+            ({"extra": []}, "`extra` is []. Give an object, or leave it out."),
+            ({"calls": "yaml"}, "'yaml' is not a way to call tools. Use one of native, json, xml."),
+            ({"tokens": 1}, "there is no option 'tokens'."),
         ],
     )
 

@@ -15,7 +15,7 @@ from looseleaf.base.errors import Refused
 from looseleaf.base.messages import Message, ToolCallPayload, ToolCallSpec, ToolResultPayload
 from looseleaf.base.replies import Called, Reply, Retrying, TextDelta, Thought, ToolSpec, Usage
 from looseleaf.models.call_blocks import NAMELESS, format_call
-from looseleaf.models.text_calls import as_text, decode, describe, escape_calls, escape_json, parse
+from looseleaf.models.text_calls import as_text, describe, escape_calls, escape_json, parse
 from looseleaf.text.untrusted import closed, opened
 from tables import check_rows
 
@@ -137,21 +137,6 @@ def test_however_a_long_text_is_cut_it_says_and_calls_the_same(
     form: str, text: str, places: list[int]
 ) -> None:
     assert said(cut(text, places), form) == said([text], form) == said(list(text), form)
-
-
-@pytest.mark.parametrize("form", FORMS)
-@given(texts, st.lists(st.integers(0, 10_000), max_size=8))
-def test_bytes_may_be_cut_inside_a_character(form: str, text: str, places: list[int]) -> None:
-    data = text.encode("utf-8", "replace")
-    whole = data.decode()
-    at = sorted({place % (len(data) + 1) for place in places})
-    chunks = [data[a:b] for a, b in zip([0, *at], [*at, len(data)], strict=True)]
-    assert "".join(decode(chunks)) == "".join(decode(bytes([each]) for each in data)) == whole
-    assert said(list(decode(chunks)), form) == said([whole], form)
-
-
-def test_bytes_that_are_no_text_show_as_such_and_stop_nothing() -> None:
-    assert "".join(decode([b"a\xff", b"b\xf0\x9f"])) == "a�b�"
 
 
 def test_halves_of_a_character_that_come_apart_are_put_together() -> None:

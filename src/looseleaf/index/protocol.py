@@ -94,20 +94,18 @@ if TYPE_CHECKING:
 else:
     Protocol = object
     IndexItem = namedtuple(
-        "Item",
+        "IndexItem",
         "kind name terms hash session speaker role ts level status topic segment byte first last",
         defaults=("", "", "", None, "", "", "", 0, 0, 0, 0),
     )
     FoundItem = namedtuple(
-        "Found",
+        "FoundItem",
         "id source kind name hash session speaker role ts level status topic segment byte first last",
     )
     Doc = namedtuple("Doc", "id terms session seq speaker role kind ts level")
     Corpus = namedtuple("Corpus", "items terms df means")
     Only = namedtuple(
-        "Only",
-        "kinds topic agent since until past hidden",
-        defaults=((), "", "", None, None, False, ()),
+        "Only", "kinds topic agent since until past hidden", defaults=((), "", "", None, None, False, ())
     )
 
 

@@ -46,8 +46,6 @@ class SqliteIndex(SqliteFile):
         self._sources.clear()
         self._sessions.clear()
 
-    # --- changing ----------------------------------------------------------------------
-
     def change(self) -> SqliteIndex:
         return self
 
@@ -160,8 +158,6 @@ class SqliteIndex(SqliteFile):
         self._run("DELETE FROM session WHERE source = ?", (source,))
         self._run("DELETE FROM past WHERE source = ?", (source,))
         self._sessions = {key: seat for key, seat in self._sessions.items() if key[0] != source}
-
-    # --- queries -----------------------------------------------------------------------
 
     def corpus(self, terms: Iterable[str]) -> Corpus:
         means: dict[tuple[str, str], float] = {}

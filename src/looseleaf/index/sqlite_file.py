@@ -74,7 +74,7 @@ class SqliteFile:
 
         Raise OSError if it cannot be opened or made, Damaged if it is not ours.
         """
-        if self._connection is not None and self._is_there():
+        if self._connection is not None and (self._path is None or self._is_there()):
             return True
         self.close()
         if self._path is not None and not self._check_file(make):
@@ -120,13 +120,11 @@ class SqliteFile:
         return own - {BY_HASH} == set(_SCHEMA)
 
     def _is_there(self) -> bool:
-        if self._path is None:
-            return True
+        """True if the file is still the one that was opened."""
         try:
-            now = os.lstat(self._path)
+            return self._file is not None and os.path.samestat(os.lstat(str(self._path)), self._file)
         except OSError:
             return False
-        return self._file is not None and os.path.samestat(now, self._file)
 
     @property
     def which(self) -> tuple[int, int] | None:
@@ -204,8 +202,6 @@ class SqliteFile:
     def _clear_cache(self) -> None:
         """Drop what was cached of the file."""
 
-    # --- changing ----------------------------------------------------------------------
-
     def __enter__(self) -> Self:
         if self._depth == 0:
             self._run("BEGIN IMMEDIATE")
@@ -227,8 +223,6 @@ class SqliteFile:
                 assert self._connection is not None
                 if self._connection.in_transaction:  # a full disk ends some by itself
                     self._run("ROLLBACK")
-
-    # --- SQLite ------------------------------------------------------------------------
 
     def _query(self, query: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         import sqlite3

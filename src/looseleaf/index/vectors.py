@@ -81,8 +81,6 @@ class Vectors:
         kept: list[int] = opened.marks["hash"][opened.marks["hash"] != 0].tolist() if opened else []
         return kept
 
-    # --- reading ---------------------------------------------------------------------
-
     def missing(self, hashes: Iterable[int]) -> list[int]:
         """Return those without a vector, each once, in their order."""
         asked = list(dict.fromkeys(hashes))
@@ -125,8 +123,6 @@ class Vectors:
                 f"model that made them, or delete {self.path}."
             )
         return query / numpy.float32(length)
-
-    # --- writing ---------------------------------------------------------------------
 
     def add(self, hashes: Collection[int], matrix: Matrix) -> int:
         """Keep one row for each hash; a hash that has one keeps it. Return how many were new."""
@@ -195,8 +191,6 @@ class Vectors:
                         rest = rest[file.write(rest) :]
             os.fsync(file.fileno())
 
-    # --- files -----------------------------------------------------------------------
-
     def _current(self) -> _Open | None:
         """Return the files as they are now; None if there are none, or none readable, which `add` replaces."""
         self._refuse_links()
@@ -227,8 +221,10 @@ class Vectors:
                         return None
         except (OSError, ValueError):  # ValueError: nothing in it to map
             return None
-        dimensions = self._dimensions_of(making)
-        if dimensions is None:
+        # Also None for a header of another version, model or size than wanted.
+        dimensions = int.from_bytes(making[len(self._begin) : _HEADER_SAYS], "little")
+        is_ours = len(making) == _HEADER and making.startswith(self._begin)
+        if not is_ours or not dimensions or self._asked not in (None, dimensions):
             return None
         count = (len(maps["marks"]) - _HEADER) // _MARK_BYTES
         size = count * dimensions
@@ -244,13 +240,6 @@ class Vectors:
             numpy.frombuffer(maps["marks"], MARK, count, _HEADER),
             maps,
         )
-
-    def _dimensions_of(self, header: bytes) -> int | None:
-        """Return None for a header that is missing, or of another version, model or size than wanted."""
-        if len(header) < _HEADER or not header.startswith(self._begin):
-            return None
-        dimensions = int.from_bytes(header[len(self._begin) : _HEADER_SAYS], "little")
-        return dimensions if dimensions and self._asked in (None, dimensions) else None
 
     def _create_files(self, dimensions: int) -> _Open:
         """Make new files in place of any old ones. The marks come last: without them the rest counts for nothing."""

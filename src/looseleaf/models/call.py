@@ -185,9 +185,8 @@ class Caller:
                         break
                     heard.hear(event)
                     yield event
-                failure = Failure(
-                    f"{self.title} did not answer: its answer has no end.", "Ask again.", again=True
-                )
+                why = f"{self.title} did not answer: its answer has no end."
+                failure = Failure(why, "Ask again.", again=True)
             except Failure as failed:
                 failure = failed
                 heard.is_answered = heard.is_answered or failure.may_cost
@@ -290,8 +289,6 @@ class Caller:
                     self._client = client
         return self._client
 
-    # --- what each SDK does in its own way --------------------------------------------
-
     def _create_client(self) -> Any:
         """Return a client of the SDK, with its own retries off."""
         raise NotImplementedError
@@ -345,11 +342,9 @@ def _check_list(given: Any, kind: type, what: str, example: str) -> tuple[Any, .
 
 
 def _check_form(calls: str) -> str:
-    if calls not in FORMS:
-        raise Invalid(
-            f"No model was asked: {calls!r} is not a way to call tools. Use one of {', '.join(FORMS)}."
-        )
-    return calls
+    if calls in FORMS:
+        return calls
+    raise Invalid(f"No model was asked: {calls!r} is not a way to call tools. Use one of {', '.join(FORMS)}.")
 
 
 def _call_as_text(call: ModelCall, form: str) -> ModelCall:
@@ -382,12 +377,9 @@ def _notify(
         if raised is not None:
             import logging
 
-            logging.getLogger("looseleaf").warning(
-                "An extension (%s) failed after a call, which stands: %s: %s",
-                type(extension).__name__,
-                type(raised).__name__,
-                raised,
-            )
+            names = type(extension).__name__, type(raised).__name__
+            sentence = "An extension (%s) failed after a call, which stands: %s: %s"
+            logging.getLogger("looseleaf").warning(sentence, *names, raised)
 
 
 def cancelled_error(title: str) -> Cancelled:

@@ -109,8 +109,6 @@ def openers(form: str) -> tuple[Opener, ...]:
     return found
 
 
-# --- JSON ------------------------------------------------------------------------------
-
 _SPACE = re.compile(r"[\s,]*")
 _SAID_NAME = re.compile(r'"name"\s{0,64}:\s{0,64}"([^"\\\n]{1,128})"')
 _KEYS = frozenset({"name", "arguments", "parameters", "id", "type"})
@@ -134,10 +132,8 @@ def read_json_calls(body: str, opener: Opener) -> list[Call] | str | None:
         values = []
     except (ValueError, RecursionError):
         values = []
-    calls = [_read_call(value, opener) for value in values]
-    if calls and all(calls):
-        return [call for call in calls if call is not None]
-    return MALFORMED if opener.is_sure or (is_call and not values) else None
+    calls = _read_calls(values, opener)
+    return calls or (MALFORMED if opener.is_sure or (is_call and not values) else None)
 
 
 def read_unclosed_json(body: str, opener: Opener) -> tuple[list[Call], str] | None:
@@ -146,10 +142,8 @@ def read_unclosed_json(body: str, opener: Opener) -> tuple[list[Call], str] | No
         values, end = _read_values(body, first=True)
     except (ValueError, RecursionError):
         return None
-    calls = [_read_call(value, opener) for value in values]
-    if not calls or not all(calls):
-        return None
-    return [call for call in calls if call is not None], body[end:]
+    calls = _read_calls(values, opener)
+    return (calls, body[end:]) if calls else None
 
 
 def _read_values(body: str, *, first: bool = False) -> tuple[list[Any], int]:
@@ -166,6 +160,12 @@ def _read_values(body: str, *, first: bool = False) -> tuple[list[Any], int]:
 def _skip_space(body: str, at: int) -> int:
     space = _SPACE.match(body, at)
     return space.end() if space else at
+
+
+def _read_calls(values: list[Any], opener: Opener) -> list[Call]:
+    """Return the call that each value is; none if one is not a call."""
+    calls = [_read_call(value, opener) for value in values]
+    return [call for call in calls if call is not None] if all(calls) else []
 
 
 def _read_call(value: Any, opener: Opener) -> Call | None:
@@ -187,8 +187,6 @@ def malformed_call(body: str, name: str = "") -> list[Call]:
     said = None if name else _SAID_NAME.search(body)
     return [(name or (said[1] if said else NAMELESS), body.strip())]
 
-
-# --- XML -------------------------------------------------------------------------------
 
 _ARGUMENT = re.compile(
     r"\s*<(arg|parameter)\s{1,64}name\s{0,64}=\s{0,64}(?:\"([^\"<>]{0,256})\"|'([^'<>]{0,256})')\s{0,64}>"
@@ -264,14 +262,13 @@ def _read_value(text: str) -> str:
 
 
 def _unescape(text: str) -> str:
-    return _ENTITY.sub(_decode_entity, text) if "&" in text else text
+    def decode(found: re.Match[str]) -> str:
+        if found[1]:
+            return _ENTITIES[found[1]]
+        code = int(found[2]) if found[2] else int(found[3], 16)
+        return chr(code) if code < 0x110000 and not 0xD800 <= code < 0xE000 else found[0]
 
-
-def _decode_entity(found: re.Match[str]) -> str:
-    if found[1]:
-        return _ENTITIES[found[1]]
-    code = int(found[2]) if found[2] else int(found[3], 16)
-    return chr(code) if code < 0x110000 and not 0xD800 <= code < 0xE000 else found[0]
+    return _ENTITY.sub(decode, text)
 
 
 def _convert_value(text: str, name: str, tool: ToolSpec | None) -> Any:
@@ -349,10 +346,10 @@ class CallBlock:
                     break
                 self._in_data, at = False, end + len(END_OF_CDATA)
             found = self._closes.search(window, at)
-            if found is None or found[0] != CDATA:
-                if found is not None:
-                    return found
+            if found is None:
                 break
+            if found[0] != CDATA:
+                return found
             self._in_data, at = True, found.end()
         self._seen = window[max(at, len(window) - _SEEN) :]
         return None
@@ -401,14 +398,10 @@ class CallBlock:
         return [], self._text + whole, ""
 
 
-# --- writing ---------------------------------------------------------------------------
-
-
 def format_call(name: str, arguments: Any, form: str) -> str:
     """Return a call as a block. Nothing in it reads as the end of one."""
-    given = (
-        arguments if isinstance(arguments, dict) else {} if arguments is None else {"malformed": arguments}
-    )
+    given = {} if arguments is None else arguments
+    given = given if isinstance(given, dict) else {"malformed": given}
     if form == "json":
         call = json.dumps({"name": name, "arguments": given}, ensure_ascii=False)
         call = call.replace("</", r"<\/").replace("<tool", r"\u003ctool")
@@ -418,8 +411,7 @@ def format_call(name: str, arguments: Any, form: str) -> str:
 
 
 def _format_value(value: Any) -> str:
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    text = _escape(text)
+    text = _escape(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
     # A break at either end would be read as one that only sets the value apart.
     for mark in ("\r\n", "\n"):
         coded = mark.replace("\r", "&#13;").replace("\n", "&#10;")
@@ -431,6 +423,4 @@ def _format_value(value: Any) -> str:
 
 
 def _escape(text: str) -> str:
-    for plain, name in (("&", "amp"), ("<", "lt"), (">", "gt"), ('"', "quot")):
-        text = text.replace(plain, f"&{name};")
-    return text
+    return text.translate({ord(sign): f"&{name};" for name, sign in _ENTITIES.items() if name != "apos"})

@@ -150,17 +150,18 @@ def choose(policy: Policy, name: str | None = None, environ: Mapping[str, str] |
         provider = _provider_at(base_url) if base_url else _provider_of_name(model, environ)
     if provider is None:
         given = model
-        provider, model = _find_in_environment(given, environ)
-        if provider is None:
-            at_server, model = _find_server(given)
-            provider = "openai-chat" if at_server is not None else None
+        provider, model, at_server = _find_available(given, environ)
         if provider is None:
             if given is not None:
                 raise _unknown_model(given)
             return None
-    # A server that was only found gets no key.
-    found = {"base_url": at_server, "api_key": "none"}
-    where = found if at_server else _address_and_key(provider, policy, environ)  # refuses before any request
+    if at_server:
+        where: dict[str, Any] = {
+            "base_url": at_server,
+            "api_key": "none",
+        }  # it was only found, and gets no key
+    else:
+        where = _address_and_key(provider, policy, environ)  # refuses before any request
     _check_key(provider, model, where, environ)
     if model is None:
         at = where.get("base_url") or LOCAL
@@ -182,15 +183,13 @@ def _resolve_model(policy: Policy, name: str | None) -> tuple[str | None, str | 
     """Return the provider and the model, as far as the name and the settings give them."""
     provider = policy.provider
     if provider is not None and provider not in PROVIDERS and provider not in COMMAND_LINES:
-        raise Invalid(
-            f"No model was chosen: {provider!r} is not a provider. Set `provider` to one of {_KNOWN}."
-        )
+        fault = f"{provider!r} is not a provider. Set `provider` to one of {_KNOWN}."
+        raise Invalid(f"No model was chosen: {fault}")
     asked: Any = name
     if asked is not None and (type(asked) is not str or not asked.strip()):
         fault = "its name is empty" if type(asked) is str else f"{asked!r} is not a name"
-        raise Invalid(
-            f"No model was chosen: {fault}. Give one, as in `anthropic/claude-sonnet-5-5`, or leave it out."
-        )
+        advice = "Give one, as in `anthropic/claude-sonnet-5-5`, or leave it out."
+        raise Invalid(f"No model was chosen: {fault}. {advice}")
     given = name or policy.model
     if not given:
         return provider, None
@@ -265,31 +264,28 @@ def _check_key(provider: str, model: str | None, where: dict[str, Any], environ:
     )
 
 
-def _find_in_environment(model: str | None, environ: Mapping[str, str]) -> tuple[str | None, str | None]:
-    """Return an available provider and a model. A name that hints at no provider needs one that serves any model."""
+def _find_available(
+    model: str | None, environ: Mapping[str, str]
+) -> tuple[str | None, str | None, str | None]:
+    """Return an available provider, a model, and the address if it is a server that was only found on this machine. A
+    name that hints at no provider needs one that serves any model."""
     if model is None:
         for provider, known in PROVIDERS.items():
             keys = (*known.keys, "ANTHROPIC_AUTH_TOKEN") if provider == "anthropic" else known.keys
             if provider != "ollama" and any(map(environ.get, keys)):
-                return (_openai_provider(environ) if provider == "openai" else provider), None
+                return (_openai_provider(environ) if provider == "openai" else provider), None, None
     elif environ.get("OPENROUTER_API_KEY") and "/" in model:
-        return "openrouter", model
+        return "openrouter", model, None
     first = first_model(environ.get("OLLAMA_HOST") or LOCAL)
     if first is not None:
-        return "ollama", model or first
+        return "ollama", model or first, None
     if model is not None and environ.get("OPENAI_BASE_URL"):
-        return "openai-chat", model
-    return None, None
-
-
-def _find_server(model: str | None) -> tuple[str | None, str | None]:
-    """Return a server on this machine and a model of it: the given one, else the first of the first that answers."""
+        return "openai-chat", model, None
     for where in SERVERS:
         names = models_at(where)
-        taken = model if model in names else names[0] if names and model is None else None
-        if taken is not None:
-            return where, taken
-    return None, None
+        if names and (model is None or model in names):
+            return "openai-chat", model or names[0], where
+    return None, None, None
 
 
 def first_model(where: str) -> str | None:
@@ -327,9 +323,6 @@ def _request_names(where: str, path: str, many: str, one: str) -> list[str]:
         connection.close()
 
 
-# --- making it ------------------------------------------------------------------------
-
-
 def _create_model(provider: str, model: str, policy: Policy, where: dict[str, Any]) -> Model:
     extra = provider if provider in EXTRAS else "openai"  # most speak as OpenAI does
     if not is_there(extra):  # reported before the user types anything
@@ -349,10 +342,7 @@ def _address_and_key(provider: str, policy: Policy, environ: Mapping[str, str]) 
     if given:
         return {"base_url": check_address(given, ADDRESS), "api_key": environ.get(KEY) or key}
     by_environment = next((environ[name] for name in known.addresses if environ.get(name)), None)
-    if not policy.base_url or policy.provider not in (
-        None,
-        provider,
-    ):  # the settings name no address of this one
+    if not policy.base_url or (policy.provider or provider) != provider:  # it is another provider's
         named = {} if by_environment is None else {"base_url": by_environment}
         return named | {"api_key": key}
     base_url = check_address(policy.base_url, "base_url")

@@ -112,8 +112,6 @@ class Costs:
         self._spent = Spent()
         self._last: LogLine | None = None
 
-    # --- as an extension of models -----------------------------------------------------
-
     def before_invoke(self, messages: Sequence[Message], payload: dict[str, Any], **about: Any) -> None:
         """Raise if no more may be spent today, or if earlier spending could not be written."""
         with self._guard:
@@ -171,8 +169,6 @@ class Costs:
                 "looseleaf.toml, or a ceiling in tokens, day_tokens."
             )
 
-    # --- prices --------------------------------------------------------------------------
-
     def cost_of(self, usage: Usage, model: str, dialect: str = "", *, asked: str = "") -> float | None:
         """Return the US dollars of one call, by its provider or the table; None if the price is unknown. `asked`: the
         name to try if the other has no price."""
@@ -189,8 +185,6 @@ class Costs:
         from looseleaf.models.model_table import apply_settings, price_of
 
         return apply_settings(price_of(model, dialect), self._policy)
-
-    # --- sums ----------------------------------------------------------------------------
 
     def today(self) -> Spent:
         """Return what all agents spent today. Reads only what is new."""
@@ -233,12 +227,13 @@ class Costs:
 
     def since(self, days: int) -> float:
         """Return when the last `days` days began, today included."""
+        asked: Any = days
+        if not isinstance(asked, int):
+            raise Invalid(f"Nothing was summed: {days!r} is not a number of days.")
         return self._end() - max(1, days) * float(_DAY)
 
     def _end(self) -> float:
         return (self._now() // _DAY + 1) * float(_DAY)
-
-    # --- reading -------------------------------------------------------------------------
 
     def _records(self, since: float | None, until: float | None, agent: str | None) -> Iterator[Record]:
         """Yield the calls of a period, in any order. Reads back no further than it must."""
@@ -322,9 +317,6 @@ def dollars(spent: Spent) -> str:
         return "unknown" if spent.unpriced == spent.calls else "at least $0.00"
     amount = f"${spent.cost:,.2f}" if spent.cost >= 1 or not spent.cost else f"${spent.cost:.4f}"
     return f"at least {amount}" if spent.unpriced else amount
-
-
-# --- records -----------------------------------------------------------------------------
 
 
 def _is_call(record: Record) -> bool:

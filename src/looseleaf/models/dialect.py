@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from looseleaf.base.messages import Message
-    from looseleaf.base.replies import Event, ToolSpec
+    from looseleaf.base.replies import Event
 
 
 # --- names and ids: those that a provider would refuse are changed, each always in the same way ---
@@ -51,21 +51,19 @@ class Spelling:
 def restore_names(events: Iterable[Event], names: Iterable[tuple[str, str]]) -> Iterator[Event]:
     """Yield the events with the tools' own names, where they were offered under others (`Rendered.names`)."""
     own = dict(names)
+
+    def restore(call: ToolCallSpec) -> ToolCallSpec:
+        return ToolCallSpec(call.id, own.get(call.name, call.name), call.arguments, call.opaque)
+
     for event in events:
         if isinstance(event, Called):
-            yield Called(_restore_name(event.call, own))
+            yield Called(restore(event.call))
         elif isinstance(event, Reply) and event.calls:
             members = {name: getattr(event, name) for name in Reply.__match_args__}
-            yield Reply(**members | {"calls": tuple(_restore_name(call, own) for call in event.calls)})
+            yield Reply(**members | {"calls": tuple(map(restore, event.calls))})
         else:
             yield event
 
-
-def _restore_name(call: ToolCallSpec, own: dict[str, str]) -> ToolCallSpec:
-    return ToolCallSpec(call.id, own.get(call.name, call.name), call.arguments, call.opaque)
-
-
-# --- errors in a stream --------------------------------------------------------------------
 
 TOO_LONG = re.compile(
     r"context_length_exceeded|context[ _](?:length|window|size|limit)|exceed_context_size|prompt is too long|"
@@ -226,8 +224,6 @@ def _dump(value: Any) -> str:
         return str(value)
 
 
-# --- tools and schemas -----------------------------------------------------------------------
-
 NAMED = ("properties", "$defs", "definitions", "patternProperties", "dependentSchemas")
 """Keywords whose members are schemas with free names."""
 LISTED = ("anyOf", "oneOf", "allOf", "prefixItems")
@@ -285,6 +281,13 @@ def fit_schema(
         kept["description"] = f"{description}\n\n{said}" if description else said
         moved.extend(words)
     return kept, moved
+
+
+def fit_answer(schema: dict[str, Any], grammar: Grammar, provider: str) -> tuple[dict[str, Any], list[str]]:
+    """Return the schema of an answer that fits the grammar, and a sentence if that changed it."""
+    fitted, moved = fit_schema(schema, grammar)
+    said = f"The schema of the answer was changed: {provider} does not take its {', '.join(moved)}."
+    return fitted, [said] if moved else []
 
 
 def _fit_below(keyword: str, value: Any, grammar: Grammar) -> tuple[Any, list[str]]:
@@ -351,9 +354,8 @@ def is_strict(schema: Any) -> bool:
         return False
     if schema.get("type") == "object" or "properties" in schema:
         properties = schema.get("properties")
-        if schema.get("additionalProperties") is not False or not isinstance(properties, dict):
-            return False
-        if set(properties) != set(schema.get("required") or ()):
+        is_closed = schema.get("additionalProperties") is False and isinstance(properties, dict)
+        if not is_closed or set(properties or ()) != set(schema.get("required") or ()):
             return False
     named = [each for key in ("properties", "$defs") for each in (schema.get(key) or {}).values()]
     return all(map(is_strict, [*named, schema.get("items"), schema.get("anyOf")]))
@@ -362,9 +364,6 @@ def is_strict(schema: Any) -> bool:
 STRICT = frozenset(
     "type properties required additionalProperties description title enum const items anyOf $ref $defs".split()
 )
-
-
-# --- dialects --------------------------------------------------------------------------------
 
 
 @frozen

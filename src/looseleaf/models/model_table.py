@@ -106,9 +106,6 @@ UNKNOWN = ModelInfo("unknown", 200_000, 16_384, default_safety_margin_tokens=_sa
 """When no model is named. Counted exactly in o200k_base: callers who name none have a number of tokens in mind."""
 
 
-# --- the data ------------------------------------------------------------------------
-
-
 @cache
 def _read_data() -> dict[str, Any]:
     import json
@@ -148,8 +145,6 @@ def known_prices() -> dict[str, Price]:
         for name in names.split()
     }
 
-
-# --- names ---------------------------------------------------------------------------
 
 _LOCAL = frozenset(("ollama", "scripted"))
 _VENDORS = frozenset(
@@ -231,9 +226,6 @@ _EDITION = r"latest|preview|exp|beta|v \d+(?: \d+)?|\d{8}|\d{4}(?: \d\d \d\d)?|\
 """Parts behind a name that only say which edition of a model it is: a date, `latest`, `preview`, `v1:0`."""
 
 
-# --- budgets -------------------------------------------------------------------------
-
-
 def budget(
     model: ModelInfo,
     *,
@@ -285,9 +277,6 @@ def budget(
             "larger context_tokens."
         )
     return shared
-
-
-# --- prices --------------------------------------------------------------------------
 
 
 def apply_settings(price: Price | None, policy: Policy) -> Price | None:

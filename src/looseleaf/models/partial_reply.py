@@ -63,9 +63,6 @@ class PartialReply:
         return Reply(reply.text, reply.reasoning, reply.calls, usage, reply.stop, named, reply.opaque)
 
 
-# --- counts that providers report on the way ------------------------------------------------
-
-
 def _usage_in(chunk: dict[str, Any]) -> dict[str, Any]:
     """Return the counts in a chunk, wherever its provider puts them."""
     found: dict[str, Any] = {}
@@ -95,9 +92,6 @@ def _reported_usage(reported: dict[str, Any]) -> Usage:
         prompt += cached + written  # Anthropic counts these apart
     thought = told(_THOUGHT)
     return Usage(prompt, cached, written, told(_OUTPUT) + thought, thought, is_estimated=True)
-
-
-# --- estimates ----------------------------------------------------------------------------
 
 
 def tokens_of(messages: Iterable[Message], tools: Iterable[ToolSpec] = ()) -> int:

@@ -64,9 +64,7 @@ def lay_out(message: Message, dialect: str, keeps_changed: bool = False) -> tupl
     payload = message.tool_payload
     calls = payload.tool_calls if isinstance(payload, ToolCallPayload) else ()
     told = of_dialect(message.opaque, dialect)
-    parts = [
-        part for part in _list(told.get("parts")) if isinstance(part, dict) and part.get("kind") in NATURAL
-    ]
+    parts = [part for part in list_at(told, "parts") if at(part, "kind") in NATURAL]
     reasoning, content = message.reasoning_content or "", message.content or ""
     thoughts = _slices(reasoning, [part for part in parts if part["kind"] == THOUGHT])
     if thoughts is not None and told.get("thoughts") != hash_of(reasoning):
@@ -92,10 +90,6 @@ def lay_out(message: Message, dialect: str, keeps_changed: bool = False) -> tupl
     return [part for part in laid if part[0] != THOUGHT or part[2]], lost
 
 
-def calls_of(laid: Iterable[Laid]) -> list[ToolCallSpec]:
-    return [part for kind, part, _ in laid if kind == CALL]
-
-
 def _slices(text: str, parts: Sequence[dict[str, Any]]) -> list[Any] | None:
     """Return the text of each part; None if their lengths do not add up to the text."""
     found, place = [], 0
@@ -106,10 +100,6 @@ def _slices(text: str, parts: Sequence[dict[str, Any]]) -> list[Any] | None:
         found.append(text[place + gap : place + gap + chars])
         place += gap + chars
     return found if place == len(text) else None
-
-
-def _list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
 
 
 def hash_of(text: str) -> str:
@@ -151,6 +141,12 @@ def count_at(value: Any, *names: str | int) -> int | None:
     """Return the number of tokens at a path; None if there is none."""
     found = at(value, *names)
     return int(found) if type(found) in (int, float) and 0 <= found < 1e15 else None
+
+
+def add_counts(usage: dict[str, Any], told: Any) -> None:
+    """Update the counts: later reports include earlier ones."""
+    if isinstance(told, dict):
+        usage.update({name: value for name, value in told.items() if value is not None})
 
 
 def usage_of(
@@ -240,20 +236,28 @@ class StreamParts:
         if not text:
             return
         event = TextDelta if kind == TEXT else Thought
-        if not part.pieces and self._has_gap(part, apart):
-            part.gap = len(GAP)
-            yield event(GAP)
+        if not part.pieces:
+            before = [other for other in self.parts if other is not part]
+            same = [place for place, other in enumerate(before) if other.kind == kind and other.pieces]
+            # Something stands between this part and the last one of its kind that has text.
+            if same and (apart or same[-1] < len(before) - 1):
+                part.gap = len(GAP)
+                yield event(GAP)
         part.pieces.append(text)
         yield event(text)
 
-    def _has_gap(self, part: Part, apart: bool) -> bool:
-        """True if something stands between this part and the last one of its kind that has text."""
-        before = [other for other in self.parts if other is not part]
-        last = next((i for i in range(len(before) - 1, -1, -1) if _is_same_kind(before[i], part)), None)
-        return last is not None and (apart or last < len(before) - 1)
-
     def call(self, key: Hashable) -> Part:
         return self.part(CALL, key)
+
+    def add_call(self, id_: str, name: str, given: Any) -> Part:
+        """Add a call that came whole. Arguments may be an object, or its text."""
+        part = self.call(("call", len(self.parts)))
+        part.id, part.name = id_, name
+        if isinstance(given, str):
+            part.pieces.append(given)
+        else:
+            part.arguments = given if isinstance(given, dict) else {}
+        return part
 
     def calls(self) -> tuple[ToolCallSpec, ...]:
         """Return the calls in the order in which they began."""
@@ -277,19 +281,15 @@ class StreamParts:
         calls = self.calls()
         yield from map(Called, calls)
         stop = "tools" if calls and self.stop == "end" else self.stop
-        text, reasoning = self._join(TEXT), self._join(THOUGHT)
+        text, reasoning = (
+            "".join(GAP[: part.gap] + part.text for part in self.parts if part.kind == kind)
+            for kind in (TEXT, THOUGHT)
+        )
         opaque = pack_layout(self.dialect, self.parts, reasoning, self.opaque)
         if not is_loggable(opaque):
             opaque = None  # no log could keep it, and no provider wants it back
         usage = self.usage or Usage(is_estimated=True)
         yield Reply(text, reasoning, calls, usage, stop, fix_surrogates(self.model), opaque)
-
-    def _join(self, kind: str) -> str:
-        return "".join(GAP[: part.gap] + part.text for part in self.parts if part.kind == kind)
-
-
-def _is_same_kind(one: Part, other: Part) -> bool:
-    return one.kind == other.kind and bool(one.pieces)
 
 
 # --- lines of a response: ended by a newline, and by nothing else -----------------------

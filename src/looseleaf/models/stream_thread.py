@@ -103,8 +103,6 @@ class Pump:
             self._changed.notify_all()
         _hang_up(response)
 
-    # --- in the thread ---------------------------------------------------------------
-
     def _read_stream(self, open: Callable[[], StreamLine]) -> None:
         line: StreamLine | None = None
         raised: Exception | None = None

@@ -16,6 +16,7 @@ from __future__ import annotations
 import json
 import re
 from functools import cache
+from itertools import groupby
 
 from looseleaf.base.hashing import sha256
 from looseleaf.base.messages import Message, ToolCallPayload, ToolCallSpec, ToolResultPayload
@@ -34,10 +35,7 @@ if TYPE_CHECKING:
 
 # --- escaping: text in which nothing looks like a call, so that quoting it calls nothing --------
 
-_TAGS = {
-    "json": ("tool",),
-    "xml": ("tool", "invoke", "function", "arg", "param"),
-}
+_TAGS = {"json": ("tool",), "xml": ("tool", "invoke", "function", "arg", "param")}
 _FENCE = re.compile(
     r"(?<=[`~]{3})(?=[ \t\\]*+(?:tool_calls?[ \t\r\n]|"
     r"json[ \t]{0,16}\r?\n\s{0,64}\[?\s{0,64}\{\s{0,64}\"(?:name|arguments|parameters|id)\"))"
@@ -93,14 +91,11 @@ def describe(tools: Sequence[ToolSpec], form: str) -> str:
     if not tools:
         return ""
     example = format_call("tool_name", {"path": "notes.md", "count": 3}, form)
-    return _HOW.format(example=example, rule=_RULES[form]) + "\n".join(
-        _describe_tool(tool, form) for tool in tools
-    )
-
-
-def _describe_tool(tool: ToolSpec, form: str) -> str:
-    described = escape_calls(" ".join(tool.description.split()), form)
-    return f"\n- {tool.name}: {described}\n  Its arguments: {escape_json(tool.parameters, form)}"
+    told = _HOW.format(example=example, rule=_RULES[form])
+    for tool in tools:
+        described = escape_calls(" ".join(tool.description.split()), form)
+        told += f"\n- {tool.name}: {described}\n  Its arguments: {escape_json(tool.parameters, form)}\n"
+    return told.removesuffix("\n")
 
 
 def as_text(messages: Iterable[Message], form: str) -> list[Message]:
@@ -111,54 +106,33 @@ def as_text(messages: Iterable[Message], form: str) -> list[Message]:
 
 
 def _message_as_text(message: Message, form: str) -> Message:
-    payload = message.tool_payload
+    payload, role, opaque = message.tool_payload, message.role, message.opaque
     shown = escape_calls(message.content, form) if message.content else message.content
-    if isinstance(payload, ToolCallPayload):
-        blocks = [format_call(call.name, call.arguments, form) for call in payload.tool_calls]
-        said = [shown] if shown else []
-        return _plain_message(message, "assistant", "\n\n".join((*said, *blocks)))
-    if isinstance(payload, ToolResultPayload):
-        result = _result_text(payload, form)
-        return _plain_message(message, "user", f"{shown}\n\n{result}" if shown else result)
-    if shown == message.content:
-        return message
+    if payload is not None:
+        if isinstance(payload, ToolCallPayload):
+            role, blocks = (
+                "assistant",
+                [format_call(call.name, call.arguments, form) for call in payload.tool_calls],
+            )
+        else:
+            role, blocks = "user", [_result_text(payload, form)]
+        shown = "\n\n".join(filter(None, (shown, *blocks)))
+        opaque = None  # a provider's data is about native calls
     media = message.image_urls, message.audio_urls, message.video_urls
-    return Message(
-        message.role, shown, message.reasoning_content, *media, tool_payload=None, opaque=message.opaque
-    )
-
-
-def _plain_message(message: Message, role: Any, content: str) -> Message:
-    """Return the message without its provider's data, which is about native calls."""
-    media = message.image_urls, message.audio_urls, message.video_urls
-    return Message(role, content, message.reasoning_content, *media)
+    return Message(role, shown, message.reasoning_content, *media, opaque=opaque)
 
 
 def _result_text(payload: ToolResultPayload, form: str) -> str:
     result = payload.tool_result
     text = escape_calls(result, form) if isinstance(result, str) else escape_json(result, form)
-    parts = [f"error: {escape_calls(payload.tool_error, form)}"] if payload.tool_error is not None else []
-    if result is not None or not parts:
-        parts.append(text)
-    text = "\n".join(parts)
-    mark = word_of(text, payload.tool_call_id)
+    if payload.tool_error is not None:
+        error = f"error: {escape_calls(payload.tool_error, form)}"
+        text = error if result is None else f"{error}\n{text}"
     name = escape_calls(one_line(payload.tool_name), form)
-    return f"Result of {name}:\n{fenced(text, mark)}"
+    return f"Result of {name}:\n{fenced(text, word_of(text, payload.tool_call_id))}"
 
 
 # --- from the model --------------------------------------------------------------------
-
-
-def decode(chunks: Iterable[bytes]) -> Iterator[str]:
-    """Decode bytes that may be cut anywhere; invalid UTF-8 shows as �."""
-    from codecs import getincrementaldecoder
-
-    decoder = getincrementaldecoder("utf-8")("replace")
-    for chunk in chunks:
-        if text := decoder.decode(chunk):
-            yield text
-    if text := decoder.decode(b"", final=True):
-        yield text
 
 
 def parse(events: Iterable[Event], form: str, tools: Sequence[ToolSpec] = ()) -> Iterator[Event]:
@@ -265,7 +239,7 @@ class Scan:
         self._half = text[-1] if text and "\ud800" <= text[-1] <= "\udbff" else ""
         text = text[: len(text) - len(self._half)]
         if not text.isascii():
-            text = _PAIR.sub(_join_pair, text)
+            text = _PAIR.sub(lambda pair: fix_surrogates(pair[0]), text)
         for at in range(0, len(text), _CHUNK):
             self._scan(text[at : at + _CHUNK])
         return self._take_output()
@@ -282,16 +256,9 @@ class Scan:
     def _take_output(self) -> list[str | ToolCallSpec]:
         """Return the output so far, with neighboring texts joined."""
         made: list[str | ToolCallSpec] = []
-        texts: list[str] = []
-        for each in (*self._out, None):
-            if isinstance(each, str):
-                texts.append(each)
-                continue
-            if texts:
-                made.append("".join(texts))
-                texts = []
-            if each is not None:
-                made.append(each)
+        for is_text, alike in groupby(self._out, key=lambda each: isinstance(each, str)):
+            some = list(alike)
+            made += ["".join(map(str, some))] if is_text else some
         self._out = []
         return made
 
@@ -336,8 +303,6 @@ class Scan:
     def _may_call(self) -> bool:
         """True if the rest of this line is the model's own text."""
         return not (self._cited or self._line.lstrip().startswith(">") or self._is_code())
-
-    # --- text --------------------------------------------------------------------------
 
     def _in_text(self, text: str, at: int, *, final: bool) -> int:
         """Pass on text up to and with the next mark. What may become a block is held back."""
@@ -419,8 +384,6 @@ class Scan:
         self._say(text[at : end + 1])
         return end + 1
 
-    # --- a block -----------------------------------------------------------------------
-
     def _in_block(self, block: CallBlock, text: str, at: int) -> tuple[str, int]:
         """Feed text to the block, up to its end; return the text to scan next, and from where."""
         end = block.take(text, at)
@@ -442,18 +405,9 @@ class Scan:
         if not calls and raw:
             self._say(raw)
         for name, arguments in calls:
-            self._call(name, arguments, raw)
+            self._calls += 1
+            # From its content: in a long talk a number alone would repeat.
+            id_ = "call_" + sha256(f"{self._calls}\n{raw}".encode("utf-8", "surrogatepass"))[:12]
+            self._out.append(ToolCallSpec(id_, fix_surrogates(name), loggable_arguments(arguments)))
+            self._line, self._last = ".", ">"
         return rest
-
-    def _call(self, name: str, arguments: object, raw: str) -> None:
-        self._calls += 1
-        # From its content: in a long talk a number alone would repeat.
-        digest = sha256(f"{self._calls}\n{raw}".encode("utf-8", "surrogatepass"))
-        self._out.append(
-            ToolCallSpec(f"call_{digest[:12]}", fix_surrogates(name), loggable_arguments(arguments))
-        )
-        self._line, self._last = ".", ">"
-
-
-def _join_pair(pair: re.Match[str]) -> str:
-    return pair[0].encode("utf-16", "surrogatepass").decode("utf-16")

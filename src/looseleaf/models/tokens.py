@@ -40,8 +40,6 @@ _PIECE = 1 << 20
 """Longer texts are counted in pieces: not all ids are in memory at once, and a fork does not wait for all of them."""
 
 
-# --- exact ---------------------------------------------------------------------------
-
 _LOCK = RLock()
 """Held while the tokenizer or SQLite works, and during a fork: a child must not inherit a lock inside one of them."""
 
@@ -126,8 +124,6 @@ def at_most(text: str) -> int:
     return len(text.encode("utf-8", "surrogatepass")) + 1 if text else 0
 
 
-# --- estimates -----------------------------------------------------------------------
-
 # Characters by the first byte of their UTF-8: up to and including this byte, this kind. That gives the script, which
 # is most of what an estimate needs.
 _KINDS = (
@@ -185,8 +181,6 @@ def estimate(text: str) -> int:
     total += 700 * kinds.translate(_BLANK).count(b"  x")  # indentation
     return -(-total // 1000)
 
-
-# --- stored counts -------------------------------------------------------------------
 
 _REMEMBERED = 1 << 16
 """Counts kept in the process: more than the messages of a window; a few megabytes."""

@@ -13,19 +13,20 @@ from looseleaf.models.dialect import (
     Grammar,
     Rendered,
     Spelling,
-    fit_schema,
+    fit_answer,
     fit_tools,
     provider_error,
 )
 from looseleaf.models.message_repair import Requirements, data_of, is_web, repair_messages, result_text
 from looseleaf.models.model_table import model as registered
-from looseleaf.models.providers.openai import CONNECTING
+from looseleaf.models.providers.openai import http_client, open_stream
 from looseleaf.models.stream_parts import (
     CALL,
     LEFT_OUT,
     TEXT,
     THOUGHT,
     StreamParts,
+    add_counts,
     at,
     count_at,
     lay_out,
@@ -89,73 +90,51 @@ def render(
         ]
     if told.system:
         payload["system"] = [{"type": "text", "text": text} for text in told.system]
-        _mark_cached(payload["system"][-1])
     turns: list[dict[str, Any]] = []
     first: dict[str, Any] = {}
     for stretch in told.runs:
         role = "assistant" if stretch.role == "assistant" else "user"
-        blocks = [[*_blocks(message, stretch, repairs)] for message in stretch.messages]
-        first = first or blocks[0][-1]
-        flat = [block for each in blocks for block in each]
-        if turns and turns[-1]["role"] == role:
-            turns[-1]["content"].extend(flat)
-        else:
-            turns.append({"role": role, "content": flat})
-    _mark_cached(first)
-    _mark_cached(turns[-1]["content"][-1])
+        if not turns or turns[-1]["role"] != role:
+            turns.append({"role": role, "content": []})
+        for message in stretch.messages:
+            turns[-1]["content"].extend(_blocks(message, stretch, repairs))
+            first = first or turns[-1]["content"][-1]
+    for block in (*payload.get("system", [])[-1:], first, turns[-1]["content"][-1]):
+        block["cache_control"] = {"type": "ephemeral"}
     payload["messages"] = turns
-    config: dict[str, Any] = {}
     if options.effort is not None:
-        payload |= _thinking(model, options.effort, most, turns, config, changed)
+        payload |= _thinking(payload, options.effort, changed)
     if options.schema is not None:
-        schema, moved = fit_schema(options.schema, ANSWER)
-        config["format"] = {"type": "json_schema", "schema": schema}
-        if moved:
-            changed.append(
-                f"The schema of the answer was changed: Anthropic does not take its {', '.join(moved)}."
-            )
-    if config:
-        payload["output_config"] = config
+        schema, moved = fit_answer(options.schema, ANSWER, NEEDS.provider)
+        payload.setdefault("output_config", {})["format"] = {"type": "json_schema", "schema": schema}
+        changed += moved
     if options.temperature is not None:
         changed.append("The temperature was left out: Anthropic takes none.")
     payload["stream"] = True
     return Rendered(payload | (options.extra or {}), (*repairs, *changed), names)
 
 
-def _mark_cached(block: dict[str, Any]) -> None:
-    block["cache_control"] = {"type": "ephemeral"}
-
-
-def _thinking(
-    model: str,
-    effort: str,
-    most: int,
-    turns: Sequence[dict[str, Any]],
-    config: dict[str, Any],
-    changed: list[str],
-) -> dict[str, Any]:
+def _thinking(payload: dict[str, Any], effort: str, changed: list[str]) -> dict[str, Any]:
     """Return how Claude is asked to think: by itself since 4.6, with a budget since 3.7, not at all before."""
+    model, turns = payload["model"], payload["messages"]
     found = VERSION.search(model)
     version = (int(found[1]), int(found[2] or 0)) if found else (9, 0)
     if version >= (4, 6):
         level = effort if effort in EFFORTS else "low"
         if level != effort:
             changed.append(f"The effort {effort!r} became {level!r}: Anthropic has none of that name.")
-        config["effort"] = level
-        return {"thinking": {"type": "adaptive", "display": "summarized"}}
-    budget = min(BUDGETS.get(effort, BUDGETS["high" if effort in EFFORTS else "low"]), most // 2)
-    if version < (3, 7) or budget < LEAST_BUDGET or not _may_think(turns):
-        changed.append(
-            f"{model} was not asked to think: it cannot, or not at this point in the conversation."
-        )
+        thinking = {"type": "adaptive", "display": "summarized"}
+        return {"thinking": thinking, "output_config": {"effort": level}}
+    budget = BUDGETS.get(effort, BUDGETS["high" if effort in EFFORTS else "low"])
+    budget = min(budget, payload["max_tokens"] // 2)
+    # While thinking, older models take no calls made without it.
+    has_results = any(block["type"] == "tool_result" for block in turns[-1]["content"])
+    may_think = not has_results or turns[-2]["content"][0]["type"] in ("thinking", "redacted_thinking")
+    if version < (3, 7) or budget < LEAST_BUDGET or not may_think:
+        why = "it cannot, or not at this point in the conversation"
+        changed.append(f"{model} was not asked to think: {why}.")
         return {}
     return {"thinking": {"type": "enabled", "budget_tokens": budget}}
-
-
-def _may_think(turns: Sequence[dict[str, Any]]) -> bool:
-    """True unless older models would refuse: while thinking, they take no calls made without it."""
-    results = [block["type"] == "tool_result" for block in turns[-1]["content"]]
-    return not any(results) or turns[-2]["content"][0]["type"] in ("thinking", "redacted_thinking")
 
 
 def _blocks(message: Message, stretch: MessageRun, repairs: list[str]) -> Iterator[dict[str, Any]]:
@@ -226,14 +205,14 @@ def read(chunks: Iterable[dict[str, Any]]) -> Iterator[Event]:
         if kind == "message_start":
             heard.seed = text_at(chunk, "message", "id")
             heard.model = text_at(chunk, "message", "model")
-            _add_usage(usage, at(chunk, "message", "usage"))
+            add_counts(usage, at(chunk, "message", "usage"))
         elif kind == "content_block_start":
             yield from _start_block(heard, key, at(chunk, "content_block"))
         elif kind == "content_block_delta":
             yield from _add_delta(heard, key, at(chunk, "delta"))
         elif kind == "message_delta":
             stop = STOPS.get(text_at(chunk, "delta", "stop_reason"), stop)
-            _add_usage(usage, at(chunk, "usage"))
+            add_counts(usage, at(chunk, "usage"))
         elif kind == "message_stop":
             heard.stop = stop
         elif kind == "error":
@@ -276,12 +255,6 @@ def _add_delta(heard: StreamParts, key: int, delta: Any) -> Iterator[Event]:
 def _sign(part: Part, signature: str) -> None:
     if signature:
         part.marks = {"signature": part.marks.get("signature", "") + signature}
-
-
-def _add_usage(usage: dict[str, Any], told: Any) -> None:
-    """Update the counts: later reports include earlier ones."""
-    if isinstance(told, dict):
-        usage.update({name: value for name, value in told.items() if value is not None})
 
 
 def _usage(usage: dict[str, Any]) -> Any:
@@ -331,36 +304,19 @@ class Anthropic(Caller):
             import anthropic
         except ImportError:
             raise missing_package("anthropic") from None
-        given: dict[str, Any] = {}
-        if self._is_here():
-            import httpx2
-
-            # A client with its own transport takes no proxy from the environment.
-            given["transport"] = httpx2.HTTPTransport()
         return anthropic.Anthropic(
             api_key=self._api_key,
             base_url=self._base_url,
             max_retries=0,
             default_headers=self._headers,
-            # A key only goes where it was meant to go.
-            http_client=anthropic.DefaultHttpxClient(follow_redirects=False, **given),
+            http_client=http_client(anthropic, self._is_here()),
         )
 
     def _open_stream(self, payload: dict[str, Any], seconds: float) -> StreamLine:
-        from looseleaf.models.stream_thread import StreamLine
-
         client = self._get_client()
         import anthropic
 
-        stream = client.post(
-            "/v1/messages",
-            body=payload | {"stream": True},
-            cast_to=object,
-            options={"timeout": anthropic.Timeout(seconds, connect=min(seconds, CONNECTING))},
-            stream=True,
-            stream_cls=anthropic.Stream[object],
-        )
-        return StreamLine(iter(stream), stream.response)
+        return open_stream(anthropic, client, "/v1/messages", payload, seconds)
 
     def _explain_error(self, error: BaseException, begun: bool) -> Failure:
         import anthropic
@@ -370,8 +326,7 @@ class Anthropic(Caller):
             status = error.status_code if error.status_code >= 300 else _STATUSES.get(error.type or "", 500)
             said = error.api_message or error.message
             return failures.of_status(provider, status, said, error.type or "", error.response.headers)
-        found = failures.of_transport(provider, error, begun)
-        if found is not None:
+        if found := failures.of_transport(provider, error, begun):
             return found
         if "authentication" in str(error) or isinstance(error, anthropic.CredentialsError):
             return failures.without_key(provider)

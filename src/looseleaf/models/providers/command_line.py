@@ -21,6 +21,7 @@ from looseleaf.models.call import Caller, cancelled_error
 from looseleaf.models.dialect import TOO_LONG, Rendered
 from looseleaf.models.failures import Failure
 from looseleaf.models.message_repair import media_as_text, media_of
+from looseleaf.models.stream_parts import at
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -118,9 +119,8 @@ class CommandLine(Caller):
         system, asked = _conversation_text(call.messages)
         if wanted.schema is not None and not self._takes_schema(wanted.schema):
             schema = json.dumps(wanted.schema, ensure_ascii=False)
-            asked += (
-                f"\n\n(Answer with one JSON object that keeps to this schema, and nothing else: {schema})"
-            )
+            rule = "Answer with one JSON object that keeps to this schema, and nothing else"
+            asked += f"\n\n({rule}: {schema})"
         with TemporaryDirectory(prefix="looseleaf-", ignore_cleanup_errors=True) as folder:
             empty = os.path.join(folder, "empty")
             os.mkdir(empty)
@@ -203,8 +203,6 @@ class CommandLine(Caller):
     def _address(self) -> str:
         return self.sends_to
 
-    # --- what each program does in its own way ------------------------------------------
-
     def _takes_schema(self, schema: dict[str, Any]) -> bool:
         """True if the program enforces a schema; else words ask for it."""
         raise NotImplementedError
@@ -217,7 +215,6 @@ class CommandLine(Caller):
         return {}
 
     def _work_folder(self, empty: str) -> str:
-        """Return its working folder."""
         return empty
 
     def _read_reply(self, out: str) -> Reply:
@@ -277,17 +274,12 @@ class ClaudeCode(CommandLine):
         text = json.dumps(structured, ensure_ascii=False) if structured is not None else told.get("result")
         models = told.get("modelUsage")
         named = [str(name).partition("[")[0] for name in models] if isinstance(models, dict) else []
-        return Reply(str(text or ""), usage=_claude_usage(told), model=named[-1] if named else "")
-
-
-def _claude_usage(told: dict[str, Any]) -> Usage:
-    raw = told.get("usage")
-    usage = raw if isinstance(raw, dict) else {}
-    cached, written = _count(usage, "cache_read_input_tokens"), _count(usage, "cache_creation_input_tokens")
-    read, output = _count(usage, "input_tokens") + cached + written, _count(usage, "output_tokens")
-    raw_cost = told.get("total_cost_usd")
-    cost = float(raw_cost) if isinstance(raw_cost, int | float) and 0 <= raw_cost < 1e6 else None
-    return Usage(read, cached, written, output, is_estimated=not read, cost=cost)
+        cached, written = (_count(told, f"cache_{how}_input_tokens") for how in ("read", "creation"))
+        read, output = _count(told, "input_tokens") + cached + written, _count(told, "output_tokens")
+        raw_cost = told.get("total_cost_usd")
+        cost = float(raw_cost) if isinstance(raw_cost, int | float) and 0 <= raw_cost < 1e6 else None
+        usage = Usage(read, cached, written, output, is_estimated=not read, cost=cost)
+        return Reply(str(text or ""), usage=usage, model=named[-1] if named else "")
 
 
 class Codex(CommandLine):
@@ -319,20 +311,19 @@ class Codex(CommandLine):
 
     def _read_reply(self, out: str) -> Reply:
         events = [each for each in map(_parse_object, out.splitlines()) if each is not None]
-        items = [each["item"] for each in events if isinstance(each.get("item"), dict)]
-        said = [str(item.get("text")) for item in items if item.get("type") == "agent_message"]
+        said = [
+            str(at(each, "item", "text")) for each in events if at(each, "item", "type") == "agent_message"
+        ]
         done = next((each for each in events if each.get("type") == "turn.completed"), None)
         if done is None or not said:
-            wrong = [each for each in events if each.get("type") in ("error", "turn.failed")]
             if not events:
                 raise self._unreadable_output(out)
-            last: Any = wrong[-1] if wrong else {}
+            wrong = [each for each in events if each.get("type") in ("error", "turn.failed")]
+            last = wrong[-1] if wrong else {}
             raise self._failure(last.get("message") or last.get("error") or "it gave no answer")
-        raw = done.get("usage")
-        usage = raw if isinstance(raw, dict) else {}
-        read, cached = _count(usage, "input_tokens"), _count(usage, "cached_input_tokens")
-        written, output = _count(usage, "cache_write_input_tokens"), _count(usage, "output_tokens")
-        thought = _count(usage, "reasoning_output_tokens")
+        read, cached = _count(done, "input_tokens"), _count(done, "cached_input_tokens")
+        written, output = _count(done, "cache_write_input_tokens"), _count(done, "output_tokens")
+        thought = _count(done, "reasoning_output_tokens")
         return Reply(said[-1], usage=Usage(read, cached, written, output, thought, is_estimated=not read))
 
 
@@ -379,15 +370,14 @@ class GeminiCLI(CommandLine):
             raise self._unreadable_output(out)
         wrong = told.get("error")
         if wrong or not isinstance(told.get("response"), str):
-            raise self._failure(
-                wrong.get("message") if isinstance(wrong, dict) else wrong or "it gave no answer"
-            )
-        stats = told.get("stats")
-        models = stats.get("models") if isinstance(stats, dict) else None
+            said_wrong = wrong.get("message") if isinstance(wrong, dict) else wrong
+            raise self._failure(said_wrong or "it gave no answer")
+        models = at(told, "stats", "models")
         took = models if isinstance(models, dict) else {}
-        tokens = [each["tokens"] for each in took.values() if isinstance(each.get("tokens"), dict)]
-        read, cached = (sum(_count(each, name) for each in tokens) for name in ("prompt", "cached"))
-        said, thought = (sum(_count(each, name) for each in tokens) for name in ("candidates", "thoughts"))
+        names = ("prompt", "cached", "candidates", "thoughts")
+        read, cached, said, thought = (
+            sum(_count(each, name, "tokens") for each in took.values()) for name in names
+        )
         usage = Usage(read, cached, 0, said + thought, thought, is_estimated=not read)
         return Reply(str(told["response"]), usage=usage, model=str(next(reversed(took), "")))
 
@@ -403,9 +393,6 @@ _GEMINI_SETTINGS: dict[str, Any] = {
     "general": {"enableAutoUpdate": False},
 }
 """Laid over the user's own."""
-
-
-# --- processes and texts -------------------------------------------------------------------
 
 
 def _end_process(process: subprocess.Popen[bytes]) -> None:
@@ -429,20 +416,16 @@ def _end_process(process: subprocess.Popen[bytes]) -> None:
 def _conversation_text(messages: Sequence[Message]) -> tuple[str, str]:
     """Return the instructions, and the conversation as one text; a single message as it is. Media become text: the
     programs take none this way."""
-    told = [
-        (
-            each.role,
-            "\n".join((each.content or "", *(media_as_text(*medium) for medium in media_of(each)))).strip(
-                "\n"
-            ),
-        )
-        for each in messages
-    ]
-    system = "\n\n".join(text for role, text in told if role == "system")
-    said = [each for each in told if each[0] != "system"]
+
+    def text_of(message: Message) -> str:
+        media = [media_as_text(kind, address) for kind, address in media_of(message)]
+        return "\n".join(filter(None, (message.content, *media)))
+
+    system = "\n\n".join(text_of(each) for each in messages if each.role == "system")
+    said = [each for each in messages if each.role != "system"]
     if len(said) == 1:
-        return system, said[0][1]
-    parts = [f"## {role.capitalize()}\n\n{text}" for role, text in said]
+        return system, text_of(said[0])
+    parts = [f"## {each.role.capitalize()}\n\n{text_of(each)}" for each in said]
     return system, "\n\n".join([*parts, "(Answer the last message, as the assistant.)"])
 
 
@@ -461,6 +444,6 @@ def _parse_object(text: str) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
-def _count(usage: dict[str, Any], name: str) -> int:
-    value = usage.get(name)
+def _count(told: Any, name: str, place: str = "usage") -> int:
+    value = at(told, place, name)
     return value if type(value) is int and value > 0 else 0

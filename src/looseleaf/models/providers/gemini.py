@@ -14,16 +14,17 @@ from looseleaf.models.dialect import (
     Passing,
     Rendered,
     Spelling,
-    fit_schema,
+    fit_answer,
     fit_tools,
     provider_error,
     value_text,
 )
-from looseleaf.models.message_repair import Requirements, data_of, is_web, repair_messages, type_of
+from looseleaf.models.message_repair import Requirements, data_of, is_web, media_of, repair_messages, type_of
 from looseleaf.models.stream_parts import (
     CALL,
     TEXT,
     StreamParts,
+    add_counts,
     arguments_of,
     at,
     count_at,
@@ -69,7 +70,6 @@ THINKING = re.compile(
     r"(?:.*/)?gemini-(?:2\.[5-9]|[3-9]|[1-9]\d|(?:pro|flash|flash-lite)-latest)(?!.*(?:image|tts))"
 )
 """Models that are known to think, by name. A model that does not think refuses to show its thoughts."""
-MEMBERS = frozenset({"model", "contents", "config"})
 
 
 def takes(kind: str, address: str) -> bool:
@@ -105,31 +105,23 @@ def render(
     if options.temperature is not None:
         config["temperature"] = options.temperature
     if options.schema is not None:
-        schema, moved = fit_schema(options.schema, ANSWER)
+        schema, moved = fit_answer(options.schema, ANSWER, NEEDS.provider)
         config |= {"response_mime_type": "application/json", "response_json_schema": schema}
-        if moved:
-            changed.append(
-                f"The schema of the answer was changed: Gemini does not take its {', '.join(moved)}."
-            )
+        changed += moved
     if UNTHINKING.match(model):
         if options.effort is not None:
             changed.append(f"The effort was left out: {model} does not think.")
     elif options.effort is not None or THINKING.match(model):
-        config["thinking_config"] = _thinking(model, options.effort)
-    extra = options.extra or {}
-    config |= {name: value for name, value in extra.items() if name not in MEMBERS}
+        thinking: dict[str, Any] = {"include_thoughts": True}
+        if options.effort is not None and BUDGETED.match(model):
+            thinking["thinking_budget"] = BUDGETS.get(options.effort, BUDGETS["high"])
+        elif options.effort is not None:
+            thinking["thinking_level"] = LEVELS.get(options.effort, "HIGH")
+        config["thinking_config"] = thinking
     payload = {"model": model, "contents": contents, "config": config}
-    outer = {name: value for name, value in extra.items() if name in MEMBERS}
-    return Rendered(payload | outer, (*told.repairs, *changed), names)
-
-
-def _thinking(model: str, effort: str | None) -> dict[str, Any]:
-    shown: dict[str, Any] = {"include_thoughts": True}
-    if effort is None:
-        return shown
-    if BUDGETED.match(model):
-        return shown | {"thinking_budget": BUDGETS.get(effort, BUDGETS["high"])}
-    return shown | {"thinking_level": LEVELS.get(effort, "HIGH")}
+    for name, value in (options.extra or {}).items():
+        (payload if name in payload else config)[name] = value
+    return Rendered(payload, (*told.repairs, *changed), names)
 
 
 def _content(stretch: MessageRun, model: str) -> dict[str, Any]:
@@ -144,7 +136,12 @@ def _content(stretch: MessageRun, model: str) -> dict[str, Any]:
             continue
         if message.content:
             parts.append({"text": message.content})
-        parts.extend(map(_media_part, (*message.image_urls, *message.audio_urls, *message.video_urls)))
+        for _, address in media_of(message):
+            data, kind = data_of(address), type_of(address)
+            if data is not None:
+                parts.append({"inline_data": {"mime_type": data[0], "data": data[1]}})
+            else:
+                parts.append({"file_data": {"file_uri": address} | ({"mime_type": kind} if kind else {})})
     return {"role": "user", "parts": parts}
 
 
@@ -155,14 +152,6 @@ def _response(payload: ToolResultPayload) -> dict[str, Any]:
     if payload.tool_result is not None or payload.tool_error is None:
         response["output"] = payload.tool_result
     return {"id": payload.tool_call_id, "name": payload.tool_name, "response": response}
-
-
-def _media_part(address: str) -> dict[str, Any]:
-    data = data_of(address)
-    if data is not None:
-        return {"inline_data": {"mime_type": data[0], "data": data[1]}}
-    kind = type_of(address)
-    return {"file_data": {"file_uri": address} | ({"mime_type": kind} if kind else {})}
 
 
 def _assistant_parts(laid: Iterable[Any], model: str) -> Iterator[dict[str, Any]]:
@@ -201,9 +190,7 @@ def read(chunks: Iterable[dict[str, Any]]) -> Iterator[Event]:
             raise provider_error(text_at(chunk, "error", "message"), text_at(chunk, "error", "status"))
         heard.seed = heard.seed or _either(chunk, "response_id", "responseId")
         heard.model = _either(chunk, "model_version", "modelVersion") or heard.model
-        told = at(chunk, "usage_metadata") or at(chunk, "usageMetadata")
-        if isinstance(told, dict):
-            usage.update({name: value for name, value in told.items() if value is not None})
+        add_counts(usage, at(chunk, "usage_metadata") or at(chunk, "usageMetadata"))
         feedback = at(chunk, "prompt_feedback") or at(chunk, "promptFeedback")
         if _either(feedback, "block_reason", "blockReason"):
             heard.stop = "refused"
@@ -223,13 +210,7 @@ def _add_part(heard: StreamParts, part: Any) -> Iterator[Event]:
     signature = _either(part, "thought_signature", "thoughtSignature")
     call = at(part, "function_call") or at(part, "functionCall")
     if isinstance(call, dict):
-        found = heard.call(("call", len(heard.parts)))
-        found.id, found.name = text_at(call, "id"), text_at(call, "name")
-        given = call.get("args")
-        if isinstance(given, str):
-            found.pieces.append(given)
-        else:
-            found.arguments = given if isinstance(given, dict) else {}
+        found = heard.add_call(text_at(call, "id"), text_at(call, "name"), call.get("args"))
         if signature:
             found.marks = {"thought_signature": signature}
     elif at(part, "thought"):
@@ -298,21 +279,15 @@ class Gemini(Caller):
         except ImportError:
             raise missing_package("gemini") from None
         given: dict[str, Any] = {} if self._api_key is None else {"api_key": self._api_key, "vertexai": False}
+        # A key only goes where it was meant to go.
         sent: dict[str, Any] = {"follow_redirects": False, "event_hooks": {"response": [_hook_response]}}
         if self._is_here():
             import httpx
 
             # A client with its own transport takes no proxy from the environment.
             sent["transport"] = httpx.HTTPTransport()
-        return genai.Client(
-            **given,
-            http_options={
-                "base_url": self._base_url,
-                "headers": self._headers,
-                # A key only goes where it was meant to go.
-                "client_args": sent,
-            },
-        )
+        options: Any = {"base_url": self._base_url, "headers": self._headers, "client_args": sent}
+        return genai.Client(**given, http_options=options)
 
     def _open_stream(self, payload: dict[str, Any], seconds: float) -> StreamLine:
         from looseleaf.models.stream_thread import StreamLine
@@ -329,18 +304,15 @@ class Gemini(Caller):
         provider = self._provider()
         if isinstance(error, errors.APIError):
             headers = getattr(error.response, "headers", None) or {}
-            said, code = str(error.message or error.details), str(error.status or "")
-            reasons = " ".join(str(each.get("reason", "")) for each in _details(error))
-            return failures.of_status(
-                provider,
-                int(error.code or 500),
-                said,
-                f"{code} {reasons}".strip(),
-                headers,
-                _retry_delay(error),
-            )
-        found = failures.of_transport(provider, error, begun)
-        if found is not None:
+            told = at(error.details, "error") or error.details
+            details = [each for each in list_at(told, "details") if isinstance(each, dict)]
+            code = " ".join((str(error.status or ""), *(text_at(each, "reason") for each in details))).strip()
+            # Google puts the seconds to wait into the body: `17s`.
+            asked = next((each["retryDelay"] for each in details if "retryDelay" in each), "")
+            wait = failures.parse_seconds(str(asked).removesuffix("s"))
+            said = str(error.message or error.details)
+            return failures.of_status(provider, int(error.code or 500), said, code, headers, wait)
+        if found := failures.of_transport(provider, error, begun):
             return found
         if isinstance(error, ValueError) and "api key" in str(error).lower().replace("_", " ") and not begun:
             return failures.without_key(provider)
@@ -362,9 +334,11 @@ def _plain_chunks(stream: Any) -> Any:
         for chunk in stream:
             chunk.sdk_http_response = None
             plain = chunk.model_dump(mode="json", by_alias=True, exclude_none=True)
-            for candidate in plain.get("candidates", ()):
-                for part in candidate.get("content", {}).get("parts", ()):
-                    _unwrap_arguments(part.get("functionCall"))
+            for candidate in list_at(plain, "candidates"):
+                for part in list_at(candidate, "content", "parts"):
+                    given = at(part, "functionCall", "args")
+                    if isinstance(given, dict) and _AS_TEXT in given:
+                        part["functionCall"]["args"] = given[_AS_TEXT]
             yield plain
     finally:
         stream.close()
@@ -379,20 +353,3 @@ def _wrap_arguments(text: str) -> dict[str, str] | None:
     """Return what the SDK, which parses everything, gets for arguments that no log could hold."""
     given = arguments_of(text)
     return {_AS_TEXT: text} if isinstance(given, str) or _AS_TEXT in given else None
-
-
-def _unwrap_arguments(call: Any) -> None:
-    if isinstance(call, dict) and isinstance(call.get("args"), dict) and _AS_TEXT in call["args"]:
-        call["args"] = call["args"][_AS_TEXT]
-
-
-def _details(error: Any) -> list[dict[str, Any]]:
-    body = error.details if isinstance(error.details, dict) else {}
-    told = (body.get("error") or body).get("details")
-    return [each for each in told if isinstance(each, dict)] if isinstance(told, list) else []
-
-
-def _retry_delay(error: Any) -> float | None:
-    """Return the seconds to wait, which Google puts into the body: `17s`."""
-    asked = next((each["retryDelay"] for each in _details(error) if "retryDelay" in each), "")
-    return failures.parse_seconds(str(asked).removesuffix("s"))

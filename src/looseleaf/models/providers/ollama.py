@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from looseleaf.base.messages import Message
-    from looseleaf.base.replies import Event, Stop, ToolSpec
+    from looseleaf.base.replies import Event, ToolSpec
     from looseleaf.models.failures import Failure
     from looseleaf.models.message_repair import MessageRun
     from looseleaf.models.stream_thread import StreamLine
@@ -97,22 +97,18 @@ def render(
         payload["format"] = options.schema
     if options.effort is not None:
         payload["think"] = options.effort if "gpt-oss" in model and options.effort in LEVELS else True
-    limits: dict[str, Any] = {}
-    if options.max_tokens is not None:
-        limits["num_predict"] = options.max_tokens
-    if options.temperature is not None:
-        limits["temperature"] = options.temperature
-    if limits:
-        payload["options"] = limits
+    limits = {"num_predict": options.max_tokens, "temperature": options.temperature}
+    if any(value is not None for value in limits.values()):
+        payload["options"] = {name: value for name, value in limits.items() if value is not None}
     payload["stream"] = True
     return Rendered(payload | (options.extra or {}), (*told.repairs, *changed), names)
 
 
 def _turns(stretch: MessageRun) -> Iterator[dict[str, Any]]:
+    text = "\n\n".join(message.content for message in stretch.messages if message.content)
     if stretch.role == "assistant":
-        yield _messages_json(stretch.messages)
+        yield {"role": "assistant", "content": text} | _thoughts_and_calls(stretch.messages)
     elif stretch.role == "user":
-        text = "\n\n".join(message.content for message in stretch.messages if message.content)
         yield {"role": "user", "content": text} | _images(stretch.messages)
     else:
         for message in stretch.messages:
@@ -128,25 +124,14 @@ def _images(messages: Sequence[Message]) -> dict[str, Any]:
     return {"images": bodies} if bodies else {}
 
 
-def _messages_json(messages: Sequence[Message]) -> dict[str, Any]:
-    calls = [part for message in messages for kind, part, _ in lay_out(message, NAME)[0] if kind == CALL]
-    turn: dict[str, Any] = {
-        "role": "assistant",
-        "content": "\n\n".join(message.content for message in messages if message.content),
-    }
+def _thoughts_and_calls(messages: Sequence[Message]) -> dict[str, Any]:
     thought = "\n\n".join(message.reasoning_content for message in messages if message.reasoning_content)
-    if thought:
-        turn["thinking"] = thought
-    if calls:
-        turn["tool_calls"] = [
-            {"function": {"name": call.name, "arguments": call.arguments}} for call in calls
-        ]
-    return turn
+    calls = [part for message in messages for kind, part, _ in lay_out(message, NAME)[0] if kind == CALL]
+    told = [{"function": {"name": call.name, "arguments": call.arguments}} for call in calls]
+    return ({"thinking": thought} if thought else {}) | ({"tool_calls": told} if told else {})
 
 
 # --- reading ---------------------------------------------------------------------------
-
-STOPS: dict[str, Stop] = {"length": "length"}
 
 
 def read(chunks: Iterable[dict[str, Any]]) -> Iterator[Event]:
@@ -160,15 +145,10 @@ def read(chunks: Iterable[dict[str, Any]]) -> Iterator[Event]:
         yield from heard.think(at(message, "thinking"))
         yield from heard.say(at(message, "content"))
         for call in list_at(message, "tool_calls"):
-            part = heard.call(("call", len(heard.parts)))
-            part.id, part.name = text_at(call, "id"), text_at(call, "function", "name")
-            given = at(call, "function", "arguments")
-            if isinstance(given, str):
-                part.pieces.append(given)
-            else:
-                part.arguments = given if isinstance(given, dict) else {}
+            name, given = text_at(call, "function", "name"), at(call, "function", "arguments")
+            heard.add_call(text_at(call, "id"), name, given)
         if at(chunk, "done") is True:
-            heard.stop = STOPS.get(text_at(chunk, "done_reason"), "end")
+            heard.stop = "length" if text_at(chunk, "done_reason") == "length" else "end"
             heard.usage = usage_of(count_at(chunk, "prompt_eval_count"), count_at(chunk, "eval_count"))
     yield from heard.end()
 

@@ -319,14 +319,11 @@ class OpenAI(Caller):
             api_key=key,
             max_retries=0,
             default_headers=self._headers,
-            # A key only goes where it was meant to go.
-            http_client=openai.DefaultHttpxClient(follow_redirects=False, **self._direct_transport()),
+            http_client=http_client(openai, self._is_here()),
             **given,
         )
 
     def _address_advice(self) -> str:
-        import re
-
         where = shown(self._address()).rstrip("/")
         if not re.search(r"/v\d", where):
             return f"The address may lack /v1: try {where}/v1."
@@ -334,44 +331,22 @@ class OpenAI(Caller):
             return failures.TO_FIND_IT
         return f"{failures.TO_FIND_IT} Most servers only speak Chat Completions: the provider `openai-chat`."
 
-    def _direct_transport(self) -> dict[str, Any]:
-        """Return the client's own transport on this machine: with it, no proxy is taken from the environment."""
-        if not self._is_here():
-            return {}
-        import httpx2
-
-        return {"transport": httpx2.HTTPTransport()}
-
     def _open_stream(self, payload: dict[str, Any], seconds: float) -> StreamLine:
-        from looseleaf.models.stream_thread import StreamLine
-
         client = self._get_client()
         import openai
 
-        stream = client.post(
-            self.path,
-            body=payload | {"stream": True},
-            cast_to=object,
-            options={"timeout": openai.Timeout(seconds, connect=min(seconds, CONNECTING))},
-            stream=True,
-            stream_cls=openai.Stream[object],
-        )
-        return StreamLine(iter(stream), stream.response)
+        return open_stream(openai, client, self.path, payload, seconds)
 
     def _explain_error(self, error: BaseException, begun: bool) -> Failure:
         import openai
 
         provider = self._provider()
         if isinstance(error, openai.APIStatusError):
-            return failures.of_status(
-                provider,
-                error.status_code,
-                _error_text(error),
-                f"{error.code} {error.type}",
-                error.response.headers,
-            )
-        found = failures.of_transport(provider, error, begun)
-        if found is not None:
+            body = error.body  # the provider's own sentence, if it has one
+            said = str((body.get("message") if isinstance(body, dict) else None) or error.message)
+            code, headers = f"{error.code} {error.type}", error.response.headers
+            return failures.of_status(provider, error.status_code, said, code, headers)
+        if found := failures.of_transport(provider, error, begun):
             return found
         if isinstance(error, openai.APIError):
             return failures.of_report(provider, error.message, f"{error.code} {error.type}")
@@ -380,7 +355,26 @@ class OpenAI(Caller):
         return failures.of_rest(provider, error, begun)
 
 
-def _error_text(error: Any) -> str:
-    """Return the provider's own sentence, if its body has one."""
-    body = error.body
-    return str(body.get("message") or error.message) if isinstance(body, dict) else str(error.message)
+def http_client(sdk: Any, is_here: bool) -> Any:
+    """Return the HTTP client of OpenAI's SDK or Anthropic's, which are alike. A key only goes where it was meant to go;
+    and a client with its own transport takes no proxy from the environment."""
+    if not is_here:
+        return sdk.DefaultHttpxClient(follow_redirects=False)
+    import httpx2
+
+    return sdk.DefaultHttpxClient(follow_redirects=False, transport=httpx2.HTTPTransport())
+
+
+def open_stream(sdk: Any, client: Any, path: str, payload: dict[str, Any], seconds: float) -> StreamLine:
+    """Send a request with one of these SDKs, as plain JSON."""
+    from looseleaf.models.stream_thread import StreamLine
+
+    stream = client.post(
+        path,
+        body=payload | {"stream": True},
+        cast_to=object,
+        options={"timeout": sdk.Timeout(seconds, connect=min(seconds, CONNECTING))},
+        stream=True,
+        stream_cls=sdk.Stream[object],
+    )
+    return StreamLine(iter(stream), stream.response)

@@ -55,6 +55,7 @@ OPENAI = re.compile(r"(?:gpt-\d|o\d|chatgpt-)")
 THINKING = re.compile(r"(?:o\d|gpt-[5-9])(?!.*chat)")
 SOUNDS = {"audio/wav": "wav", "audio/x-wav": "wav", "audio/mpeg": "mp3", "audio/mp3": "mp3"}
 FIELDS = ("reasoning_content", "reasoning")
+HOLDS = ("text", "summary")
 
 
 def takes(kind: str, address: str) -> bool:
@@ -263,9 +264,6 @@ def _add_detail(details: list[dict[str, Any]], detail: Any) -> None:
                 last[name] = value
     else:
         details.append(dict(detail))
-
-
-HOLDS = ("text", "summary")
 
 
 def _keep_thoughts(heard: StreamParts, field: str, details: list[dict[str, Any]]) -> None:
