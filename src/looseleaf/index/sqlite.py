@@ -176,7 +176,7 @@ class SqliteIndex(SqliteFile):
         """Yield the rows of a query `… IN (values)…`, in as many queries as SQLite's limit of values needs."""
         for start in range(0, len(values), _AT_ONCE):
             some = values[start : start + _AT_ONCE]
-            yield from self._query(f"{query} IN ({','.join('?' * len(some))}){behind}", (*some, *more))
+            yield from self._query(f"{query} IN ({_marks(some)}){behind}", (*some, *more))
 
     def spelt_like(self, term: str) -> list[str]:
         return self._match_spellings(term, " OR ", _SPELT, "ORDER BY rank")
@@ -341,27 +341,21 @@ def choose_words(terms: Mapping[str, int], size: int) -> str:
 
 def _filter_of(only: Only) -> tuple[str, list[Any]]:
     """Return the filter as a part of an SQL query, and its values."""
-    parts: list[str] = []
-    values: list[Any] = []
-    if only.kinds:
-        parts.append(f"kind IN ({','.join('?' * len(only.kinds))})")
-        values += only.kinds
-    if only.topic:
-        parts.append("topic = ?")
-        values.append(only.topic)
-    if only.agent:
-        parts.append("(kind <> 'trace' OR source = (SELECT id FROM source WHERE name = ?))")
-        values.append(f"traces/{only.agent}")
-    if only.since is not None:
-        parts.append("ts >= ?")
-        values.append(only.since)
-    if only.until is not None:
-        parts.append("(kind = 'fact' OR ts <= ?)" if only.past else "ts <= ?")
-        values.append(only.until)
-    if not only.past:
-        parts.append("status IN ('', 'current')")
-    if only.hidden:
-        marks = ",".join("?" * len(only.hidden))
-        parts.append(f"source NOT IN (SELECT id FROM source WHERE name IN ({marks}))")
-        values += only.hidden
-    return "".join(f" AND {part}" for part in parts), values
+    by_time = "(kind = 'fact' OR ts <= ?)" if only.past else "ts <= ?"
+    by_agent = "(kind <> 'trace' OR source = (SELECT id FROM source WHERE name = ?))"
+    by_source = f"source NOT IN (SELECT id FROM source WHERE name IN ({_marks(only.hidden)}))"
+    parts: tuple[tuple[object, str, Sequence[Any]], ...] = (
+        (only.kinds, f"kind IN ({_marks(only.kinds)})", only.kinds),
+        (only.topic, "topic = ?", (only.topic,)),
+        (only.agent, by_agent, (f"traces/{only.agent}",)),
+        (only.since is not None, "ts >= ?", (only.since,)),
+        (only.until is not None, by_time, (only.until,)),
+        (not only.past, "status IN ('', 'current')", ()),
+        (only.hidden, by_source, only.hidden),
+    )
+    asked = [(part, values) for is_asked, part, values in parts if is_asked]
+    return "".join(f" AND {part}" for part, _ in asked), [each for _, values in asked for each in values]
+
+
+def _marks(values: Sequence[Any]) -> str:
+    return ",".join("?" * len(values))

@@ -51,8 +51,7 @@ class Vectors:
     def __init__(
         self, folder: str, name: str, dimensions: int | None = None, inside: str | None = None
     ) -> None:
-        self.name = name
-        self.path = os.path.join(folder, folder_name(name))
+        self.name, self.path = name, os.path.join(folder, folder_name(name))
         self._folders = [self.path]
         while len(self._folders[0]) > len(inside or folder):
             self._folders.insert(0, os.path.dirname(self._folders[0]))
@@ -136,7 +135,7 @@ class Vectors:
             raise ValueError("0 is the hash of a free row; text_hash() never gives it")
         if not len(asked):
             return 0
-        with self._lock_files() as files:
+        with self._lock_files():
             opened = self._map_files() or self._create_files(matrix.shape[1])
             if opened.dimensions != matrix.shape[1]:
                 raise Refused(
@@ -153,14 +152,14 @@ class Vectors:
             rows = matrix[new]
             scan, marks = quantize(rows)
             marks["hash"] = asked[new]
-            self._write_rows(files, places, (rows, scan, marks))
+            self._write_rows(places, (rows, scan, marks))
         return len(new)
 
     def forget(self, hashes: Collection[int]) -> int:
         """Overwrite their rows, so that nothing of a forgotten text stays. Return how many there were."""
         import numpy
 
-        with self._lock_files() as files:
+        with self._lock_files():
             opened = self._map_files()
             if opened is None:
                 return 0
@@ -169,10 +168,10 @@ class Vectors:
                 numpy.zeros((len(places), *array.shape[1:]), dtype=array.dtype)
                 for array in (opened.rows, opened.scan, opened.marks)
             )
-            self._write_rows(files, places, blank)
+            self._write_rows(places, blank)
         return len(places)
 
-    def _write_rows(self, files: dict[str, io.FileIO], places: Matrix, arrays: tuple[Matrix, ...]) -> None:
+    def _write_rows(self, places: Matrix, arrays: tuple[Matrix, ...]) -> None:
         """Write rows, sync them, then write their marks; blank marks go first. Adjacent places are written at once."""
         import numpy
 
@@ -180,16 +179,16 @@ class Vectors:
         is_blank = not values["marks"]["hash"].all()
         ends = numpy.flatnonzero(numpy.diff(places) != 1) + 1
         for name in ("marks", "rows", "scan") if is_blank else _FILES:
-            file = files[name] = self._open_file(name, "r+b")
             data = values[name]
             width = data.dtype.itemsize * (data.shape[1] if data.ndim > 1 else 1)
-            for part, of in zip(numpy.split(data, ends), numpy.split(places, ends), strict=True):
-                if len(of):
-                    file.seek(_HEADER + int(of[0]) * width)
-                    rest = memoryview(part.tobytes())
-                    while rest:
-                        rest = rest[file.write(rest) :]
-            os.fsync(file.fileno())
+            with self._open_file(name, "r+b") as file:
+                for part, of in zip(numpy.split(data, ends), numpy.split(places, ends), strict=True):
+                    if len(of):
+                        file.seek(_HEADER + int(of[0]) * width)
+                        rest = memoryview(part.tobytes())
+                        while rest:
+                            rest = rest[file.write(rest) :]
+                os.fsync(file.fileno())
 
     def _current(self) -> _Open | None:
         """Return the files as they are now; None if there are none, or none readable, which `add` replaces."""
@@ -279,9 +278,8 @@ class Vectors:
                 )
 
     @contextmanager
-    def _lock_files(self) -> Iterator[dict[str, io.FileIO]]:
-        """Let one writer in at a time, among threads and processes; close its files afterwards."""
-        files: dict[str, io.FileIO] = {}
+    def _lock_files(self) -> Iterator[None]:
+        """Let one writer in at a time, among threads and processes."""
         try:
             self._refuse_links()
             for folder in self._folders:
@@ -289,10 +287,8 @@ class Vectors:
             with self._open_file("lock", "ab") as lock:
                 free = _take_lock(lock.fileno(), self.path)
                 try:
-                    yield files
+                    yield
                 finally:
-                    for file in files.values():
-                        file.close()
                     free()
         except OSError as error:
             raise Unwritten(

@@ -10,7 +10,7 @@ from __future__ import annotations
 from _thread import allocate_lock
 from time import monotonic, sleep
 
-from looseleaf.base.errors import Cancelled, Invalid, ModelFailed, Refused, package_of, to_get
+from looseleaf.base.errors import Cancelled, Invalid, Refused, package_of, to_get
 from looseleaf.base.immutable import frozen
 from looseleaf.base.replies import Repaired, Reply, Retrying, ToolSpec
 from looseleaf.models.dialect import CallOptions, Passing, restore_names
@@ -114,16 +114,9 @@ class Caller:
         extensions: Sequence[Extension] = (),
         calls: str = "native",
     ) -> None:
-        self.name = name
-        self.seconds = seconds
-        self.retries = retries
-        self.pause = pause
-        self.patience = patience
-        self.extensions = tuple(extensions)
-        self.calls = _check_form(calls)
-        self._api_key = api_key
-        self._base_url = base_url
-        self._headers = dict(headers or {})
+        self.name, self.calls, self.extensions = name, _check_form(calls), tuple(extensions)
+        self.seconds, self.retries, self.pause, self.patience = seconds, retries, pause, patience
+        self._api_key, self._base_url, self._headers = api_key, base_url, dict(headers or {})
         self._client: Any = None
         self._making = allocate_lock()
         self._set_title()
@@ -144,10 +137,9 @@ class Caller:
 
     def send(self, messages: Sequence[Message], tools: Sequence[ToolSpec] = (), **options: Any) -> Reply:
         """Return the whole reply at once. The options are those of `stream`."""
-        for event in self.stream(messages, tools, **options):
-            if isinstance(event, Reply):
-                return event
-        raise ModelFailed(f"{self.title} did not answer: its answer has no end. Ask again.")
+        *_, reply = self.stream(messages, tools, **options)
+        assert isinstance(reply, Reply)
+        return reply
 
     def ready(self) -> None:
         """Import the SDK and make its client now, so that the first call does not wait for it. It may run in a thread,
@@ -185,8 +177,6 @@ class Caller:
                         break
                     heard.hear(event)
                     yield event
-                why = f"{self.title} did not answer: its answer has no end."
-                failure = Failure(why, "Ask again.", again=True)
             except Failure as failed:
                 failure = failed
                 heard.is_answered = heard.is_answered or failure.may_cost

@@ -171,7 +171,13 @@ def choose(policy: Policy, name: str | None = None, environ: Mapping[str, str] |
                 f"No model was chosen: no Ollama with a model answers at {full(at)}. Start it with `ollama serve`, "
                 "and get a model with `ollama pull llama3.2`."
             )
-    return _create_model(provider, model, policy, where)
+    extra = provider if provider in EXTRAS else "openai"  # most speak as OpenAI does
+    if not is_there(extra):  # reported before the user types anything
+        from looseleaf.models.call import missing_package
+
+        raise missing_package(extra)
+    where = {"base_url": PROVIDERS[provider].base_url} | where
+    return _class_of(provider)(model, seconds=policy.model_seconds, retries=policy.model_retries, **where)
 
 
 def choose_distiller(policy: Policy, environ: Mapping[str, str] | None = None) -> Model | None:
@@ -321,16 +327,6 @@ def _request_names(where: str, path: str, many: str, one: str) -> list[str]:
         return []
     finally:
         connection.close()
-
-
-def _create_model(provider: str, model: str, policy: Policy, where: dict[str, Any]) -> Model:
-    extra = provider if provider in EXTRAS else "openai"  # most speak as OpenAI does
-    if not is_there(extra):  # reported before the user types anything
-        from looseleaf.models.call import missing_package
-
-        raise missing_package(extra)
-    given: dict[str, Any] = {"base_url": PROVIDERS[provider].base_url} | where
-    return _class_of(provider)(model, seconds=policy.model_seconds, retries=policy.model_retries, **given)
 
 
 def _address_and_key(provider: str, policy: Policy, environ: Mapping[str, str]) -> dict[str, Any]:

@@ -102,10 +102,7 @@ class Costs:
     def __init__(
         self, store: Store, policy: Policy, agent: str, *, now: Callable[[], float] = time.time
     ) -> None:
-        self._store = store
-        self._policy = policy
-        self._agent = agent
-        self._now = now
+        self._store, self._policy, self._agent, self._now = store, policy, agent, now
         self._guard = allocate_lock()
         self._unwritten: list[Record] = []
         self._day = -1

@@ -7,11 +7,11 @@ one `Reply` or raises `ModelFailed`.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 
 from looseleaf.base.errors import ModelFailed, PromptTooLong
+from looseleaf.base.hashing import sha256
 from looseleaf.base.immutable import frozen
 from looseleaf.base.messages import ToolCallSpec
 from looseleaf.base.replies import Called, Reply, ToolSpec
@@ -44,7 +44,7 @@ class Spelling:
             fit = f"_{fit}"
         if fit == name and 0 < len(name) <= self.chars:
             return name
-        mark = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+        mark = sha256(name.encode("utf-8", "surrogatepass"))[:8]
         return f"{fit[: self.chars - 9]}_{mark}"
 
 
@@ -342,6 +342,11 @@ def fit_tools(
             description = f"{description}\n\n{schema.pop('description')}"
         offered.append(ToolSpec(name, description, schema))
     return offered, repairs, tuple(names)
+
+
+def members_of(tool: ToolSpec) -> dict[str, Any]:
+    """Return a tool as OpenAI and Ollama name its members."""
+    return {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
 
 
 def is_strict(schema: Any) -> bool:

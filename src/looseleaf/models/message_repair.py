@@ -8,10 +8,10 @@ Thoughts are not content: they go back to the provider that signed them (`stream
 from __future__ import annotations
 
 import binascii
-import hashlib
 import re
 from itertools import groupby
 
+from looseleaf.base.hashing import sha256
 from looseleaf.base.immutable import frozen
 from looseleaf.base.messages import Message, ToolCallPayload, ToolCallSpec, ToolResultPayload
 from looseleaf.models.dialect import Spelling, fix_surrogates, json_value, value_text
@@ -72,11 +72,15 @@ def type_of(address: str) -> str | None:
     return TYPES.get(path.rpartition(".")[2].lower())
 
 
+def takes_none(kind: str, address: str) -> bool:
+    return False
+
+
 def media_as_text(kind: str, address: str) -> str:
     """Return the text for a medium that the provider does not take."""
     if len(address) <= SHOWN_CHARS:
         return f"[{kind}: {_escape_address(address)}]"
-    mark = hashlib.sha256(address.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    mark = sha256(address.encode("utf-8", "surrogatepass"))[:16]
     return f"[{kind}: {_escape_address(address[:40])}… ({len(address)} characters, sha256 {mark}), not shown here]"
 
 
@@ -140,10 +144,8 @@ class _AnswerGroup:
 
     def accepts(self, message: Message) -> bool:
         """True if that message belongs to it: text and the calls behind it are one answer."""
-        if not self.calls:
-            return True
-        bare = not (message.content or message.reasoning_content or message.opaque)
-        return bare and not self.results
+        is_bare = not (message.content or message.reasoning_content or message.opaque)
+        return not self.calls or (is_bare and not self.results)
 
 
 def repair_messages(messages: Sequence[Message], needs: Requirements) -> RepairedMessages:
@@ -180,7 +182,7 @@ class _Repair:
             yield self._merge_result(message, result)
             return
         if role == "assistant" and result is None:
-            yield self._media_in_words(message, _takes_none)
+            yield self._media_in_words(message, takes_none)
             return
         words = [_call_as_text(call) for call in calls]
         if words:
@@ -196,7 +198,7 @@ class _Repair:
             bare = _replace_fields(bare, role="user", content=said)
         if words:
             bare = _replace_fields(bare, content="\n\n".join(filter(None, [bare.content, *words])))
-        bare = self._media_in_words(bare, self.needs.takes if bare.role == "user" else _takes_none)
+        bare = self._media_in_words(bare, self.needs.takes if bare.role == "user" else takes_none)
         if bare.content or media_of(bare):
             yield bare
         elif result is None:
@@ -262,9 +264,8 @@ class _Repair:
         for call in message.tool_payload.tool_calls:
             given = json_value({} if call.arguments is None else call.arguments)
             if not isinstance(given, dict):
-                self.note(
-                    f"The arguments of a call of {call.name!r} are not an object; they are marked as malformed."
-                )
+                what = f"The arguments of a call of {call.name!r}"
+                self.note(f"{what} are not an object; they are marked as malformed.")
                 given = {"malformed": given}
             fitted = ToolCallSpec(self._fit_id(call.id), self._fit_name(call.name), given, call.opaque)
             self.asked.setdefault(call.id, []).append((answer, fitted.id))
@@ -289,9 +290,8 @@ class _Repair:
     def _fit_name(self, own: str) -> str:
         name = self.needs.names.fit(fix_surrogates(own))
         if name != own:
-            self.note(
-                f"A call of the tool {own[:80]!r} became {name!r}: {self.needs.provider} takes no such name."
-            )
+            why = f"{self.needs.provider} takes no such name"
+            self.note(f"A call of the tool {own[:80]!r} became {name!r}: {why}.")
         return name
 
     def _place_result(self, message: Message, last: Message | _AnswerGroup | None) -> None:
@@ -300,7 +300,11 @@ class _Repair:
         known = self.asked.get(payload.tool_call_id, [])
         waiting = [(answer, name) for answer, name in known if name not in answer.results]
         if not waiting:
-            self._result_as_text(message, payload, "once more" if known else "without a call that is known")
+            how = "once more" if known else "without a call that is known"
+            self.note(f"A result of the tool {payload.tool_name[:80]!r} that came {how} became text.")
+            text = fix_surrogates(told_apart(_head(payload, how), result_text(payload), payload.tool_call_id))
+            shown = _replace_fields(message, role="user", content=text, tool_payload=None)
+            self.items.append(self._media_in_words(shown, self.needs.takes))
             return
         newest = waiting[-1][0]
         answer, name = next(each for each in waiting if each[0] is newest)
@@ -309,12 +313,6 @@ class _Repair:
         error = fix_surrogates(payload.tool_error) if payload.tool_error is not None else None
         fitted = ToolResultPayload(name, answer.calls[name].name, json_value(payload.tool_result), error)
         answer.results[name] = _replace_fields(message, tool_payload=fitted)
-
-    def _result_as_text(self, message: Message, payload: ToolResultPayload, how: str) -> None:
-        self.note(f"A result of the tool {payload.tool_name[:80]!r} that came {how} became text.")
-        text = fix_surrogates(told_apart(_head(payload, how), result_text(payload), payload.tool_call_id))
-        shown = _replace_fields(message, role="user", content=text, tool_payload=None)
-        self.items.append(self._media_in_words(shown, self.needs.takes))
 
     def _collect(self) -> list[Message]:
         """Return everything in order, with what the provider wants at both ends."""
@@ -365,10 +363,6 @@ class _Repair:
                 shown = _replace_fields(message, role="user", content=head, tool_payload=None)
                 behind.append(self._media_in_words(shown, self.needs.takes))
         yield from behind
-
-
-def _takes_none(kind: str, address: str) -> bool:
-    return False
 
 
 def result_text(payload: ToolResultPayload) -> str:

@@ -285,22 +285,17 @@ def apply_settings(price: Price | None, policy: Policy) -> Price | None:
     Where only the price of reading is set, a cached token costs as much, and one put into the cache a quarter more:
     rather too much than too little.
     """
-    if policy.price_input is None and policy.price_cached is None and policy.price_output is None:
+    read, cached, output = policy.price_input, policy.price_cached, policy.price_output
+    if read is None and cached is None and output is None:
         return price
-    read, output = policy.price_input, policy.price_output
     if price is None and (read is None or output is None):
         return None
     known = price or FREE
+    long = known.long if read is None and output is None else None
+    output = known.output if output is None else output
     if read is None:
-        cached = known.cached if policy.price_cached is None else policy.price_cached
-        written, read = known.written, known.input
-    else:
-        cached = read if policy.price_cached is None else policy.price_cached
-        written = read * CACHE_WRITE_RATE
-    is_whole = policy.price_input is None and output is None
-    return Price(
-        read, cached, written, known.output if output is None else output, known.long if is_whole else None
-    )
+        return Price(known.input, known.cached if cached is None else cached, known.written, output, long)
+    return Price(read, read if cached is None else cached, read * CACHE_WRITE_RATE, output, long)
 
 
 def cost_of(usage: Usage, price: Price) -> float:

@@ -73,25 +73,22 @@ def _usage_in(chunk: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-_READ = ("prompt_tokens", "input_tokens", "promptTokenCount", "prompt_token_count")
-_CACHED = ("cache_read_input_tokens", "cachedContentTokenCount", "cached_content_token_count")
-_WRITTEN = ("cache_creation_input_tokens",)
-_OUTPUT = ("completion_tokens", "output_tokens", "candidatesTokenCount", "candidates_token_count")
-_THOUGHT = ("thoughtsTokenCount", "thoughts_token_count")
-
-
 def _reported_usage(reported: dict[str, Any]) -> Usage:
     """Return the usage of a cut answer: some providers report the prompt at the start; the output grows, so its last
     report is a lower bound."""
 
-    def told(names: tuple[str, ...]) -> int:
+    def told(*names: str) -> int:
         return next((reported[name] for name in names if type(reported.get(name)) is int), 0)
 
-    prompt, cached, written = told(_READ), told(_CACHED), told(_WRITTEN)
-    if any(name in reported for name in (_CACHED[0], *_WRITTEN)):
+    apart = ("cache_read_input_tokens", "cache_creation_input_tokens")
+    prompt = told("prompt_tokens", "input_tokens", "promptTokenCount", "prompt_token_count")
+    cached = told(apart[0], "cachedContentTokenCount", "cached_content_token_count")
+    written = told(apart[1])
+    if any(name in reported for name in apart):
         prompt += cached + written  # Anthropic counts these apart
-    thought = told(_THOUGHT)
-    return Usage(prompt, cached, written, told(_OUTPUT) + thought, thought, is_estimated=True)
+    output = told("completion_tokens", "output_tokens", "candidatesTokenCount", "candidates_token_count")
+    thought = told("thoughtsTokenCount", "thoughts_token_count")
+    return Usage(prompt, cached, written, output + thought, thought, is_estimated=True)
 
 
 def tokens_of(messages: Iterable[Message], tools: Iterable[ToolSpec] = ()) -> int:

@@ -6,10 +6,10 @@ pieces changes neither.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 
+from looseleaf.base.hashing import sha256
 from looseleaf.base.messages import ToolCallPayload, ToolCallSpec
 from looseleaf.base.replies import Called, Reply, TextDelta, Thought, Usage
 from looseleaf.models.dialect import cut_error, fix_surrogates, is_loggable, loggable_arguments
@@ -104,7 +104,7 @@ def _slices(text: str, parts: Sequence[dict[str, Any]]) -> list[Any] | None:
 
 def hash_of(text: str) -> str:
     """Return a short hash, enough to see whether a text is still the same."""
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    return sha256(text.encode("utf-8", "surrogatepass"))[:16]
 
 
 GAP = "\n\n"
@@ -181,13 +181,10 @@ class Part:
     __slots__ = ("arguments", "gap", "held", "id", "kind", "marks", "name", "pieces")
 
     def __init__(self, kind: str) -> None:
-        self.kind = kind
+        self.kind, self.gap = kind, 0
         self.pieces: list[str] = []
-        self.held = ""
-        self.gap = 0
         self.marks: dict[str, Any] = {}
-        self.id = ""
-        self.name = ""
+        self.held = self.id = self.name = ""
         self.arguments: Any = None
 
     @property
@@ -199,11 +196,9 @@ class StreamParts:
     """A reply as far as it came. `seed` is unique to the stream: calls without an id get one from it."""
 
     def __init__(self, dialect: str) -> None:
-        self.dialect = dialect
+        self.dialect, self.seed, self.model = dialect, "", ""
         self.parts: list[Part] = []
         self.by_key: dict[Hashable, Part] = {}
-        self.seed = ""
-        self.model = ""
         self.usage: Usage | None = None
         self.stop: Stop | None = None
         self.opaque: dict[str, Any] = {}
@@ -268,7 +263,7 @@ class StreamParts:
             given = loggable_arguments(part.arguments)
             if given is None:
                 given = arguments_of(fix_surrogates(part.text))
-            made = f"call_{hashlib.sha256(self.seed.encode('utf-8', 'replace')).hexdigest()[:8]}_{len(found) + 1}"
+            made = f"call_{sha256(self.seed.encode('utf-8', 'replace'))[:8]}_{len(found) + 1}"
             name = fix_surrogates(part.id) or made
             marks = {"dialect": self.dialect} | part.marks if part.marks and is_loggable(part.marks) else None
             found.append(ToolCallSpec(name, fix_surrogates(part.name), given, marks))

@@ -10,7 +10,7 @@ byte of a response has no connection yet, and closes it as soon as it gets one.
 from __future__ import annotations
 
 import threading
-from collections import deque
+from collections import deque, namedtuple
 from contextvars import ContextVar, copy_context
 from time import monotonic
 
@@ -19,7 +19,7 @@ from looseleaf.models.failures import Failure
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterator
     from typing import Any, Protocol
 
     class Cancel(Protocol):
@@ -41,12 +41,8 @@ class Ended(Exception):
     """`cancel` was set."""
 
 
-class StreamLine:
-    """A provider's answer while it comes: its chunks, and their HTTP response."""
-
-    def __init__(self, chunks: Iterable[dict[str, Any]], response: Any = None) -> None:
-        self.chunks = chunks
-        self.response = response
+StreamLine = namedtuple("StreamLine", "chunks response", defaults=(None,))
+"""A provider's answer while it comes: its chunks, and their HTTP response."""
 
 
 ARRIVED: ContextVar[Callable[[Any], None]] = ContextVar("arrived")
@@ -65,9 +61,7 @@ class Pump:
         self._response: Any = None
         self._explain_error = explain_error
         self._error: Exception | None = None
-        self._has_begun = False
-        self._is_done = False
-        self._is_stopped = False
+        self._has_begun = self._is_done = self._is_stopped = False
         # Its own context: values set in it end with the thread, and the caller's (a span) hold there.
         run, given = copy_context().run, (self._read_stream, open)
         threading.Thread(target=run, args=given, name="looseleaf model", daemon=True).start()

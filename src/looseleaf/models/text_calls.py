@@ -236,7 +236,7 @@ class Scan:
 
     def feed(self, text: str) -> list[str | ToolCallSpec]:
         text = self._half + text
-        self._half = text[-1] if text and "\ud800" <= text[-1] <= "\udbff" else ""
+        self._half = text[-1:] if "\ud800" <= text[-1:] <= "\udbff" else ""
         text = text[: len(text) - len(self._half)]
         if not text.isascii():
             text = _PAIR.sub(lambda pair: fix_surrogates(pair[0]), text)

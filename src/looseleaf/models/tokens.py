@@ -17,16 +17,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Callable, Iterable, Iterator, Sequence
-    from typing import Protocol
-else:
-    Protocol = object
 
-
-class TokenCounter(Protocol):
-    """Any callable from a text to its number of tokens. One without `exact` counts as exact."""
-
-    def __call__(self, text: str, /) -> int: ...
-
+    TokenCounter = Callable[[str], int]
+    """From a text to its number of tokens. One without `exact` counts as exact."""
 
 DEFAULT = "o200k_base"
 
@@ -52,8 +45,7 @@ class Vocabulary:
     __slots__ = ("_encode", "exact", "name")
 
     def __init__(self, name: str) -> None:
-        self.name = name
-        self._encode = _encoder(name)
+        self.name, self._encode = name, _encoder(name)
         self.exact = self._encode is not None
 
     def __call__(self, text: str, /) -> int:
@@ -77,25 +69,21 @@ _loaded: dict[str, Vocabulary] = {}
 def load(name: str = DEFAULT) -> Vocabulary:
     """Return the exact counter of a vocabulary, loaded once per process."""
     if name not in VOCABULARIES:
-        raise Invalid(
-            f"Nothing was counted: {name!r} is not a vocabulary. Use one of: {', '.join(sorted(VOCABULARIES))}."
-        )
-    found = _loaded.get(name)
-    if found is None:
+        known = ", ".join(sorted(VOCABULARIES))
+        raise Invalid(f"Nothing was counted: {name!r} is not a vocabulary. Use one of: {known}.")
+    if name not in _loaded:
         with _LOCK:
-            found = _loaded.setdefault(name, Vocabulary(name))
-    return found
+            _loaded.setdefault(name, Vocabulary(name))
+    return _loaded[name]
 
 
 def _encoder(name: str) -> Callable[[str], list[int]] | None:
     try:
         from splintr import Tokenizer
-    except ImportError:
-        return None
-    try:
+
         # Ordinary: a text that spells a control token is text, and a user may write one.
         return Tokenizer.from_pretrained(name).encode_ordinary
-    except ValueError:  # this version of the package does not have it
+    except (ImportError, ValueError):  # this version of the package does not have it
         return None
 
 
@@ -147,14 +135,8 @@ def _only(kinds: str) -> bytes:
 # Thousandths of a token, fitted to o200k_base on some forty kinds of text (chats, code, JSON, logs, twenty languages,
 # base64) so that few estimates are too low.
 _EACH = (
-    (b"a", 185),
-    (b"A", 500),
-    (b"d", 410),
-    (b"p", 100),
-    (b"t", 650),
-    (b"s", 10),
-    (b"n", 70),
-    (b"X", 1000),
+    *((b"a", 185), (b"A", 500), (b"d", 410), (b"p", 100)),
+    *((b"t", 650), (b"s", 10), (b"n", 70), (b"X", 1000)),
 )
 _FOREIGN = (
     *((b"L", 1700), (b"E", 2000), (b"G", 430), (b"Y", 370), (b"H", 400), (b"I", 450), (b"J", 500)),

@@ -16,8 +16,8 @@ from looseleaf.models.dialect import (
     Spelling,
     fit_answer,
     fit_tools,
+    fix_surrogates,
     provider_error,
-    value_text,
 )
 from looseleaf.models.message_repair import Requirements, data_of, is_web, media_of, repair_messages, type_of
 from looseleaf.models.stream_parts import (
@@ -197,7 +197,12 @@ def read(chunks: Iterable[dict[str, Any]]) -> Iterator[Event]:
         candidate = at(chunk, "candidates", 0)
         for part in list_at(candidate, "content", "parts"):
             yield from _add_part(heard, part)
-        _set_stop(heard, candidate)
+        reason = _either(candidate, "finish_reason", "finishReason")
+        if reason in BROKEN and not heard.calls():
+            why = f"{reason} {fix_surrogates(_either(candidate, 'finish_message', 'finishMessage'))[:200]}"
+            raise Passing(f"The model did not answer: its call could not be read ({why}). Ask again.")
+        if reason:
+            heard.stop = "end" if reason in BROKEN else STOPS.get(reason, "refused")
     heard.usage = _usage(usage)
     yield from heard.end()
 
@@ -219,15 +224,6 @@ def _add_part(heard: StreamParts, part: Any) -> Iterator[Event]:
         yield from heard.say(part["text"])
         if signature:
             heard.part(TEXT).marks = {"thought_signature": signature}
-
-
-def _set_stop(heard: StreamParts, candidate: Any) -> None:
-    reason = _either(candidate, "finish_reason", "finishReason")
-    if reason in BROKEN and not heard.calls():
-        said = value_text(_either(candidate, "finish_message", "finishMessage"))[:200]
-        raise Passing(f"The model did not answer: its call could not be read ({reason} {said}). Ask again.")
-    if reason:
-        heard.stop = "end" if reason in BROKEN else STOPS.get(reason, "refused")
 
 
 def _usage(usage: dict[str, Any]) -> Any:

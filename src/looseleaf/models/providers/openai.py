@@ -20,6 +20,7 @@ from looseleaf.models.dialect import (
     Spelling,
     fit_tools,
     is_strict,
+    members_of,
     provider_error,
 )
 from looseleaf.models.failures import origin, shown
@@ -79,16 +80,7 @@ def render(
     payload["input"] = [item for stretch in told.runs for item in _run_items(stretch)]
     offered, changed, names = fit_tools(tools, SPELLING, GRAMMAR, NEEDS.provider)
     if offered:
-        payload["tools"] = [
-            {
-                "type": "function",
-                "name": tool.name,
-                "description": tool.description,
-                "parameters": tool.parameters,
-                "strict": False,
-            }
-            for tool in offered
-        ]
+        payload["tools"] = [{"type": "function", **members_of(tool), "strict": False} for tool in offered]
     if options.schema is not None:
         format_ = {"type": "json_schema", "name": "answer", "schema": options.schema}
         payload["text"] = {"format": format_ | {"strict": is_strict(options.schema)}}
@@ -134,9 +126,8 @@ def _message_items(message: Message) -> Iterator[dict[str, Any]]:
     for kind, part, marks in parts:
         if kind == THOUGHT:
             summary = [{"type": "summary_text", "text": part}] if part else []
-            sealed = str(marks.get("encrypted_content"))
-            name = str(marks.get("id"))
-            yield {"type": "reasoning", "id": name, "summary": summary, "encrypted_content": sealed}
+            id_, sealed = str(marks.get("id")), str(marks.get("encrypted_content"))
+            yield {"type": "reasoning", "id": id_, "summary": summary, "encrypted_content": sealed}
         elif kind == TEXT:
             phase = marks.get("phase")
             phased = {"phase": phase} if phase in ("commentary", "final_answer") else {}
@@ -161,10 +152,8 @@ def read(chunks: Iterable[dict[str, Any]]) -> Iterator[Event]:
         if kind in ("response.created", "response.in_progress", "response.queued"):
             heard.seed = text_at(chunk, "response", "id") or heard.seed
             heard.model = text_at(chunk, "response", "model") or heard.model
-        elif kind == "response.output_text.delta":
-            yield from heard.say(at(chunk, "delta"), _text_key(index, at(chunk, "content_index")), apart=True)
-        elif kind == "response.refusal.delta":
-            refused = True
+        elif kind in ("response.output_text.delta", "response.refusal.delta"):
+            refused |= kind == "response.refusal.delta"
             yield from heard.say(at(chunk, "delta"), _text_key(index, at(chunk, "content_index")), apart=True)
         elif kind in ("response.reasoning_summary_text.delta", "response.reasoning_text.delta"):
             yield from _add_thought(heard, chunk, index)
@@ -199,11 +188,10 @@ def _text_key(index: int, place: Any) -> tuple[str, int, int]:
 def _add_thought(heard: StreamParts, chunk: Any, index: int) -> Iterator[Event]:
     """Add a piece of a summary; the parts of one summary are kept apart, though they are one item."""
     part = heard.part(THOUGHT, ("thought", index))
-    place = at(chunk, "summary_index")
-    text = text_at(chunk, "delta")
-    if part.pieces and text and part.id != str(place):
+    place, text = str(at(chunk, "summary_index")), text_at(chunk, "delta")
+    if part.pieces and text and part.id != place:
         text = GAP + text
-    part.id = str(place)
+    part.id = place
     return heard.think(text, ("thought", index), apart=True)
 
 

@@ -18,6 +18,7 @@ from looseleaf.models.dialect import (
     Spelling,
     fit_tools,
     is_strict,
+    members_of,
     provider_error,
 )
 from looseleaf.models.failures import origin
@@ -98,17 +99,7 @@ def render(
 
 def as_functions(tools: Iterable[ToolSpec]) -> list[dict[str, Any]]:
     """Return tools in the shape of Chat Completions, which Ollama shares."""
-    return [
-        {
-            "type": "function",
-            "function": {
-                "name": tool.name,
-                "description": tool.description,
-                "parameters": tool.parameters,
-            },
-        }
-        for tool in tools
-    ]
+    return [{"type": "function", "function": members_of(tool)} for tool in tools]
 
 
 def _turns(stretch: MessageRun, model: str, repairs: list[str]) -> Iterator[dict[str, Any]]:
@@ -146,14 +137,10 @@ def _assistant_turn(messages: Sequence[Message], model: str, repairs: list[str])
     turn: dict[str, Any] = {"role": "assistant", "content": "\n\n".join(texts) or None}
     if calls:
         turn |= _thoughts(messages, model, repairs)
-        turn["tool_calls"] = [
-            {
-                "id": call.id,
-                "type": "function",
-                "function": {"name": call.name, "arguments": json.dumps(call.arguments, ensure_ascii=False)},
-            }
-            for call in calls
-        ]
+        turn["tool_calls"] = []
+        for call in calls:
+            told = {"name": call.name, "arguments": json.dumps(call.arguments, ensure_ascii=False)}
+            turn["tool_calls"].append({"id": call.id, "type": "function", "function": told})
     return turn
 
 
@@ -177,7 +164,7 @@ def _thoughts(messages: Sequence[Message], model: str, repairs: list[str]) -> di
 
 def _restore_details(told: dict[str, Any], text: str) -> list[dict[str, Any]] | None:
     """Return OpenRouter's signed pieces with their texts; None if these no longer fit."""
-    details = [each for each in told.get("details") or () if isinstance(each, dict)]
+    details = [each for each in list_at(told, "details") if isinstance(each, dict)]
     if not details:
         return []
     if told.get("thoughts") != hash_of(text):
@@ -222,22 +209,20 @@ def read(chunks: Iterable[dict[str, Any]]) -> Iterator[Event]:
                 if name == field:
                     yield from heard.think(delta[name])
         for detail in list_at(delta, "reasoning_details"):
-            _add_detail(details, detail)
+            if isinstance(detail, dict):
+                _add_detail(details, detail)
         yield from heard.say(at(delta, "content"))
         if text_at(delta, "refusal"):
             heard.stop = "refused"
             yield from heard.say(at(delta, "refusal"))
         _add_calls(heard, delta)
-        _set_stop(heard, text_at(choice, "finish_reason"))
+        reason = text_at(choice, "finish_reason")
+        if reason in FAILED:
+            raise provider_error(f"the answer ended with {reason}", "server_error")
+        if reason and heard.stop != "refused":
+            heard.stop = STOPS.get(reason, "end")
     _keep_thoughts(heard, field, details)
     yield from heard.end()
-
-
-def _set_stop(heard: StreamParts, reason: str) -> None:
-    if reason in FAILED:
-        raise provider_error(f"the answer ended with {reason}", "server_error")
-    if reason and heard.stop != "refused":
-        heard.stop = STOPS.get(reason, "end")
 
 
 def _usage(usage: Any) -> Any:
@@ -251,10 +236,8 @@ def _usage(usage: Any) -> Any:
     )
 
 
-def _add_detail(details: list[dict[str, Any]], detail: Any) -> None:
+def _add_detail(details: list[dict[str, Any]], detail: dict[str, Any]) -> None:
     """Add a piece of what OpenRouter wants back: pieces of one index are one."""
-    if not isinstance(detail, dict):
-        return
     last = details[-1] if details else {}
     if last.get("type") == detail.get("type") and last.get("index") == detail.get("index"):
         for name, value in detail.items():
@@ -271,14 +254,13 @@ def _keep_thoughts(heard: StreamParts, field: str, details: list[dict[str, Any]]
     thought = "".join(part.text for part in heard.parts if part.kind == "thought")
     texts = "".join(text_at(detail, name) for detail in details for name in HOLDS)
     if details and texts == thought:
-        kept = [
-            {key: value for key, value in detail.items() if key not in HOLDS}
-            | {"chars": len(detail[name]), "holds": name}
-            if (name := next((key for key in HOLDS if isinstance(detail.get(key), str)), ""))
-            else detail
-            for detail in details
-        ]
-        heard.opaque = {"thoughts": hash_of(thought), "details": kept}
+        for detail in details:
+            name = next((key for key in HOLDS if isinstance(detail.get(key), str)), None)
+            if name is not None:
+                detail |= {"chars": len(detail[name]), "holds": name}
+                for key in HOLDS:
+                    detail.pop(key, None)
+        heard.opaque = {"thoughts": hash_of(thought), "details": details}
     elif field:
         heard.opaque = {"field": field}
 
@@ -309,17 +291,13 @@ def _part_of(heard: StreamParts, call: Any) -> Part:
         if part is not None and name and id_ and part.id and id_ != part.id:
             del heard.by_key[key]
         return heard.call(key)
-    if open_ and not _is_new(open_[-1], name, id_):
-        return open_[-1]
+    if open_:
+        last = open_[-1]
+        is_other = name != last.name or (id_ and last.id)
+        is_whole = last.arguments is not None or (last.pieces and isinstance(arguments_of(last.text), dict))
+        if not name or (id_ and id_ == last.id) or not (is_other or is_whole):
+            return last
     return heard.call(("nth", len(open_)))
-
-
-def _is_new(last: Part, name: str, id_: str) -> bool:
-    if not name or (id_ and id_ == last.id):
-        return False
-    if name != last.name or (id_ and last.id):
-        return True
-    return last.arguments is not None or (bool(last.pieces) and isinstance(arguments_of(last.text), dict))
 
 
 DIALECT = Dialect(NAME, render, read)

@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     )
 
 
+_WORDS = r"\s*\S+\s*|\s+"
+"""A word with the blanks behind it."""
+
+
 class ScriptedModel(Caller):
     """A model with a script. Each call takes the next of `replies`: a text, a `Reply`, an exception to raise, or a
     function of the messages and the tools that returns one of these. A single function answers every call.
@@ -58,12 +62,11 @@ class ScriptedModel(Caller):
         return Rendered({"model": self.name, "messages": told, "tools": [tool.name for tool in call.tools]})
 
     def _attempt(self, call: ModelCall, rendered: Rendered, heard: PartialReply) -> Generator[Event]:
+        import re
+
         reply, cancel = self._next_reply(call), call.wanted.cancel
-        events: list[Event] = [
-            *map(Thought, _split_words(reply.reasoning)),
-            *map(TextDelta, _split_words(reply.text)),
-            *map(Called, reply.calls),
-        ]
+        thoughts, words = (re.findall(_WORDS, text) for text in (reply.reasoning, reply.text))
+        events: list[Event] = [*map(Thought, thoughts), *map(TextDelta, words), *map(Called, reply.calls)]
         for event in events:
             if cancel is not None and cancel.is_set():
                 heard.is_answered = True
@@ -99,10 +102,3 @@ def _complete_reply(reply: Reply) -> Reply:
     stop = "tools" if reply.calls and reply.stop == "end" else reply.stop
     usage = Usage(is_estimated=True) if reply.usage == Usage() else reply.usage
     return Reply(reply.text, reply.reasoning, calls, usage, stop, reply.model, reply.opaque)
-
-
-def _split_words(text: str) -> list[str]:
-    """Split a text into words, each with the blanks behind it."""
-    import re
-
-    return re.findall(r"\s*\S+\s*|\s+", text)
