@@ -178,9 +178,7 @@ class TokenCounts:
     def __init__(
         self, path: str | None, vocabulary: str = DEFAULT, *, loader: Callable[[str], TokenCounter] = load
     ) -> None:
-        self.vocabulary = vocabulary
-        self.exact = True
-        self._loader = loader
+        self.vocabulary, self.exact, self._loader = vocabulary, True, loader
         self._view = None if path is None else _View(path, vocabulary)
         self._known: dict[bytes, int] = {}
 
@@ -235,9 +233,6 @@ _AT_ONCE = 500
 _LARGEST = 64 * 1024 * 1024
 """Past this, more than a million texts, the file is started again."""
 
-_DAMAGED = frozenset({1, 11, 24, 26})
-"""SQLite's codes for a file that is not as we wrote it: no such table, malformed, bad format, no database."""
-
 
 class _View:
     """The file. Every error of SQLite or of the disk ends here.
@@ -247,8 +242,7 @@ class _View:
     """
 
     def __init__(self, path: str, vocabulary: str) -> None:
-        self._path = path
-        self._vocabulary = vocabulary
+        self._path, self._vocabulary = path, vocabulary
 
     def read(self, keys: Iterable[bytes]) -> dict[bytes, int] | None:
         """Return the known counts. None if the file cannot be used now: then writing is pointless too."""
@@ -266,7 +260,7 @@ class _View:
         """Return what `work` returns; empty if the file is missing or was damaged; None if it cannot be used now."""
         import sqlite3
 
-        from looseleaf.index.sqlite_file import uri_of
+        from looseleaf.index.sqlite_file import DamagedIndex, error_of, uri_of
 
         with _LOCK:
             try:
@@ -279,12 +273,9 @@ class _View:
                 return None
             try:
                 return work(connection)
-            except sqlite3.Error as error:
-                # Without a code of SQLite's: text in the file is not text.
-                if getattr(error, "sqlite_errorcode", 11) & 0xFF not in _DAMAGED:
+            except (sqlite3.Error, UnicodeDecodeError) as error:
+                if not isinstance(error_of(error), DamagedIndex):
                     return None
-            except UnicodeDecodeError:  # the same, in SQLite's message
-                pass
             finally:
                 connection.close()
             try:
@@ -333,9 +324,8 @@ class _View:
 
     def _insert(self, connection: sqlite3.Connection, counts: dict[bytes, int]) -> dict[bytes, int]:
         if _schema(connection) in ([], [_SCHEMA]):
-            connection.execute("PRAGMA journal_mode = MEMORY")
-            connection.execute("PRAGMA synchronous = OFF")
-            connection.execute("BEGIN IMMEDIATE")
+            for statement in ("PRAGMA journal_mode = MEMORY", "PRAGMA synchronous = OFF", "BEGIN IMMEDIATE"):
+                connection.execute(statement)
             if not _schema(connection):  # read again: now no other process can be making it
                 connection.execute(_SCHEMA)
             rows = ((self._vocabulary, key, tokens, self._crc(key, tokens)) for key, tokens in counts.items())
