@@ -22,7 +22,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from looseleaf.base.errors import Refused
+from looseleaf.base.errors import Invalid, Refused
 from looseleaf.base.hashing import text_hash
 from looseleaf.index.bert import Bert
 from looseleaf.index.embed import Background, Embedder, endpoint, minilm
@@ -422,7 +422,7 @@ def test_nothing_is_sent_before_there_is_a_text(server: Answers) -> None:
 
 def test_what_is_no_address_is_refused() -> None:
     def check(url: str) -> None:
-        with pytest.raises(Refused, match="address is not valid"):
+        with pytest.raises(Invalid, match="address is not valid"):
             endpoint(url, "nomic")
 
     check_rows(check, ["file:///etc/passwd", "localhost:11434", "http://", "http://me:word@host/", ""])

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from looseleaf import models
-from looseleaf.base.errors import Refused
+from looseleaf.base.errors import Invalid, NotFound, Refused
 from looseleaf.base.messages import Message
 from looseleaf.base.policy import Policy, policy_from
 from looseleaf.models import choice, model_table
@@ -135,7 +135,10 @@ def test_a_provider_that_nobody_knows_is_answered_with_those_that_are() -> None:
 
 @pytest.mark.parametrize("name", ["", " ", "\n"])
 def test_an_empty_name_is_no_name(name: str) -> None:
-    with pytest.raises(Refused, match=r"its name is empty\. Give one, as in `anthropic/claude"):
+    number: Any = 5
+    with pytest.raises(Invalid, match="5 is not a name"):
+        chosen(Policy(), number)
+    with pytest.raises(Invalid, match=r"its name is empty\. Give one, as in `anthropic/claude"):
         chosen(Policy(model="gpt-5"), name, **KEYS)
 
 
@@ -148,7 +151,7 @@ def test_a_provider_without_a_model_is_refused_with_an_example_that_works() -> N
             example = str(refused.value).split("`")[1]
             assert example.startswith(provider + "/")
             assert chosen(Policy(), example, **KEYS) is not None
-            with pytest.raises(Refused, match="without a model"):
+            with pytest.raises(Invalid, match="without a model"):
                 chosen(Policy(model=name), **KEYS)
         # Where the settings say who, it may be the name of a model.
         assert told(chosen(Policy(provider="openai-chat"), provider, **KEYS))[:2] == ("OpenAIChat", provider)
@@ -264,7 +267,7 @@ def test_the_settings_take_the_providers_that_a_name_takes() -> None:
 
 def test_a_provider_that_is_none_is_refused() -> None:
     with pytest.raises(
-        Refused, match=r"'opnai' is not a provider. Set `provider` to one of anthropic, openai"
+        Invalid, match=r"'opnai' is not a provider. Set `provider` to one of anthropic, openai"
     ):
         chosen(Policy(provider="opnai"))
 
@@ -345,7 +348,7 @@ def test_a_server_of_this_machine_that_answers_is_found_by_itself(
     found = ("OpenAIChat", "qwen3-8b", server, "none")
     assert told(chosen(Policy())) == found
     assert told(chosen(Policy(), "gemma")) == ("OpenAIChat", "gemma", server, "none")
-    with pytest.raises(Refused, match="no known provider has 'mistral'"):
+    with pytest.raises(NotFound, match="no known provider has 'mistral'"):
         chosen(Policy(), "mistral")
     assert {path for path, _ in Models.asked} == {"/v1/models"}
     assert {key for _, key in Models.asked} == {None}
@@ -532,7 +535,7 @@ def test_over_http_an_untrusted_server_sees_nothing() -> None:
     with Provider() as provider:
         # The same machine under an address that is not this machine's by its words.
         base_url = provider.base_url("openai").replace("127.0.0.1", "127.0.0.1.nip.example")
-        with pytest.raises(Refused, match="http can be read by everyone on the way"):
+        with pytest.raises(Invalid, match="http can be read by everyone on the way"):
             chosen(Policy(provider="openai", model="m", base_url=base_url), LOOSELEAF_API_KEY="mine")
         policy = Policy(provider="openai-chat", model="m", base_url=provider.base_url("openai"))
         assert chosen(policy, OPENAI_API_KEY="key-of-openai").send(ASK).text == "You said: Hi"
@@ -606,5 +609,5 @@ def test_addresses_are_read_without_looking_anything_up() -> None:
             is_here, ("http://127.0.0.1.evil.example", "http://[::1", "box", "https://localhost@evil.example")
         )
     )
-    with pytest.raises(Refused, match="not a plain address"):
+    with pytest.raises(Invalid, match="not a plain address"):
         check_address("https://me:secret@example.org", "base_url")

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from growth import LINEAR, growth
-from looseleaf.base.errors import Refused
+from looseleaf.base.errors import Invalid
 from looseleaf.base.policy import Policy
 from looseleaf.base.replies import Usage
 from looseleaf.models.model_table import (
@@ -195,7 +195,7 @@ def test_a_budget_keeps_what_was_given_and_leaves_room_or_is_refused(
         )
 
     if (output or 1) + (margin or 0) >= window:
-        with pytest.raises(Refused, match=f"a context of {window:,} tokens"):
+        with pytest.raises(Invalid, match=f"a context of {window:,} tokens"):
             share()
         return
     shared = share()  # not refused: a default never takes the room that the given numbers leave
@@ -243,7 +243,7 @@ OWN = "Leave it out to use the model's own."
 
 def test_numbers_that_mean_nothing_are_refused() -> None:
     def check(given: dict[str, int], sentence: str) -> None:
-        with pytest.raises(Refused) as refused:
+        with pytest.raises(Invalid) as refused:
             budget(MODELS["gpt-4o"], **given)
         assert str(refused.value) == f"No budget was made: {sentence}"
 
@@ -270,7 +270,7 @@ def test_numbers_that_mean_nothing_are_refused() -> None:
 
 
 def test_numbers_that_leave_no_room_are_refused() -> None:
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(Invalid) as refused:
         budget(MODELS["gpt-4o"], context_tokens=4096, max_tokens=4000, safety_margin_tokens=96)
     assert str(refused.value) == (
         "No budget was made: of a context of 4,096 tokens, 4,000 for the answer and 96 of safety margin leave nothing "

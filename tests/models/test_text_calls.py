@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from growth import LINEAR, growth
-from looseleaf.base.errors import Refused
+from looseleaf.base.errors import Invalid
 from looseleaf.base.messages import Message, ToolCallPayload, ToolCallSpec, ToolResultPayload
 from looseleaf.base.replies import Called, Reply, Retrying, TextDelta, Thought, ToolSpec, Usage
 from looseleaf.models.call_blocks import NAMELESS, format_call
@@ -601,7 +601,7 @@ def test_the_same_reply_names_its_calls_the_same_and_two_calls_differently() -> 
     "act", [lambda: list(parse([], "yaml")), lambda: describe([TOOL], "yaml"), lambda: as_text([], "yaml")]
 )
 def test_an_unknown_form_is_refused(act: Any) -> None:
-    with pytest.raises(Refused, match=r"'yaml' is not a form.*json or xml"):
+    with pytest.raises(Invalid, match=r"'yaml' is not a form.*json or xml"):
         act()
 
 

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 from drawing import few
 from growth import LINEAR, growth
-from looseleaf.base.errors import Refused
+from looseleaf.base.errors import Invalid
 from looseleaf.models import tokens
 from looseleaf.models.tokens import DEFAULT, VOCABULARIES, TokenCounts, at_most, estimate, load
 from tables import check_rows
@@ -124,7 +124,7 @@ def test_half_a_surrogate_pair_counts_as_the_character_that_replaces_it() -> Non
 
 def test_an_unknown_vocabulary_is_refused() -> None:
     with pytest.raises(
-        Refused, match=r"^Nothing was counted: 'klingon' is not a vocabulary\. Use one of: cl100k_base, "
+        Invalid, match=r"^Nothing was counted: 'klingon' is not a vocabulary\. Use one of: cl100k_base, "
     ):
         load("klingon")
 
