@@ -51,12 +51,7 @@ class Decision:
 
 
 def decide(
-    new: Fact,
-    held: Sequence[Fact],
-    *,
-    correction: bool = False,
-    was: str | None = None,
-    ended: bool = False,
+    new: Fact, held: Sequence[Fact], *, correction: bool = False, was: str | None = None, ended: bool = False
 ) -> Decision:
     """Decide what becomes of `new`. `held` may contain facts of any slot and status, in any order."""
     place = address_of(new)

@@ -956,14 +956,6 @@ def _plan_placement(facts: Facts, distilled: Distilled) -> PlacePlan:
             ts = said_at + number * 1e-6  # of two in one trace, the second is later
             plan.take(
                 proposal,
-                [
-                    Witness(
-                        proposal.source,
-                        "user",
-                        proposal.quote,
-                        ts,
-                        frozenset({reading_of(proposal)}),
-                    )
-                ],
+                [Witness(proposal.source, "user", proposal.quote, ts, frozenset({reading_of(proposal)}))],
             )
     return plan

@@ -365,11 +365,7 @@ class _PageChanged(Exception):
 class Tidy:
     """Tidies USER.md."""
 
-    def __init__(
-        self,
-        context: Context,
-        parts: Needs,
-    ) -> None:
+    def __init__(self, context: Context, parts: Needs) -> None:
         self._store, self._policy = context.store, context.policy
         self._count, self._note = context.count, context.note
         self._parts = parts

@@ -145,11 +145,7 @@ class Topics:
         return Built(tuple(made), len(self.names))
 
     def _update(
-        self,
-        *,
-        full: bool = False,
-        looks: bool = True,
-        progress: Callable[[int, int], None] | None = None,
+        self, *, full: bool = False, looks: bool = True, progress: Callable[[int, int], None] | None = None
     ) -> tuple[Collection[str], Callable[[], dict[str, Any]]]:
         """Update the views; return the rebuilt topics, and a function for the global memory. Without `looks`, deleted
         files are left for the next build."""
