@@ -21,25 +21,15 @@ from looseleaf.text.times import day
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any, Protocol
+    from typing import Any
 
     from looseleaf.base.values import Fact, Record
-    from looseleaf.facts.known_facts import Facts
-    from looseleaf.pages.pages import Pages
-    from looseleaf.place.placer import Placer
+    from looseleaf.place.placer import PlacerNeeds
     from looseleaf.store.context import Context
-
-    class Needs(Protocol):
-        @property
-        def known(self) -> Facts: ...
-        @property
-        def pages(self) -> Pages: ...
-        @property
-        def placer(self) -> Placer: ...
 
 
 class Corrector:
-    def __init__(self, context: Context, parts: Needs) -> None:
+    def __init__(self, context: Context, parts: PlacerNeeds) -> None:
         self._store = context.store
         self._parts = parts
 

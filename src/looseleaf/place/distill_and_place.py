@@ -30,31 +30,23 @@ if TYPE_CHECKING:
 
     from looseleaf.base.messages import Distiller, Trace
     from looseleaf.distill.make_entry import MadeEntry
-    from looseleaf.facts.known_facts import Facts
     from looseleaf.log.entries import Entry
     from looseleaf.log.journal import AgentHead
-    from looseleaf.pages.pages import Pages
     from looseleaf.place.notebook import Notebook
     from looseleaf.place.obey import Obey
-    from looseleaf.place.placer import Placer
+    from looseleaf.place.placer import PlacerNeeds
     from looseleaf.place.redistill import Difference
     from looseleaf.place.tidy import Archive, Tidy
     from looseleaf.store.context import Context
     from looseleaf.views.build import Topics
 
-    class Needs(Protocol):
+    class Needs(PlacerNeeds, Protocol):
         @property
         def archive(self) -> Archive: ...
-        @property
-        def known(self) -> Facts: ...
         @property
         def notebook(self) -> Notebook: ...
         @property
         def obey(self) -> Obey: ...
-        @property
-        def pages(self) -> Pages: ...
-        @property
-        def placer(self) -> Placer: ...
         @property
         def tidy(self) -> Tidy: ...
         @property

@@ -33,20 +33,12 @@ if TYPE_CHECKING:
 
     from looseleaf.base.values import Level, Receipt, Record
     from looseleaf.facts.gate import Spoken
-    from looseleaf.facts.known_facts import Facts
-    from looseleaf.pages.pages import Pages
-    from looseleaf.place.placer import Placer
+    from looseleaf.place.placer import PlacerNeeds
     from looseleaf.store.context import Context
 
     Said = tuple[str, str]
 
-    class Needs(Protocol):
-        @property
-        def known(self) -> Facts: ...
-        @property
-        def pages(self) -> Pages: ...
-        @property
-        def placer(self) -> Placer: ...
+    class Needs(PlacerNeeds, Protocol):
         def spoken(self) -> Spoken:
             """Return the words of the session being recorded."""
 

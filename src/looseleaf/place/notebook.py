@@ -9,23 +9,12 @@ from looseleaf.facts.truth import true_at
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Protocol
+    from typing import Any
 
     from looseleaf.base.messages import Trace
     from looseleaf.base.values import Fact
-    from looseleaf.facts.known_facts import Facts
-    from looseleaf.pages.pages import Pages
-    from looseleaf.place.placer import Placer
+    from looseleaf.place.placer import PlacerNeeds
     from looseleaf.store.context import Context
-
-    class Needs(Protocol):
-        @property
-        def known(self) -> Facts: ...
-        @property
-        def pages(self) -> Pages: ...
-        @property
-        def placer(self) -> Placer: ...
-
 
 TRACES = "log/traces"
 
@@ -46,7 +35,7 @@ class FactSource:
 class Notebook:
     """Reads the facts, after taking in what changed in the folder."""
 
-    def __init__(self, context: Context, parts: Needs) -> None:
+    def __init__(self, context: Context, parts: PlacerNeeds) -> None:
         self._store, self._note = context.store, context.note
         self._agent = context.agent
         self._parts = parts

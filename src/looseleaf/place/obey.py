@@ -33,29 +33,14 @@ from looseleaf.text.patterns import lazy
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import Protocol
 
     from looseleaf.base.messages import Trace
     from looseleaf.base.values import Fact
     from looseleaf.distill.forbidding import Forbidden
     from looseleaf.facts.erasing import Order
-    from looseleaf.facts.known_facts import Facts
-    from looseleaf.pages.pages import Pages
-    from looseleaf.place.placer import Placer
+    from looseleaf.place.placer import PlacerNeeds
     from looseleaf.state.rules import State as Values
-    from looseleaf.state.state import State
     from looseleaf.store.context import Context
-
-    class Needs(Protocol):
-        @property
-        def known(self) -> Facts: ...
-        @property
-        def pages(self) -> Pages: ...
-        @property
-        def placer(self) -> Placer: ...
-        @property
-        def state(self) -> State: ...
-
 
 _MADE = lazy(r" \([^()]*entry \w+\)\s*\Z")
 """The program's own words at the end of a day's line: no order means them."""
@@ -67,7 +52,7 @@ _LOOKED_BACK = 50
 class Obey:
     """Obeys a message that forbids. `note` gets a report, and how to remove it from the log as well."""
 
-    def __init__(self, context: Context, parts: Needs) -> None:
+    def __init__(self, context: Context, parts: PlacerNeeds) -> None:
         self._store, self._note = context.store, context.note
         self._stream = stream_of(context.agent)
         self._parts = parts

@@ -46,18 +46,18 @@ if TYPE_CHECKING:
     from looseleaf.facts.placement import Outcome, PlacePlan, PlannedLine
     from looseleaf.facts.tombstones import Tombstones
     from looseleaf.log.entries import Entry
-    from looseleaf.pages.pages import Pages
     from looseleaf.place.entry_pages import ReviewResult
-    from looseleaf.state.state import State
     from looseleaf.store.context import Context
 
-    class Needs(Protocol):
+    class Needs(review_page.Needs, Protocol):
         @property
         def known(self) -> Facts: ...
+
+    class PlacerNeeds(Needs, Protocol):
+        """What parts that work through the placer read."""
+
         @property
-        def pages(self) -> Pages: ...
-        @property
-        def state(self) -> State: ...
+        def placer(self) -> Placer: ...
 
 
 FORGET = "forget"

@@ -25,21 +25,13 @@ from looseleaf.store import records
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from typing import Any, Protocol
+    from typing import Any
 
     from looseleaf.base.values import Fact
     from looseleaf.distill.make_entry import EntryWriter
-    from looseleaf.facts.known_facts import Facts
     from looseleaf.facts.placement import PlacePlan
-    from looseleaf.place.placer import Placer
+    from looseleaf.place.placer import PlacerNeeds
     from looseleaf.store.context import Context
-
-    class Needs(Protocol):
-        @property
-        def known(self) -> Facts: ...
-        @property
-        def placer(self) -> Placer: ...
-
 
 SIDE = "views/redistill"
 SCHEMA = "redistill.v1"
@@ -89,7 +81,7 @@ class Difference:
 
 
 class Redistill:
-    def __init__(self, context: Context, parts: Needs, write: EntryWriter) -> None:
+    def __init__(self, context: Context, parts: PlacerNeeds, write: EntryWriter) -> None:
         self._store = context.store
         self._parts = parts
         self._write = write

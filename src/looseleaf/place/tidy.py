@@ -56,26 +56,14 @@ from looseleaf.text.times import day, moment, written
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
-    from typing import Any, Protocol
+    from typing import Any
 
     from looseleaf.base.values import Edit, Kind, Receipt
-    from looseleaf.facts.known_facts import Facts
-    from looseleaf.pages.pages import Page, Pages
-    from looseleaf.place.placer import Placer
+    from looseleaf.pages.pages import Page
+    from looseleaf.place.placer import PlacerNeeds
     from looseleaf.place.tidy_plan import TidyPlan
     from looseleaf.state.rules import Item, StateChange
-    from looseleaf.state.state import State
     from looseleaf.store.context import Context
-
-    class Needs(Protocol):
-        @property
-        def known(self) -> Facts: ...
-        @property
-        def pages(self) -> Pages: ...
-        @property
-        def placer(self) -> Placer: ...
-        @property
-        def state(self) -> State: ...
 
     Step = tuple[Page, Rewritten, str]
     """A page as it was read, its new text, and the reason."""
@@ -93,7 +81,7 @@ class Promotion:
     """Writes items that leave the state. Use it under the lock. `author`: the author of the change; `edits` receives
     the ids of its edits, even if it fails."""
 
-    def __init__(self, context: Context, parts: Needs, author: str, edits: list[str]) -> None:
+    def __init__(self, context: Context, parts: PlacerNeeds, author: str, edits: list[str]) -> None:
         self._trusts = context.policy.trust_external_edits
         self._parts = parts
         self._author = author
@@ -255,7 +243,7 @@ ARCHIVED_REASON = "archived: not used for 90 days"
 class Archive:
     """Archives unused findings."""
 
-    def __init__(self, context: Context, parts: Needs) -> None:
+    def __init__(self, context: Context, parts: PlacerNeeds) -> None:
         self._store, self._note = context.store, context.note
         self._stream = stream_of(context.agent)
         self._parts = parts
@@ -365,7 +353,7 @@ class _PageChanged(Exception):
 class Tidy:
     """Tidies USER.md."""
 
-    def __init__(self, context: Context, parts: Needs) -> None:
+    def __init__(self, context: Context, parts: PlacerNeeds) -> None:
         self._store, self._policy = context.store, context.policy
         self._count, self._note = context.count, context.note
         self._parts = parts
