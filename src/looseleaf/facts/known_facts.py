@@ -14,7 +14,7 @@ from looseleaf.base.paths import REVIEW, TICKED
 from looseleaf.base.values import START, Position
 from looseleaf.facts.page_lines import Shard, shard_of
 from looseleaf.log.journal import refuse_unknown
-from looseleaf.pages.outside_edits import belongs
+from looseleaf.pages.outside_edits import belongs, load_view
 from looseleaf.store import JOURNAL, records
 from looseleaf.text.patterns import lazy
 
@@ -303,13 +303,12 @@ class Facts:
 
     def _read_index(self) -> Record | None:
         """Return the index on disk, if it may be ours."""
+        raw = load_view(self._store, INDEX, SCHEMA)
         try:
-            document = self._store.get(INDEX)
-            raw = records.whole(document.data if document else b"")
             segment, offset = raw["position"]
-            is_ours = raw["schema"] == SCHEMA and raw["trusts"] == self._trusts and "last" in raw
+            is_ours = raw["trusts"] == self._trusts and "last" in raw
             return raw if is_ours and type(segment) is type(offset) is int else None
-        except (Refused, LookupError, TypeError, ValueError):
+        except (LookupError, TypeError, ValueError):
             return None
 
     def _save(self) -> None:

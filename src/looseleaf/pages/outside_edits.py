@@ -84,11 +84,10 @@ class Heads:
 
     def load(self) -> None:
         """Load the view, if it is whole and belongs to this journal; else start empty."""
+        raw = load_view(self.store, VIEW, SCHEMA)
+        if not raw:
+            return
         try:
-            document = self.store.get(VIEW)
-            raw = records.whole(document.data if document else b"")
-            if raw["schema"] != SCHEMA:
-                return
             self.position = Position(*map(int, raw["position"]))
             self.last = raw["last"]
             self.pages = {path: Head(*head) for path, head in raw["pages"].items()}
@@ -99,11 +98,11 @@ class Heads:
             self.marks = {path: tuple(map(int, mark)) for path, mark in raw["marks"].items()}
             self.holes = int(raw["holes"])
             self._before = {path: int(count) for path, count in raw["before"].items()}
-        except (Refused, KeyError, TypeError, ValueError, AttributeError):
-            self.forget()  # an unreadable view is rebuilt
-        else:
-            if not self.belong():
-                self.forget()
+            is_ours = self.belong()
+        except (KeyError, TypeError, ValueError, AttributeError):
+            is_ours = False  # an unreadable view is rebuilt
+        if not is_ours:
+            self.forget()
 
     def forget(self) -> None:
         self.pages, self.agents, self.marks, self.position, self.last = {}, {}, {}, START, None
@@ -119,12 +118,13 @@ class Heads:
             if self._edition != ():  # a forget rewrote the journal (FORMAT §17.6)
                 self.forget()
             self._edition = edition
-        for line in self.store.read(JOURNAL, self.position, self._count_hole):
+
+        def count_hole(problem: Problem) -> None:
+            self.holes += 1
+
+        for line in self.store.read(JOURNAL, self.position, count_hole):
             self.take(line.record, line.position)
             self.position = line.end
-
-    def _count_hole(self, problem: Problem) -> None:
-        self.holes += 1
 
     def take(self, record: Record, position: Position) -> None:
         refuse_unknown(record)
@@ -147,11 +147,8 @@ class Heads:
 
     def remember(self, stat: Stat | None, seen_ns: int) -> None:
         """Keep how a page that matches its head looks, provided that a later change must look different."""
-        if (
-            stat is not None
-            and max(stat.mark[3:5]) < seen_ns - _RACY_NS
-            and self.marks.get(stat.path) != stat.mark
-        ):
+        is_settled = stat is not None and max(stat.mark[3:5]) < seen_ns - _RACY_NS
+        if stat is not None and is_settled and self.marks.get(stat.path) != stat.mark:
             self.marks[stat.path] = stat.mark
             self.unsaved += _SAVE_EVERY
 
@@ -173,10 +170,20 @@ class Heads:
                 "before": {path: count for path, count in sorted(self._before.items()) if count},
             }
             self.unsaved = 0
-            _save_view(self.store, VIEW, records.encode(view))
+            save_view(self.store, VIEW, records.encode(view))
 
 
-def _save_view(store: Store, path: str, data: bytes) -> None:
+def load_view(store: Store, path: str, schema: str) -> Record:
+    """Return the record of a view; {} if it is missing, unreadable, damaged or of another schema."""
+    try:
+        document = store.get(path)
+    except Refused:
+        return {}
+    record = records.whole(document.data if document else b"")
+    return record if record.get("schema") == schema else {}
+
+
+def save_view(store: Store, path: str, data: bytes) -> None:
     """Write a view; one that cannot be written is only a cache, and is rebuilt later."""
     try:
         store.view(path, data)
@@ -205,7 +212,7 @@ class _Watch:
         if path not in self._since or self._since[path][0] != mark:
             self._since[path] = mark, now
         age = time.time() - max(stat.mark[3:5]) / 1e9 if stat is not None else -1.0
-        if head.sha256 is not None and _is_blank(document):
+        if head.sha256 is not None and (document is None or not document.data.strip()):
             left_alone = document is not None and age >= self._settle
             return not left_alone and now - self._since[path][1] < self._settle
         return 0 <= age < self._quiet and now - first < self._settle
@@ -213,10 +220,6 @@ class _Watch:
     def is_over(self, path: str) -> bool:
         """True if a file did not come to rest in time: it is not believed, and no longer waited for."""
         return time.monotonic() - self._first[path] > _PATIENCE * self._settle
-
-
-def _is_blank(document: Document | None) -> bool:
-    return document is None or not document.data.strip()
 
 
 class OutsideEdits:
@@ -240,38 +243,31 @@ class OutsideEdits:
             self.know()
             return self.heads.agents.get(name, NO_MARK)
 
-    def know(self) -> None:
-        """Bring the heads up to date with the journal, reading no page."""
+    def know(self, *, recovers: bool = False) -> None:
+        """Bring the heads up to date with the journal, reading no page. `recovers`: first finish what a crash left."""
         with self.threads:
-            self._load()
-            self.heads.catch_up()
-
-    def _load(self) -> None:
-        if not self._loaded:
-            self.heads.load()
-            self._loaded = True
+            if not self._loaded:
+                self.heads.load()
+                self._loaded = True
+            try:
+                if recovers:
+                    self._store.recover()
+            finally:  # the journal is readable even where nothing can be written
+                self.heads.catch_up()
 
     def __call__(self, folders: Sequence[str] = ("", *DRAWERS)) -> list[Edit]:
         """Journal outside changes (in these folders) and return the edits. Without any, that costs a stat per file
         and no lock."""
         with self.threads:
-            self._load()
-            try:
-                self._store.recover()
-            finally:  # the journal is readable even where nothing can be written
-                self.heads.catch_up()
-            changed = {path for path in self._find_changed(folders) if not self._is_head(path)}
-            edits = self._absorb(changed) if changed else []
+            self.know(recovers=True)
+            found = {stat.path: stat for stat in self.files(folders)}
+            marks = self.heads.marks
+            changed = {path for path, stat in found.items() if marks.get(path) != stat.mark}
+            changed |= {path for path in self._known_paths(folders) if path not in found}
+            edits = self._absorb({path for path in changed if not self._is_head(path)})
             self._texts = None
             self.heads.save()
             return edits
-
-    def _find_changed(self, folders: Sequence[str]) -> set[str]:
-        """Return the pages whose files look different from when they last matched their heads."""
-        marks = self.heads.marks
-        found = {stat.path: stat for stat in self.files(folders)}
-        changed = {path for path, stat in found.items() if marks.get(path) != stat.mark}
-        return changed | {path for path in self._known_paths(folders) if path not in found}
 
     def _known_paths(self, folders: Sequence[str]) -> Iterable[str]:
         """Return the pages in the journal. For the top, which every prompt needs, only its few names are checked."""
@@ -294,32 +290,30 @@ class OutsideEdits:
 
     def _is_head(self, path: str) -> bool:
         """True if there is nothing to journal for a page. True is certain without the lock, False is not."""
+        return self._read_changed(path) is None
+
+    def _read_changed(self, path: str) -> tuple[Document | None, Stat | None] | None:
+        """Read a page and its file's times; None if there is nothing to journal. If it matches its head, keep how it
+        looks."""
         seen_ns = time.time_ns()
         try:
             document, stat = self._read_file(path)
         except Refused:
-            return True  # too large, a link, unreadable: not absorbed, and never as empty; `check` reports it
-        return self._matches(path, document, stat, seen_ns)
+            return None  # too large, a link, unreadable: not absorbed, and never as empty; `check` reports it
+        if (document.sha256 if document else None) != self.heads.get(path).sha256:
+            return document, stat
+        self.heads.remember(stat, seen_ns)
+        try:
+            if document is not None and self._store.stat(f"{COPIES}/{path}") is None:
+                self.keep_copy(path, document.data)
+        except Refused:
+            pass  # another file is in the place of the copy; not ours to remove
+        return None
 
     def _read_file(self, path: str) -> tuple[Document | None, Stat | None]:
         """Read a page's bytes, then its file's times."""
         document = self._store.get(path, self._policy.page_bytes)
         return document, self._store.stat(path)
-
-    def _matches(self, path: str, document: Document | None, stat: Stat | None, seen_ns: int) -> bool:
-        """True if a page matches its head; keeps how it looks then."""
-        if (document.sha256 if document else None) != self.heads.get(path).sha256:
-            return False
-        self.heads.remember(stat, seen_ns)
-        if document is not None and not self._has_copy(path):
-            self.keep_copy(path, document.data)
-        return True
-
-    def _has_copy(self, path: str) -> bool:
-        try:
-            return self._store.stat(f"{COPIES}/{path}") is not None
-        except Refused:
-            return True  # another file is in its place; not ours to remove
 
     def _absorb(self, paths: set[str]) -> list[Edit]:
         edits: list[Edit] = []
@@ -338,13 +332,10 @@ class OutsideEdits:
 
     def _settle_page(self, path: str, watch: _Watch, edits: list[Edit]) -> bool:
         """Absorb a page, if its file is at rest; False: try again soon."""
-        seen_ns = time.time_ns()
-        try:
-            document, stat = self._read_file(path)
-        except Refused:
-            return True  # it can no longer be absorbed
-        if self._matches(path, document, stat, seen_ns):
+        found = self._read_changed(path)
+        if found is None:
             return True
+        document, stat = found
         if watch.doubts(path, document, stat, self.heads.get(path)):
             return watch.is_over(path)
         if not self.heads.belong():
@@ -415,4 +406,4 @@ class OutsideEdits:
     def keep_copy(self, path: str, data: bytes | None) -> None:
         """Keep a copy of a page's head, to diff the next outside change without replaying the journal."""
         if data is not None:
-            _save_view(self._store, f"{COPIES}/{path}", data)
+            save_view(self._store, f"{COPIES}/{path}", data)

@@ -20,6 +20,7 @@ from looseleaf.facts.gate import proposal_of
 from looseleaf.language.relations import relation_of, slot
 from looseleaf.language.value_keys import key
 from looseleaf.log.entries import FOLDER, Entry, distilled_of, meta_json, read_entry, summary_json
+from looseleaf.pages.outside_edits import load_view
 from looseleaf.store import records
 
 TYPE_CHECKING = False
@@ -135,7 +136,7 @@ class Redistill:
         return Difference(name, tuple(changes), len(made), len(made), failures)
 
     def _count_tries(self, path: str) -> int:
-        tried = self._read_record(path).get("tried")
+        tried = load_view(self._store, path, SCHEMA).get("tried")
         return tried if type(tried) is int else 0
 
     def _placed_entries(self, name: str, *, others: bool = True) -> Iterator[Entry]:
@@ -151,7 +152,7 @@ class Redistill:
     def _distill_again(self, entry: Entry, name: str) -> tuple[dict[str, Any] | None, int, tuple[str, ...]]:
         """Return (the distiller's result, 1 if it had to read the sources, failures)."""
         path = self._side_path(entry, name)
-        found: dict[str, Any] | None = self._read_record(path).get("summary")
+        found: dict[str, Any] | None = load_view(self._store, path, SCHEMA).get("summary")
         if found is not None:
             return found, 0, ()
         made, by, failures = self._write.make(MaterialSources(tuple(sources_of(self._store, entry))))
@@ -168,14 +169,6 @@ class Redistill:
             "\n".join((name, *(f"{trace.id} {trace.content}" for trace in traces))).encode("utf-8", "replace")
         )
         return f"{SIDE}/{digest[:40]}.json"
-
-    def _read_record(self, path: str) -> dict[str, Any]:
-        try:
-            document = self._store.get(path)
-        except Refused:
-            return {}
-        record = records.whole(document.data if document else b"")
-        return record if record.get("schema") == SCHEMA else {}
 
     # --- switching -------------------------------------------------------------------------
 

@@ -14,6 +14,7 @@ from looseleaf.base.errors import Busy, Refused, Unwritten
 from looseleaf.base.hashing import sha256
 from looseleaf.base.immutable import frozen
 from looseleaf.base.paths import STATE
+from looseleaf.pages.outside_edits import load_view, save_view
 from looseleaf.state.rules import compact, for_prompt
 from looseleaf.state.text import Unsound, named, parsed, place_of, rendered
 from looseleaf.store import records
@@ -233,20 +234,12 @@ class StateFile:
             return None
 
     def _read_sound_hash(self) -> str | None:
-        try:
-            document = self._store.get(SOUND)
-            raw = records.whole(document.data if document else b"")
-            return str(raw["sha256"]) if raw["schema"] == SOUND_SCHEMA else None
-        except (Refused, LookupError, TypeError, ValueError):
-            return None
+        return load_view(self._store, SOUND, SOUND_SCHEMA).get("sha256")
 
     def remember(self, name: str | None) -> None:
         """Keep the hash of sound bytes."""
         self._sound = name
-        try:
-            self._store.view(SOUND, records.encode({"schema": SOUND_SCHEMA, "sha256": name}))
-        except Refused:
-            pass  # validated again later
+        save_view(self._store, SOUND, records.encode({"schema": SOUND_SCHEMA, "sha256": name}))
 
 
 def _fault_text(unsound: Unsound) -> str:

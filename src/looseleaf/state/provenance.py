@@ -10,11 +10,11 @@ from __future__ import annotations
 import json
 import re
 
-from looseleaf.base.errors import Refused
 from looseleaf.base.hashing import sha256_or_none
 from looseleaf.base.immutable import frozen
 from looseleaf.base.paths import STATE
 from looseleaf.log.journal import EXTERNAL, PERSON, UNKNOWN
+from looseleaf.pages.outside_edits import load_view, save_view
 from looseleaf.state.file import RESTORED
 from looseleaf.state.rules import blocker_text, highest_id, items_of, title_of
 from looseleaf.store import records
@@ -258,12 +258,8 @@ class Provenance:
 
     def _read_view(self) -> dict[str, Any]:
         if self._view is None:
-            try:
-                document = self._store.get(VIEW)
-                raw = records.whole(document.data if document else b"")
-                self._view = dict(raw["pages"]) if raw["schema"] == SCHEMA else {}
-            except (Refused, LookupError, TypeError, ValueError):
-                self._view = {}
+            pages = load_view(self._store, VIEW, SCHEMA).get("pages")
+            self._view = pages if isinstance(pages, dict) else {}
         return self._view
 
     def _remember(self, path: str, known: KnownAuthors) -> None:
@@ -275,10 +271,7 @@ class Provenance:
             "highest": known.highest,
             "lines": known.lines,
         }
-        try:
-            self._store.view(VIEW, records.encode({"schema": SCHEMA, "pages": pages}))
-        except Refused:
-            pass  # only a cache
+        save_view(self._store, VIEW, records.encode({"schema": SCHEMA, "pages": pages}))
 
 
 def _known_from(raw: Any) -> KnownAuthors:

@@ -15,7 +15,7 @@ from looseleaf.base.immutable import frozen
 from looseleaf.base.values import START, Position
 from looseleaf.language.topic_words import wording
 from looseleaf.log.entries import read_entry
-from looseleaf.pages.outside_edits import belongs
+from looseleaf.pages.outside_edits import belongs, load_view
 from looseleaf.store import JOURNAL, records
 from looseleaf.views.essentials import said
 
@@ -104,14 +104,11 @@ _EMPTY = _Kept(START, None, [], [], {}, False)
 
 def _load(store: Store, agent: str) -> _Kept:
     """Load the cache of the last build; empty if it is missing or unreadable."""
+    raw = load_view(store, f"{FOLDER}/{agent}/kept.json", SCHEMA)
     try:
-        document = store.get(f"{FOLDER}/{agent}/kept.json")
-        raw = records.whole(document.data if document else b"")
-        if raw["schema"] != SCHEMA:
-            return _EMPTY
         members = {name: raw[name] for name in ("last", "episodic", "noted", "topics", "is_unlooked")}
         return _Kept(position=Position(*map(int, raw["position"])), **members)
-    except (Refused, KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError):
         return _EMPTY
 
 
