@@ -27,7 +27,6 @@ from looseleaf.state.rules import (
     find_task,
     for_prompt,
     move,
-    moved,
     short,
     title_of,
 )
@@ -207,7 +206,8 @@ def test_lists_are_cut_from_the_oldest_on() -> None:
     assert [title_of(each) for each in made.settled] == ["d0", "d1", "d2"]
     made = move(made.state, 3.0, tasks=[(f"t{number}", "open") for number in range(OPEN + 2)])
     assert [title_of(each) for each in made.parked] == ["t0", "t1"]
-    assert moved(empty(1.0), 2.0, ["a"], ["b"], [])["tasks_open"][0]["title"] == "b"
+    made = move(empty(1.0), 2.0, decided=[("a", "")], tasks=[("b", "open")])
+    assert made.state["tasks_open"][0]["title"] == "b"
 
 
 def test_a_long_list_stays_while_the_state_is_small() -> None:

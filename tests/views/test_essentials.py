@@ -74,9 +74,7 @@ def digests(facts: list[Fact], caps: Caps = CAPS) -> list[dict[str, Any]]:
     by_topic: dict[str, list[Fact]] = {}
     for each in facts:
         by_topic.setdefault(each.topic, []).append(each)
-    return [
-        digest(topic_memory(topic, some, [], caps=caps), some, caps=caps) for topic, some in by_topic.items()
-    ]
+    return [digest(topic_memory(topic, some, []), some, caps=caps) for topic, some in by_topic.items()]
 
 
 # --- tiers -----------------------------------------------------------------------------

@@ -18,19 +18,21 @@ from drawing import few
 from growth import LINEAR, growth
 from looseleaf.base.paths import is_page, name_fault
 from looseleaf.base.values import KINDS, Fact
-from looseleaf.language.topic_words import NAME_CHARS, TEXT_CHARS, TEXT_WORDS, stem, topic_of_text, wording
+from looseleaf.language.topic_words import (
+    NAME_CHARS,
+    TEXT_CHARS,
+    TEXT_WORDS,
+    choose,
+    stem,
+    topic_name,
+    topic_of_text,
+    vocabulary,
+    wording,
+)
 from looseleaf.pages.grammar import parse
 from looseleaf.text.lines import as_written, escape
 from looseleaf.views.essentials import CAPS
-from looseleaf.views.topic_memory import (
-    choose,
-    fact_dict,
-    state_inputs_hash,
-    topic_md,
-    topic_memory,
-    topic_name,
-    vocabulary,
-)
+from looseleaf.views.topic_memory import fact_dict, state_inputs_hash, topic_md, topic_memory
 from tables import check_rows
 
 DAY = 86400.0
@@ -483,7 +485,7 @@ def test_the_same_memory_is_made_in_every_process() -> None:
     code = (
         "import json, test_topic_memory as t, test_essentials as e\n"
         "from looseleaf.views.topic_memory import *\n"
-        "from looseleaf.language.topic_words import topic_of_text\n"
+        "from looseleaf.language.topic_words import choose, topic_of_text, vocabulary\n"
         "from looseleaf.views.essentials import *\n"
         "memory = topic_memory('project', t.FACTS, t.ENTRIES)\n"
         "pages = {name: vocabulary(text) for name, text in t.PAGES.items()}\n"

@@ -9,7 +9,7 @@ import os
 import re
 
 from looseleaf.base import ids as clock
-from looseleaf.base.errors import Refused, Unreadable
+from looseleaf.base.errors import Invalid, NotFound, Refused, Unreadable
 from looseleaf.base.ids import new_id
 from looseleaf.base.paths import DRAWERS
 from looseleaf.base.policy import Policy, policy_from
@@ -35,7 +35,7 @@ class JournalLost(Unreadable):
 
     def __init__(self, path: str) -> None:
         self.says = (
-            f"{path} is a damaged memory: its log holds what was said, but log/journal.jsonl is gone or empty"
+            f"{path} is a damaged memory: its log has what was said, but log/journal.jsonl is gone or empty"
         )
         self.then = (
             "Put a copy of that file back, from an export or a backup. Without one, `looseleaf repair` begins a new "
@@ -53,9 +53,8 @@ def find() -> str:
     try:
         here = os.getcwd()
     except FileNotFoundError:
-        raise Refused(
-            "The current folder is gone. Change to another, or name a memory: --memory PATH."
-        ) from None
+        why = "The current folder is gone. Change to another, or name a memory: --memory PATH."
+        raise NotFound(why) from None
     for folder in (here, *above(here)):
         found = os.path.join(folder, ".looseleaf")
         if os.path.isdir(found):
@@ -64,13 +63,13 @@ def find() -> str:
             return _require_own(folder)
     home = os.path.expanduser("~")
     if not os.path.isabs(home):
-        raise Refused("There is no home folder to look for a memory in. Name one: --memory PATH.")
+        raise NotFound("There is no home folder to look for a memory in. Name one: --memory PATH.")
     return os.path.join(home, ".looseleaf")
 
 
 def _has_journal(log: str) -> bool:
     """True if a folder `log` has a looseleaf journal: other programs may use that name too."""
-    for name in ("journal.jsonl", os.path.join("archive", "000001.jsonl")):
+    for name in ("journal.jsonl", "archive/000001.jsonl"):
         try:
             with open(os.path.join(log, name), "rb") as file:
                 if _OURS.match(file.read(_FIRST_BYTES)):
@@ -82,8 +81,7 @@ def _has_journal(log: str) -> bool:
 
 def _require_own(path: str) -> str:
     """Refuse a memory that was found, not named, if another user owns it: it could tell the agent anything."""
-    owner = getattr(os, "getuid", None)
-    if owner is not None and os.stat(path).st_uid != owner():
+    if os.stat(path).st_uid != os.getuid():
         raise Refused(
             f"The nearest memory, {path}, belongs to another user. If you trust it, name it: --memory {path}"
         )
@@ -92,10 +90,7 @@ def _require_own(path: str) -> str:
 
 def above(path: str) -> Iterator[str]:
     """Yield the folders above a path, nearest first."""
-    while True:
-        folder = os.path.dirname(path)
-        if folder == path:
-            return
+    while (folder := os.path.dirname(path)) != path:
         yield folder
         path = folder
 
@@ -150,7 +145,7 @@ def settings(path: str, agent: str | None = None) -> Policy:
     except Refused:  # an Invalid is a ValueError too, and already says which line is wrong
         raise
     except (ValueError, RecursionError) as error:
-        raise Refused(
+        raise Invalid(
             f"The memory was not opened: {file} could not be read ({error}). Fix it, or delete it to use the defaults."
         ) from error
 
@@ -197,15 +192,15 @@ def init(path: str) -> bool:
         return False
     for folder in above(os.path.realpath(path)):
         if _is_known_memory(folder):
-            raise Refused(
+            raise Invalid(
                 f"{path} was not made a memory: it lies inside the memory {folder}, and memories do not nest. "
                 "Choose a folder outside it."
             )
     if os.path.lexists(path) and not os.path.isdir(path):
-        raise Refused(f"{path} was not made a memory: it is not a folder. Choose one.")
+        raise Invalid(f"{path} was not made a memory: it is not a folder. Choose one.")
     below = _memory_below(path)
     if below is not None:
-        raise Refused(
+        raise Invalid(
             f"{path} was not made a memory: {below} in it is one, and memories do not nest. Choose another folder."
         )
     with FileStore.make(path) as store:
@@ -220,16 +215,13 @@ def begin_again(path: str) -> list[str]:
         is_memory(path)
         return []
     except JournalLost:
-        pass
-    with FileStore(path) as store:
-        _begin_journal(store)
-    return [_BEGUN]
-
-
-_BEGUN = (
-    "log/journal.jsonl was gone or empty, and a new one is begun: pages and talk are as they were, who changed what "
-    "before is lost. `looseleaf distill` reads the talk again."
-)
+        with FileStore(path) as store:
+            _begin_journal(store)
+        begun = (
+            "log/journal.jsonl was gone or empty, and a new one is begun: pages and talk are as they were, who changed "
+            "what before is lost. `looseleaf distill` reads the talk again."
+        )
+        return [begun]
 
 
 def _begin_journal(store: FileStore) -> None:

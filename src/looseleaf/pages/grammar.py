@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from looseleaf.base.errors import Refused
+from looseleaf.base.errors import Invalid, NotFound
 from looseleaf.base.values import Episode, Fact, PageText, Prose
 from looseleaf.text.diff import split_lines
 from looseleaf.text.lines import (
@@ -46,22 +46,7 @@ if TYPE_CHECKING:
 
     Drawer = Literal["facts", "episodes", "review", "text"]
 
-__all__ = [
-    "NOTE",
-    "add_episode",
-    "add_fact",
-    "as_written",
-    "drawer",
-    "escape",
-    "new_page",
-    "parse",
-    "remove_line",
-    "replace_fact",
-    "set_summary",
-    "set_updated",
-    "summary_of",
-    "topic_of",
-]
+__all__ = ("NOTE", "as_written", "escape")  # of text.lines, for those who edit pages
 
 CHARS_PER_WORD = 8  # bounds a summary in scripts that put no spaces between words
 SUMMARY_EPISODES = 4  # with more titles than these, two words each would not stay under ten
@@ -232,18 +217,10 @@ def parse(path: str, text: str) -> PageText:
         elif stop:
             prose.append(Prose(start + 1, stop, "".join(page.lines[start:stop])))
             stop = 0
-    return PageText(
-        page.topic,
-        page.lines,
-        tuple(page.roles),
-        page.title,
-        page.summary,
-        page.updated,
-        tuple(page.facts),
-        tuple(page.episodes),
-        tuple(prose),
-        page.end + 1 if page.inside[-1] >= 0 else None,
-    )
+    texts = page.title, page.summary, page.updated
+    found = tuple(page.facts), tuple(page.episodes), tuple(prose)
+    unclosed = page.end + 1 if page.inside[-1] >= 0 else None
+    return PageText(page.topic, page.lines, tuple(page.roles), *texts, *found, unclosed)
 
 
 def covered(text: str) -> list[bool]:
@@ -318,13 +295,19 @@ def add_fact(
     """
     place = drawer(path)
     if place not in ("facts", "review"):
-        raise Refused(
-            f"No fact was added to {path}: its bullets are not facts. Add it to facts/<topic>.md instead."
+        raise Invalid(
+            f"No fact was added to {path}: it is no page of facts. Add it to facts/<topic>.md instead."
         )
     bullet = ("- [ ] " if place == "review" else "- ") + bullet_text(relation, object)
     page = _read_page(path, text or new_page(path))
+    finds = [fact for fact in page.facts if page.found[(fact.line or 1) - 1]]
+    start = _found_heading(page)
+    if found and finds:
+        return _insert(page.lines, _end_of_bullet(page, (finds[-1].line or 0) - 1), [bullet])
+    if found and start:
+        return _insert(page.lines, start[0] + 1, [bullet])
     if found:
-        return _add_found(page, bullet)
+        return _insert(page.lines, page.end, [f"## {FOUND}", bullet], apart=True)
     headings = [i for i, _, _ in page.headings if page.roles[i] == "kind"]
     section = kind if any(page.kinds[i] == kind for i in headings) else None
     peers = [fact for fact in page.facts if fact.kind == section and not page.found[(fact.line or 1) - 1]]
@@ -341,9 +324,7 @@ def add_fact(
         return _insert(page.lines, at, [bullet], apart=True)
     if updated >= 0 and page.kinds[updated] is None and not page.found[updated]:
         return _insert(page.lines, updated, [bullet])
-    return _insert(
-        page.lines, min([*headings, *_found_heading(page)], default=page.end), [bullet], apart=True
-    )
+    return _insert(page.lines, min([*headings, *start], default=page.end), [bullet], apart=True)
 
 
 def _found_heading(page: _Page) -> list[int]:
@@ -351,21 +332,12 @@ def _found_heading(page: _Page) -> list[int]:
     return [i for i, level, _ in page.headings if level == 2 and page.found[i]][:1]
 
 
-def _add_found(page: _Page, bullet: str) -> str:
-    last = [fact for fact in page.facts if page.found[(fact.line or 1) - 1]]
-    if last:
-        return _insert(page.lines, _end_of_bullet(page, (last[-1].line or 0) - 1), [bullet])
-    if start := _found_heading(page):
-        return _insert(page.lines, start[0] + 1, [bullet])
-    return _insert(page.lines, page.end, [f"## {FOUND}", bullet], apart=True)
-
-
 def replace_fact(text: str, path: str, line: int, relation: str, object: str) -> str:
     """Replace the fact on a line. Keeps the bullet mark, and the look of an unchanged label."""
     page = _read_page(path, text)
     old = next((fact for fact in page.facts if fact.line == line), None)
     if old is None:
-        raise Refused(
+        raise NotFound(
             f"{path} was not changed: its line {line} is not a fact. Read the page again and use its line numbers."
         )
     new = as_written(relation, object)
@@ -385,7 +357,7 @@ def remove_line(text: str, line: int) -> str:
     """Remove a line, whatever it is."""
     lines = split_lines(text)
     if not 1 <= line <= len(lines):
-        raise Refused(
+        raise NotFound(
             f"Nothing was removed: there is no line {line}; the page has {len(lines)}. Read it again."
         )
     kept = "\ufeff" if line == 1 and text.startswith("\ufeff") else ""
@@ -410,7 +382,7 @@ def set_summary(text: str, summary: str) -> str:
 def set_updated(text: str, path: str, date: str) -> str:
     """Set the date of the last `- Updated:` line. Only pages of facts have one."""
     if not is_updated("updated", date):
-        raise ValueError(f"not a date: {date!r}")
+        raise Invalid(f"not a date: {date!r}")
     if drawer(path) != "facts":
         return text
     page = _read_page(path, text or new_page(path))
@@ -420,20 +392,19 @@ def set_updated(text: str, path: str, date: str) -> str:
     own = [fact for fact in page.facts if not page.found[(fact.line or 1) - 1]]
     if own:
         return _insert(page.lines, _end_of_bullet(page, (own[-1].line or 0) - 1), [f"- Updated: {date}"])
-    return _insert(
-        page.lines, min(_found_heading(page), default=page.end), [f"- Updated: {date}"], apart=True
-    )
+    at = min(_found_heading(page), default=page.end)
+    return _insert(page.lines, at, [f"- Updated: {date}"], apart=True)
 
 
 def add_episode(text: str, path: str, title: str, fields: Iterable[tuple[str, str]]) -> str:
     """Add an episode at the end. A field without a label is a free bullet; empty ones are left out."""
     if drawer(path) != "episodes":
-        raise Refused(
+        raise Invalid(
             f"No episode was added to {path}: episodes belong in episodes/<yyyy-mm>.md. Add it there."
         )
     words = heading_words(title)
     if not words:
-        raise Refused(f"No episode was added to {path}: it has no title. Say in a few words what was done.")
+        raise Invalid(f"No episode was added to {path}: it has no title. Say in a few words what was done.")
     lines = [f"## {words}", *(f"- {bullet_text(label, said)}" for label, said in fields if escape(said))]
     page = _read_page(path, text or new_page(path))
     return _insert(page.lines, page.end, lines, apart=True)

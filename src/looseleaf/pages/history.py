@@ -44,17 +44,13 @@ class History:
 
     def rebuild(self, path: str, sha256: str) -> bytes | None:
         """Rebuild the newest version of a page with this hash from the journal alone; None if it cannot."""
-        page: bytes | None = None
-        known = False
-        found: bytes | None = None
+        page = found = None
         for edit in self.edits(path):
             try:
-                page = forward(edit, page if known else None)
-                known = True
+                page = forward(edit, page)
+                found = page if edit.new == sha256 else found
             except BrokenEdit:
-                known = False
-            if known and edit.new == sha256:
-                found = page
+                page = None
         return found
 
     def texts(self) -> dict[str, bytes]:
@@ -104,9 +100,7 @@ class History:
             previous = next((each for each in self.back(edit.path) if each.new == edit.base), None)
             if previous is not None:
                 return self.after(previous, now)
-            raise _hidden_error(
-                BrokenEdit(f"the text of {edit.path} before edit {edit.id} cannot be rebuilt")
-            )
+            raise _hidden_error(f"the text of {edit.path} before edit {edit.id} cannot be rebuilt")
         try:
             return backward(edit, self.after(edit, now))
         except BrokenEdit as broken:
@@ -127,7 +121,7 @@ class History:
         return target
 
 
-def _hidden_error(broken: BrokenEdit) -> Refused:
+def _hidden_error(broken: object) -> Refused:
     return Refused(
         f"Nothing was done: {broken}, because a record of the journal is damaged. "
         "`looseleaf check` names it; other versions can still be shown."

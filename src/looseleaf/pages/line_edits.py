@@ -17,7 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from looseleaf.base.values import Episode, Fact
+    from looseleaf.base.values import Episode
 
 
 LABEL = "Written by"
@@ -30,17 +30,18 @@ def signed(path: str, old: str, new: str, author: str, is_said: Callable[[str], 
     if drawer(path) != "episodes" or not author.startswith(AGENT):
         return new
     name = author.replace(":", " ")
-    was = _signed_episodes(path, old)
-    before = {tuple(lines): by for lines, by in was}
+    before = split_lines(old)
+    was = [(_lines_of(before, episode), _signatures_of(episode)) for episode in parse(path, old).episodes]
+    known = {tuple(lines) for lines, _ in was}
     titled = {lines[0]: (lines, by) for lines, by in was}
     lines = list(split_lines(new))
     end = "\r\n" if lines and lines[0].endswith("\r\n") else "\n"
     for episode in reversed(parse(path, new).episodes):
         now = _lines_of(lines, episode)
-        old_lines, by = titled.get(now[0], ([], ()))
-        names = {value for label, value in episode.fields if label == LABEL}
+        old_lines, by = titled.get(now[0], ([], []))
+        names = _signatures_of(episode)
         wanted = [each for each in by if each not in names]  # a signature stays
-        if before.get(tuple(now)) is None:
+        if tuple(now) not in known:
             is_users = set(old_lines) <= set(now) and all(
                 is_said(_statement_of(line)) for line in now if line not in old_lines
             )
@@ -56,17 +57,9 @@ def signed(path: str, old: str, new: str, author: str, is_said: Callable[[str], 
 def unsigned(page: PageText) -> PageText:
     """Return the page without agents' episodes."""
     kept = tuple(episode for episode in page.episodes if episode.get(LABEL) is None)
-    return PageText(
-        page.topic,
-        page.lines,
-        page.roles,
-        page.title,
-        page.summary,
-        page.updated,
-        page.facts,
-        kept,
-        page.prose if kept == page.episodes else (),
-    )
+    texts = page.title, page.summary, page.updated
+    prose = page.prose if kept == page.episodes else ()
+    return PageText(page.topic, page.lines, page.roles, *texts, page.facts, kept, prose)
 
 
 def _statement_of(line: str) -> str:
@@ -75,13 +68,8 @@ def _statement_of(line: str) -> str:
     return (statement(words) or ("", words))[1]
 
 
-def _signed_episodes(path: str, text: str) -> list[tuple[list[str], tuple[str, ...]]]:
-    """Return the lines and the signatures of each episode of a page."""
-    lines = split_lines(text)
-    return [
-        (_lines_of(lines, episode), tuple(value for label, value in episode.fields if label == LABEL))
-        for episode in parse(path, text).episodes
-    ]
+def _signatures_of(episode: Episode) -> list[str]:
+    return [value for label, value in episode.fields if label == LABEL]
 
 
 def _lines_of(lines: Sequence[str], episode: Episode) -> list[str]:
@@ -93,51 +81,40 @@ def _lines_of(lines: Sequence[str], episode: Episode) -> list[str]:
 def stated(content: str) -> list[tuple[str, str]] | None:
     """Return the facts that a text states, if it is a single line or only bullets; else None."""
     lines = [body(line).strip() for line in split_lines(content) if not is_blank(line)]
-    bullets = [BULLET.match(line) for line in lines]
-    if len(lines) > 1 and not all(bullets):
+    if len(lines) > 1 and not all(map(BULLET.match, lines)):
         return None
-    said = [
-        statement(line[bullet.end() :] if bullet else line)
-        for line, bullet in zip(lines, bullets, strict=True)
-    ]
-    return None if any(each is None for each in said) else [each for each in said if each is not None]
+    found = [each for line in lines if (each := statement(BULLET.sub("", line, count=1))) is not None]
+    return found if len(found) == len(lines) else None
 
 
 def with_facts(path: str, text: str, facts: list[tuple[str, str]]) -> str:
     """Add facts to a page of facts."""
     for relation, said in facts:
         here = parse(path, text).facts
-        if _comparable(*as_written(relation, said)) in {
-            _comparable(fact.relation, fact.object) for fact in here
-        }:
+        known = {_comparable(fact.relation, fact.object) for fact in here}
+        if _comparable(*as_written(relation, said)) in known:
             continue
-        old = _fact_to_replace(here, relation)
-        if old is None:
-            text = add_fact(text, path, relation, said)
+        # In a slot that holds one value, a new value replaces the last one.
+        is_same = not relation_of(relation).many
+        same = [fact for fact in here if is_same and slot("", fact.relation) == slot("", relation)]
+        if same:
+            text = replace_fact(text, path, same[-1].line or 0, relation, said)
         else:
-            text = replace_fact(text, path, old.line or 0, relation, said)
+            text = add_fact(text, path, relation, said)
     return text
 
 
 def without_known(path: str, text: str, content: str) -> str:
     """Return a block of lines without the bullets that the page already has."""
     known = {(fact.relation, fact.object) for fact in parse(path, text).facts}
-    return "".join(line for line in split_lines(content) if not _is_known(line, known))
 
+    def is_known(line: str) -> bool:
+        bullet = BULLET.match(body(line))
+        return bullet is not None and statement(body(line)[bullet.end() :]) in known
 
-def _is_known(line: str, known: set[tuple[str, str]]) -> bool:
-    bullet = BULLET.match(body(line))
-    return bullet is not None and statement(body(line)[bullet.end() :]) in known
+    return "".join(line for line in split_lines(content) if not is_known(line))
 
 
 def _comparable(relation: str, said: str) -> tuple[str, str]:
     """Return a fact for comparison: a note is the same with and without its full stop."""
     return relation, said.removesuffix(".") if relation == NOTE else said
-
-
-def _fact_to_replace(facts: tuple[Fact, ...], relation: str) -> Fact | None:
-    """Return the fact that a new value replaces: the last of its slot, if that holds one value."""
-    if relation_of(relation).many:
-        return None
-    address = slot("", relation)
-    return next((fact for fact in reversed(facts) if slot("", fact.relation) == address), None)

@@ -7,10 +7,10 @@ get what the folder says now.
 from __future__ import annotations
 
 import re
-from functools import cached_property
+from functools import cached_property, partial
 
 from looseleaf.base import ids as clock
-from looseleaf.base.errors import Busy, Refused, Stale, Unwritten
+from looseleaf.base.errors import Busy, Invalid, NotFound, Refused, Stale, Unwritten
 from looseleaf.base.hashing import sha256
 from looseleaf.base.ids import new_id
 from looseleaf.base.immutable import frozen
@@ -37,9 +37,7 @@ if TYPE_CHECKING:
 
         def look(self, path: str, author: str, old: bytes | None, new: bytes | None) -> Entering: ...
 
-        def ask(
-            self, path: str, author: str, entering: Any, old: bytes | None
-        ) -> tuple[str, tuple[str, ...]]:
+        def ask(self, path: str, author: str, made: Any, old: bytes | None) -> tuple[str, tuple[str, ...]]:
             """Ask a person about what was held back; return that edit, and a sentence per line for the receipt."""
 
     class Entering(Protocol):
@@ -255,9 +253,8 @@ class Pages:
         """Replace texts one after another, each found exactly once in the page by then; all or none."""
         from looseleaf.text.diff import patched
 
-        return self.edit(
-            path, lambda text: patched(path, text, patches), base=base, author=author, reason=reason
-        )
+        change = _to_bytes(path, lambda text: patched(path, text, patches))
+        return self._edit(page_path(path), change, base, author, reason)
 
     def delete(self, path: str, *, base: str | None = ANY, reason: str, author: str | None = None) -> Receipt:
         """Remove a page. Its history stays, and `undo` brings it back."""
@@ -268,18 +265,15 @@ class Pages:
         self.absorb()
         target = self.history.last_to_undo(page_path(path) if path is not None else None)
         if target is None:
-            raise Refused(
+            raise NotFound(
                 f"Nothing was undone: {path or 'this memory'} has no edit left to undo. `looseleaf log` shows all."
             )
-        receipt = self._edit(
-            target.path,
-            lambda old: self.history.before(target, old),
-            target.new,
-            author,
-            f"undo: {target.reason}",
-            undoes=target.id,
-        )
-        return target, receipt
+
+        def change(old: bytes | None) -> bytes | None:
+            return self.history.before(target, old)
+
+        reason = f"undo: {target.reason}"
+        return target, self._edit(target.path, change, target.new, author, reason, undoes=target.id)
 
     def rewrite(
         self, path: str, change: Callable[[str], Rewritten], *, reason: str, author: str = PROGRAM
@@ -299,7 +293,7 @@ class Pages:
     ) -> Receipt:
         author = self._check_author(author)
         if not reason.strip():
-            raise Refused(
+            raise Invalid(
                 f"{path} was not changed: no reason was given. Say in a few words why, for the journal."
             )
         if author != PERSON and any(same_name(path, only) for only in PEOPLE_ONLY):
@@ -330,7 +324,7 @@ class Pages:
             return author
         if author.startswith(AGENT):
             return AGENT + safe_name(author.removeprefix(AGENT), "agent's name")
-        raise Refused(
+        raise Invalid(
             f"Nothing was changed: the author {author!r} is not known. Use person, program or agent:<name>."
         )
 
@@ -365,7 +359,7 @@ class Pages:
             if old is None and new == b"" and (changed is said or is_held):
                 new = None  # nothing was written on a missing page
             if new is not None and len(new) > self._policy.page_bytes:
-                raise Refused(
+                raise Invalid(
                     f"{path} was not changed: it would have {len(new):,} bytes, and a page has at most "
                     f"{self._policy.page_bytes:,}. Put part of it on another page."
                 )
@@ -374,18 +368,8 @@ class Pages:
                 return Receipt(asked, path, current, current, 0, 0, changed=False, held=held)
             from looseleaf.log.journal import make_edit, record_of
 
-            edit = make_edit(
-                new_id(),
-                clock.now(),
-                path,
-                author,
-                reason,
-                old,
-                new,
-                undoes=undoes,
-                facts=said.facts,
-                ended=said.ended,
-            )
+            make = partial(make_edit, undoes=undoes, facts=said.facts, ended=said.ended)
+            edit = make(new_id(), clock.now(), path, author, reason, old, new)
             if new is not None:
                 self._store.put(path, new, base=edit.base, record=record_of(edit))
             else:
@@ -416,7 +400,7 @@ def encoded(path: str, text: str) -> bytes:
     try:
         return text.encode()
     except UnicodeEncodeError as error:
-        raise Refused(
+        raise Invalid(
             f"{path} was not changed: the new text holds {text[error.start]!r}, half of a character. "
             "Leave it out, and try again."
         ) from None
@@ -431,7 +415,7 @@ def page_of_topic(topic: str, topics: Sequence[str]) -> str:
 
     name = topic.strip()
     if not name:
-        raise Refused("The topic is empty. Give a word or two, such as cooking, or user.")
+        raise Invalid("The topic is empty. Give a word or two, such as cooking, or user.")
     if name.casefold() in (USER, PROFILE.casefold()):
         return PROFILE
     if name.endswith(".md") or "/" in name:

@@ -304,12 +304,9 @@ class _Door:
             text, why = self.guard.summarised(path, text, told, self.summary)
         return _Entering(encoded(path, text) if new is not None else None, Rewritten(text, told), made, why)
 
-    def ask(
-        self, path: str, author: str, entering: _Entering, old: bytes | None
-    ) -> tuple[str, tuple[str, ...]]:
-        asked, fates = self.guard.ask(path, author, entering.made, clock.now(), exists=old is not None)
-        why = (entering.summary,) if entering.summary else ()
-        return asked, (*sentences_of(entering.made, fates), *why)
+    def ask(self, path: str, author: str, made: _Entering, old: bytes | None) -> tuple[str, tuple[str, ...]]:
+        asked, fates = self.guard.ask(path, author, made.made, clock.now(), exists=old is not None)
+        return asked, (*sentences_of(made.made, fates), *([made.summary] if made.summary else ()))
 
 
 def _decode(data: bytes | None) -> str | None:

@@ -10,8 +10,7 @@ from __future__ import annotations
 import os
 from functools import cache
 
-from looseleaf.base.errors import Busy, Refused, Unwritten
-from looseleaf.base.hashing import sha256
+from looseleaf.base.errors import Busy, Invalid, Refused, Unwritten
 from looseleaf.base.immutable import frozen
 from looseleaf.base.paths import STATE
 from looseleaf.pages.outside_edits import load_view, save_view
@@ -23,10 +22,9 @@ from looseleaf.text.times import clock, day
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from typing import Any
 
-    from looseleaf.base.values import Edit
     from looseleaf.pages.pages import Pages
     from looseleaf.state.rules import State
     from looseleaf.store.protocol import Store
@@ -171,7 +169,7 @@ class StateFile:
             why = "a value is not valid JSON"
         else:
             return text
-        raise Refused(f"{STATE} was not changed: in the new state, {why}. Give other values.")
+        raise Invalid(f"{STATE} was not changed: in the new state, {why}. Give other values.")
 
     def refused(self, unsound: Unsound) -> Refused:
         """Return the error that explains why the broken file is not overwritten."""
@@ -203,25 +201,17 @@ class StateFile:
         return for_prompt(self.now())
 
     def last_good(self) -> GoodVersion | None:
-        """Return the newest sound version in the page's history."""
-        for edit, data in self._versions_back():
-            if data is not None:
-                try:
-                    state = examined(data)
-                except Unsound:
-                    continue
-                if state is not None:
-                    return GoodVersion(state, data, edit.ts)
-        return None
-
-    def _versions_back(self) -> Iterator[tuple[Edit, bytes | None]]:
-        """Yield the versions, newest first, without those that cannot be rebuilt."""
+        """Return the newest sound version in the page's history that can be rebuilt."""
         now = self._pages.absorb.head_bytes(STATE)
         for edit in self._pages.history.back(STATE):
             try:
-                yield edit, self._pages.history.after(edit, now)
-            except Refused:
+                data = self._pages.history.after(edit, now)
+                state = examined(data) if data is not None else None
+            except (Refused, Unsound):
                 continue
+            if data is not None and state is not None:
+                return GoodVersion(state, data, edit.ts)
+        return None
 
     # --- soundness ----------------------------------------------------------------
 
@@ -251,7 +241,3 @@ def next_step(unsound: Unsound, good: GoodVersion | None) -> str:
         return "Fix it with an editor." if unsound.line else "Move that file away."
     back = f"{RESTORE} brings back the version of {good.when}"
     return f"Fix it, or {back}." if unsound.line else f"Move that file away; then {back}."
-
-
-def hash_of(text: str) -> str:
-    return sha256(text.encode())

@@ -8,18 +8,19 @@ from __future__ import annotations
 
 import json
 
-from looseleaf.base.errors import Invalid, Refused
+from looseleaf.base.errors import Invalid, NotFound
 from looseleaf.base.immutable import frozen
 from looseleaf.text.lines import escape
 from looseleaf.text.times import written
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
     State = dict[str, Any]
     Item = dict[str, Any]
+    _Said = tuple[tuple[str, ...], bool]
 
 VERSION = 1
 RECENT = 10
@@ -120,26 +121,6 @@ def _rows_of(state: State, name: str, members: Sequence[str]) -> list[Item]:
 # --- changing --------------------------------------------------------------------------------
 
 
-def moved(
-    state: State,
-    ts: float,
-    decided: Iterable[str],
-    tasks: Iterable[str],
-    done: Iterable[str],
-    is_outdated: Callable[[str], bool] = lambda decision: False,
-) -> State:
-    """Return the state after decisions, new tasks and finished ones; the same state if nothing is new."""
-    finished = list(done)
-    return move(
-        state,
-        ts,
-        decided=[(title, "") for title in decided],
-        tasks=[(title, "open") for title in tasks],
-        is_done=lambda task: is_said_of(finished, task),
-        is_outdated=is_outdated,
-    ).state
-
-
 def move(
     state: State,
     ts: float,
@@ -160,30 +141,23 @@ def move(
     new = dict(state) | {name: short(text, TITLE) for name, text in (aims or {}).items() if text}
     now = moment(ts)
     finished: list[Item] = []
-    holding = [(title, why) for title, why in decided if not is_outdated(title)]
+    holding = [(title, {"why": why, "ts": now}) for title, why in decided if not is_outdated(title)]
     taken = [(title, {"status": status, "updated_at": now}) for title, status in tasks]
     said = {
-        _DECISIONS: _add(
-            new, _DECISIONS, "D", [(title, {"why": why, "ts": now}) for title, why in holding], highest
-        ),
+        _DECISIONS: _add(new, _DECISIONS, "D", holding, highest),
         _TASKS: _add(new, _TASKS, "T", taken, highest),
     }
-    recent = _list_of(new, _DECISIONS)
-    if recent:
-        left = [each for each in recent if not is_outdated(title_of(each))]
-        new[_DECISIONS] = left if len(left) < len(recent) else new[_DECISIONS]
+    for each in items_of(new, _DECISIONS):
+        if is_outdated(title_of(each)):
+            new = _without(new, _DECISIONS, each)
     for each in items_of(new, _TASKS):
-        if title_of(each) and (is_closed(each) or is_done(each)):
+        is_closed = title_of(each) and _text_of(each, "status").strip().casefold() in CLOSED
+        if is_closed or (title_of(each) and is_done(each)):
             new = _without(new, _TASKS, each)
             finished.append(each)
     settled, parked = _cut_lists(new, said, room)
-    if new == state:
-        return StateChange(state, settled, parked, tuple(finished))
-    return StateChange(new | {"updated_at": now}, settled, parked, tuple(finished))
-
-
-def is_closed(task: Any) -> bool:
-    return _text_of(task, "status").strip().casefold() in CLOSED if isinstance(task, dict) else False
+    new = state if new == state else new | {"updated_at": now}
+    return StateChange(new, settled, parked, tuple(finished))
 
 
 def is_said_of(sentences: Iterable[str], task: Item) -> bool:
@@ -199,58 +173,48 @@ def is_said_of(sentences: Iterable[str], task: Item) -> bool:
     )
 
 
-@frozen
-class _Heard:
-    """The keys of the decisions or tasks just said, in order, and whether any was new."""
-
-    keys: tuple[str, ...]
-    is_new: bool
-
-
 def _add(
     state: State, name: str, letter: str, said: Iterable[tuple[str, Item]], highest: Callable[[str], int]
-) -> _Heard:
-    """Append these to a list of the state, each once."""
+) -> _Said:
+    """Append these to a list of the state, each once. Return the keys of all, in order, and whether any was new."""
     items = _list_of(state, name)
     if items is None:
-        return _Heard((), False)
+        return (), False
     given = {short(title).casefold(): (short(title), more) for title, more in said if short(title)}
-    known = {_title_key(each) for each in items}
+    known = {title_of(each).casefold() for each in items}
     for key, (title, more) in given.items():
         if key not in known:
             number = max(highest_id(items), highest(name)) + 1
             items.append({"id": f"{letter}-{number}", "title": title} | more)
             state[name] = items
-    return _Heard(tuple(given), not known.issuperset(given))
+    return tuple(given), not known.issuperset(given)
 
 
-def _cut_lists(
-    state: State, said: dict[str, _Heard], room: Room | None
-) -> tuple[tuple[Item, ...], tuple[Item, ...]]:
+def _cut_lists(state: State, said: dict[str, _Said], room: Room | None) -> Iterator[tuple[Item, ...]]:
     """Remove and return what is too much: first what was not just said, then the oldest; never the newest. A list
     that nothing was added to is cut only where there is no room."""
     gone: dict[str, list[Item]] = {_DECISIONS: [], _TASKS: []}
     for name, most in ((_DECISIONS, RECENT), (_TASKS, OPEN)):
         items = items_of(state, name)
-        waiting = _leaving_order(items, said[name].keys)[: len(items) - most] if len(items) > most else []
-        for item in waiting if said[name].is_new else ():
+        keys, is_new = said[name]
+        for item in _leaving_order(items, keys)[: max(len(items) - most, 0)] if is_new else ():
             without = _without(state, name, item)
             if room is None or room.size(without) >= room.least:
                 state[name] = without[name]
                 gone[name].append(item)
     if room is not None and room.size(state) > room.most:
         _shrink(state, said, room, gone)
-    return tuple(gone[_DECISIONS]), tuple(gone[_TASKS])
+    return map(tuple, gone.values())
 
 
-def _shrink(state: State, said: dict[str, _Heard], room: Room, gone: dict[str, list[Item]]) -> None:
+def _shrink(state: State, said: dict[str, _Said], room: Room, gone: dict[str, list[Item]]) -> None:
     """Remove decisions, then tasks, until there is room. If there never is, something else is too large, and they
     stay: moving them would not help."""
     small = dict(state)
     left: list[tuple[str, Item]] = []
     for name in (_DECISIONS, _TASKS):
         while room.size(small) > room.most:
-            items = _leaving_order(items_of(small, name), said[name].keys)[:-1]
+            items = _leaving_order(items_of(small, name), said[name][0])[:-1]
             if not items:
                 break
             # Do not go below the least size while there is a choice.
@@ -269,7 +233,7 @@ def _leaving_order(items: Sequence[Any], said: Sequence[str]) -> list[Item]:
     repeating them ends with the same list."""
     titled = [each for each in items if title_of(each)]
     place = {key: at for at, key in enumerate(said)}
-    return sorted(titled, key=lambda each: place.get(_title_key(each), -1))
+    return sorted(titled, key=lambda each: place.get(title_of(each).casefold(), -1))
 
 
 def _without(state: State, name: str, item: Item) -> State:
@@ -294,10 +258,6 @@ def title_of(each: Any) -> str:
     return title if isinstance(title, str) else ""
 
 
-def _title_key(each: Any) -> str:
-    return title_of(each).casefold()
-
-
 def short(text: str, most: int = TITLE) -> str:
     """Return one line, cut if too long."""
     text = escape(text)
@@ -307,10 +267,8 @@ def short(text: str, most: int = TITLE) -> str:
 def highest_id(items: Sequence[Any]) -> int:
     """Return the highest id number in a list."""
     numbers = [str(each.get("id", ""))[2:] for each in items if isinstance(each, dict)]
-    return max(
-        (int(number) for number in numbers if number.isascii() and number.isdecimal() and len(number) < 9),
-        default=0,
-    )
+    short = [each for each in numbers if each.isascii() and each.isdecimal() and len(each) < 9]
+    return max(map(int, short), default=0)
 
 
 # --- finding one by name --------------------------------------------------------------------
@@ -319,6 +277,10 @@ def highest_id(items: Sequence[Any]) -> int:
 def find_task(tasks: Sequence[Item], name: str) -> Item:
     """Return the task with this id, title, or beginning of a title."""
     wanted = short(name).casefold()
+
+    def listed(found: Sequence[Item]) -> str:
+        return ", ".join(f"{each.get('id') or '?'} ({short(title_of(each), WORD)})" for each in found)
+
     ways: tuple[Callable[[Item], bool], ...] = (
         lambda task: str(task.get("id", "")).casefold() == wanted,
         lambda task: title_of(task).casefold() == wanted,
@@ -330,33 +292,28 @@ def find_task(tasks: Sequence[Item], name: str) -> Item:
         if len(found) == 1:
             return found[0]
         if found:
-            listed = ", ".join(f"{each.get('id') or '?'} ({short(title_of(each), WORD)})" for each in found)
             raise Invalid(
-                f"No task was marked done: {name!r} could be any of {listed}. Give an id that only one of them has."
+                f"No task was marked done: {name!r} could be any of {listed(found)}. "
+                "Give an id that only one of them has."
             )
-    open_now = (
-        ", ".join(f"{each.get('id') or '?'} ({short(title_of(each), WORD)})" for each in titled) or "none"
-    )
-    raise Refused(f"No task was marked done: no open task is called {short(name)!r}. Open tasks: {open_now}.")
+    known = listed(titled) or "none"
+    raise NotFound(f"No task was marked done: no open task is called {short(name)!r}. Open tasks: {known}.")
 
 
 def find_blocker(blockers: Sequence[Any], name: str) -> int:
     wanted = short(name).casefold()
-    found = [
-        at
-        for at, each in enumerate(blockers)
-        if wanted
-        in (
-            blocker_text(each).casefold(),
-            str(each.get("id", "")).casefold() if isinstance(each, dict) else "",
-        )
-    ]
+
+    def names_of(each: Any) -> tuple[str, str]:
+        name = str(each.get("id", "")) if isinstance(each, dict) else ""
+        return blocker_text(each).casefold(), name.casefold()
+
+    found = [at for at, each in enumerate(blockers) if wanted in names_of(each)]
     if not found and wanted.isascii() and wanted.isdecimal() and 0 < int(wanted[:9]) <= len(blockers):
         found = [int(wanted[:9]) - 1]
     if len(found) != 1 or not wanted:
-        there = (
-            "; ".join(f"{at} {short(blocker_text(each), WORD)}" for at, each in enumerate(blockers, 1))
-            or "none"
+        texts = [f"{at} {short(blocker_text(each), WORD)}" for at, each in enumerate(blockers, 1)]
+        kind = Invalid if wanted and found else NotFound
+        raise kind(
+            f"Nothing was unblocked: {short(name)!r} names no single blocker. There are: {'; '.join(texts) or 'none'}."
         )
-        raise Refused(f"Nothing was unblocked: {short(name)!r} names no single blocker. There are: {there}.")
     return found[0]

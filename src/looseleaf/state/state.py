@@ -7,11 +7,12 @@ is on a page first (`promote`); a broken file is left alone; repeating a change 
 from __future__ import annotations
 
 from looseleaf.base import ids as clock
-from looseleaf.base.errors import Refused, Stale
+from looseleaf.base.errors import Invalid, NotFound, Refused, Stale
+from looseleaf.base.hashing import sha256
 from looseleaf.base.paths import PROJECT, STATE
 from looseleaf.base.values import Receipt
 from looseleaf.log.journal import AGENT, PROGRAM
-from looseleaf.state.file import RESTORED, StateFile, hash_of
+from looseleaf.state.file import RESTORED, StateFile
 from looseleaf.state.provenance import Provenance
 from looseleaf.state.rules import (
     CLOSED,
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Any, Protocol
 
-    from looseleaf.base.policy import Policy
     from looseleaf.pages.pages import Pages
     from looseleaf.state.rules import Item
     from looseleaf.state.rules import State as Values
@@ -56,34 +56,6 @@ _TRIES = 100
 """How often a change is retried while something else saves the file, before it is refused."""
 
 
-def size_counter(count: Callable[[str], int], most: int) -> Callable[[Values], int]:
-    """Return a function that counts a state's tokens in a prompt. An estimate is enough where no vocabulary could
-    exceed the room; counting loads one."""
-
-    def size(state: Values) -> int:
-        from looseleaf.models.tokens import at_most, estimate
-
-        text = compact(state)
-        highest = at_most(text)
-        return min(estimate(text), highest) if highest <= most else count(text)
-
-    return size
-
-
-def room_of(policy: Policy, count: Callable[[str], int]) -> Room:
-    return Room(size_counter(count, policy.state_tokens), policy.state_tokens, policy.state_least_tokens)
-
-
-def refuse_too_large(room: Room, before: Values, after: Values) -> None:
-    """Refuse a state that does not fit. One that a person made too large may still get smaller."""
-    size = room.size(after)
-    if size > room.most and size > room.size(before):
-        raise Refused(
-            f"{STATE} was left as it is: it would take {size} tokens, and every prompt has room for {room.most}. "
-            "Shorten the goal, conventions and blockers, or write them on PROJECT.md or a page in facts/."
-        )
-
-
 class State:
     """The working state of a memory, read and changed."""
 
@@ -91,10 +63,20 @@ class State:
         self._store, self._note, self._redact = context.store, context.note, context.redact
         self._parts = parts
         self._pages = parts.pages
-        self._room = room_of(context.policy, context.count)
+        self._count, policy = context.count, context.policy
+        self._room = Room(self._size, policy.state_tokens, policy.state_least_tokens)
         self.file = StateFile(context.store, parts.pages, context.note)
-        trusts = context.policy.trust_external_edits
+        trusts = policy.trust_external_edits
         self.provenance = Provenance(context.store, parts.pages, self.file, trusts=trusts)
+
+    def _size(self, state: Values) -> int:
+        """Count a state's tokens in a prompt. An estimate is enough where no vocabulary could exceed the room; counting
+        loads one."""
+        from looseleaf.models.tokens import at_most, estimate
+
+        text = compact(state)
+        highest = at_most(text)
+        return min(estimate(text), highest) if highest <= self._room.most else self._count(text)
 
     def __repr__(self) -> str:
         return f"State({self.shown()!r})"
@@ -154,26 +136,20 @@ class State:
         """Set the goal and the current work; "" clears. Conventions are merged into the present ones, and None or ""
         removes one. Blockers replace all present ones."""
         words = StateText(self._redact)
-        texts = {
-            name: words.line(text, name) for name, text in (("goal", goal), ("now", now)) if text is not None
-        }
+        texts = words.aims(goal, now)
         named = words.conventions(conventions)
         stops = words.blockers(blockers)
 
         def change(state: Values, ts: float) -> Values:
             new = state | texts
             if named:
-                merged = {**_dict_of(state, "conventions"), **named}
-                new["conventions"] = {
-                    name: value for name, value in merged.items() if value not in (None, "")
-                }
+                known = state.get("conventions")
+                merged = (known if isinstance(known, dict) else {}) | named
+                new["conventions"] = {key: value for key, value in merged.items() if value not in (None, "")}
             return new if stops is None else new | {"blockers": [each for each in stops if each]}
 
-        names = [
-            *texts,
-            *(f"conventions.{name}" for name in named),
-            *(["blockers"] if stops is not None else []),
-        ]
+        names = [*texts, *(f"conventions.{name}" for name in named)]
+        names += ["blockers"] if stops is not None else []
         return self._edit(change, author, f"set: {', '.join(names)}" if names else "nothing set", words.said)
 
     def add_task(self, title: str, status: str = "open", *, author: str | None = None) -> Receipt:
@@ -181,7 +157,7 @@ class State:
         words = StateText(self._redact)
         title, status = words.title(title, "task"), words.word(status, "status") or "open"
         if status.casefold() in CLOSED:
-            raise Refused(
+            raise Invalid(
                 f"No task was added: {status!r} is the status of a closed task. Give an open one, such as open."
             )
 
@@ -191,8 +167,7 @@ class State:
             old = next((each for each in tasks if title_of(each).casefold() == title.casefold()), None)
             if old is None or status == "open" or old.get("status") == status:
                 return made
-            new = old | {"status": status}
-            tasks = [new if each is old else each for each in tasks]
+            tasks = [each | {"status": status} if each is old else each for each in tasks]
             return StateChange(made.state | {"tasks_open": tasks}, made.settled, made.parked, made.done)
 
         return self._edit(change, author, f"task: {title}", words.said)
@@ -211,12 +186,11 @@ class State:
         """Add a decision. The same one is there once."""
         words = StateText(self._redact)
         title, why = words.title(title, "decision"), words.line(why, "why")
-        return self._edit(
-            lambda state, ts: self._move(state, ts, decided=[(title, why)]),
-            author,
-            f"decided: {title}",
-            words.said,
-        )
+
+        def change(state: Values, ts: float) -> StateChange:
+            return self._move(state, ts, decided=[(title, why)])
+
+        return self._edit(change, author, f"decided: {title}", words.said)
 
     def revise(
         self,
@@ -231,22 +205,19 @@ class State:
         """Make one edit of all this, or none: the goal, the current work, new tasks, finished tasks (by id or title),
         and decisions with reasons."""
         words = StateText(self._redact)
-        texts = {
-            name: words.line(text, name) for name, text in (("goal", goal), ("now", now)) if text is not None
-        }
+        texts = words.aims(goal, now)
         taken = [(words.title(title, "task"), "open") for title in tasks]
         over = [words.which(name, "id or title of a task") for name in done]
         settled = [(words.title(title, "decision"), words.line(why, "why")) for title, why in decided]
 
         def change(state: Values, ts: float) -> StateChange:
             finished = [find_task(items_of(state, "tasks_open"), name) for name in over]
-            return self._move(
-                state | texts,
-                ts,
-                tasks=taken,
-                decided=settled,
-                is_done=lambda each: any(each is task for task in finished),
-            )
+            new = state | texts
+
+            def is_done(each: Item) -> bool:
+                return any(each is task for task in finished)
+
+            return self._move(new, ts, tasks=taken, decided=settled, is_done=is_done)
 
         names = [*texts, *("task" for _ in taken), *("done" for _ in over), *("decision" for _ in settled)]
         return self._edit(change, author, f"set: {', '.join(dict.fromkeys(names))}", words.said)
@@ -292,16 +263,11 @@ class State:
                 base = self._pages.page(STATE).sha256
             good = self.file.last_good()
             if good is None:
-                raise Refused(
+                raise NotFound(
                     f"Nothing was restored: no earlier version of {STATE} was sound. Fix it with an editor."
                 )
-            receipt = self._pages.edit(
-                STATE,
-                good.data.decode(),
-                base=base,
-                reason=f"{RESTORED}the version of {good.when}",
-                author=author,
-            )
+            reason = f"{RESTORED}the version of {good.when}"
+            receipt = self._pages.edit(STATE, good.data.decode(), base=base, reason=reason, author=author)
             self.file.built(good.state, receipt.new)
         return receipt
 
@@ -376,17 +342,25 @@ class State:
             raise self.file.refused(unsound) from None
         before = found if found is not None else empty(ts)
         made = change(before)
-        text = ""
-        if made.state != before:
-            refuse_too_large(self._room, before, made.state)
-            text = self.file.text_of(made.state)
+        text = self._text_of(before, made.state) if made.state != before else ""
         if made.done or made.settled or made.parked:
             self._promote(made, ts, author or AGENT, edits)
         if made.state == before:
             return Receipt("", STATE, base, base, 0, 0, changed=False)
         receipt = self._pages.edit(STATE, text, base=base, reason=reason, author=author)
-        self.file.built(made.state, hash_of(text))
+        self.file.built(made.state, sha256(text.encode()))
         return receipt
+
+    def _text_of(self, before: Values, after: Values) -> str:
+        """Return the text of a new state; refuse one that does not fit. One that a person made too large may still get
+        smaller."""
+        size, most = self._size(after), self._room.most
+        if size > most and size > self._size(before):
+            raise Refused(
+                f"{STATE} was left as it is: it would take {size} tokens, and every prompt has room for {most}. "
+                "Shorten the goal, conventions and blockers, or write them on PROJECT.md or a page in facts/."
+            )
+        return self.file.text_of(after)
 
     def _promote(self, made: StateChange, ts: float, author: str, edits: list[str]) -> None:
         self._parts.promote(made, ts, author, edits)
@@ -395,8 +369,3 @@ class State:
             what = ", ".join(f"“{short(title, WORD)}”" for title in moved[:_TITLES_SHOWN])
             more = f" and {len(moved) - _TITLES_SHOWN} more" if len(moved) > _TITLES_SHOWN else ""
             self._note(f"{STATE} is full: {what}{more} moved to facts/{PROJECT}.md.")
-
-
-def _dict_of(state: Values, name: str) -> dict[str, Any]:
-    found = state.get(name)
-    return found if isinstance(found, dict) else {}

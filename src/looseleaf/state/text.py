@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from math import isfinite
 
-from looseleaf.base.errors import Refused
+from looseleaf.base.errors import Invalid
 from looseleaf.base.paths import STATE
 from looseleaf.state.rules import TITLE, VERSION, WORD, blocker_text, short
 from looseleaf.text.lines import escape
@@ -47,10 +47,15 @@ class StateText:
             )
         return short(line, most)
 
+    def aims(self, goal: object, now: object) -> dict[str, str]:
+        """Return the goal and the current work, as far as they are given."""
+        given = {"goal": goal, "now": now}
+        return {name: self.line(text, name) for name, text in given.items() if text is not None}
+
     def title(self, title: object, what: str) -> str:
         line = self.line(title, what, TITLE)
         if not line:
-            raise Refused(f"{STATE} was not changed: the {what} is empty. Give a few words.")
+            raise Invalid(f"{STATE} was not changed: the {what} is empty. Give a few words.")
         return line
 
     def word(self, text: object, what: str) -> str:
@@ -64,7 +69,7 @@ class StateText:
         if given is None:
             return {}
         if not isinstance(given, Mapping):
-            raise Refused(
+            raise Invalid(
                 f"{STATE} was not changed: conventions are {_kind_of(given)}. Give them by name, as in "
                 '{"branch": "main"}.'
             )
@@ -73,7 +78,7 @@ class StateText:
     def _name(self, name: object) -> str:
         line = escape(self._clean(_require_text(name, "name of a convention")))
         if not line or len(line) > WORD:
-            raise Refused(
+            raise Invalid(
                 f"{STATE} was not changed: {short(line, WORD)!r} is not a name for a convention. Give a word or two."
             )
         return line
@@ -83,7 +88,7 @@ class StateText:
             return self.line(value, f"convention {short(name, WORD)}")
         if value is None or isinstance(value, (bool, int, float)):
             return value
-        raise Refused(
+        raise Invalid(
             f"{STATE} was not changed: the convention {short(name, WORD)!r} is {_kind_of(value)}. Give a text, "
             "a number, or true or false."
         )
@@ -92,30 +97,30 @@ class StateText:
         if given is None:
             return None
         if not isinstance(given, Sequence) or isinstance(given, (str, bytes, bytearray)):
-            raise Refused(
+            raise Invalid(
                 f'{STATE} was not changed: blockers are {_kind_of(given)}. Give a list of them, as in ["no access"].'
             )
-        return [self._blocker(each) for each in given]
-
-    def _blocker(self, blocker: object) -> Any:
-        if not isinstance(blocker, Mapping):
-            return self.line(blocker, "blocker", TITLE)
-        kept: dict[str, Any] = self._clean(dict(blocker))
-        return kept | {"title": self.title(blocker_text(kept), "blocker")}
+        blockers: list[Any] = []
+        for each in given:
+            if isinstance(each, Mapping):
+                kept: dict[str, Any] = self._clean(dict(each))
+                blockers.append(kept | {"title": self.title(blocker_text(kept), "blocker")})
+            else:
+                blockers.append(self.line(each, "blocker", TITLE))
+        return blockers
 
 
 def author_of(author: object) -> str | None:
     if author is None or isinstance(author, str):
         return author
-    raise Refused(
-        f"{STATE} was not changed: the author is {_kind_of(author)}. Use person, program or agent:<name>."
-    )
+    why = f"the author is {_kind_of(author)}. Use person, program or agent:<name>."
+    raise Invalid(f"{STATE} was not changed: {why}")
 
 
 def _require_text(text: object, what: str) -> str:
     if isinstance(text, str):
         return text
-    raise Refused(f"{STATE} was not changed: the {what} is {_kind_of(text)}. Give a text.")
+    raise Invalid(f"{STATE} was not changed: the {what} is {_kind_of(text)}. Give a text.")
 
 
 def _kind_of(value: object) -> str:

@@ -70,8 +70,13 @@ def _build_one(store: Store, agent: str, facts: Facts, changed: Collection[str],
         sources = {line["source"] for line in kept.noted}
         entries = {line["entry"].rpartition("/")[2] for line in kept.episodic}
         topics = {} if kept.is_unlooked else dict(kept.topics)
+
+        def is_relevant(fact: Fact) -> bool:
+            is_ours = fact.entry_id in entries or not sources.isdisjoint(fact.sources)
+            return is_ours and fact.level != "tainted" and fact.status != "pending"
+
         for name in names:
-            looked = [_fact_line(fact) for fact in facts.of(name) if _is_relevant(fact, sources, entries)]
+            looked = [_fact_line(fact) for fact in facts.of(name) if is_relevant(fact)]
             topics[name] = sorted(looked, key=lambda each: (each["ts"], each["id"]))
         topics = {name: topics[name] for name in sorted(topics) if topics[name]}
         kept = kept.but(topics=topics)
@@ -125,10 +130,8 @@ def _catch_up(store: Store, agent: str, kept: _Kept) -> _Kept:
             continue
         try:
             entry = read_entry(store, str(line.record["entry"]))
-            episode, sentences = (
-                _episode_line(entry, len(episodic) + 1),
-                _sentence_lines(entry, len(noted) + 1),
-            )
+            episode = _episode_line(entry, len(episodic) + 1)
+            sentences = _sentence_lines(entry, len(noted) + 1)
         except (Refused, KeyError, TypeError):
             continue  # removed or broken; `check` reports it
         episodic.append(episode)
@@ -167,12 +170,6 @@ def _sentence_lines(entry: Entry, number: int) -> list[Line]:
 
 
 # --- their facts -------------------------------------------------------------------
-
-
-def _is_relevant(fact: Fact, sources: Collection[str], entries: Collection[str]) -> bool:
-    if fact.level == "tainted" or fact.status == "pending":
-        return False
-    return fact.entry_id in entries or any(source in sources for source in fact.sources)
 
 
 def _fact_line(fact: Fact) -> Line:
@@ -221,9 +218,8 @@ def _shares_words(words: str, of_fact: Iterable[str]) -> bool:
 
 def _write(store: Store, agent: str, kept: _Kept) -> None:
     folder = f"{FOLDER}/{agent}"
-    names = [name for name in _Kept.__match_args__ if name != "position"]
-    record: Record = {"schema": SCHEMA, "position": list(kept.position)}
-    record |= {name: getattr(kept, name) for name in names}
+    record: Record = {name: getattr(kept, name) for name in _Kept.__match_args__}
+    record = {"schema": SCHEMA} | record | {"position": list(kept.position)}
     files = {
         "episodic.jsonl": _encode_lines(kept.episodic),
         "semantic.jsonl": _encode_lines(_semantic_lines(kept)),

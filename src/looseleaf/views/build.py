@@ -16,6 +16,7 @@ from looseleaf.facts.ledger import ENTRIES
 from looseleaf.facts.placement import outdated_by, over_and_now
 from looseleaf.facts.truth import true_at
 from looseleaf.log.entries import as_json, read_entry
+from looseleaf.pages.outside_edits import load_view
 from looseleaf.store import records
 from looseleaf.views import essentials as short
 from looseleaf.views.essentials import digest, global_md, global_memory
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
     from typing import Any
 
-    from looseleaf.base.values import Fact, Position, Record
+    from looseleaf.base.values import Fact, Position
     from looseleaf.facts.known_facts import Facts
     from looseleaf.store.protocol import Store
     from looseleaf.views.essentials import Shortlist
@@ -103,13 +104,11 @@ class Topics:
         return digest(*self._build_topic(name, as_of))
 
     def _entries(self, name: str, as_of: float | None) -> list[dict[str, Any]]:
-        placed = sorted(
-            self._facts.entries_of(name).items(), key=lambda item: (item[1], item[0]), reverse=True
-        )
+        placed = self._facts.entries_of(name)
         over, now = over_and_now(self._facts.of(name))
         is_outdated = outdated_by(over, now)
         found: list[dict[str, Any]] = []
-        for reference, ts in placed:
+        for ts, reference in sorted(((ts, name) for name, ts in placed.items()), reverse=True):
             if len(found) == ENTRIES:
                 break
             if as_of is not None and ts > as_of:
@@ -170,7 +169,8 @@ class Topics:
             now[name] = mark, memory["updated_at"]
             if progress is not None:
                 progress(number + 1, len(names))
-        if made or now != known or not self._has_global():
+        is_whole = all(self._store.stat(f"{GLOBAL}.{end}") is not None for end in ("json", "md"))
+        if made or now != known or not is_whole:
             index = records.encode({"schema": SCHEMA, "topics": dict(sorted(now.items()))})
             listed, whole = self._make_shortlist(built, made, known.keys() - now.keys(), now)
             kept = {"schema": short.SHORTLIST_SCHEMA, "of": sha256(index)} | listed.to_record()
@@ -202,38 +202,27 @@ class Topics:
 
     def _load_shortlist(self, built: str) -> Shortlist | None:
         """Load the shortlist made with the index of this hash."""
+        raw = load_view(self._store, SHORTLIST, short.SHORTLIST_SCHEMA)
         try:
-            raw = self._read_view(SHORTLIST)[0]
-            is_ours = raw["schema"] == short.SHORTLIST_SCHEMA and raw["of"] == built
-            return short.Shortlist.from_record(raw) if is_ours else None
+            return short.Shortlist.from_record(raw) if raw["of"] == built else None
         except (KeyError, TypeError, ValueError, AttributeError):
             return None
 
     def _load_index(self) -> tuple[Known, str]:
         """Load the index (for each topic, after which record it was built and when it last changed) and its hash;
         empty if it is not whole."""
-        raw, name = self._read_view(INDEX)
         try:
+            document = self._store.get(INDEX)
+            raw = records.whole(document.data if document else b"")
             topics = raw["topics"] if raw["schema"] == SCHEMA else {}
-            return {each: (mark, updated_at) for each, (mark, updated_at) in topics.items()}, name
-        except (KeyError, TypeError, ValueError, AttributeError):
+            known = {each: (mark, updated_at) for each, (mark, updated_at) in topics.items()}
+            return known, document.sha256 if document else ""
+        except (Refused, KeyError, TypeError, ValueError, AttributeError):
             return {}, ""
-
-    def _read_view(self, path: str) -> tuple[Record, str]:
-        """Read a view and its hash; empty if it is not whole."""
-        try:
-            document = self._store.get(path)
-        except Refused:
-            document = None
-        record = records.whole(document.data) if document else {}
-        return (record, document.sha256) if document and record else ({}, "")
 
     def _has_files(self, name: str) -> bool:
         there = {stat.path.rpartition("/")[2] for stat in self._store.list(f"{FOLDER}/{name}")}
         return there >= _TOPIC_FILES
-
-    def _has_global(self) -> bool:
-        return all(self._store.stat(f"{GLOBAL}.{end}") is not None for end in ("json", "md"))
 
 
 def _drop_outdated(summary: str, is_outdated: Callable[[str], bool]) -> str:

@@ -8,6 +8,8 @@ The global memory is made of one small digest per topic, so its cost grows with 
 
 from __future__ import annotations
 
+from collections import Counter
+
 from looseleaf.base.immutable import frozen
 from looseleaf.base.values import KINDS
 from looseleaf.language.relations import BY_LABEL
@@ -404,10 +406,8 @@ class Shortlist:
     behind: dict[str, tuple[Any, ...] | None]
 
     def to_record(self) -> Record:
-        return {
-            "front": self.front,
-            "behind": {name: each and list(each) for name, each in self.behind.items()},
-        }
+        behind = {name: each and list(each) for name, each in self.behind.items()}
+        return {"front": self.front, "behind": behind}
 
     @classmethod
     def from_record(cls, raw: Record) -> Shortlist:
@@ -428,9 +428,8 @@ def update_shortlist(
     before: Shortlist, gone: Collection[str], digests: Iterable[Mapping[str, Any]], *, caps: Caps = CAPS
 ) -> Shortlist:
     """Return the shortlist after topics changed or went: without their old digests, with the new ones."""
-    front = {
-        name: [each for each in kept if each["topic"] not in gone] for name, kept in before.front.items()
-    }
+    kept = before.front.items()
+    front = {name: [each for each in some if each["topic"] not in gone] for name, some in kept}
     return _add_digests(Shortlist(front, dict(before.behind)), digests, caps)
 
 
@@ -438,15 +437,12 @@ def memory_from(
     listed: Shortlist, topics: int, updated_at: float | None, *, caps: Caps = CAPS
 ) -> dict[str, Any] | None:
     """Make the global memory of so many topics; None if the shortlist may lack some that it needs."""
-    chosen = essentials(
-        [each for name, kept in listed.front.items() if name != _ACTIVE for each in kept], caps
-    )
-    counts: dict[str, int] = {_ACTIVE: len(listed.front[_ACTIVE])}
-    for each in chosen:
-        place = f"{each['tier']}/{each['type']}"
-        counts[place] = counts.get(place, 0) + 1
+    facts = [each for name, kept in listed.front.items() if name != _ACTIVE for each in kept]
+    chosen = essentials(facts, caps)
+    counts = Counter(f"{each['tier']}/{each['type']}" for each in chosen)
+    counts[_ACTIVE] = len(listed.front[_ACTIVE])
     for name, most in _rooms_of(caps).items():
-        if listed.behind[name] is not None and counts.get(name, 0) < most:
+        if listed.behind[name] is not None and counts[name] < most:
             return None
     return snapshots(listed.front[_ACTIVE], topics, updated_at, chosen, caps)
 

@@ -60,7 +60,8 @@ class PageIndex:
 
     def lines(self, paths: Iterable[str] | None = None) -> list[IndexLine]:
         """Return the lines of all listed pages, or of these. An unreadable page has none."""
-        wanted = sorted(paths if paths is not None else self._listed_paths(), key=_drawer_key)
+        wanted = sorted(paths if paths is not None else self._listed_paths())
+        wanted.sort(key=lambda path: not path.startswith(FACTS))
         return [line for line in map(self._make_line, wanted) if line is not None]
 
     def newest(self, most: int) -> tuple[list[IndexLine], list[str]]:
@@ -100,9 +101,8 @@ class PageIndex:
                 return None
             summary = page.summary or ""
             if self._is_doubtful(path):
-                is_known = (
-                    path.startswith(FACTS) or self._trusts
-                )  # only a signature names an episode's author
+                # Only a signature names an episode's author.
+                is_known = path.startswith(FACTS) or self._trusts
                 summary = self._parts.summary_of(path, parse(path, page.text)) if is_known else ""
             found = page.text.count(" (found by ") if f"## {FOUND}" in page.text else 0
             if found:  # their number, none of their words
@@ -117,7 +117,3 @@ class PageIndex:
             return not self._trusts
         by = sheet.summary_by or ""
         return by.startswith(AGENT) or (not self._trusts and by in (EXTERNAL, UNKNOWN))
-
-
-def _drawer_key(path: str) -> tuple[bool, str]:
-    return not path.startswith(FACTS), path

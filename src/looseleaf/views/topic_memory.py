@@ -22,14 +22,13 @@ from looseleaf.language.sentences import (
     is_task,
     sentences,
 )
-from looseleaf.language.topic_words import choose, topic_name, vocabulary, wording
+from looseleaf.language.topic_words import vocabulary, wording
 from looseleaf.text.lines import NOTE, escape
 from looseleaf.text.patterns import lazy
 from looseleaf.views.essentials import (
     CAPS,
     TRUSTED,
     TYPES,
-    Caps,
     cut,
     day_of,
     kind_of,
@@ -46,16 +45,7 @@ if TYPE_CHECKING:
 
     from looseleaf.base.values import Fact
 
-__all__ = (
-    "SCHEMA",
-    "choose",
-    "fact_dict",
-    "state_inputs_hash",
-    "topic_md",
-    "topic_memory",
-    "topic_name",
-    "vocabulary",
-)
+    Row = Mapping[str, Any]
 
 SCHEMA = "topic_memory.v1"
 
@@ -78,21 +68,21 @@ def fact_dict(fact: Fact) -> dict[str, Any]:
 def topic_memory(
     topic: str,
     facts: Sequence[Fact],
-    entries: Sequence[Mapping[str, Any]],
+    entries: Sequence[Row],
     *,
     as_of: float | None = None,
-    caps: Caps = CAPS,
 ) -> dict[str, Any]:
     """Make the memory of one topic. `facts` are those true at that time; entries after `as_of` are left out."""
     known, newest = _rank_facts(facts), _sort_entries(entries, as_of)
     times = [fact.recorded_at or fact.entry_ts or 0.0 for fact in known] + [each["ts"] for each in newest]
+    inputs = _state_inputs(topic, known, newest)
     return {
         "schema": SCHEMA,
         "topic": topic,
         "updated_at": max(times, default=0.0) or None,
-        "state": _make_state(_state_inputs(topic, known, newest, caps), caps),
-        "facts": [_cut_texts(fact_dict(fact), caps) for fact in known[: caps.facts]],
-        "facts_omitted": max(0, len(known) - caps.facts),
+        "state": _make_state(inputs["facts"], inputs["entries"]),
+        "facts": [_cut_texts(fact_dict(fact)) for fact in known[: CAPS.facts]],
+        "facts_omitted": max(0, len(known) - CAPS.facts),
     }
 
 
@@ -100,18 +90,17 @@ def _rank_facts(facts: Iterable[Fact]) -> list[Fact]:
     return sorted((each for each in facts if each.status == "current" and each.level != "tainted"), key=rank)
 
 
-def _sort_entries(entries: Iterable[Mapping[str, Any]], as_of: float | None) -> list[Mapping[str, Any]]:
+def _sort_entries(entries: Iterable[Row], as_of: float | None) -> list[Row]:
     """Return the usable entries, newest first."""
-    usable = [
-        each for each in entries if each["level"] != "tainted" and (as_of is None or each["ts"] <= as_of)
-    ]
+    past = (each for each in entries if as_of is None or each["ts"] <= as_of)
+    usable = (each for each in past if each["level"] != "tainted")
     return sorted(usable, key=lambda each: (-each["ts"], each["entry_id"]))
 
 
-def _cut_texts(fact: dict[str, Any], caps: Caps) -> dict[str, Any]:
-    short = {name: cut(value, caps.quote_chars) for name, value in fact.items() if isinstance(value, str)}
-    lists = {"tags": tags_of(fact["tags"], caps), "sources": fact["sources"][-caps.sources :]}
-    lists = {name: [cut(each, caps.quote_chars) for each in values] for name, values in lists.items()}
+def _cut_texts(fact: dict[str, Any]) -> dict[str, Any]:
+    short = {name: cut(value, CAPS.quote_chars) for name, value in fact.items() if isinstance(value, str)}
+    lists = {"tags": tags_of(fact["tags"]), "sources": fact["sources"][-CAPS.sources :]}
+    lists = {name: [cut(each, CAPS.quote_chars) for each in values] for name, values in lists.items()}
     return fact | short | lists
 
 
@@ -121,29 +110,26 @@ def _cut_texts(fact: dict[str, Any], caps: Caps) -> dict[str, Any]:
 def state_inputs_hash(
     topic: str,
     facts: Sequence[Fact],
-    entries: Sequence[Mapping[str, Any]],
+    entries: Sequence[Row],
     *,
     as_of: float | None = None,
-    caps: Caps = CAPS,
 ) -> str:
     """Hash exactly the inputs of the state, so that a model's state is valid until they change."""
-    inputs = _state_inputs(topic, _rank_facts(facts), _sort_entries(entries, as_of), caps)
+    inputs = _state_inputs(topic, _rank_facts(facts), _sort_entries(entries, as_of))
     return sha256(json.dumps(inputs, sort_keys=True, separators=(",", ":")).encode())
 
 
-def _state_inputs(
-    topic: str, facts: Sequence[Fact], entries: Sequence[Mapping[str, Any]], caps: Caps
-) -> dict[str, Any]:
+def _state_inputs(topic: str, facts: Sequence[Fact], entries: Sequence[Row]) -> dict[str, Any]:
     return {
         "topic": topic,
         "facts": [
-            {name: getattr(fact, name) for name in _STATED} | {"kind": kind_of(fact)} for fact in facts
+            {name: getattr(each, name) for name in _STATED} | {"kind": kind_of(each)} for each in facts
         ],
-        "entries": [_entry_input(each) for each in entries[: caps.entries]],
+        "entries": [_entry_input(each) for each in entries[: CAPS.entries]],
     }
 
 
-def _entry_input(entry: Mapping[str, Any]) -> dict[str, Any]:
+def _entry_input(entry: Row) -> dict[str, Any]:
     summary = entry["summary"]
     episode = summary.get("episode")
     noted = {name: [item for each in summary.get(name) or () for item in _read_item(each)] for name in _NOTED}
@@ -166,10 +152,8 @@ def _read_item(given: object) -> Iterator[tuple[str, bool]]:
     item = given if isinstance(given, dict) else {"text": given}
     text = item.get("text")
     if isinstance(text, str) and text.strip():
-        is_closed = (
-            item.get("done") is True or str(item.get("status")) in _CLOSED or bool(_TICKED.match(text))
-        )
-        yield " ".join(_BOX.sub("", text, count=1).split()), is_closed
+        is_closed = item.get("done") is True or str(item.get("status")) in _CLOSED
+        yield " ".join(_BOX.sub("", text, count=1).split()), is_closed or bool(_TICKED.match(text))
 
 
 # --- the state, by rules ---------------------------------------------------------------
@@ -202,33 +186,32 @@ class _Open:
     entry_id: str
 
 
-def _make_state(inputs: Mapping[str, Any], caps: Caps) -> dict[str, Any]:
-    facts, entries = inputs["facts"], inputs["entries"]
+def _make_state(facts: Sequence[Row], entries: Sequence[Row]) -> dict[str, Any]:
     return {
-        "summary": _summarize(facts, entries, caps),
-        "bounds": _find_bounds(facts, entries, caps),
-        "open_questions": _find_questions(facts, entries, caps),
-        "next_actions": _find_actions(entries, caps),
+        "summary": _summarize(facts, entries),
+        "bounds": _find_bounds(facts, entries),
+        "open_questions": _find_questions(facts, entries),
+        "next_actions": _find_actions(entries),
     }
 
 
-def _words_of(fact: Mapping[str, Any]) -> str:
+def _words_of(fact: Row) -> str:
     return str(fact["object"]) if fact["relation"] == NOTE else f"{fact['relation']}: {fact['object']}"
 
 
-def _summarize(facts: Sequence[Mapping[str, Any]], entries: Sequence[Mapping[str, Any]], caps: Caps) -> str:
+def _summarize(facts: Sequence[Row], entries: Sequence[Row]) -> str:
     """Return the weightiest facts, then sentences of the newest entries, whole and as many as fit."""
     parts: list[str] = []
-    for fact in [fact for fact in facts if fact["level"] in TRUSTED][: caps.summary_facts]:
+    for fact in [fact for fact in facts if fact["level"] in TRUSTED][: CAPS.summary_facts]:
         text = "; ".join([*parts, cut(escape(_words_of(fact)), _FACT_CHARS).rstrip(".;。")])
-        if len(text.split()) <= caps.summary_words // 2 and len(text) <= caps.summary_chars // 2:
+        if len(text.split()) <= CAPS.summary_words // 2 and len(text) <= CAPS.summary_chars // 2:
             parts = [text]
     parts = [f"{text}." for text in parts]
     heard = {wording(part) for part in parts}
-    for entry in entries[: caps.summary_entries]:
+    for entry in entries[: CAPS.summary_entries]:
         for sentence in _best_sentences(entry["summary"]):
             text = " ".join([*parts, sentence])
-            if len(text.split()) > caps.summary_words or len(text) > caps.summary_chars:
+            if len(text.split()) > CAPS.summary_words or len(text) > CAPS.summary_chars:
                 continue
             if wording(sentence) not in heard:
                 heard.add(wording(sentence))
@@ -261,46 +244,39 @@ def _best_sentences(summary: str) -> list[str]:
 _DATE = lazy(r"[0-9]{4}(?:-[0-9]{2}(?:-[0-9]{2})?)?(?![0-9])")
 
 
-def _find_bounds(
-    facts: Sequence[Mapping[str, Any]], entries: Sequence[Mapping[str, Any]], caps: Caps
-) -> list[str]:
+def _find_bounds(facts: Sequence[Row], entries: Sequence[Row]) -> list[str]:
     """Return the time that the facts cover, then constraints: facts by rank, then entries, newest first."""
     days = sorted(day for fact in facts for day in _days_of(fact))
-    covered = (
-        [f"Facts from {days[0]} to {days[-1]}" if days[0] < days[-1] else f"Facts of {days[0]}"]
-        if days
-        else []
-    )
-    ruled = [
-        str(fact["object"]) for fact in facts if fact["kind"] == "constraint" and fact["level"] in TRUSTED
-    ]
+    covered = [f"Facts from {days[0]} to {days[-1]}"] if days else []
+    if days and days[0] == days[-1]:
+        covered = [f"Facts of {days[0]}"]
+    rules = (fact for fact in facts if fact["kind"] == "constraint" and fact["level"] in TRUSTED)
+    ruled = [str(fact["object"]) for fact in rules]
     noted = [text for entry in entries for text, is_closed in entry["constraints"] if not is_closed]
-    return covered + _take_distinct([*ruled, *noted], caps.items - len(covered), caps)
+    return covered + _take_distinct([*ruled, *noted], CAPS.items - len(covered))
 
 
-def _days_of(fact: Mapping[str, Any]) -> Iterator[str]:
+def _days_of(fact: Row) -> Iterator[str]:
     named = [match[0] for name in ("valid_from", "valid_to") if (match := _DATE.match(fact[name] or ""))]
     ts = fact["entry_ts"] or fact["recorded_at"]
     yield from named or ([day_of(ts)] if ts else [])
 
 
-def _take_distinct(texts: Iterable[str], most: int, caps: Caps) -> list[str]:
+def _take_distinct(texts: Iterable[str], most: int) -> list[str]:
     found: dict[str, str] = {}
     for text in texts:
         if len(found) == most:
             break
         if visible := escape(text):
-            found.setdefault(wording(visible) or visible, cut(visible, caps.object_chars))
+            found.setdefault(wording(visible) or visible, cut(visible, CAPS.object_chars))
     return list(found.values())
 
 
-def _find_questions(
-    facts: Sequence[Mapping[str, Any]], entries: Sequence[Mapping[str, Any]], caps: Caps
-) -> list[str]:
+def _find_questions(facts: Sequence[Row], entries: Sequence[Row]) -> list[str]:
     """Return open questions, newest first, without those that a later fact, decision or constraint answers."""
-    asked = _find_open(entries, ("open_questions",), len(entries), caps)
+    asked = _find_open(entries, ("open_questions",), len(entries))
     answers = [
-        (fact["entry_ts"] or fact["recorded_at"] or 0.0, fact["entry_id"], _words_of(fact)) for fact in facts
+        (each["entry_ts"] or each["recorded_at"] or 0.0, each["entry_id"], _words_of(each)) for each in facts
     ]
     answers += [
         (entry["ts"], entry["entry_id"], text)
@@ -308,42 +284,39 @@ def _find_questions(
         for name in ("decisions", "constraints")
         for text, _ in entry[name]
     ]
-    return _take_distinct(_drop_closed(asked, answers), caps.items, caps)
+    return _take_distinct(_drop_closed(asked, answers), CAPS.items)
 
 
-def _find_actions(entries: Sequence[Mapping[str, Any]], caps: Caps) -> list[str]:
+def _find_actions(entries: Sequence[Row]) -> list[str]:
     """Return tasks and recent intentions, newest first, without those that a later entry says are done."""
-    left = _find_open(entries, ("tasks",), len(entries), caps)
+    left = _find_open(entries, ("tasks",), len(entries))
     # An assistant's next actions are done or given up some entries later.
-    left += _find_open(entries, ("next_actions",), caps.summary_entries, caps)
+    left += _find_open(entries, ("next_actions",), CAPS.summary_entries)
     done = [
         (entry["ts"], entry["entry_id"], sentence)
         for entry in entries
         for sentence in _finished_sentences(entry)
         if not is_task(sentence) and not is_question(sentence)
     ]
-    return _take_distinct(_drop_closed(sorted(left, key=lambda each: -each.ts), done), caps.items, caps)
+    return _take_distinct(_drop_closed(sorted(left, key=lambda each: -each.ts), done), CAPS.items)
 
 
-def _finished_sentences(entry: Mapping[str, Any]) -> Iterator[str]:
+def _finished_sentences(entry: Row) -> Iterator[str]:
     texts = (entry["summary"][:_SUMMARY_READ], *entry["episode"], *(text for text, _ in entry["decisions"]))
     for text in texts:
         if _FINISHES.search(text):
             yield from (each for each in sentences(text[:_SUMMARY_READ]) if _FINISHES.search(each))
 
 
-def _find_open(
-    entries: Sequence[Mapping[str, Any]], names: Sequence[str], reach: int, caps: Caps
-) -> list[_Open]:
+def _find_open(entries: Sequence[Row], names: Sequence[str], reach: int) -> list[_Open]:
     """Return what entries left open, newest first. What one marks as closed is closed in all older ones."""
     found: dict[str, _Open | None] = {}
     for entry in entries[:reach]:
         for text, is_closed in (item for name in names for item in entry[name]):
-            if len(found) == _LOOKED_AT * caps.items:
+            if len(found) == _LOOKED_AT * CAPS.items:
                 break
-            found.setdefault(
-                wording(text), None if is_closed else _Open(text, entry["ts"], entry["entry_id"])
-            )
+            left = None if is_closed else _Open(text, entry["ts"], entry["entry_id"])
+            found.setdefault(wording(text), left)
     return [each for each in found.values() if each is not None]
 
 
@@ -370,18 +343,14 @@ def _drop_closed(left: Sequence[_Open], later: Iterable[tuple[float, str | None,
 # --- for people ------------------------------------------------------------------------
 
 
-def topic_md(memory: Mapping[str, Any]) -> str:
+def topic_md(memory: Row) -> str:
     """Return a topic memory as Markdown. Every text stays on its one line."""
     state = memory["state"]
     lines = [f"# Topic: {escape(memory['topic'])}", ""]
     lines += [f"> Summary: {summary}", ""] if (summary := escape(state["summary"])) else []
     lines += updated_line(memory["updated_at"])
-    state_lists = [
-        ("Bound", state["bounds"]),
-        ("Open question", state["open_questions"]),
-        ("Next", state["next_actions"]),
-    ]
-    bullets = [f"- {label}: {escape(text)}" for label, texts in state_lists for text in texts]
+    labels = {"bounds": "Bound", "open_questions": "Open question", "next_actions": "Next"}
+    bullets = [f"- {label}: {escape(text)}" for name, label in labels.items() for text in state[name]]
     lines += ["", "## State", "", *bullets] if bullets else []
     for heading, facts in _group_facts(memory["facts"]):
         lines += ["", f"## {heading}", "", *(f"- {said(fact['relation'], fact['object'])}" for fact in facts)]
@@ -390,9 +359,9 @@ def topic_md(memory: Mapping[str, Any]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _group_facts(facts: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, list[Mapping[str, Any]]]]:
+def _group_facts(facts: Sequence[Row]) -> Iterator[tuple[str, list[Row]]]:
     """Group facts by kind; the assistant's conclusions stand apart from people's words."""
-    sections: dict[str, list[Mapping[str, Any]]] = {kind.capitalize(): [] for kind in TYPES}
+    sections: dict[str, list[Row]] = {kind.capitalize(): [] for kind in TYPES}
     sections |= {"Other": [], "Inferred": []}
     for fact in facts:
         place = "Inferred" if fact["level"] == "inferred" else (fact["kind"] or "other").capitalize()
