@@ -89,9 +89,8 @@ def decide(
         fuller = [fact for fact, at in current if parts_of(place.key) < parts_of(at.key) and fact in doubtful]
         if fuller:
             return Decision("restate", (_pick_best(fuller),), "held already, in more words")
-        poorer = tuple(
-            fact for fact, at in current if parts_of(at.key) < parts_of(place.key) and fact in doubtful
-        )
+        mine = parts_of(place.key)
+        poorer = tuple(fact for fact, at in current if parts_of(at.key) < mine and fact in doubtful)
         if poorer and all(_rank_held(fact) <= _rank_new(new) for fact in poorer):
             return Decision("supersede", poorer, f"in more words than {_quote_fact(poorer[0])}")
         return Decision("add", (), "nothing like it is held")
@@ -105,12 +104,9 @@ def decide(
 def _facts_at(where: str, within: str, held: Sequence[Fact]) -> list[tuple[Fact, Address]]:
     """Return the facts at an address, in a fixed order. Most facts live elsewhere: no key is made of them."""
     places = [(fact, address_of(fact)) for fact in held if slot_of(fact) == where]
-    places.sort(key=lambda pair: _sort_key(pair[0]))
+    members = ("id", "relation", "object", "status", "valid_from", "level")
+    places.sort(key=lambda pair: [getattr(pair[0], name) or "" for name in members])
     return [(fact, at) for fact, at in places if at.within == within]
-
-
-def _sort_key(fact: Fact) -> tuple[str, ...]:
-    return fact.id or "", fact.relation, fact.object, fact.status, fact.valid_from or "", fact.level or ""
 
 
 def _find_conflicts(
@@ -119,21 +115,15 @@ def _find_conflicts(
     """Return the current facts that cannot be true beside it."""
     if not place.many:
         return [fact for fact, at in current if at.key != place.key]
-    found = [
-        fact
-        for fact, at in current
-        if at.key != place.key and (_is_named(was, at, place.relation) or _is_reverse(place, at))
-    ]
+    others = [(fact, at) for fact, at in current if at.key != place.key]
+    found = [fact for fact, at in others if _is_named(was, at, place.relation) or _is_reverse(place, at)]
     base = base_of(place.relation)
     if base in OPPOSITES:
         where = place.slot.removesuffix(base) + OPPOSITES[base]
+        there = ((fact, at) for fact, at in _facts_at(where, "", held) if fact.status == "current")
         # Each of the two has its own words to leave out, so read the value as one of the new relation too.
-        found += [
-            fact
-            for fact, at in _facts_at(where, "", held)
-            if fact.status == "current"
-            and (at.key == place.key or same(at.value, place.value, place.relation))
-        ]
+        value, relation = place.value, place.relation
+        found += [fact for fact, at in there if at.key == place.key or same(at.value, value, relation)]
     return found
 
 
@@ -167,13 +157,14 @@ def _is_other_value(new: Fact, key: str, other: str) -> bool:
     if words == others or abs(len(words) - len(others)) > 1:
         return False
     at = words.index("over") if "over" in words else -1
-    if 0 < at < len(words) - 1 and others == [
-        *words[: at - 1],
-        words[at + 1],
+    swapped = [
+        *words[: max(at - 1, 0)],
+        *words[at + 1 : at + 2],
         "over",
-        words[at - 1],
+        *words[at - 1 : at],
         *words[at + 2 :],
-    ]:
+    ]
+    if 0 < at < len(words) - 1 and others == swapped:
         return True
     if not _NOW.search(new.object):
         return False
@@ -189,11 +180,8 @@ _LEAST_FRAME = 3
 
 
 def _is_doubtful(place: Address, at: Address) -> bool:
-    if not near(place.value, at.value, place.relation):
-        return False
-    if place.relation in ("event", "appointment"):
-        return _dates_in(place) == _dates_in(at)
-    return True
+    is_dated = place.relation in ("event", "appointment")
+    return near(place.value, at.value, place.relation) and (not is_dated or _dates_in(place) == _dates_in(at))
 
 
 def _dates_in(place: Address) -> set[str]:
@@ -206,14 +194,16 @@ def _decide_replacement(new: Fact, against: list[Fact], also: Sequence[Fact] = (
         return Decision("older", tuple(against), f"{_quote_fact(against[0])} is newer")
     everything = (*against, *also)
     above = next((fact for fact in everything if _rank_held(fact) > _rank_new(new)), None)
-    if new.origin == "mixed" and all(_is_guess(fact) for fact in everything):
+    guesses = [
+        fact for fact in everything if fact.level in ("inferred", "tainted") and "unverified" in fact.tags
+    ]
+    if new.origin == "mixed" and len(guesses) == len(everything):
         above = None  # it rests on the user's words, they only on a conclusion
     if above is not None and _rank_held(above) == _RANKS["confirmed"] and _rank_new(new) > _RANKS["tainted"]:
-        return Decision("review", everything, _explain_outranked(above))
+        return Decision("review", everything, f"a person wrote {_quote_fact(above)}")
     if above is not None:
-        return Decision(
-            "contest", everything, f"beside {_quote_fact(above)}, which is {above.level or 'a person’s'}"
-        )
+        whose = above.level or "a person’s"
+        return Decision("contest", everything, f"beside {_quote_fact(above)}, which is {whose}")
     if any(_is_older(new, fact) for fact in against):
         return Decision("review", everything, "newer than one of these and older than another")
     return Decision("supersede", everything, f"in place of {_quote_fact(against[0])}")
@@ -224,11 +214,8 @@ def _decide_ending(new: Fact, place: Address, current: list[tuple[Fact, Address]
     gone = [fact for fact, at in current if at.key == place.key or _is_reverse(place, at)]
     doubtful: list[Fact] = []
     if not gone:
-        part = [
-            fact
-            for fact, at in current
-            if not place.value.strip() or _is_named(place.value, at, place.relation)
-        ]
+        said, relation = place.value, place.relation
+        part = [fact for fact, at in current if not said.strip() or _is_named(said, at, relation)]
         gone, doubtful = ([], part) if place.many else (part, [])
     gone = [fact for fact in gone if not _is_older(new, fact)]
     if gone:
@@ -248,7 +235,7 @@ def _decide_doubt(new: Fact, above: Fact, facts: tuple[Fact, ...]) -> Decision:
     if _rank_new(new) == _RANKS["tainted"]:
         return Decision("drop", facts, f"{_quote_fact(above)} is worth more")
     if _rank_held(above) == _RANKS["confirmed"]:
-        return Decision("review", facts, _explain_outranked(above))
+        return Decision("review", facts, f"a person wrote {_quote_fact(above)}")
     return Decision("doubt", facts, f"{_quote_fact(above)} may have ended")
 
 
@@ -268,10 +255,8 @@ def _is_older(new: Fact, fact: Fact) -> bool:
     if ends is not None and began is not None and ends <= began:
         return True
     if begins is None or began is None:
-        begins, began = (
-            first_known(new.entry_ts, new.recorded_at),
-            first_known(fact.entry_ts, fact.recorded_at),
-        )
+        begins = first_known(new.entry_ts, new.recorded_at)
+        began = first_known(fact.entry_ts, fact.recorded_at)
     if began is not None and fact.said_at is not None:
         began = max(began, fact.said_at)  # a repeated fact is as new as its last repetition
     return begins is not None and began is not None and begins < began
@@ -297,16 +282,6 @@ def _rank_new(fact: Fact) -> int:
 def _pick_best(facts: list[Fact]) -> Fact:
     """Return the first of the highest rank; `facts` come in their fixed order."""
     return max(facts, key=_rank_held)
-
-
-def _is_guess(fact: Fact) -> bool:
-    return fact.level in ("inferred", "tainted") and "unverified" in fact.tags
-
-
-def _explain_outranked(fact: Fact) -> str:
-    if _rank_held(fact) == _RANKS["confirmed"]:
-        return f"a person wrote {_quote_fact(fact)}"
-    return f"{_quote_fact(fact)} is {fact.level}, which is worth more"
 
 
 def _quote_fact(fact: Fact) -> str:

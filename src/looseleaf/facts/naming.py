@@ -11,7 +11,7 @@ from looseleaf.language.words import fold, is_eastern
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
     from looseleaf.base.values import Fact
 
@@ -40,48 +40,31 @@ def matching(facts: Iterable[Fact], words: str, first: Sequence[str] = STATUSES)
     """
     every = list(facts)
     wanted = words.strip()
-    for fits in (_has_id(wanted), _begins_with(wanted), _stands_at(wanted)):
-        if found := [fact for fact in every if fits(fact)]:
+    prefix = f"f_{wanted}" if _HEX.fullmatch(wanted) else wanted
+    is_prefix = len(prefix) > 2 and _ID.fullmatch(prefix) is not None
+    for found in (
+        [fact for fact in every if fact.id in (wanted, f"f_{wanted}")],
+        [fact for fact in every if is_prefix and (fact.id or "").startswith(prefix)],
+        [fact for fact in every if fact.path is not None and f"{fact.path}:{fact.line}" == wanted],
+    ):
+        if found:
             return found
     folded = fold(wanted)
     if not folded or is_exact(wanted):
         return []
-    ways = (_has_relation(folded), _has_words(folded))
-    for status in first:
-        group = [fact for fact in every if fact.status == status]
-        for fits in ways:
-            if found := [fact for fact in group if fits(fact)]:
-                return found
-    return []
-
-
-def _has_id(wanted: str) -> Callable[[Fact], bool]:
-    return lambda fact: fact.id is not None and fact.id in (wanted, f"f_{wanted}")
-
-
-def _begins_with(wanted: str) -> Callable[[Fact], bool]:
-    prefix = f"f_{wanted}" if _HEX.fullmatch(wanted) else wanted
-    is_prefix = len(prefix) > 2 and _ID.fullmatch(prefix) is not None
-    return lambda fact: is_prefix and (fact.id or "").startswith(prefix)
-
-
-def _stands_at(wanted: str) -> Callable[[Fact], bool]:
-    return lambda fact: fact.path is not None and f"{fact.path}:{fact.line}" == wanted
-
-
-def _has_relation(folded: str) -> Callable[[Fact], bool]:
-    return lambda fact: fold(fact.relation) == folded
-
-
-def _has_words(folded: str) -> Callable[[Fact], bool]:
     # Scripts of East Asia put no space between words.
     starts = [
         re.compile(re.escape(word) if is_eastern(word) else rf"(?<!\w){re.escape(word)}")
         for word in folded.split()
     ]
 
-    def fits(fact: Fact) -> bool:
+    def has_words(fact: Fact) -> bool:
         line = fold(f"{fact.topic} {fact.relation}: {fact.object}")
         return all(start.search(line) for start in starts)
 
-    return fits
+    for status in first:
+        group = [fact for fact in every if fact.status == status]
+        named = [fact for fact in group if fold(fact.relation) == folded]
+        if found := named or [fact for fact in group if has_words(fact)]:
+            return found
+    return []

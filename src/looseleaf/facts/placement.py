@@ -110,16 +110,6 @@ def ending_of(fact: Fact) -> Fact:
     return fact.but(status="pending", relation=f"{NO_LONGER}{fact.relation}", tags=(*fact.tags, ENDS))
 
 
-def join_waiting(fact: Fact, waits: Fact) -> Fact:
-    return fact.but(id=waits.id, sources=sources_of(waits, fact), user_fact_score=waits.user_fact_score)
-
-
-def is_guess_of(old: Fact, fact: Fact) -> bool:
-    """Return True if a conclusion has the same content as the user's words now."""
-    is_guess = old.status == "current" and not is_trusted(old.level) and old.level is not None
-    return is_guess and is_same_fact(old, fact)
-
-
 def is_document(origin: str) -> bool:
     """Return True for a document or an import: a person brought it, so a person approves it."""
     return is_imported(origin) or origin == "document"
@@ -169,12 +159,8 @@ def line_before(fact: Fact, standing: Sequence[Fact]) -> int | None:
     """Return the line of the first fact that belongs below this one. None: add it at the end. `standing`: the facts of
     the page, in order."""
     mine = group_of(fact)
-    behind = [other for other in standing if group_of(other) > mine]
-    ahead = [other for other in standing if group_of(other) <= mine]
-    if not behind or (ahead and (ahead[-1].line or 0) > (behind[-1].line or 0)):
-        return None
-    first = next(other for other in behind if not ahead or (other.line or 0) > (ahead[-1].line or 0))
-    return first.line
+    last = max((other.line or 0 for other in standing if group_of(other) <= mine), default=0)
+    return next((other.line for other in standing if (other.line or 0) > last), None)
 
 
 _DATE = lazy(r"(?<!\d)([12]\d{3})-(\d\d)(?:-(\d\d))?(?!\d)")
@@ -246,7 +232,7 @@ class PageChanges:
     def give_up(self, fact: Fact) -> None:
         """Remove a fact that no longer has a source. It did not end: it never held."""
         self._held_in(fact.topic)
-        self._end(fact, (fact,))
+        self._end_lines((fact,), fact.valid_from)
 
     def keep_lines(self) -> None:
         """Keep lines that would replace themselves, with the new fact on them. Call this at the end."""
@@ -265,10 +251,8 @@ class PageChanges:
         page = page or page_of(fact)
         self._held[fact.topic].append(fact)
         self._new.add(fact.id or "")
-        is_finding = is_found(fact.object)
-        there = next(
-            (old for old in replaced if old.path == page and is_found(old.object) == is_finding), None
-        )
+        alike = (old for old in replaced if is_found(old.object) == is_found(fact.object))
+        there = next((old for old in alike if old.path == page), None)
         self.lines.setdefault(page, []).append(PlannedLine(fact, there, fact.id in self.settled))
         for old in replaced:
             if old is not there:
@@ -277,8 +261,9 @@ class PageChanges:
     def _supersede(self, fact: Fact, facts: Sequence[Fact]) -> None:
         self._add_line(fact, self._end_facts(facts, fact.valid_from or "", fact.id))
 
-    def _end(self, fact: Fact, facts: Sequence[Fact]) -> None:
-        for old in self._end_facts(facts, fact.valid_from or "", None):
+    def _end_lines(self, facts: Sequence[Fact], when: str | None, by: str | None = None) -> None:
+        """End facts, and remove their lines. `by`: the fact that took their place elsewhere."""
+        for old in self._end_facts(facts, when or "", by):
             self._take_line(old)
 
     def _end_facts(self, facts: Sequence[Fact], when: str, by: str | None) -> list[Fact]:
@@ -286,33 +271,29 @@ class PageChanges:
         written."""
         standing: list[Fact] = []
         for old in facts:
-            held = self._held[old.topic]
+            held, ended = self._held[old.topic], self.ended.setdefault(old.topic, [])
             held[:] = [each for each in held if each.id != old.id]
-            over = old.but(status="superseded", valid_to=max(when, old.valid_from or when), superseded_by=by)
+            until = max(when, old.valid_from or when)
+            over = old.but(status="superseded", valid_to=until, superseded_by=by)
             if old.id in self._reworded:
-                self._new.discard(old.id)
-                self._drop_rewording(old, by)
-                standing += self._withdraw_line(old)
+                # Words that this plan gave a fact but never wrote: their replacement replaces the fact itself.
+                for some in (held, self.history):
+                    some[:] = [
+                        one.but(superseded_by=by) if one.superseded_by == old.id else one for one in some
+                    ]
+                ended[:] = [(name, end, by if it == old.id else it) for name, end, it in ended]
+            else:
+                held.append(over)
+            if old.id not in self._new and old.id not in self._reworded:
+                ended.append((old.id or "", until, by))
+                standing.append(old)
                 continue
-            held.append(over)
-            if old.id in self._new:
-                self._new.discard(old.id)
+            self._new.discard(old.id)
+            standing += self._withdraw_line(old)
+            if old.id not in self._reworded:
                 self._taken_back.add(old.id or "")
                 self.history.append(over)
-                standing += self._withdraw_line(old)
-            else:
-                self.ended.setdefault(old.topic, []).append((old.id or "", over.valid_to or when, by))
-                standing.append(old)
         return standing
-
-    def _drop_rewording(self, fact: Fact, by: str | None) -> None:
-        """Drop words that this plan gave a fact but never wrote: their replacement replaces the fact itself."""
-        held, ended = self._held[fact.topic], self.ended.get(fact.topic, [])
-        for facts in (held, self.history):
-            facts[:] = [
-                each.but(superseded_by=by) if each.superseded_by == fact.id else each for each in facts
-            ]
-        ended[:] = [(old, when, by if it == fact.id else it) for old, when, it in ended]
 
     def _withdraw_line(self, fact: Fact) -> list[Fact]:
         """Withdraw a line that is not written yet: the fact that it was to replace still stands."""
@@ -327,19 +308,14 @@ class PageChanges:
         if fact.path is not None:
             self.lines.setdefault(fact.path, []).append(PlannedLine(None, fact))
 
-    def _remove_replaced(self, facts: Sequence[Fact], by: Fact) -> None:
-        """End facts whose place another fact took elsewhere."""
-        for old in self._end_facts(facts, by.valid_from or "", by.id):
-            self._take_line(old)
-
     def _restate_as(self, old: Fact, by: Fact, said: str, tags: tuple[str, ...] | None = None) -> None:
         """Reword a fact on the same line."""
         label, said = as_written(old.relation, said)
         name = fact_id(self._entry_id, old.topic, label, said, old.id or "")
-        new = old.but(id=name, relation=label, object=said, tags=old.tags if tags is None else tags)
-        new = new.but(
-            valid_from=by.valid_from, path=None, line=None, entry_id=self._entry_id, entry_ts=self._entry_ts
+        new = old.but(
+            id=name, relation=label, object=said, tags=old.tags if tags is None else tags, path=None
         )
+        new = new.but(valid_from=by.valid_from, line=None, entry_id=self._entry_id, entry_ts=self._entry_ts)
         self._add_line(new, self._end_facts((old,), by.valid_from or "", name), page=old.path)
         self._reworded.add(name)
 
@@ -372,13 +348,9 @@ class PageChanges:
     def _date_by_words(self, fact: Fact, proposal: Proposal, replaced: Sequence[Fact]) -> Fact:
         """Date a fact by its words, if that date is past and not before the facts that it replaces."""
         since = proposal.valid_from
-        if (
-            since
-            and since <= (fact.valid_from or "")
-            and all(since >= (old.valid_from or "") for old in replaced)
-        ):
-            return fact.but(valid_from=since)
-        return fact
+        is_past = since is not None and since <= (fact.valid_from or "")
+        is_later = is_past and all((since or "") >= (old.valid_from or "") for old in replaced)
+        return fact.but(valid_from=since) if since and is_later else fact
 
 
 # --- the plan ---------------------------------------------------------------------------
@@ -456,9 +428,8 @@ class PlacePlan(PageChanges):
         if over or (was and made.act in ("add", "supersede", "contest")):
             is_users = bool(holders_of(proposal.quote, witnesses))
             is_said = may_change(fact) and bool(proposal.was) and not over
-            self._outdate(
-                fact, proposal.object if over else was, over=over, is_said=is_said, is_users=is_users
-            )
+            gone = proposal.object if over else was
+            self._outdate(fact, gone, over=over, is_said=is_said, is_users=is_users)
 
     def put(self, fact: Fact, proposal: Proposal, score: float | None = None) -> Outcome | None:
         """Place a fact of known level. None: it deserved a line only if it changed something, and it did not."""
@@ -476,7 +447,8 @@ class PlacePlan(PageChanges):
             # It is one fact: it leaves review for its page.
             held.remove(waits)
             self.settled.append(waits.id or "")
-            fact = join_waiting(fact, waits)
+            sources = sources_of(waits, fact)
+            fact = fact.but(id=waits.id, sources=sources, user_fact_score=waits.user_fact_score)
         if act in ("add", "supersede"):
             fact = self._date_by_words(fact, proposal, facts)
         if act in ("supersede", "end"):
@@ -492,7 +464,7 @@ class PlacePlan(PageChanges):
             case "doubt" if is_over(spelled(proposal.quote)):
                 self._doubt_by_words(fact, facts)
             case "end":
-                self._end(fact, facts)
+                self._end_lines(facts, fact.valid_from)
             case "restate":
                 self._said_again.add((fact.quote, facts[0].id))
                 self._restate(fact, facts[0])
@@ -500,10 +472,7 @@ class PlacePlan(PageChanges):
                 self._add_history(fact, facts)
             case "review":
                 asked = fact.but(object=undoubted(fact.object))
-                waiting = asked.but(status="pending") if not proposal.ended else ending_of(asked)
-                if not any(each.status == "pending" and is_same_fact(waiting, each) for each in held):
-                    self.review.append((waiting, why))
-                    held.append(waiting)
+                self._ask(asked.but(status="pending") if not proposal.ended else ending_of(asked), why)
         if proposal.ended and act == "drop":
             self._record_never_held(fact, fact.object)
         elif proposal.was and act == "add" and fact.relation != NOTE and relation_of(fact.relation).many:
@@ -559,25 +528,24 @@ class PlacePlan(PageChanges):
         found = replaced_by(change, held, self._lexicon)
         for old in found.gone:
             if outranks(old, fact):
-                self._ask_if_over(old)
+                name = fact_id(self._entry_id, old.id or "", "over")
+                over = ending_of(old.but(id=name, path=None, line=None))
+                self._ask(over, "the talk says that it has changed")
             elif was and old.relation == NOTE and (rest := cut_clauses(old.object, words_test(was))):
                 self._restate_as(old, fact, rest)
             else:
-                self._remove_replaced((old,), fact)
-        doubtful = [
-            *found.doubtful,
-            *(each for each in held if is_from_same_words(each, found.doubtful, said)),
-        ]
-        for old in dict.fromkeys(doubtful):
+                self._end_lines((old,), fact.valid_from, fact.id)
+        beside = (each for each in held if is_from_same_words(each, found.doubtful, said))
+        for old in dict.fromkeys((*found.doubtful, *beside)):
             if not outranks(old, fact) and not is_doubtful(old.object):
                 self._doubt(old, fact)
         # After a crash, what it replaces may already be gone.
-        every = (each for topic in self._held for each in self._held[topic])
-        return bool(found.gone or found.doubtful) or any(each.superseded_by == fact.id for each in every)
+        gone = (each for held in self._held.values() for each in held if each.superseded_by == fact.id)
+        return bool(found.gone or found.doubtful) or any(gone)
 
     def _is_replaced_by_slot(self, was: str, fact: Fact) -> bool:
         """Return True if a slot from the same words has replaced the value that they say is gone."""
-        every = [each for topic in self._held for each in self._held[topic]]
+        every = [each for held in self._held.values() for each in held]
         by = {each.id for each in every if is_same_utterance(fact, each)}
         return any(words_test(was)(each.object) for each in every if each.superseded_by in by)
 
@@ -591,7 +559,7 @@ class PlacePlan(PageChanges):
                 if note.relation != NOTE or outranks(note, fact) or note.quote == fact.quote:
                     continue
                 if retells(note, old):
-                    self._remove_replaced((note,), fact)
+                    self._end_lines((note,), fact.valid_from, fact.id)
                 elif len(old.object) < _TELLING:
                     continue
                 elif rest := cut_clauses(note.object, words_test(old.object)):
@@ -621,9 +589,8 @@ class PlacePlan(PageChanges):
         wanted = terms_of(was)
         for old in facts_naming(was, self._find_contradictable(fact, is_sure=True)):
             is_whole = wanted == terms_of(old.object)
-            is_near = (
-                slot(old.topic, old.relation) == slot(fact.topic, fact.relation) != slot(fact.topic, NOTE)
-            )
+            mine = slot(fact.topic, fact.relation)
+            is_near = slot(old.topic, old.relation) == mine != slot(fact.topic, NOTE)
             if over and not is_near and NOTE not in (old.relation, fact.relation):
                 continue  # a user who no longer listens to jazz may still dislike it
             is_shared = bool(quote & (words_of(old) | terms_of(old.topic)))
@@ -639,7 +606,7 @@ class PlacePlan(PageChanges):
             if outranks(old, fact) or not (is_later and is_meant):
                 continue
             if (not is_trusted(old.level) and fact.level != "tainted") or (is_said and is_whole):
-                self._end(fact, (old,)) if over else self._remove_replaced((old,), fact)
+                self._end_lines((old,), fact.valid_from, None if over else fact.id)
             elif not is_doubtful(old.object) and not is_found(old.object):
                 self._doubt(old, fact)
 
@@ -658,20 +625,20 @@ class PlacePlan(PageChanges):
         said = doubted(old.object, (by.valid_from or "")[:10], by.quote or by.object)
         self._restate_as(old, by, said, tags=(*old.tags, DOUBTFUL))
 
-    def _ask_if_over(self, old: Fact) -> None:
-        """Ask a person whether a line that a person wrote is over."""
-        waiting = ending_of(old.but(id=fact_id(self._entry_id, old.id or "", "over"), path=None, line=None))
-        if not any(
-            each.status == "pending" and is_same_fact(waiting, each) for each in self._held[old.topic]
-        ):
-            self.review.append((waiting, "the talk says that it has changed"))
-            self._held[old.topic].append(waiting)
+    def _ask(self, waiting: Fact, why: str) -> None:
+        """Ask a person, once."""
+        held = self._held[waiting.topic]
+        if not any(each.status == "pending" and is_same_fact(waiting, each) for each in held):
+            self.review.append((waiting, why))
+            held.append(waiting)
 
     def confirm(self, fact: Fact, now: float, by: tuple[str, ...] = (APPROVED,)) -> None:
         """Apply a person's yes to a fact: it stands, whatever contradicted it. If the fact is an ending, end what it
         names."""
         if ENDS in fact.tags:
-            self._confirm_end(fact, now)
+            over = fact.but(relation=fact.relation.removeprefix(NO_LONGER), level="confirmed", tags=())
+            made = decide(over.but(valid_from=written(now)), self._held_in(fact.topic), ended=True)
+            self._end_lines(made.facts if made.act in ("end", "review") else (), written(now))
             return
         tags = (*(tag for tag in fact.tags if tag not in (UNVERIFIED, TICKED)), *by)
         held = self._held_in(fact.topic)
@@ -689,25 +656,14 @@ class PlacePlan(PageChanges):
         topic = found.topic.removesuffix(paths.ARCHIVE)
         held = self._held_in(found.topic)
         name = fact_id(found.id or "", relation, said)
-        (old,) = self._end_facts((found,), written(now), name)
-        self._take_line(old)
+        self._end_lines((found,), written(now), name)
         # It ends with its line, not before: after a crash in between, another yes finishes it.
-        self.ended.setdefault(old.path or "", []).append(self.ended[old.topic].pop())
+        self.ended.setdefault(found.path or "", []).append(self.ended[found.topic].pop())
         held[:] = [each for each in held if each.id != found.id]
         fact = found.but(id=name, topic=topic, subject=topic, relation=relation, object=said, origin=PERSON)
         fact = fact.but(valid_from=written(now))
         self.confirm(fact, now, ())  # if undone, it does not wait in review: the finding stands again
         return fact
-
-    def _confirm_end(self, fact: Fact, now: float) -> None:
-        over = fact.but(
-            relation=fact.relation.removeprefix(NO_LONGER),
-            level="confirmed",
-            tags=(),
-            valid_from=written(now),
-        )
-        made = decide(over, self._held_in(fact.topic), ended=True)
-        self._end(over, made.facts if made.act in ("end", "review") else ())
 
     def _decide(self, fact: Fact, proposal: Proposal, held: list[Fact]) -> tuple[str, tuple[Fact, ...], str]:
         before = next((each for each in held if each.id == fact.id and each.status != "current"), None)
@@ -718,7 +674,10 @@ class PlacePlan(PageChanges):
             # Untrusted facts wait for a person; the user's own word settles them.
             held = [each for each in held if each.status != "pending" or is_trusted(each.level)]
             # A conclusion with the same content gives way to it, and decides nothing among the user's statements.
-            guesses = tuple(each for each in held if is_guess_of(each, fact)) if not proposal.ended else ()
+            drawn = [
+                each for each in held if each.status == "current" and each.level in ("inferred", "tainted")
+            ]
+            guesses = tuple(each for each in drawn if not proposal.ended and is_same_fact(each, fact))
             held = [each for each in held if each not in guesses]
         # The lines that a note replaces are found later: a note has no slot for another value.
         was = proposal.was if fact.relation != NOTE else None
@@ -742,11 +701,8 @@ class PlacePlan(PageChanges):
         if act in ("end", "doubt", "review"):
             return "drop", facts, "a tool's word ends nothing"
         if act in ("add", "supersede", "contest"):
-            found = [
-                each
-                for each in self._held_in(fact.topic)
-                if each.status == "current" and is_found(each.object)
-            ]
+            current = (each for each in self._held_in(fact.topic) if each.status == "current")
+            found = [each for each in current if is_found(each.object)]
             day = f" on {(fact.valid_from or '')[:10]}"
             today = [each for each in found if day in each.object]
             if len(found) - len(facts) >= MOST_FOUND or len(today) >= MOST_FOUND_A_DAY:
@@ -758,7 +714,7 @@ class PlacePlan(PageChanges):
     def _make_fact(self, proposal: Proposal, witnesses: Sequence[Witness]) -> Fact | None:
         found = judge(proposal, witnesses)
         if not found.verified:
-            proposal, found = _turn_into_note(proposal, found, witnesses)
+            proposal, found = _as_note(proposal, found, witnesses)
         if proposal.ended and found.origin == MIXED and is_over(spelled(proposal.quote)):
             # What ends was said before: this talk needs only the words that end it, and these are the user's.
             found = found.as_conclusion() if terms_of(proposal.object) & terms_of(proposal.quote) else found
@@ -767,7 +723,9 @@ class PlacePlan(PageChanges):
         try:
             # On a page about something else, "Company" is its own word and not the user's employer.
             name = relation.label if topic in (USER, PROJECT) else proposal.relation
-            if topic == PROJECT and _is_of_another(proposal):
+            # A thing without a page of its own, in a slot that holds one value.
+            is_slot = relation.label != NOTE and not relation.many
+            if topic == PROJECT and is_slot and proposal.topic.strip().casefold() not in (USER, PROJECT):
                 name = f"{proposal.topic} {name}"  # else the rent of one thing would replace another's
                 if not is_plain_label(proposal.topic, witnesses):
                     found = found.as_unnamed(witnesses, proposal.topic)
@@ -779,9 +737,8 @@ class PlacePlan(PageChanges):
         tags = tags if found.verified else (*tags, UNVERIFIED)
         said_at = written(found.ts)
         if found.level == "tainted" and not is_document(found.origin):
-            said = signed_as_found(
-                said, self._agent, said_at[:10], (each.tool for each in witnesses if each.tool)
-            )
+            tools = (each.tool for each in witnesses if each.tool)
+            said = signed_as_found(said, self._agent, said_at[:10], tools)
         return Fact(
             topic,
             topic,
@@ -830,9 +787,7 @@ def _is_drawn_from_quote(fact: Fact) -> bool:
     return fact.level == "inferred" and rests and bool(value) and 2 * len(value & quote) >= len(value)
 
 
-def _turn_into_note(
-    proposal: Proposal, found: Verdict, witnesses: Sequence[Witness]
-) -> tuple[Proposal, Verdict]:
+def _as_note(proposal: Proposal, found: Verdict, witnesses: Sequence[Witness]) -> tuple[Proposal, Verdict]:
     """Turn the user's exact words under an unproven label into a note. On a page of its own thing the label stays,
     unless it may come from a tool."""
     is_named = relation_of(proposal.relation).label.casefold() in BY_LABEL
@@ -845,12 +800,6 @@ def _turn_into_note(
     is_apart = proposal.topic.strip().casefold() not in (USER, PROJECT) and found.level == "inferred"
     is_kept = is_apart and is_plain_label(proposal.relation, witnesses)
     return proposal if is_kept else note, again
-
-
-def _is_of_another(proposal: Proposal) -> bool:
-    """Return True if it is about a thing without a page of its own, in a slot that holds one value."""
-    is_slot = relation_of(proposal.relation).label != NOTE and not relation_of(proposal.relation).many
-    return is_slot and proposal.topic.strip().casefold() not in (USER, PROJECT)
 
 
 _ARTICLE = lazy(r"\A(?:an?|the|ein\w*|der|die|das|une?|le|la|el|una|il|een|de) ", re.IGNORECASE)
@@ -890,20 +839,15 @@ def outdated_by(over: Iterable[Fact], now: Iterable[Fact]) -> Callable[[str], bo
 
     def is_said_of(words: str) -> bool:
         """Return True if it is the part of such a quote that has the value."""
-        return (
-            len(words) >= _LONG_ENOUGH
-            and any(
-                len(value) > 1 and has_words(words, quote) and has_words(value, words)
-                for quote, value in values
-            )
-            and not any(has_words(words, quote) for quote in present)
-        )
+        if len(words) < _LONG_ENOUGH or any(has_words(words, quote) for quote in present):
+            return False
+        named = (quote for quote, value in values if len(value) > 1 and has_words(value, words))
+        return any(has_words(words, quote) for quote in named)
 
     def is_outdated(sentence: str) -> bool:
         words = _fold_words(sentence)
-        return (any(has_words(quote, words) for quote in past) or is_said_of(words)) and not any(
-            has_words(quote, words) for quote in present
-        )
+        is_past = any(has_words(quote, words) for quote in past) or is_said_of(words)
+        return is_past and not any(has_words(quote, words) for quote in present)
 
     return is_outdated
 
@@ -913,10 +857,9 @@ def has_words(quote: str, words: str) -> bool:
     at = words.find(quote)
     while at >= 0:
         end = at + len(quote)
-        if not (words[at - 1 : at].isalnum() or words[end : end + 1].isalnum()):
+        # A script without spaces has no word ends.
+        if not quote[:1].isascii() or not (words[at - 1 : at].isalnum() or words[end : end + 1].isalnum()):
             return True
-        if not quote[:1].isascii():
-            return True  # a script without spaces has no word ends
         at = words.find(quote, at + 1)
     return False
 
@@ -946,16 +889,16 @@ def outdated(facts: Facts, *found: Distilled, topics: Iterable[str] | None = Non
 
 def _plan_placement(facts: Facts, distilled: Distilled) -> PlacePlan:
     """Plan the placement of a distillation, without applying it."""
-    plan = PlacePlan(
-        "", 0.0, facts.of, lambda proposal: USER if proposal.topic.casefold() == USER else PROJECT
-    )
+
+    def topic_of(proposal: Proposal) -> str:
+        return USER if proposal.topic.casefold() == USER else PROJECT
+
+    plan = PlacePlan("", 0.0, facts.of, topic_of)
     for number, raw in enumerate(distilled.facts):
         proposal = proposal_of(raw)
         if proposal is not None:
             said_at = time_of(proposal.source) if is_id(proposal.source) else 0.0
             ts = said_at + number * 1e-6  # of two in one trace, the second is later
-            plan.take(
-                proposal,
-                [Witness(proposal.source, "user", proposal.quote, ts, frozenset({reading_of(proposal)}))],
-            )
+            stated = frozenset({reading_of(proposal)})
+            plan.take(proposal, [Witness(proposal.source, "user", proposal.quote, ts, stated)])
     return plan

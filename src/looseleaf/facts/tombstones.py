@@ -11,10 +11,8 @@ from looseleaf.store import TOMBSTONES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from typing import Literal
 
-    from looseleaf.base.values import Record
     from looseleaf.store.protocol import Store
 
     Kind = Literal["item", "text", "sentence", "fact", "session", "asked"]
@@ -95,10 +93,6 @@ class Tombstones:
         self._key = key.data if key is not None else b""
         for line in self._store.read(TOMBSTONES):
             ts = float(line.record.get("ts") or 0.0)
-            for each in _hashes_of(line.record):
+            hashes = line.record.get("hashes")
+            for each in map(str, hashes if isinstance(hashes, list) else ()):
                 self._hashes[each] = max(ts, self._hashes.get(each, ts))
-
-
-def _hashes_of(record: Record) -> Iterable[str]:
-    hashes = record.get("hashes")
-    return [str(each) for each in hashes] if isinstance(hashes, list) else []

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from functools import lru_cache
 
-from looseleaf.base.errors import Refused
+from looseleaf.base.errors import Invalid
 from looseleaf.base.immutable import frozen
 from looseleaf.language.relations import relation_name, relation_of, slot
 from looseleaf.language.value_keys import base_of, key
@@ -52,11 +52,6 @@ def _slot_name(topic: str, relation: str) -> str:
     return slot(topic, "Favourite" if is_favourite else relation)
 
 
-def may_hold_one(fact: Fact) -> bool:
-    """Check without making a key. A favorite color has one value, whatever else is a favorite."""
-    return not relation_of(fact.relation).many or relation_name(fact.relation) == "favourite"
-
-
 def address_of(fact: Fact) -> Address:
     return _make_address(fact.topic, fact.relation, fact.object)
 
@@ -95,7 +90,7 @@ def true_at(facts: Iterable[Fact], when: str | float | None = None) -> list[Fact
         return _drop_copies([fact for fact in facts if fact.status == "current" and not is_past(fact)])
     at = last_moment(when) if isinstance(when, str) else float(when)
     if at is None:
-        raise Refused(f"{when!r} is not a time. Give a date (2026-03-05) or a time (2026-03-05T10:00:00Z).")
+        raise Invalid(f"{when!r} is not a time. Give a date (2026-03-05) or a time (2026-03-05T10:00:00Z).")
     everything = list(facts)
     next_starts = _next_starts(everything)
     return _drop_copies(
@@ -114,19 +109,18 @@ def _drop_copies(facts: list[Fact]) -> list[Fact]:
     by_name = {fact.id: fact for fact in twice}
     copies = {fact.id: by_name[name] for fact in twice if fact.id and (name := copy_id(fact.id)) in by_name}
     left_out = {copy.id for copy in copies.values()}
-    found = [fact for fact in facts if fact.id not in left_out]
-    return [_prefer_top(fact, copies[fact.id]) if fact.id in copies else fact for fact in found]
 
+    def at_top(fact: Fact) -> Fact:
+        copy = copies.get(fact.id or "")
+        is_better = copy is not None and "/" in (fact.path or "/") and "/" not in (copy.path or "/")
+        return fact.but(path=copy.path, line=copy.line) if copy and is_better else fact
 
-def _prefer_top(fact: Fact, copy: Fact) -> Fact:
-    is_better = "/" in (fact.path or "/") and copy.path is not None and "/" not in copy.path
-    return fact.but(path=copy.path, line=copy.line) if is_better else fact
+    return [at_top(fact) for fact in facts if fact.id not in left_out]
 
 
 def _is_true_at(fact: Fact, at: float, next_start: float | None) -> bool:
-    start, end = start_of(fact), moment(fact.valid_to)
-    if end is not None and _is_event(fact):
-        end = None
+    start = start_of(fact)
+    end = moment(fact.valid_to) if not _is_event(fact) else None
     if fact.status == "superseded":
         end = min((time for time in (end, next_start) if time is not None), default=None)
     if fact.status not in ("current", "superseded", "rejected") or (end is None and fact.status != "current"):
@@ -136,11 +130,12 @@ def _is_true_at(fact: Fact, at: float, next_start: float | None) -> bool:
 
 def _next_starts(facts: list[Fact]) -> dict[int, float]:
     """Return, for each fact in a slot of one value, when the next value began there."""
-
     slots: dict[tuple[str, str], list[tuple[float, int]]] = {}
     for number, fact in enumerate(facts):
         start = start_of(fact)
-        if start is not None and fact.status in ("current", "superseded") and may_hold_one(fact):
+        # Checked first, since it makes no key: a favorite color has one value, whatever else is a favorite.
+        may_hold_one = not relation_of(fact.relation).many or relation_name(fact.relation) == "favourite"
+        if start is not None and fact.status in ("current", "superseded") and may_hold_one:
             place = address_of(fact)
             if not place.many:
                 slots.setdefault((place.slot, place.within), []).append((start, number))
@@ -166,11 +161,7 @@ def start_of(fact: Fact) -> float | None:
 
 def _is_event(fact: Fact) -> bool:
     """Return True if it is an event: its end is when that was over, not when it ceased to be true."""
-    if fact.status != "current":
-        return False
-    if fact.kind == "event":
-        return True
-    return base_of(fact.relation) == "event"
+    return fact.status == "current" and (fact.kind == "event" or base_of(fact.relation) == "event")
 
 
 def is_past(fact: Fact) -> bool:

@@ -99,7 +99,7 @@ def _sort_entries(entries: Iterable[Row], as_of: float | None) -> list[Row]:
 
 def _cut_texts(fact: dict[str, Any]) -> dict[str, Any]:
     short = {name: cut(value, CAPS.quote_chars) for name, value in fact.items() if isinstance(value, str)}
-    lists = {"tags": tags_of(fact["tags"]), "sources": fact["sources"][-CAPS.sources :]}
+    lists = {"tags": tags_of(fact["tags"], CAPS), "sources": fact["sources"][-CAPS.sources :]}
     lists = {name: [cut(each, CAPS.quote_chars) for each in values] for name, values in lists.items()}
     return fact | short | lists
 
