@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from looseleaf.base.values import Fact
-    from looseleaf.facts.replacing import Lexicon
+    from looseleaf.facts.replacing import Lexicon, Signs
 
 MEANT = 0.25
 SURELY_MEANT = 0.6
@@ -105,9 +105,7 @@ def find_meant(order: Order, lines: Sequence[HeldLine], lexicon: Lexicon) -> dic
     }
 
 
-def erasing_signs(
-    order: Order, lines: Sequence[HeldLine], lexicon: Lexicon
-) -> Iterator[tuple[int, dict[str, float]]]:
+def erasing_signs(order: Order, lines: Sequence[HeldLine], lexicon: Lexicon) -> Iterator[tuple[int, Signs]]:
     """Yield the number of each line that has a link to an order, with the signs that the order means it."""
     # "Forget my dog" means `Pet: Rex`, which comes from "my dog Rex".
     theirs = [terms_of(f"{line.words} {line.beside}" if line.beside else line.words) for line in lines]
@@ -151,9 +149,7 @@ def erasing_signs(
                 "said last": float(line.is_last),
                 "said last, meant": lastly * line.is_last,
                 "said last, alone": float(line.is_last and is_alone),
-                "said last, else named": float(
-                    line.is_last and bool(order.named) and not shared and not alike
-                ),
+                "said last, else named": float(line.is_last and bool(order.named) and not (shared or alike)),
                 "said earlier, last meant": lastly * (not line.is_last),
                 "number": float("about_code" in aspects and any(map(has_number, theirs[at]))),
                 "names little": float(not order.named),

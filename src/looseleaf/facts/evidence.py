@@ -41,7 +41,7 @@ from looseleaf.text.patterns import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
 # --- words -----------------------------------------------------------------------------
 
@@ -123,9 +123,8 @@ def _is_same_word(claimed: _Word, said: _Word) -> bool:
     one, other = claimed.surface, said.surface
     if one[:_ROOT] != other[:_ROOT] or len(one) < _ROOT or not (one.isalpha() and other.isalpha()):
         return False
-    size = next(
-        (at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other))
-    )
+    pairs = enumerate(zip(one, other, strict=False))
+    size = next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))
     return size >= _ROOT and one[size:] in _ENDINGS and other[size:] in _ENDINGS
 
 
@@ -136,21 +135,19 @@ def forms_of(text: str) -> frozenset[str]:
 
 
 _NAME = lazy(r"(?<=[^\s.!?:;(\"'“-] )[^\W\d_a-z]\w+")
-
-
 _FEW = 2
 
 
 def has_new_details(claim: str, text: str) -> bool:
     """Return True if a claim has a number, a path or other address, or a name inside its sentence that the text
     lacks."""
-    own, said = spelled(text), forms_of(text)
+    said = forms_of(text)
     words = _words_of(spelled(claim))
     exact = {word.form for word in words if any(map(str.isdigit, word.form))}
     exact |= {_form_of(spelled(found[0])) for found in _NAME.finditer(claim)}
     if len(words) <= _FEW and claim[:1].isupper():
         exact |= {words[0].form} if words else set()  # "Mallory" alone is a name
-    own = _join_names(own)
+    own = _join_names(spelled(text))
     addresses = _addresses_in(_join_names(spelled(claim)))
     return not exact <= said or any(not stands_in(each, own) for each in addresses)
 
@@ -182,7 +179,6 @@ _WHOLE = {"rule": KINDS, "prefers": KINDS} | {
 }
 """Relations whose values are acted on: without a condition of these kinds, such a claim says something else."""
 
-
 _OF_ONESELF = frozenset(
     "name pronouns age birthday gender nationality home hometown address role employer education email phone religion "
     "diet".split()
@@ -192,11 +188,7 @@ _PEOPLE = (
     "neighbour neighbor client customer nachbar voisin vecino parent parents children intern roommate cousin"
 )
 _KIN = frozenset(form for word in (*WHOSE.values(), *_PEOPLE.split()) for form in (word, stem(word)))
-_CUES = {
-    "age": lazy(
-        r"\b(?:i'm|im|i am|aged?|years?|old|turn\w*|bin|jahre|alt|ans|âge|años|edad)\b|岁|歳|才|龄|齢"
-    )
-}
+_AGE = lazy(r"\b(?:i'm|im|i am|aged?|years?|old|turn\w*|bin|jahre|alt|ans|âge|años|edad)\b|岁|歳|才|龄|齢")
 """Without these words, a number counts something else."""
 
 
@@ -271,23 +263,20 @@ class Claim:
         """Return True if a sentence of spelled text, said at `ts`, supports the claim."""
         said = _words_of(sentence[:_LONGEST_SENTENCE])
         places = self._find_places(said)
-        if (
-            places is None
-            or any(not stands_in(address, sentence) for address in self._addresses)
-            or (self._dates and not self._has_dates(sentence, ts))
-        ):
+        if places is None or not all(stands_in(address, sentence) for address in self._addresses):
+            return False
+        if not self._has_dates(sentence, ts):
             return False
         if self._only_named:
             return True
         dates = [max(sentence.find(date[2]), 0) for date in self._dates]
         at = [said[place].at for place in places] or dates or [0]
         clauses = Clauses(_mask(sentence[:_LONGEST_SENTENCE]))
+        around = [*at, *(date for date in dates if date)]
         return (
             is_told(_mask(sentence), max(at))
             and self._is_asserted(clauses, at)
-            and not clauses.is_bound(
-                [*at, *(date for date in dates if date)], self._kinds, _WHOLE.get(self._relation, ())
-            )
+            and not clauses.is_bound(around, self._kinds, _WHOLE.get(self._relation, ()))
             and self._is_of_the_speaker(sentence, clauses, at)
             and (not self._is_corrected or corrects(sentence))
             and (not self._is_standing or ALWAYS.search(sentence) is not None)
@@ -300,23 +289,22 @@ class Claim:
         spelled."""
         if self.is_empty or not self.hidden <= set(text if self.hidden else ""):
             return False
-        return any(self.is_in(sentence, ts) for sentence in self._candidate_sentences(spelt or spelled(text)))
-
-    def _candidate_sentences(self, text: str) -> Iterator[str]:
-        """Yield the sentences that could support the claim: most lack even the beginnings of its words."""
+        spelt = spelt or spelled(text)
+        # Most sentences lack even the beginnings of its words.
         marks = {word.surface[:2] for word in self.words if word.surface not in KNOWN}
-        if all(mark in text for mark in marks):
-            for sentence in sentences_of(text):
-                if all(mark in sentence for mark in marks):
-                    yield sentence
+        if not all(mark in spelt for mark in marks):
+            return False
+        likely = (each for each in sentences_of(spelt) if all(mark in each for mark in marks))
+        return any(self.is_in(sentence, ts) for sentence in likely)
 
     def _has_dates(self, sentence: str, ts: float | None) -> bool:
         dates = [date for date in self._dates if not stands_in(date[2], sentence)]
-        if not dates:
-            return True
-        named = [] if ts is None else _dates_in(sentence, ts)
+        if not dates or ts is None:
+            return not dates
+        title = sentence.title()  # "march" and "may" are months only in capitals
+        named = [each for past in (False, True) for each in found_dates(title, ts, past=past)]
         return all(
-            any(first == one or last == other or text == written for one, other, written in named)
+            any(first == each.first or last == each.last or text == each.written for each in named)
             for first, last, text in dates
         )
 
@@ -357,8 +345,8 @@ class Claim:
             return True
         if relation not in OF_A_PERSON:
             return relation not in _OF_KIN or not clauses.is_done_by_another(min(at))
-        cue, other = _CUES.get(relation), _NOT_OF.get(relation)
-        if (cue and not cue.search(sentence)) or (other and other.search(sentence)):
+        other = _NOT_OF.get(relation)
+        if (relation == "age" and not _AGE.search(sentence)) or (other and other.search(sentence)):
             return False
         has_kin = any(word.form in _KIN for word in _words_of(clauses.around(at)))
         return not clauses.is_done_by_another(min(at)) and clauses.is_of_oneself(at, among_others=has_kin)
@@ -405,15 +393,6 @@ def _without_dates(claim: str) -> tuple[str, list[tuple[str, str, str]]]:
     return _YEAR.sub(" ", claim), dates
 
 
-def _dates_in(sentence: str, ts: float) -> list[tuple[str, str, str]]:
-    titled = sentence.title()  # "march" and "may" are months only in capitals
-    return [
-        (dated.first, dated.last, dated.written)
-        for past in (False, True)
-        for dated in found_dates(titled, ts, past=past)
-    ]
-
-
 def _find_in_order(words: Sequence[_Word], said: Sequence[_Word]) -> list[int] | None:
     if not words:
         return []
@@ -438,9 +417,8 @@ def _find_anywhere(words: Sequence[_Word], said: Sequence[_Word]) -> list[int] |
     """Return a place for each word, in any order."""
     places: list[int] = []
     for word in words:
-        at = next(
-            (at for at, each in enumerate(said) if at not in places and _is_same_word(word, each)), None
-        )
+        free = ((at, each) for at, each in enumerate(said) if at not in places)
+        at = next((at for at, each in free if _is_same_word(word, each)), None)
         if at is None:
             return None
         places.append(at)
@@ -449,12 +427,10 @@ def _find_anywhere(words: Sequence[_Word], said: Sequence[_Word]) -> list[int] |
 
 def _is_quoted(sentence: str, at: Sequence[int]) -> bool:
     """Return True if all of it stands in quotation marks, among enough words to be another speaker's."""
-    return any(
-        found.start() <= min(at)
-        and max(at) < found.end()
-        and len(_WORD.findall(found[0])) >= _WORDS_OF_ANOTHER
-        for found in QUOTED.finditer(_mask(sentence))
+    quotes = (
+        each for each in QUOTED.finditer(_mask(sentence)) if each.start() <= min(at) <= max(at) < each.end()
     )
+    return any(len(_WORD.findall(each[0])) >= _WORDS_OF_ANOTHER for each in quotes)
 
 
 # --- copies ------------------------------------------------------------------------------
@@ -489,9 +465,6 @@ def is_copied(claim: str, text: str) -> bool:
     clauses = Clauses(sentence)
     is_framed = clauses.is_supposed([at]) or clauses.is_reported([at]) or clauses.is_unreal([at])
     is_asked = around[end:].lstrip(" ,;:").startswith("?") or around.rstrip().endswith("?")
-    return (
-        not is_framed
-        and not is_asked
-        and is_told(sentence, end - 1)
-        and not _is_quoted(around, [at, end - 1])
-    )
+    if is_framed or is_asked:
+        return False
+    return is_told(sentence, end - 1) and not _is_quoted(around, [at, end - 1])

@@ -66,23 +66,19 @@ def proposal_of(raw: Any) -> Proposal | None:
     relation, said = str(texts["relation"]).strip(), str(texts["object"]).strip()
     if not said or len(said) > LONGEST or not relation:
         return None
-    kind, span, tags = (raw.get(name) for name in ("kind", "time_span", "tags"))
+    quote, topic = str(texts["quote"])[:_LONGEST_QUOTE], str(texts["topic"]).strip() or "user"
+    kind, span, was = (raw.get(name) for name in ("kind", "time_span", "was"))
     return Proposal(
-        relation,
-        said,
-        str(texts["quote"])[:_LONGEST_QUOTE],
-        str(texts["topic"]).strip() or "user",
-        kind if kind in KINDS else None,
-        str(texts["source"]),
-        span if span in TIME_SPANS else None,
-        _read_share(raw.get("salience")),
-        _read_date(raw.get("valid_from")),
-        _read_date(raw.get("valid_to")),
-        raw.get("correction") is True,
-        raw["was"] if type(raw.get("was")) is str and raw["was"].strip() else None,
-        raw.get("ended") is True,
-        _read_tags(tags),
-        _read_share(raw.get("change")),
+        *(relation, said, quote, topic, kind if kind in KINDS else None, str(texts["source"])),
+        time_span=span if span in TIME_SPANS else None,
+        salience=_read_share(raw.get("salience")),
+        valid_from=_read_date(raw.get("valid_from")),
+        valid_to=_read_date(raw.get("valid_to")),
+        correction=raw.get("correction") is True,
+        was=was if type(was) is str and was.strip() else None,
+        ended=raw.get("ended") is True,
+        tags=_read_tags(raw.get("tags")),
+        change=_read_share(raw.get("change")),
     )
 
 
@@ -142,8 +138,9 @@ class Verdict:
         """Return the verdict on a thing that the user does not name: a conclusion, or an agent's finding if others name
         it."""
         words = _forms_needed(name)
-        foreign = (_untrusted_text(each) for each in witnesses)
-        if not any(words & forms_of(text) for text in foreign if text):
+        users = _user_witnesses(witnesses)
+        others = (each.text for each in witnesses if each not in users or _own_text(each) != each.text)
+        if not any(words & forms_of(text) for text in others):
             return self.as_conclusion() if is_at_least(self.level, "said") else self
         return Verdict("tainted", MIXED, self.source, self.ts, CONFIDENCE["tainted"], verified=False)
 
@@ -151,19 +148,9 @@ class Verdict:
 def reading_of(proposal: Proposal) -> tuple[object, ...]:
     """Return all that a proposal says. A proposal that differs from the rules' reading in any part needs its own
     evidence."""
-    return (
-        proposal.topic,
-        proposal.relation,
-        proposal.object,
-        proposal.quote,
-        proposal.kind,
-        proposal.ended,
-        proposal.was or "",
-        proposal.correction,
-        proposal.change,
-        proposal.salience,
-        frozenset(proposal.tags),
-    )
+    members = ("topic", "relation", "object", "quote", "kind", "ended", "correction", "change", "salience")
+    values = (getattr(proposal, name) for name in members)
+    return (*values, proposal.was or "", frozenset(proposal.tags))
 
 
 def judge(proposal: Proposal, witnesses: Sequence[Witness]) -> Verdict:
@@ -178,28 +165,15 @@ def judge(proposal: Proposal, witnesses: Sequence[Witness]) -> Verdict:
         if proposal.topic == PROJECT:  # rules' readings about the user may stand on the entry's own page
             readings.add((USER, *reading_of(proposal)[1:]))
         readers = [each for each in witnesses if readings & each.stated and proposal.quote in each.text]
-        if readers:
-            best = _most_trusted(readers, proposal)
-            level = level_of(best.origin)
-            return Verdict(level, best.origin, best.source, best.ts, CONFIDENCE[level], verified=True)
-        for spelt_otherwise in (False, True):
-            said = _find_sayers(proposal, witnesses, spelt_otherwise=spelt_otherwise)
-            if said:
-                best = _most_trusted(said, proposal)
-                level = level_of(best.origin)
-                if level == "inferred" and _is_repeated_from_tool(proposal, witnesses):
-                    return Verdict(
-                        "tainted", "tool", best.source, best.ts, CONFIDENCE["tainted"], verified=True
-                    )
-                less = _LESS_IF_SPELT_OTHERWISE if spelt_otherwise else 0.0
-                return Verdict(
-                    level,
-                    best.origin,
-                    best.source,
-                    best.ts,
-                    round(CONFIDENCE[level] - less, 2),
-                    verified=True,
-                )
+        exact = readers or _find_sayers(proposal, witnesses, spelt_otherwise=False)
+        said = exact or _find_sayers(proposal, witnesses, spelt_otherwise=True)
+        if said:
+            best = max(said, key=lambda each: (_rank(each), each.source == proposal.source))
+            level, origin = level_of(best.origin), best.origin
+            sure = round(CONFIDENCE[level] - (0.0 if exact else _LESS_IF_SPELT_OTHERWISE), 2)
+            if level == "inferred" and not readers and _is_repeated_from_tool(proposal, witnesses):
+                level, origin, sure = "tainted", "tool", CONFIDENCE["tainted"]
+            return Verdict(level, origin, best.source, best.ts, sure, verified=True)
     latest = max((each.ts for each in witnesses), default=0.0)
     if (user := find_support(proposal, witnesses)) is not None:
         # A conclusion from the user's own words, whatever a tool said beside them.
@@ -210,15 +184,12 @@ def judge(proposal: Proposal, witnesses: Sequence[Witness]) -> Verdict:
     origin = worst.origin if level == "tainted" else "assistant"
     if level == "tainted" and holders_of(proposal.quote, witnesses):
         origin = MIXED
+    texts = "\n".join(each.text for each in witnesses)
     if level != "tainted" and _is_from_pasted(proposal, witnesses):
         level, origin = "tainted", PASTED
-    elif level != "tainted" and _is_made_up(proposal, witnesses):
-        level, origin = "tainted", NOBODY
+    elif level != "tainted" and witnesses and has_new_details(proposal.object, texts):
+        level, origin = "tainted", NOBODY  # a number, a path or a name that none of its witnesses has
     return Verdict(level, origin, _find_holder(proposal, witnesses), latest, _IF_UNVERIFIED, verified=False)
-
-
-def _most_trusted(witnesses: Sequence[Witness], proposal: Proposal) -> Witness:
-    return max(witnesses, key=lambda each: (_rank(each), each.source == proposal.source))
 
 
 def _rank(witness: Witness) -> int:
@@ -259,24 +230,15 @@ def _is_repeated_from_tool(proposal: Proposal, witnesses: Sequence[Witness]) -> 
     return bool(left) and any(2 * len(left & forms_of(text)) >= len(left) for text in foreign)
 
 
-def _is_made_up(proposal: Proposal, witnesses: Sequence[Witness]) -> bool:
-    """Return True if a conclusion has a number, a path or a name that none of its witnesses has."""
-    return bool(witnesses) and has_new_details(proposal.object, "\n".join(each.text for each in witnesses))
-
-
 def _is_from_pasted(proposal: Proposal, witnesses: Sequence[Witness]) -> bool:
     """Return True if a conclusion takes its quote, or words that the user did not write, from a pasted text."""
-    mixed = [each for each in witnesses if level_of(each.origin) == "said" and _own_text(each) != each.text]
-    if not mixed:
-        return False
-    own = frozenset().union(
-        *(forms_of(_own_text(each)) for each in witnesses if level_of(each.origin) == "said")
-    )
-    foreign = forms_of(proposal.object) - own
+    said = [(each.text, _own_text(each)) for each in witnesses if level_of(each.origin) == "said"]
+    mixed = [(text, own) for text, own in said if own != text]
+    foreign = forms_of(proposal.object) - _forms_in(own for _, own in said) if mixed else frozenset()
     return any(
-        (located(proposal.quote, each.text) is not None and located(proposal.quote, _own_text(each)) is None)
-        or foreign & forms_of(each.text)
-        for each in mixed
+        (located(proposal.quote, text) is not None and located(proposal.quote, own) is None)
+        or foreign & forms_of(text)
+        for text, own in mixed
     )
 
 
@@ -304,11 +266,9 @@ def is_drawn_from(value: str, own: Sequence[str], others: Iterable[str], label: 
     wanted = Claim(value)
     words = {word.form for word in wanted.words}
     left = words - said
-    if (
-        wanted.hidden
-        or 2 * len(left) > len(words)
-        or has_new_details(f"{label.casefold()} {value}", "\n".join(own))
-    ):
+    if wanted.hidden or 2 * len(left) > len(words):
+        return False
+    if has_new_details(f"{label.casefold()} {value}", "\n".join(own)):
         return False
     foreign = left | (_forms_needed(label) - said - _LABELLING if label else frozenset())
     if foreign and any(foreign & forms_of(text) for text in others):
@@ -349,8 +309,7 @@ def _find_holder(proposal: Proposal, witnesses: Sequence[Witness]) -> str:
     """Return the source whose words hold the quote, whatever they say with it: the one that the distiller named, else
     the least trusted. Empty if there is none: no words can be shown for it."""
     holders = [each for each in witnesses if located(proposal.quote, each.text) is not None]
-    named = next((each for each in holders if each.source == proposal.source), None)
-    found = named or min(holders, key=_rank, default=None)
+    found = min(holders, key=lambda each: (each.source != proposal.source, _rank(each)), default=None)
     return found.source if found is not None else ""
 
 
@@ -393,12 +352,9 @@ def _find_sayers(proposal: Proposal, witnesses: Sequence[Witness], *, spelt_othe
     heard = [each for each in witnesses if spelt_otherwise or quote in each.text]
     # A quote may include pasted or requested text beside the user's words: only the user's words count.
     kept = own_words(quote).strip() or quote
-    places = [
-        (each, place)
-        for each in heard
-        if (place := located(quote, _own_text(each)) or located(kept, _own_text(each))) is not None
-    ]
-
+    own = ((each, _own_text(each)) for each in heard)
+    found = ((each, located(quote, text) or located(kept, text)) for each, text in own)
+    places = [(each, place) for each, place in found if place is not None]
     claim = claim_of(proposal)
     said = [each for each, place in places if claim.is_said_in(place, each.ts)]
     was, relation = proposal.was or "", relation_of(proposal.relation)
@@ -417,24 +373,15 @@ def _find_sayers(proposal: Proposal, witnesses: Sequence[Witness], *, spelt_othe
     return said
 
 
-def _untrusted_text(witness: Witness) -> str:
-    """Return the untrusted part of a message."""
-    is_users = is_at_least(level_of(witness.origin), "said")
-    return (witness.text if _own_text(witness) != witness.text else "") if is_users else witness.text
-
-
 def _own_text(witness: Witness) -> str:
     """Return a user's message without pasted text. Other messages are untrusted anyway."""
     return own_words(witness.text) if witness.origin == "user" else witness.text
 
 
 def _is_named(value: str, relation: str, least: Level, witnesses: Sequence[Witness]) -> bool:
-
     named = Claim(value, relation, only_named=True)
-    return any(
-        is_at_least(level_of(each.origin), least) and named.is_said_in(_own_text(each), each.ts)
-        for each in witnesses
-    )
+    heard = (each for each in witnesses if is_at_least(level_of(each.origin), least))
+    return any(named.is_said_in(_own_text(each), each.ts) for each in heard)
 
 
 def is_named_as(value: str, relation: str, witnesses: Sequence[Witness]) -> bool:
@@ -453,9 +400,8 @@ _LONGEST_LABEL = 60
 
 def is_said_by_user(title: str, witnesses: Sequence[Witness]) -> bool:
     """Return True if the user said it: only then may words stand where every prompt shows them."""
-    return any(
-        each.origin in ("user", "person") and supports(title, own_words(each.text)) for each in witnesses
-    )
+    users = (each for each in witnesses if each.origin in ("user", "person"))
+    return any(supports(title, own_words(each.text)) for each in users)
 
 
 def is_named_by_user(name: str, witnesses: Sequence[Witness]) -> bool:
@@ -510,14 +456,13 @@ class Spoken:
                 self._own = [(own, spelled(own)) for own in map(own_words, self.user)]
             claim = claim_of(Proposal(relation, said, ""))
             known = any(claim.is_said_in(own, spelt=spelt) for own, spelt in self._own)
-            known = (known and self._is_stated(said, relation)) or self._is_copied(said, relation)
+            known = known and self._is_stated(said, relation)
+            if (
+                not known and relation_name(relation) in SENTENCES
+            ):  # a rule, a plan or the like, word for word
+                known = any(is_copied(said, own) for own, _ in self._own)
             self._said[relation, said] = known
         return known
-
-    def _is_copied(self, said: str, relation: str) -> bool:
-        """Return True if it is a rule, a plan or the like that the user wrote word for word."""
-        is_sentence = relation_name(relation) in SENTENCES
-        return is_sentence and any(is_copied(said, own) for own, _ in self._own or ())
 
     def is_source_of(self, said: str, relation: str = "note") -> bool:
         """Return True if it is a conclusion from one of the user's messages, with no word from others."""

@@ -113,13 +113,9 @@ class Facts:
 
     def waiting(self) -> list[Fact]:
         """Return the facts that wait in review, in order of arrival."""
-        found: list[Fact] = []
-        for name, topic in list(self._waiting.items()):
-            shard = self._find_shard(topic)
-            fact = shard.facts.get(name) if shard is not None else None
-            if fact is not None and fact.status == "pending":
-                found.append(fact)
-        return found
+        shards = ((name, self._find_shard(topic)) for name, topic in list(self._waiting.items()))
+        found = (shard.facts.get(name) for name, shard in shards if shard is not None)
+        return [fact for fact in found if fact is not None and fact.status == "pending"]
 
     def is_unsettled(self) -> bool:
         """Return True if review needs attention. Usually it does not."""
@@ -146,6 +142,8 @@ class Facts:
 
     def find(self, name: str) -> Fact:
         """Find a fact by its id or the beginning of it, or by the place of its line: `USER.md:5`."""
+        if type(name) is not str:
+            raise Invalid(f"Nothing was done: {name!r} names no fact. Give its id, or `page.md:line`.")
         place = _PLACE.fullmatch(name)
         if place:
             topic = shard_of(place[1]) or ""
@@ -156,10 +154,8 @@ class Facts:
         if len(found) == 1:
             return found[0]
         why = f"there is no fact {name}" if not found else f"{len(found)} facts begin with {name}"
-        kind = Invalid if found else NotFound
-        raise kind(
-            f"Nothing was done: {why}. `looseleaf facts` lists them; give more of its id, or `page.md:line`."
-        )
+        how = "`looseleaf facts` lists them; give more of its id, or `page.md:line`."
+        raise (Invalid if found else NotFound)(f"Nothing was done: {why}. {how}")
 
     # --- keeping up --------------------------------------------------------------------
 
@@ -254,16 +250,15 @@ class Facts:
         if self._fold is None:
             from looseleaf.facts.ledger import FactLedger
 
-            fold = FactLedger(self._shard, self._bytes_before, trusts=self._trusts)
-            fold.waiting = self._waiting
-            fold.moves.extend(self._moved)
-            self._fold = fold
+            def bytes_before(edit: Edit) -> bytes | None:
+                from looseleaf.pages.history import History
+
+                return History(self._store).before(edit, self._head(edit.path))
+
+            self._fold = FactLedger(self._shard, bytes_before, trusts=self._trusts)
+            self._fold.waiting = self._waiting
+            self._fold.moves.extend(self._moved)
         return self._fold
-
-    def _bytes_before(self, edit: Edit) -> bytes | None:
-        from looseleaf.pages.history import History
-
-        return History(self._store).before(edit, self._head(edit.path))
 
     # --- the views ---------------------------------------------------------------------
 
@@ -273,9 +268,8 @@ class Facts:
         return self._shards[name]
 
     def _read_shard(self, name: str) -> Shard:
-        path = f"{FOLDER}/{name}.json"
         try:
-            document = self._store.get(path)
+            document = self._store.get(f"{FOLDER}/{name}.json")
             if document is None or _short_hash(document.data) != self._sums.get(name):
                 raise _StaleViews
             return Shard.from_record(records.whole(document.data))
@@ -337,11 +331,7 @@ class Facts:
                 self._sums[name] = _short_hash(data)
                 if known.get(name) != self._sums[name]:
                     self._store.view(f"{FOLDER}/{name}.json", data)
-        self._store.view(INDEX, records.encode(self._index_record()))
-        self._unsaved = self._rewrites = False
-
-    def _index_record(self) -> Record:
-        return {
+        index: Record = {
             "schema": SCHEMA,
             "trusts": self._trusts,
             "position": list(self._position),
@@ -351,6 +341,8 @@ class Facts:
             "moved": self._ledger.moves.to_list(),
             "waiting": self._waiting,
         }
+        self._store.view(INDEX, records.encode(index))
+        self._unsaved = self._rewrites = False
 
 
 def _short_hash(data: bytes) -> str:

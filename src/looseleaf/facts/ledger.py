@@ -36,8 +36,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from looseleaf.base.values import Kind, Level, Record, Status
+    from looseleaf.base.values import Level, Record, Status
     from looseleaf.facts.page_lines import LineChange
+
+    Asked = dict[str, tuple[int, Fact]]
+    """The lines (from 0) of a page of review, and their facts, by id."""
 
 HIGHEST = 10
 """The highest score that a person can give a fact."""
@@ -58,12 +61,6 @@ def copy_id(name: str) -> str:
     """Return the id of a fact's second line, while it stands on two pages of its topic: it is moving to the other
     one."""
     return fact_id("copy", name)
-
-
-def _kind_of(relation: str) -> Kind:
-    from looseleaf.language.relations import relation_of
-
-    return relation_of(relation).kind
 
 
 class FactLedger:
@@ -150,6 +147,8 @@ class FactLedger:
             del shard.sheets[edit.path]
 
     def _apply_lines(self, shard: Shard, sheet: Sheet, edit: Edit, change: LineChange) -> None:
+        from looseleaf.language.relations import relation_of
+
         shard.standing.difference_update(change.gone)
         left = RemovedFacts(shard, change.gone)
         told: dict[tuple[str, str], list[Record]] = {}
@@ -161,7 +160,7 @@ class FactLedger:
             more = told.get((read.relation, read.object)) if is_fresh else None
             fact = self._fact_of_record(shard, edit, more.pop()) if more else left.moved(read)
             if fact is not None:
-                left.pop(fact.id)
+                left.drop(fact.id)
                 known[at] = fact
         undone: set[str | None] = set()
         for at, read, is_fresh in change.added:
@@ -169,10 +168,14 @@ class FactLedger:
             if fact is None:
                 fact = self._make_own(shard, edit, read, left, edit.author if is_fresh else UNKNOWN)
             if fact.id in shard.standing:  # the same line twice
-                fact = fact.but(id=self._second_id(shard, edit, read, fact.id or ""))
+                first = shard.facts[fact.id]
+                is_same = (first.relation, first.object) == (read.relation, read.object)
+                # On another page it is a copy, until one of the lines goes.
+                is_copy = is_same and first.path != edit.path and copy_id(fact.id) not in shard.standing
+                fact = fact.but(id=copy_id(fact.id) if is_copy else self._new_id(shard, edit, read))
             elif edit.undoes is not None and fact.id in shard.facts:
                 undone.add(shard.facts[fact.id].superseded_by)
-            kind = read.kind or fact.kind or _kind_of(read.relation)
+            kind = read.kind or fact.kind or relation_of(read.relation).kind
             fact = fact.but(topic=shard.name, subject=fact.subject or shard.name, kind=kind, line=None)
             shard.put(fact.but(relation=read.relation, object=read.object, path=edit.path))
             shard.standing.add(fact.id or "")
@@ -192,14 +195,13 @@ class FactLedger:
     def _find_returned(self, shard: Shard, edit: Edit, read: Fact, *, is_fresh: bool) -> Fact | None:
         """Return the fact of a line that came back, or that came from another page."""
         if edit.undoes is not None or not is_fresh:
-            ended = [
-                (_end_of(fact), fact.id or "", fact)
-                for fact in shard.like(read)
-                if fact.status in ("superseded", "rejected") and fact.id not in shard.standing
-            ]
+            like = shard.like(read)
+            over = [fact for fact in like if fact.status in ("superseded", "rejected")]
+            ended = [(_end_of(fact), fact.id or "", fact) for fact in over if fact.id not in shard.standing]
             end, _, back = max(ended, default=("", "", None))
-            there = self._find_elsewhere(shard, edit, read) if edit.undoes is not None else None
-            if there is not None and end <= written(there.recorded_at or 0.0):
+            stand = (fact for fact in like if fact.id in shard.standing and fact.path != edit.path)
+            there = next((fact for fact in stand if fact.status == "current"), None)
+            if there is not None and edit.undoes is not None and end <= written(there.recorded_at or 0.0):
                 return there  # it did not end: it went to the other page of its topic
             if end and back is not None:
                 return back.but(status="current", valid_to=None, superseded_by=None)
@@ -208,9 +210,8 @@ class FactLedger:
     def _fact_of_record(self, shard: Shard, edit: Edit, told: Record) -> Fact:
         before = shard.facts.get(str(told.get("id")))
         given = {"topic": shard.name, "subject": shard.name, "relation": "", "object": ""} | told
-        given["id"] = str(
-            given.get("id") or fact_id(edit.id, str(told.get("relation")), str(told.get("object")))
-        )
+        name = given.get("id") or fact_id(edit.id, str(told.get("relation")), str(told.get("object")))
+        given["id"] = str(name)
         fact = Fact.from_dict(given)
         if before is not None:  # it waited in review, or stood on another page
             fact = before.but(**{name: getattr(fact, name) for name in told if name in Fact.__match_args__})
@@ -238,20 +239,6 @@ class FactLedger:
             taken, free = (middle, free) if name(middle) in shard.facts else (taken, middle)
         return name(free)
 
-    def _second_id(self, shard: Shard, edit: Edit, read: Fact, name: str) -> str:
-        """Return an id for a line whose fact already stands: on another page it is a copy, until one of the lines
-        goes."""
-        first = shard.facts[name]
-        is_copy = first.path != edit.path and (first.relation, first.object) == (read.relation, read.object)
-        if is_copy and copy_id(name) not in shard.standing:
-            return copy_id(name)
-        return self._new_id(shard, edit, read)
-
-    def _find_elsewhere(self, shard: Shard, edit: Edit, read: Fact) -> Fact | None:
-        """Return the fact with the same text on the other page of a topic."""
-        found = (fact for fact in shard.like(read) if fact.id in shard.standing and fact.path != edit.path)
-        return next((fact for fact in found if fact.status == "current"), None)
-
     def _make_own(self, shard: Shard, edit: Edit, read: Fact, left: RemovedFacts, author: str) -> Fact:
         """Make a fact of a line without a record: it belongs to its author."""
         level: Level = "confirmed" if self._is_person(author) else "inferred"
@@ -261,22 +248,13 @@ class FactLedger:
         like = replaced or read  # its kind and weight do not change with its value
         if replaced is not None:
             self._end(shard, replaced.id or "", now, "superseded", name)
+        tags = tuple(tag for tag in like.tags if tag == PINNED)
         fact = Fact(
-            shard.name,
-            shard.name,
-            read.relation,
-            read.object,
-            id=name,
-            confidence=CONFIDENCE[level],
-            sources=(f"{edit.path}@{edit.id}",),
-            origin=author,
-            level=level,
-            valid_from=now,
-            recorded_at=edit.ts,
-            kind=like.kind,
-            time_span=like.time_span,
-            salience=like.salience,
-            tags=tuple(tag for tag in like.tags if tag == PINNED),
+            shard.name, shard.name, read.relation, read.object, like.kind, id=name, level=level, tags=tags
+        )
+        fact = fact.but(time_span=like.time_span, salience=like.salience, confidence=CONFIDENCE[level])
+        fact = fact.but(
+            sources=(f"{edit.path}@{edit.id}",), origin=author, valid_from=now, recorded_at=edit.ts
         )
         if author == EXTERNAL:
             self.moves.remember(PUT, edit.ts, fact)
@@ -372,21 +350,15 @@ class FactLedger:
 
     # --- what waits in review ------------------------------------------------------------
 
-    def _apply_review(
-        self, shard: Shard, sheet: Sheet, edit: Edit, before: dict[str, tuple[int, Fact]]
-    ) -> None:
+    def _apply_review(self, shard: Shard, sheet: Sheet, edit: Edit, before: Asked) -> None:
         now, nameless = sheet.pending(), sheet.nameless()
         told = {str(each.get("id")): each for each in edit.facts}
         by_person = self._is_person(edit.author)
         for name, (_, read) in now.items():
             if name in told and name not in before:
-                given = {
-                    "topic": "",
-                    "subject": "",
-                    **told[name],
-                    "status": "pending",
-                    "recorded_at": edit.ts,
-                }
+                given = (
+                    {"topic": "", "subject": ""} | told[name] | {"status": "pending", "recorded_at": edit.ts}
+                )
                 fact = Fact.from_dict(given | {"relation": read.relation, "object": read.object})
                 shard.ask(name, fact.topic)
                 self._put_fact(fact.but(path=None))
@@ -469,18 +441,15 @@ class FactLedger:
         for topic, name, source, *said in record.get("restated", ()):
             fact = self._shard(str(topic)).facts.get(str(name))
             if fact is not None and source not in fact.sources:
-                sources = keep_latest((*fact.sources, str(source)))
-                self._put_fact(
-                    fact.but(sources=sources, said_at=max((*said, fact.said_at), key=lambda ts: ts or 0.0))
-                )
+                said_at = max((*said, fact.said_at), key=lambda ts: ts or 0.0)
+                self._put_fact(fact.but(sources=keep_latest((*fact.sources, str(source))), said_at=said_at))
         for old, raw in record.get("retold", ()):
             self._replace_on_line(str(old), raw, record)
         for raw in record.get("raised", ()):
             fact = self._shard(str(raw.get("topic"))).facts.get(str(raw.get("id")))
             if fact is not None and fact.status == "current":
-                self._put_fact(
-                    Fact.from_dict({**raw, "status": "current"}).but(path=fact.path, line=fact.line)
-                )
+                raised = Fact.from_dict({**raw, "status": "current"})
+                self._put_fact(raised.but(path=fact.path, line=fact.line))
         for raw in record.get("history", ()):
             self._put_fact(Fact.from_dict({"subject": raw.get("topic", ""), **raw}))
 

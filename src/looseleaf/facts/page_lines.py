@@ -53,13 +53,9 @@ class Moves:
         return list(self._all.values())
 
     def extend(self, moves: list[list[Any]]) -> None:
-        for move in moves:
-            self._add(move)
-
-    def _add(self, move: list[Any]) -> None:
-        number = next(self._numbers)
-        self._all[number] = move
-        self._by_line.setdefault(tuple(move[1:4]), []).append(number)
+        for move, number in zip(moves, self._numbers, strict=False):
+            self._all[number] = move
+            self._by_line.setdefault(tuple(move[1:4]), []).append(number)
 
     def _drop(self, number: int) -> list[Any]:
         move = self._all.pop(number)
@@ -78,7 +74,7 @@ class Moves:
             self._drop(oldest)
 
     def remember(self, way: str, ts: float, fact: Fact) -> None:
-        self._add([ts, way, fact.relation, fact.object, fact.topic, fact.id])
+        self.extend([[ts, way, fact.relation, fact.object, fact.topic, fact.id]])
 
     def find(self, way: str, ts: float, fact: Fact) -> tuple[str, str] | None:
         """Return the topic and id of the same line that moved this way shortly before, and forget the move."""
@@ -102,8 +98,8 @@ class RemovedFacts:
             self._by_line.setdefault((fact.relation, fact.object), []).append(name)
             self._by_label.setdefault(relation_of(fact.relation).label, []).append(name)
 
-    def pop(self, name: str | None) -> Fact | None:
-        return self._facts.pop(name, None) if name is not None else None
+    def drop(self, name: str | None) -> None:
+        self._facts.pop(name or "", None)
 
     def moved(self, read: Fact) -> Fact | None:
         """Take the fact with the same text."""
@@ -267,21 +263,19 @@ class Sheet:
             return False
         lines = [] if edit.whole else self.lines
         done = 0
-        try:
-            for hunk in edit.hunks:
-                stop = hunk.at + len(hunk.removed)
-                is_end = stop == len(lines) and hunk is edit.hunks[-1]
-                if (
-                    not done <= hunk.at <= len(lines)
-                    or lines[hunk.at : stop] != [_decode_line(line, edit.encoding) for line in hunk.removed]
-                    or not _are_lines(
-                        [_decode_line(line, edit.encoding) for line in hunk.added], is_end=is_end
-                    )
-                ):
-                    return False
-                done = stop
-        except UnicodeEncodeError:
-            return False
+        for hunk in edit.hunks:
+            try:
+                removed = [_decode_line(line, edit.encoding) for line in hunk.removed]
+                added = [_decode_line(line, edit.encoding) for line in hunk.added]
+            except UnicodeEncodeError:
+                return False
+            stop = hunk.at + len(removed)
+            is_end = stop == len(lines) and hunk is edit.hunks[-1]
+            if not done <= hunk.at <= len(lines) or lines[hunk.at : stop] != removed:
+                return False
+            if not _are_lines(added, is_end=is_end):
+                return False
+            done = stop
         return True
 
     def take(self, edit: Edit) -> LineChange:
@@ -307,18 +301,14 @@ class Sheet:
             self.ids[at:stop] = [None] * len(added)
             fresh += range(at, at + len(added))
             shift += len(added) - len(hunk.removed)
-        self._update_people(edit, fresh, is_less=before + len(fresh) > len(self.lines))
+        if edit.author in (PERSON, EXTERNAL):
+            self.people.update(body(self.lines[at]) for at in fresh if not is_blank(self.lines[at]))
+        if self.people and before + len(fresh) > len(self.lines):  # the edit removed or replaced lines
+            self.people.intersection_update(map(body, self.lines))
         if any(self.lines[at].startswith((">", "\ufeff>")) for at in fresh):
             is_by_rule = edit.facts and not edit.author.startswith(AGENT)
             self.summary_by = PROGRAM if is_by_rule else edit.author
         return self._read_facts(edit, fresh, gone)
-
-    def _update_people(self, edit: Edit, fresh: list[int], *, is_less: bool) -> None:
-        """Update which lines are a person's. `is_less`: the edit removed or replaced lines."""
-        if edit.author in (PERSON, EXTERNAL):
-            self.people.update(body(self.lines[at]) for at in fresh if not is_blank(self.lines[at]))
-        if is_less and self.people:
-            self.people.intersection_update(map(body, self.lines))
 
     def _read_facts(self, edit: Edit, fresh: list[int], gone: list[str]) -> LineChange:
         # A last line may have no end; what is joined to it must still begin a line.

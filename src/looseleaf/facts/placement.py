@@ -159,7 +159,7 @@ def line_before(fact: Fact, standing: Sequence[Fact]) -> int | None:
     """Return the line of the first fact that belongs below this one. None: add it at the end. `standing`: the facts of
     the page, in order."""
     mine = group_of(fact)
-    last = max((other.line or 0 for other in standing if group_of(other) <= mine), default=0)
+    last = max((other.line or 0 for other in standing if group_of(other) <= mine), default=-1)
     return next((other.line for other in standing if (other.line or 0) > last), None)
 
 

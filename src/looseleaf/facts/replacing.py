@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from collections import Counter
 from functools import lru_cache
 from math import exp, log
 
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from looseleaf.base.values import Fact, Kind
+
+    Signs = dict[str, float]
 
 PLAIN = 0.3
 LIKELY = 0.5
@@ -96,10 +99,8 @@ def replaced_by(change: Replacement, held: Sequence[Fact], lexicon: Lexicon) -> 
     current = [fact for fact in held if fact.status == "current"]
     if change.was and (change.is_ending or change.chance >= PLAIN):
         mine, was = terms_of(change.said), terms_of(change.was)
-        named = [
-            fact for fact in facts_naming(change.was, current) if not mine - was or words_of(fact) != mine
-        ]
-        named = [fact for fact in named if fact.relation not in _LASTING]
+        named = [fact for fact in facts_naming(change.was, current) if fact.relation not in _LASTING]
+        named = [fact for fact in named if not mine - was or words_of(fact) != mine]
         is_named = any(map(lexicon.is_name, was)) or bool(_sorts_in(change.was, lexicon.sorts))
         near = _pick_nearest(named, mine)
         # "I left the clinic": other facts about a clinic may hold. And "my brother is not vegan any more" does not
@@ -132,7 +133,6 @@ def _may_go(fact: Fact) -> bool:
 _LASTING = frozenset({"Name", "Pronouns", "Birthday", "Gender", "Nationality", "Hometown"})
 """Slots that talk about something else never casts doubt on."""
 
-
 _MOST = 3
 """The most lines that one sentence can contradict."""
 
@@ -148,9 +148,7 @@ def _pick_nearest(named: list[Fact], mine: frozenset[str]) -> list[Fact]:
 # --- the signs that a line is meant --------------------------------------------------------
 
 
-def links(
-    change: Replacement, held: Sequence[Fact], lexicon: Lexicon
-) -> Iterator[tuple[Fact, dict[str, float]]]:
+def links(change: Replacement, held: Sequence[Fact], lexicon: Lexicon) -> Iterator[tuple[Fact, Signs]]:
     """Yield each line that has a link to a change, with the signs that the change is about it."""
     common = line_counts(map(words_of, held))
     most = log(len(held) + 1)
@@ -158,11 +156,8 @@ def links(
     was = terms_of(change.was) if change.was else frozenset()
 
     def telling(words: frozenset[str]) -> set[str]:
-        return {
-            term
-            for term in words
-            if term not in lexicon.plain and not term.isdigit() and len(term) > 2 - (term > "~")
-        }
+        known = (term for term in words if term not in lexicon.plain)
+        return {term for term in known if not term.isdigit() and len(term) > 2 - (term > "~")}
 
     told = telling(mine)
     weighed: list[tuple[float, Fact, set[str], int, int, int]] = []
@@ -264,16 +259,11 @@ def _sorts_in(text: str, sorts: Callable[[str], frozenset[str]]) -> dict[str, se
 @lru_cache(2048)
 def _sorts_in_text(text: str, sorts: Callable[[str], frozenset[str]]) -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
-    words = re.findall(r"[\w.+#&/'-]*[\w+#]", text)
-    if WIDE.search(text):
-        for size in range(1, 7):
-            for at in range(len(text) - size + 1):
-                for sort in sorts(text[at : at + size]):
-                    found.setdefault(sort, set()).add(text[at : at + size])
-        return found
-    for size in (1, 2, 3):
+    is_wide = WIDE.search(text) is not None
+    words = text if is_wide else re.findall(r"[\w.+#&/'-]*[\w+#]", text)
+    for size in range(1, 7 if is_wide else 4):
         for at in range(len(words) - size + 1):
-            name = " ".join(words[at : at + size])
+            name = ("" if is_wide else " ").join(words[at : at + size])
             for sort in sorts(name):
                 found.setdefault(sort, set()).add(name)
     return found
@@ -285,11 +275,7 @@ def has_number(text: str) -> bool:
 
 def line_counts(lines: Iterable[frozenset[str]]) -> dict[str, int]:
     """Count the lines that have each term."""
-    counts: dict[str, int] = {}
-    for line in lines:
-        for term in line:
-            counts[term] = counts.get(term, 0) + 1
-    return counts
+    return Counter(term for line in lines for term in line)
 
 
 # --- a part of a line --------------------------------------------------------------------
