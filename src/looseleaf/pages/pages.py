@@ -22,11 +22,13 @@ from looseleaf.pages.outside_edits import TOP, OutsideEdits
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from typing import Any, Protocol
+    from typing import Any, Protocol, TypeVar
 
     from looseleaf.base.values import Ended, Episode, Fact, PageText, Record
     from looseleaf.pages.history import History
     from looseleaf.store.context import Context
+
+    T = TypeVar("T")
 
     class Needs(Protocol):
         def settle(self) -> None:
@@ -101,6 +103,18 @@ class Page:
     @property
     def summary(self) -> str | None:
         return self.parsed.summary
+
+
+def try_to(act: Callable[[], T], note: Callable[[str], None]) -> T | None:
+    """Return what an act returns. A refusal is noted, and stops nothing else; but if the disk cannot write, that is not
+    the fault of one act."""
+    try:
+        return act()
+    except (Unwritten, Busy):
+        raise
+    except Refused as refused:
+        note(str(refused))
+        return None
 
 
 _TRIES = 100

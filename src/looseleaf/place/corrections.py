@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+
 from looseleaf.base import ids as clock
-from looseleaf.base.errors import Refused
+from looseleaf.base.errors import Invalid, Refused
 from looseleaf.base.ids import new_id
 from looseleaf.base.paths import PINNED
 from looseleaf.base.values import Edit, Receipt
@@ -15,12 +17,12 @@ from looseleaf.pages.pages import Rewritten
 from looseleaf.place import entry_pages as review_page
 from looseleaf.place.placer import find_line_on, json_member, known
 from looseleaf.store import JOURNAL
-from looseleaf.text.lines import is_found, statement, undoubted
+from looseleaf.text.lines import NOTE, is_found, statement, undoubted
 from looseleaf.text.times import day
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from typing import Any
 
     from looseleaf.base.values import Fact, Record
@@ -33,10 +35,17 @@ class Corrector:
         self._store = context.store
         self._parts = parts
 
+    @contextmanager
+    def _find_locked(self, name: str) -> Iterator[Fact]:
+        """Yield a fact to decide on, under the lock, from the pages as they are now."""
+        with self._parts.pages.absorb.threads, self._store.lock():
+            self._parts.placer.catch_up()
+            yield self._parts.known.find(name)
+
     def score(self, name: str, score: float) -> Fact:
         """Set how much a fact matters to a person, from 0 to 10: it outranks any rule."""
         if type(score) not in (int, float) or not 0 <= score <= HIGHEST:
-            raise Refused(f"Nothing was scored: {score!r} is no score. Give a number from 0 to {HIGHEST}.")
+            raise Invalid(f"Nothing was scored: {score!r} is no score. Give a number from 0 to {HIGHEST}.")
         return self._journal_decision(name, "scored", lambda fact: {"user_fact_score": float(score)})
 
     def pin(self, name: str, *, pinned: bool = True) -> Fact:
@@ -50,9 +59,7 @@ class Corrector:
 
     def approve(self, name: str) -> Fact:
         """Say yes: a fact in review goes to its page; a fact that an agent wrote counts as a person's from now on."""
-        with self._parts.pages.absorb.threads, self._store.lock():
-            self._parts.placer.catch_up()
-            fact = self._parts.known.find(name)
+        with self._find_locked(name) as fact:
             if fact.status == "pending":
                 return self._approve_fact(fact, "approved")
             if fact.status != "current":
@@ -62,25 +69,23 @@ class Corrector:
                 )
             if is_found(fact.object):
                 return self._vouch(fact, fact.relation, undoubted(fact.object), "approved")
-            return self._journal_decision(
-                name, "approved", lambda fact: {"level": "confirmed", "confidence": 1.0}
-            )
+            new = {"level": "confirmed", "confidence": 1.0}
+            return self._journal_decision(name, "approved", lambda fact: new)
 
     def _vouch(self, fact: Fact, relation: str, said: str, reason: str) -> Fact:
         """Turn an agent's finding into a person's word, on the page for such words."""
         from looseleaf.facts.placement import PlacePlan  # imported late: readers of facts never load it
 
-        plan = PlacePlan(
-            fact.entry_id or "", fact.entry_ts or 0.0, self._parts.known.of, lambda proposal: fact.topic
-        )
+        facts = self._parts.known
+        plan = PlacePlan(fact.entry_id or "", fact.entry_ts or 0.0, facts.of, lambda proposal: fact.topic)
         new = plan.vouch(fact, relation, said, clock.now())
         edits = self._parts.placer.carry_out(plan, reason=reason, author=PERSON)
-        self._parts.known.catch_up()
+        facts.catch_up()
         # The same may be held already: then the person says yes to that fact.
-        held = (each for each in self._parts.known.of(new.topic) if each.status == "current")
+        held = (each for each in facts.of(new.topic) if each.status == "current")
         found = next(each for each in held if is_same_fact(each, new))
         self._parts.placer.say(found, {"level": "confirmed"}, ("level",), reason, edits=edits)
-        return self._parts.known.find(found.id or "")
+        return facts.find(found.id or "")
 
     def _approve_fact(self, fact: Fact, reason: str, edits: tuple[str, ...] = ()) -> Fact:
         self._parts.placer.approve(fact, reason=reason, edits=edits)
@@ -88,9 +93,7 @@ class Corrector:
 
     def reject(self, name: str) -> Fact:
         """Say no: the fact goes from its page, or from review, and does not come back by itself."""
-        with self._parts.pages.absorb.threads, self._store.lock():
-            self._parts.placer.catch_up()
-            fact = self._parts.known.find(name)
+        with self._find_locked(name) as fact:
             if fact.status == "pending":
                 edits = self._parts.placer.clear([fact.id or ""], "rejected")
                 self._parts.placer.say(fact, {"status": "rejected"}, ("status",), "rejected", edits)
@@ -102,13 +105,12 @@ class Corrector:
 
     def correct(self, name: str, text: str) -> Fact:
         """Say what is right: `Paris`, or `Home: Paris`. The old value stays in the history."""
-        with self._parts.pages.absorb.threads, self._store.lock():
-            self._parts.placer.catch_up()
-            fact = self._parts.known.find(name)
-            stated = statement(text)
-            relation, said = (
-                stated if stated and stated[0] != "note" else (fact.relation, _read_value(text, fact))
-            )
+        if type(text) is not str or not text.strip():
+            raise Invalid(f"{name} was not corrected: there are no words in it. Say what is right.")
+        with self._find_locked(name) as fact:
+            relation, said = statement(text) or (NOTE, "")
+            if relation == NOTE:
+                relation, said = fact.relation, _read_value(text, fact)
             relation, said = as_written(relation, said)
             if (relation, said) == (fact.relation, fact.object):
                 return self.approve(name)  # it was right
@@ -118,9 +120,8 @@ class Corrector:
                 return self._vouch(fact, relation, undoubted(said), "corrected")
             path = fact.path
             if fact.status != "current" or path is None:
-                raise Refused(
-                    f"{fact.id} was not corrected: it is {fact.status}. Correct the one that is current."
-                )
+                why = f"it is {fact.status}. Correct the one that is current."
+                raise Refused(f"{fact.id} was not corrected: {why}")
 
             def change(old: str) -> Rewritten:
                 new = replace_fact(old, path, find_line_on(fact, path, old), relation, said)
@@ -128,10 +129,9 @@ class Corrector:
                     new = remove_line(new, find_line_on(note, path, new))
                 new = set_updated(new, path, day(clock.now()))
                 trusted = {"relation": relation, "object": said, "level": "confirmed"}
+                text = self._parts.placer.summarised(path, new, [trusted])
                 # The record of the old value marks the summary as the program's; the new one is the person's.
-                return Rewritten(
-                    self._parts.placer.summarised(path, new, [trusted]), tuple(map(known, (fact, *notes)))
-                )
+                return Rewritten(text, tuple(map(known, (fact, *notes))))
 
             notes = self._parts.placer.retold(fact)
             self._parts.pages.rewrite(path, change, reason="corrected", author=PERSON)
@@ -157,9 +157,7 @@ class Corrector:
     # --- words on facts that change no page --------------------------------------------------
 
     def _journal_decision(self, name: str, reason: str, make: Callable[[Fact], dict[str, Any]]) -> Fact:
-        with self._parts.pages.absorb.threads, self._store.lock():
-            self._parts.placer.catch_up()
-            fact = self._parts.known.find(name)
+        with self._find_locked(name) as fact:
             if fact.status not in ("current", "pending"):
                 raise Refused(
                     f"{fact.id} was not {reason}: it is {fact.status}. `looseleaf facts` lists what is current."
@@ -186,9 +184,9 @@ class Corrector:
                 continue
             if record.get("undoes") is not None:
                 undone.add(str(record["undoes"]))
-            elif record.get("id") not in undone and not is_housekeeping(
-                record.get("author"), record.get("path")
-            ):
+                continue
+            is_own = is_housekeeping(record.get("author"), record.get("path"))
+            if record.get("id") not in undone and not is_own:
                 return self._undo_decision(record) if kind == "fact" else None
         return None
 
@@ -198,8 +196,8 @@ class Corrector:
         with self._parts.pages.absorb.threads, self._store.lock():
             self._parts.pages.absorb()
             edits = [str(each) for each in placed.get("edits", ()) if each not in undone]
-            paths = self._paths_of(edits)
-            if self._changed_since(edits, paths):
+            paths, changed = self._paths_of(edits)
+            if changed:
                 return None
             for each in reversed(edits):
                 _, receipt = self._parts.pages.undo(paths[each], author=author)
@@ -208,18 +206,16 @@ class Corrector:
         edit = Edit(str(placed["id"]), float(placed["ts"]), entry, PROGRAM, reason, None, None, ())
         return edit, Receipt(receipt.id, entry, None, None, 0, 0)
 
-    def _paths_of(self, edits: list[str]) -> dict[str, str]:
-        """Return the pages that these edits changed."""
-        return {edit.id: edit.path for edit in self._parts.pages.log() if edit.id in edits} if edits else {}
-
-    def _changed_since(self, edits: list[str], paths: dict[str, str]) -> list[str | None]:
-        """Return the pages whose last edit is not one of these."""
+    def _paths_of(self, edits: list[str]) -> tuple[dict[str, str], list[str | None]]:
+        """Return the pages that these edits changed, and those of them whose last edit is not one of these."""
+        log = self._parts.pages.log() if edits else ()
+        paths = {edit.id: edit.path for edit in log if edit.id in edits}
         changed: list[str | None] = []
         for path, each in {paths.get(each): each for each in edits}.items():
             last = self._parts.pages.history.last_to_undo(path) if path is not None else None
             if last is None or last.id != each:
                 changed.append(path)
-        return changed
+        return paths, changed
 
     def _undo_decision(self, word: Record) -> tuple[Edit, Receipt]:
         """Undo the edits made for a decision, the last one first; then the decision."""
@@ -227,21 +223,21 @@ class Corrector:
         with self._parts.pages.absorb.threads, self._store.lock():
             self._parts.pages.absorb()
             edits = [str(each) for each in word.get("edits", ())]
-            paths = self._paths_of(edits)
-            changed = self._changed_since(edits, paths)
+            paths, changed = self._paths_of(edits)
             if changed:
                 raise Refused(f"“{reason}” was not undone: {changed[0]} was changed since. Undo that first.")
             for each in reversed(edits):
                 self._parts.pages.undo(paths[each], author=PERSON)
             if edits:
                 self._untick(fact)
-            record: Record = {"schema": SCHEMA, "id": new_id(), "ts": clock.now(), "kind": "fact"}
-            record |= {
+            record: Record = {
+                "schema": SCHEMA,
+                "id": new_id(),
+                "ts": clock.now(),
+                "kind": "fact",
                 "fact": fact,
-                "topic": str(word["topic"]),
-                "author": PERSON,
-                "reason": f"undo: {reason}",
             }
+            record |= {"topic": str(word["topic"]), "author": PERSON, "reason": f"undo: {reason}"}
             record |= {"set": word["was"], "was": word["set"], "undoes": str(word["id"])}
             self._store.append(JOURNAL, [record])
             self._parts.known.catch_up()
@@ -275,7 +271,7 @@ def _read_value(text: str, fact: Fact) -> str:
     read = statements(text, clock.now(), everything=True)
     here = [each for each in read if slot(fact.topic, each.relation) == address]
     if any(each.ended for each in here):
-        raise Refused(
+        raise Invalid(
             f"{fact.id} was not corrected: this says what is no longer so. Say what is right, or "
             f"`looseleaf reject {fact.id}`."
         )

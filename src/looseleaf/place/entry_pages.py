@@ -7,7 +7,6 @@ from __future__ import annotations
 import re
 from functools import partial
 
-from looseleaf.base.errors import Busy, Refused, Unwritten
 from looseleaf.base.ids import now
 from looseleaf.base.immutable import frozen
 from looseleaf.base.origins import is_trusted, level_of
@@ -20,7 +19,7 @@ from looseleaf.language.terms import terms
 from looseleaf.log.journal import PERSON, PROGRAM
 from looseleaf.pages.grammar import add_episode, add_fact, new_page, parse, set_summary, summary_of
 from looseleaf.pages.line_edits import unsigned
-from looseleaf.pages.pages import Rewritten
+from looseleaf.pages.pages import Rewritten, try_to
 from looseleaf.state.rules import is_said_of, items_of, move, title_of
 from looseleaf.text.diff import split_lines
 from looseleaf.text.lines import escape, signed_as_found
@@ -83,7 +82,7 @@ def add_waiting(
     """Add items to the page of review. `known`: the waiting facts, by id; other lines on the page take no place."""
     text = text or f"{new_page(PATH)}\n{HELP}"
     here = set(_waiting_lines(text))
-    others = sum(not _is_users(fact) for name, fact in (known or {}).items() if name in here)
+    others = sum(fact.origin != "user" for name, fact in (known or {}).items() if name in here)
     added: list[str] = []
     waiting: list[str] = []
     full: list[str] = []
@@ -92,7 +91,7 @@ def add_waiting(
         if name in here:
             waiting.append(name)
             continue
-        if len(here) >= MOST or (not _is_users(fact) and others >= MOST // 2):
+        if len(here) >= MOST or (fact.origin != "user" and others >= MOST // 2):
             full.append(name)
             continue
         text = add_fact(text, PATH, fact.relation, fact.object)
@@ -101,13 +100,9 @@ def add_waiting(
         end = "\r\n" if lines[0].endswith("\r\n") else "\n"
         text = "".join((*lines[:at], f"  {_evidence_line(fact, why)}{end}", *lines[at:]))
         here.add(name)
-        others += not _is_users(fact)
+        others += fact.origin != "user"
         added.append(name)
     return text, ReviewResult("", tuple(added), tuple(waiting), (), tuple(full))
-
-
-def _is_users(fact: Fact) -> bool:
-    return fact.origin == "user"
 
 
 def describe_overflow(count: int) -> str:
@@ -129,10 +124,8 @@ def _evidence_line(fact: Fact, why: str) -> str:
 
 def under(text: str) -> dict[str, str]:
     """Return the text under each waiting fact, without its id: where it would go, its source, and the reason."""
-    lines = split_lines(text)
-    return {
-        name: lines[at + 1].strip().removeprefix(f"{name} · ") for name, at in _waiting_lines(text).items()
-    }
+    lines, waiting = split_lines(text), _waiting_lines(text)
+    return {name: lines[at + 1].strip().removeprefix(f"{name} · ") for name, at in waiting.items()}
 
 
 def line_of(text: str, name: str) -> int | None:
@@ -162,15 +155,8 @@ def _waiting_lines(text: str) -> dict[str, int]:
     return {name: at for name, (at, _) in sheet.pending().items()}
 
 
-_EPISODE = (
-    ("problem", "Problem"),
-    ("task", "Task"),
-    ("solution", "Solution"),
-    ("outcome", "Solution"),
-    ("files", "Files"),
-    ("lesson", "Lesson"),
-)
-_OF_MODEL = ("title", "summary", "problem", "task", "solution", "outcome", "files", "lesson")
+_EPISODE = ("problem", "task", "solution", "outcome", "files", "lesson")
+_OF_MODEL = ("title", "summary", *_EPISODE)
 _FAILURES = {
     " raised SpendingLimit: ": "the ceiling of the day was reached",
     " took longer than ": "the distiller took too long",
@@ -205,6 +191,9 @@ class Diary:
         self._reason = f"distilled from {entry.reference}"
         self._is_outdated = is_outdated
         self._heard = heard
+        self._users = [each for each in witnesses if is_trusted(level_of(each.origin))]
+        self._name = str(entry.meta.get("id"))
+        self._is_by_rules = str(entry.meta.get("distiller", "")).startswith("rules/")
         self._private = frozenset(map(str, entry.summary.get("private", ())))
         self.edits: list[str] = []
         """The edits made."""
@@ -213,12 +202,7 @@ class Diary:
         """Write all pages of an entry with so many facts. A page that cannot be changed does not stop the others: it is
         noted, and left."""
         for part in (self.episode, self.state, partial(self.day, facts)):
-            try:
-                part()
-            except (Unwritten, Busy):
-                raise
-            except Refused as refused:
-                self._note(str(refused))
+            try_to(part, self._note)
 
     def _edit_page(self, path: str, change: Callable[[str], Rewritten]) -> None:
         receipt = self._parts.pages.rewrite(path, change, reason=self._reason)
@@ -228,9 +212,8 @@ class Diary:
         raw = self._entry.summary.get("episode")
         if not isinstance(raw, dict):
             return
-        given = {
-            name: escape(value) for name, value in raw.items() if isinstance(value, str) and value.strip()
-        }
+        texts = {name: value for name, value in raw.items() if isinstance(value, str) and value.strip()}
+        given = {name: escape(value) for name, value in texts.items()}
         said = {name: value for name, value in given.items() if self._is_told(value)}
         title = said.get("title") or said.get("task") or said.get("problem") or ""
         # An index line would show the title.
@@ -240,20 +223,20 @@ class Diary:
             return  # nothing was requested
         when = max((each.ts for each in self._witnesses), default=now())
         path = f"episodes/{day(when)[:7]}.md"
-        name = str(self._entry.meta.get("id"))
         fields = [("Summary", said.get("summary", "")), ("Date", day(when))]
-        fields += [(label, said.get(key, "")) for key, label in _EPISODE]
+        labels = {"outcome": "Solution"}
+        fields += [(labels.get(name, name.capitalize()), said.get(name, "")) for name in _EPISODE]
         left = [given[each] for each in _OF_MODEL if each in given and (each not in said or each == "title")]
         left = [each for each in left if each != title]
-        if left and not str(self._entry.meta.get("distiller", "")).startswith("rules/"):
+        if left and not self._is_by_rules:
             tools = (each.tool for each in self._witnesses if each.tool)
             agent = str(self._entry.meta.get("agent") or "agent")
             # In the model's own words: in the drawer, and in no prompt (`prompt/slot_forms.py` shows no such field).
             fields.append((_FOUND, signed_as_found(" · ".join(left), agent, day(when), tools)))
-        fields.append(("Entry", name))
+        fields.append(("Entry", self._name))
 
         def change(text: str) -> Rewritten:
-            if f"- Entry: {name}" in text:
+            if f"- Entry: {self._name}" in text:
                 return Rewritten(text)
             new = add_episode(text, path, title, fields)
             page, before = unsigned(parse(path, new)), unsigned(parse(path, text))
@@ -266,29 +249,25 @@ class Diary:
     def _is_asked(self, title: str) -> bool:
         """Return True if a title is exactly the beginning of the user's own words."""
         words = title.rstrip("…").casefold()
-        users = (each.text for each in self._witnesses if is_trusted(level_of(each.origin)))
-        return len(words) > _TITLE_WORDS and any(
-            words in " ".join(own_words(text).split()).casefold() for text in users
-        )
+        said = (" ".join(own_words(each.text).split()).casefold() for each in self._users)
+        return len(words) > _TITLE_WORDS and any(words in each for each in said)
 
     def _first_request(self) -> str:
         """Return the user's first request, in their own words."""
         from looseleaf.language.sentences import is_request, sentences
 
-        users = (each.text for each in self._witnesses if is_trusted(level_of(each.origin)))
-        return next((each for text in users for each in sentences(own_words(text)) if is_request(each)), "")
+        said = (each for user in self._users for each in sentences(own_words(user.text)))
+        return next((each for each in said if is_request(each)), "")
 
     def _is_told(self, text: str) -> bool:
         """Return True if an episode may contain this. If tools spoke in the session, or the user pasted something, it
         must stand in the user's or the assistant's words: the last episodes are in every prompt."""
-        users = [each for each in self._witnesses if is_trusted(level_of(each.origin))]
-        own = [each.text if each.origin == PERSON else _text_by_user(each.text) for each in users]
+        own = [each.text if each.origin == PERSON else _text_by_user(each.text) for each in self._users]
         assistant = [each.text for each in self._witnesses if level_of(each.origin) == "inferred"]
         every = (*self._witnesses, *self._heard)
         others = [each.text for each in every if level_of(each.origin) == "tainted"]
-        others += [
-            each.text for each, words in zip(users, own, strict=True) if words.strip() != each.text.strip()
-        ]
+        pairs = zip(self._users, own, strict=True)
+        others += [each.text for each, words in pairs if words.strip() != each.text.strip()]
         if not others:
             return True
         # A tool's exact words are no lesson, even if repeated: perhaps to refuse them.
@@ -299,20 +278,21 @@ class Diary:
         """Add a line to the page of its day; never loaded unasked."""
         when = max((each.ts for each in self._witnesses), default=float(self._entry.meta.get("ts") or 0.0))
         path = f"days/{day(when)}.md"
-        name = str(self._entry.meta.get("id"))
-        said = escape(_first_words(self._witnesses, self._private))
+        users = (each for each in self._witnesses if each.origin in ("user", "person"))
+        shown = (each.text for each in users if each.source not in self._private and each.text.strip())
+        said = escape(next(shown, ""))
         said = said if len(said) <= _DAY_CHARS else f"{said[: _DAY_CHARS - 1].rstrip()}…"
         how = _describe_fallback(self._entry)
         if not (said or facts or how):
             return  # an empty line would only clutter results
-        made = f"{facts} {'fact' if facts == 1 else 'facts'}; {f'{how}; ' if how else ''}entry {name}"
+        made = f"{facts} {'fact' if facts == 1 else 'facts'}; {f'{how}; ' if how else ''}entry {self._name}"
         line = f"- {clock(when)} {said} ({made})" if said else f"- {clock(when)} {made}"
-        if not str(self._entry.meta.get("distiller", "")).startswith("rules/"):
+        if not self._is_by_rules:
             told = escape(str(self._entry.summary.get("summary") or ""))
             line += f"\n  {told[:_SUMMARY_CHARS]}" if told else ""
 
         def change(text: str) -> Rewritten:
-            if f"entry {name}" in text:
+            if f"entry {self._name}" in text:
                 return Rewritten(text)
             text = text or f"# {day(when)}\n\n"
             return Rewritten(f"{text if text.endswith(chr(10)) else text + chr(10)}{line}\n")
@@ -321,18 +301,18 @@ class Diary:
 
     def state(self) -> None:
         """Add the decisions and tasks that the user mentioned: the state is in every prompt."""
-        trusted = (each for each in self._witnesses if is_trusted(level_of(each.origin)))
-        own = {each.source: each.text if each.origin == PERSON else own_words(each.text) for each in trusted}
+        own = {
+            each.source: each.text if each.origin == PERSON else own_words(each.text) for each in self._users
+        }
 
         def said(name: str) -> list[str]:
             """Return the sentences that their sources really say: a distiller may attach anything to any words."""
-            noted = (each for each in self._entry.summary.get(name, ()) if isinstance(each, dict))
-            pairs = ((str(each.get("text", "")), own.get(str(each.get("source")), "")) for each in noted)
-            return [
-                text
-                for text, words in pairs
-                if words and (_is_sentence(text, words) or supports(text, words))
-            ]
+            pairs = (
+                (str(each.get("text", "")), own.get(str(each.get("source")), ""))
+                for each in self._noted(name)
+            )
+            heard = [(text, words) for text, words in pairs if words]
+            return [text for text, words in heard if _is_sentence(text, words) or supports(text, words)]
 
         decided, tasks, goals = said("decisions"), said("tasks"), said("goals")
         done = [text for words in own.values() for text in _closing_sentences(words)] + self._done_tasks()
@@ -350,26 +330,24 @@ class Diary:
         )
         self._parts.state.move(change, ts, self._reason, self.edits)
 
+    def _noted(self, name: str) -> list[dict[str, Any]]:
+        """Return what the entry noted under a name, as far as it makes sense."""
+        return [each for each in self._entry.summary.get(name, ()) if isinstance(each, dict)]
+
     def _done_tasks(self) -> list[str]:
         """Return what a model reports as done, if the user or the assistant said so."""
-        noted = (
-            str(each.get("text", ""))
-            for each in self._entry.summary.get("done", ())
-            if isinstance(each, dict)
-        )
-        spoken = [
-            own_words(each.text) if each.origin == "user" else each.text
-            for each in self._witnesses
-            if level_of(each.origin) != "tainted"
-        ]
+        noted = [str(each.get("text", "")) for each in self._noted("done")]
+        heard = (each for each in self._witnesses if level_of(each.origin) != "tainted")
+        spoken = [own_words(each.text) if each.origin == "user" else each.text for each in heard]
         closing = [each for words in spoken for each in _closing_sentences(words)]
         return [text for text in noted if any(mentions(text, each) for each in closing)]
 
     def _replaced_decisions(self, decided: Sequence[str], own: Collection[str]) -> set[str]:
         """Return the decisions of the state that these replace. A model may claim any replacement: a new decision must
         be in the user's words, the user must say it or name the old one, and the two must share words."""
-        noted = (each for each in self._entry.summary.get("decisions", ()) if isinstance(each, dict))
-        pairs = [(str(each.get("text")), str(each.get("replaces") or "")) for each in noted]
+        pairs = [
+            (str(each.get("text")), str(each.get("replaces") or "")) for each in self._noted("decisions")
+        ]
         said = frozenset(term for text in own for term in terms(text))
         held = [title_of(each) for each in items_of(self._parts.state.shown(), "decisions_recent")]
         gone: set[str] = set()
@@ -407,10 +385,8 @@ class Diary:
         first = goals[0] if goals else first
         if not first:
             return {}
-        state = self._parts.state
-        whose = {
-            value[0]: origin.author for value, origin in state.provenance.values().items() if len(value) == 2
-        }
+        known = self._parts.state.provenance.values().items()
+        whose = {value[0]: origin.author for value, origin in known if len(value) == 2}
         free = [name for name in ("goal", "now") if whose.get(name, PROGRAM) == PROGRAM]
         return {name: text for name, text in (("goal", first), ("now", last or first)) if name in free}
 
@@ -425,12 +401,6 @@ def _describe_fallback(entry: Entry) -> str:
         return ""
     why = next((why for sign, why in _FAILURES.items() if any(sign in each for each in failures)), _FAILED)
     return f"by the rules: {why}"
-
-
-def _first_words(witnesses: Sequence[Witness], private: Collection[str]) -> str:
-    """Return the user's first words that may be shown."""
-    users = (each for each in witnesses if each.origin in ("user", "person") and each.source not in private)
-    return next((each.text for each in users if each.text.strip()), "")
 
 
 def _text_by_user(text: str) -> str:

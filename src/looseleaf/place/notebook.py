@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from looseleaf.base.errors import Refused
+from looseleaf.base.errors import Invalid, Refused
 from looseleaf.base.immutable import frozen
 from looseleaf.base.paths import USER
+from looseleaf.base.values import KINDS
+from looseleaf.facts.naming import STATUSES
 from looseleaf.facts.truth import true_at
 
 TYPE_CHECKING = False
@@ -59,6 +61,12 @@ class Notebook:
         as_of: float | None = None,
     ) -> list[Fact]:
         """Return what is true now, or was at a time; or, by `status`, facts that wait, are past, or were rejected."""
+        if status not in STATUSES:
+            raise Invalid(f"{status!r} is not a status of facts. Give one of {', '.join(STATUSES)}.")
+        if kind is not None and kind not in KINDS:
+            raise Invalid(f"{kind!r} is not a kind of facts. Give one of {', '.join(KINDS)}.")
+        if topic is not None and type(topic) is not str:
+            raise Invalid(f"{topic!r} is not a topic. Give its name.")
         self.catch_up()
         found = self._parts.known.of(topic) if topic is not None else self._parts.known.all()
         if as_of is not None:  # a fact true then was current then
@@ -68,7 +76,9 @@ class Notebook:
         else:
             found = [fact for fact in found if fact.status == status]
         found = [fact for fact in found if kind is None or fact.kind == kind]
-        return sorted(found, key=_sort_key)
+        # The user's facts first, then topic by topic, in the order of the pages.
+        found.sort(key=lambda fact: (fact.path or "~", fact.line or 0, fact.valid_from or "", fact.id or ""))
+        return sorted(found, key=lambda fact: (fact.topic != USER, fact.topic))
 
     def find(self, name: str) -> Fact:
         self.catch_up()
@@ -80,9 +90,8 @@ class Notebook:
 
         fact = self.find(name)
         address = slot(fact.topic, fact.relation)
-        found = [
-            each for each in self._parts.known.of(fact.topic) if slot(each.topic, each.relation) == address
-        ]
+        held = self._parts.known.of(fact.topic)
+        found = [each for each in held if slot(each.topic, each.relation) == address]
         return sorted(found, key=lambda each: (each.valid_from or "", each.recorded_at or 0.0, each.id or ""))
 
     def sources(self, fact: Fact) -> list[FactSource]:
@@ -92,15 +101,14 @@ class Notebook:
 
         # Written text is in an entry; a fact that was written again has a different entry each time.
         written = (name.partition("/raw.md#") for name in fact.sources)
-        entries = dict.fromkeys(entry.removeprefix(f"{FOLDER}/") for entry, is_raw, _ in written if is_raw)
+        entries = [entry.removeprefix(f"{FOLDER}/") for entry, is_raw, _ in written if is_raw]
         said: dict[str, Trace] = {}
-        for entry in dict.fromkeys((fact.entry_id, *entries)):
-            if entry is not None:
-                try:
-                    found = sources_of(self._store, read_entry(self._store, entry))
-                    said |= {trace.id: trace for trace in found}
-                except Refused as refused:
-                    self._note(str(refused))
+        for entry in dict.fromkeys((*([fact.entry_id] if fact.entry_id is not None else ()), *entries)):
+            try:
+                found = sources_of(self._store, read_entry(self._store, entry))
+                said |= {trace.id: trace for trace in found}
+            except Refused as refused:
+                self._note(str(refused))
         return [self._read_source(name, said) for name in fact.sources]
 
     def _read_source(self, name: str, said: dict[str, Trace]) -> FactSource:
@@ -108,8 +116,7 @@ class Notebook:
         from looseleaf.log.trace_messages import said as said_in
 
         if name in said:
-            trace = said[name]
-            return FactSource(name, trace.origin, trace.ts, said_in(trace))
+            return FactSource(name, said[name].origin, said[name].ts, said_in(said[name]))
         page, at, edit_id = name.partition("@")
         if at:
             edit = next((each for each in self._parts.pages.log(page) if each.id == edit_id), None)
@@ -121,15 +128,3 @@ class Notebook:
         if found is not None:
             return FactSource(name, found.origin, found.ts, said_in(found))
         return FactSource(name, "", None, "")
-
-
-def _sort_key(fact: Fact) -> tuple[Any, ...]:
-    """Return a sort key: the user's facts first, then topic by topic, in the order of the pages."""
-    return (
-        fact.topic != USER,
-        fact.topic,
-        fact.path or "~",
-        fact.line or 0,
-        fact.valid_from or "",
-        fact.id or "",
-    )

@@ -10,7 +10,6 @@ import re
 from functools import partial
 from itertools import islice
 
-from looseleaf.base.errors import Busy, Refused, Unwritten
 from looseleaf.base.ids import now
 from looseleaf.base.paths import USER
 from looseleaf.distill.forbidding import bears_on, cut_forbidden, forbidden_by, telling_terms
@@ -23,7 +22,7 @@ from looseleaf.log.journal import OBEYED, PERSON
 from looseleaf.log.recorder import stream_of
 from looseleaf.log.turns import traces_back
 from looseleaf.pages.grammar import replace_fact
-from looseleaf.pages.pages import Rewritten
+from looseleaf.pages.pages import Rewritten, try_to
 from looseleaf.place.placer import find_line_on, known
 from looseleaf.state.rules import StateChange, items_of, title_of
 from looseleaf.text.diff import split_lines
@@ -32,7 +31,7 @@ from looseleaf.text.patterns import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from looseleaf.base.messages import Trace
     from looseleaf.base.values import Fact
@@ -64,29 +63,27 @@ class Obey:
             return 0  # in doubt nothing is learned from it, and nothing goes
         with self._parts.pages.absorb.threads, self._store.lock():
             self._parts.placer.catch_up()
-            meant = _Target(trace, found, found.order, self._earlier_messages(trace))
+            back = islice(traces_back(self._store, self._stream), _LOOKED_BACK)
+            earlier = [each for each in back if each.trace_type == "user" and each.id < trace.id]
+            meant = _Target(trace, found, found.order, earlier)
             held = [fact for fact in self._parts.known.all() if _can_be_meant(fact, trace)]
-            days = {path: split_lines(self._parts.pages.page(path).text) for path in self._diary_paths()}
-            meant.look(
-                held,
-                [line for lines in days.values() for line in lines],
-                _texts_in(self._parts.state.shown()),
-            )
-            done = sum(self._try(partial(self._remove_line, fact, meant)) for fact in meant.facts)
+            pages = self._parts.pages
+            diary = (path for path in pages.paths() if path.startswith(("days/", "episodes/")))
+            days = {path: split_lines(pages.page(path).text) for path in diary}
+            every = [line for lines in days.values() for line in lines]
+            meant.look(held, every, _texts_in(self._parts.state.shown()))
+            done = 0
+            for fact in meant.facts:
+                done += try_to(partial(self._remove_line, fact, meant), self._note) or 0
             for path, lines in days.items():
-                done += self._try(partial(self._clean_page, path, lines, meant))
-            self._try(partial(self._clean_state, meant))
+                done += try_to(partial(self._clean_page, path, lines, meant), self._note) or 0
+            try_to(partial(self._clean_state, meant), self._note)
         if done:
             self._note(
                 f"{done} line{'s' * (done != 1)} removed from the pages, as the user asked (`looseleaf log` shows "
                 "which). The log still has the words; `looseleaf forget --match WORD` removes them for good."
             )
         return done
-
-    def _earlier_messages(self, trace: Trace) -> list[Trace]:
-        """Return the user's messages before this one, the last one first."""
-        back = islice(traces_back(self._store, self._stream), _LOOKED_BACK)
-        return [each for each in back if each.trace_type == "user" and each.id < trace.id]
 
     def _remove_line(self, fact: Fact, meant: _Target) -> int:
         """Remove a line; of one that only shares words with the target, only that clause."""
@@ -102,29 +99,23 @@ class Obey:
 
         def change(text: str) -> Rewritten:
             text = replace_fact(text, path, find_line_on(fact, path, text), label, said)
-            return Rewritten(
-                self._parts.placer.summarised(path, text, (known(new),)), (known(fact), known(new))
-            )
+            text = self._parts.placer.summarised(path, text, (known(new),))
+            return Rewritten(text, (known(fact), known(new)))
 
         self._parts.pages.rewrite(path, change, reason=OBEYED, author=PERSON)
         self._parts.known.catch_up()
         return 1
-
-    def _diary_paths(self) -> list[str]:
-        return [path for path in self._parts.pages.paths() if path.startswith(("days/", "episodes/"))]
 
     def _clean_page(self, path: str, lines: Sequence[str], meant: _Target) -> int:
         """Remove the lines about it."""
         kept = [line for line in lines if not meant.is_told(line)]
         if len(kept) == len(lines):
             return 0
-        page = "".join(lines)
-        self._parts.pages.rewrite(
-            path, lambda text: Rewritten("".join(kept) if text == page else text), reason=OBEYED
-        )
+        page, rest = "".join(lines), "".join(kept)
+        self._parts.pages.rewrite(path, lambda old: Rewritten(rest if old == page else old), reason=OBEYED)
         return len(lines) - len(kept)
 
-    def _clean_state(self, meant: _Target) -> int:
+    def _clean_state(self, meant: _Target) -> None:
         def change(state: Values, **_: object) -> StateChange:
             new = {
                 name: "" if isinstance(value, str) and meant.is_told(value) else value
@@ -138,17 +129,6 @@ class Obey:
         state = self._parts.state
         if any(map(meant.is_told, _texts_in(state.shown()))):
             state.move(change, now(), OBEYED, [])
-            return 1
-        return 0
-
-    def _try(self, act: Callable[[], int]) -> int:
-        try:
-            return act()
-        except (Unwritten, Busy):
-            raise
-        except Refused as refused:
-            self._note(str(refused))
-            return 0
 
 
 class _Target:

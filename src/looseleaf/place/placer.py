@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import cached_property, partial
 
 from looseleaf.base import ids as clock
-from looseleaf.base.errors import Busy, Refused, Unwritten
+from looseleaf.base.errors import NotFound
 from looseleaf.base.ids import new_id
 from looseleaf.base.immutable import frozen
 from looseleaf.base.origins import is_trusted
@@ -28,7 +28,7 @@ from looseleaf.pages.grammar import (
     summary_of,
     topic_of,
 )
-from looseleaf.pages.pages import Rewritten
+from looseleaf.pages.pages import Rewritten, try_to
 from looseleaf.place import entry_pages as review_page
 from looseleaf.store import JOURNAL
 from looseleaf.text.lines import is_found
@@ -163,11 +163,8 @@ class Placer:
                 diary = Diary(self._context, self._parts, entry, own, is_outdated, heard)
                 diary.write(len(plan.outcomes))
                 edits += diary.edits
-            record: Record = {
-                "schema": SCHEMA,
-                "id": new_id(),
-                "ts": clock.now(),
-                "kind": "placed",
+            record: Record = {"schema": SCHEMA, "id": new_id(), "ts": clock.now(), "kind": "placed"}
+            record |= {
                 "entry": entry.reference,
                 "entry_ts": ts,
                 "topic": topic,
@@ -177,7 +174,7 @@ class Placer:
                 "retold": [[old, known(fact)] for old, fact in plan.retold],
                 "ended": [list(each) for each in plan.ended_there],
                 "history": [fact.to_dict() for fact in plan.history],
-                "dropped": [_outcome_record(each) for each in plan.outcomes if each.act == "drop"],
+                "dropped": [_drop_record(each) for each in plan.outcomes if each.act == "drop"],
                 "edits": edits,
             }
             if entry.meta.get("instead"):
@@ -213,19 +210,13 @@ class Placer:
 
         own = entry.reference.rpartition("/")[0]
         own = own if own != SESSIONS else PROJECT
-        known = [
-            USER,
-            *(topic for topic, mark in self._parts.known.topics.items() if "/" not in topic and mark[2]),
-        ]
+        topics = self._parts.known.topics.items()
+        known = [USER, *(topic for topic, mark in topics if "/" not in topic and mark[2])]
         name = topic_name(proposal.topic, [*known, PROJECT])
         if name in (PROJECT, SESSIONS):
             return own
-        is_users = (
-            name in known
-            or is_said_by_user(proposal.topic, witnesses)
-            or is_named_by_user(proposal.topic, witnesses)
-        )
-        return name if is_users else own
+        is_users = name in known or is_said_by_user(proposal.topic, witnesses)
+        return name if is_users or is_named_by_user(proposal.topic, witnesses) else own
 
     # --- carrying out ----------------------------------------------------------------------
 
@@ -250,7 +241,7 @@ class Placer:
         return [each for each in edits if each]
 
     def _rewrite_page(
-        self, path: str, lines: Sequence[PlannedLine], ended: tuple[Ended, ...], text: str
+        self, path: str, lines: Sequence[PlannedLine], ended: Sequence[Ended], text: str
     ) -> Rewritten:
         before = text
         text = text or new_page(path)
@@ -261,47 +252,39 @@ class Placer:
             if not number or line.remove is not None or lines[number - 1].remove is not None:
                 there = {(fact.relation, fact.object): fact.line or 0 for fact in parse(path, text).facts}
             at = there.get((line.remove.relation, line.remove.object)) if line.remove else None
-            if line.add is not None and (line.add.relation, line.add.object) in there and at is None:
+            new = line.add
+            if new is None:
+                text = remove_line(text, at) if at is not None else text
+                continue
+            if at is not None:
+                text = replace_fact(text, path, at, new.relation, new.object)
+            elif (new.relation, new.object) in there:
                 continue  # a crash came after this line was written
-            if line.add is not None and at is not None:
-                text = replace_fact(text, path, at, line.add.relation, line.add.object)
-            elif line.add is not None:
-                above = self._line_before(path, text, line.add, told) if path == PROFILE else None
-                text = add_fact(
-                    text,
-                    path,
-                    line.add.relation,
-                    line.add.object,
-                    line.add.kind,
-                    above,
-                    found=is_found(line.add.object),
-                )
-            elif at is not None:
-                text = remove_line(text, at)
-            if line.add is not None:
-                # Members without a record stay as they were: for a fact that waited, also that it is unverified.
-                told.append(known(line.add) | ({"tags": list(line.add.tags)} if line.waited else {}))
-                there[line.add.relation, line.add.object] = 0
+            else:
+                above = self._line_before(path, text, new, told) if path == PROFILE else None
+                is_finding = is_found(new.object)
+                text = add_fact(text, path, new.relation, new.object, new.kind, above, found=is_finding)
+            # Members without a record stay as they were: for a fact that waited, also that it is unverified.
+            told.append(known(new) | ({"tags": list(new.tags)} if line.waited else {}))
+            there[new.relation, new.object] = 0
         if text == (before or new_page(path)) and not told:
             return Rewritten(before)
         text = set_updated(text, path, day(clock.now()))
-        return Rewritten(self.summarised(path, text, told), tuple(told), ended)
+        return Rewritten(self.summarised(path, text, told), tuple(told), tuple(ended))
 
     def _line_before(self, path: str, text: str, fact: Fact, told: Sequence[Record]) -> int | None:
         """Return the place of a fact on USER.md: by its sort, not by its time."""
         from looseleaf.facts.placement import line_before
 
-        held = {
-            (each.relation, each.object): each for each in self._parts.known.of(USER) if each.path == path
+        here = (each for each in self._parts.known.of(USER) if each.path == path)
+        known = {(each.relation, each.object): (each.kind, each.tags) for each in here}
+        known |= {
+            (each["relation"], each["object"]): (each.get("kind"), tuple(each.get("tags") or ()))
+            for each in told
         }
-        new = {(each["relation"], each["object"]): each for each in told}
         standing = []
         for each in parse(path, text).facts:
-            name = each.relation, each.object
-            raw = new.get(name)
-            known_of = held.get(name)
-            kind = raw.get("kind") if raw else known_of.kind if known_of else each.kind
-            tags = tuple(raw.get("tags") or ()) if raw else known_of.tags if known_of else ()
+            kind, tags = known.get((each.relation, each.object), (each.kind, ()))
             standing.append(each.but(kind=kind, tags=tags))
         return line_before(fact, standing)
 
@@ -319,11 +302,8 @@ class Placer:
         from looseleaf.pages.line_edits import unsigned
 
         trusted = {(each["relation"], each["object"]) for each in told if is_trusted(each.get("level"))}
-        trusted |= {
-            (fact.relation, fact.object)
-            for fact in self._parts.known.of(topic_of(path))
-            if fact.path == path and is_trusted(fact.level)
-        }
+        here = (fact for fact in self._parts.known.of(topic_of(path)) if fact.path == path)
+        trusted |= {(fact.relation, fact.object) for fact in here if is_trusted(fact.level)}
         shown = tuple(fact for fact in page.facts if (fact.relation, fact.object) in trusted)
         told_of = unsigned(page).episodes
         visible = PageText(page.topic, page.lines, page.roles, page.title, None, None, shown, told_of)
@@ -332,9 +312,8 @@ class Placer:
     def ask(self, items: Sequence[tuple[Fact, str]], reason: str = "held back") -> ReviewResult:
         """Put facts into review, once; rejected ones stay rejected."""
         topics = dict.fromkeys(fact.topic for fact, _ in items)
-        no = {
-            each.id for topic in topics for each in self._parts.known.of(topic) if each.status == "rejected"
-        }
+        held = (each for topic in topics for each in self._parts.known.of(topic))
+        no = {each.id for each in held if each.status == "rejected"}
         asked = review_page.ReviewResult(rejected=tuple(fact.id or "" for fact, _ in items if fact.id in no))
         items = [(fact, why) for fact, why in items if fact.id not in no]
         if not items:
@@ -373,26 +352,22 @@ class Placer:
 
     def _try(self, act: Callable[[], object], otherwise: str) -> None:
         """Try an act: a failure stops neither the rest nor readers. A tick stays: the next command tries again, when
-        its page may have changed. A disk that cannot write is not the fault of one line."""
-        try:
-            act()
-        except Refused as error:
-            if isinstance(error, (Unwritten, Busy)):
-                raise
-            self._note(f"{otherwise}: {error} It is tried again with the next command.")
+        its page may have changed."""
+        try_to(act, lambda why: self._note(f"{otherwise}: {why} It is tried again with the next command."))
 
     def approve(self, fact: Fact, *, reason: str, edits: Sequence[str] = ()) -> None:
         """Apply a person's yes: the fact goes to its page, whatever contradicted it. `edits`: edits already made for
         it. If it is a proposal to forget, remove what it names instead."""
         if FORGET in fact.tags:
-            done = [*edits, *self._remove_named(fact, reason), *self.clear([fact.id or ""])]
+            named = [each for each in self._parts.known.of(fact.topic) if each.id in fact.sources]
+            gone = [self.remove(each, reason) for each in named if each.status == "current" and each.path]
+            done = [*edits, *gone, *self.clear([fact.id or ""])]
             self.say(fact, {"status": "superseded"}, ("status",), reason, edits=done)
             return
         from looseleaf.facts.placement import PlacePlan
 
-        plan = PlacePlan(
-            fact.entry_id or "", fact.entry_ts or 0.0, self._parts.known.of, lambda proposal: fact.topic
-        )
+        facts = self._parts.known
+        plan = PlacePlan(fact.entry_id or "", fact.entry_ts or 0.0, facts.of, lambda proposal: fact.topic)
         plan.confirm(fact, clock.now())
         done = self.carry_out(plan, reason=reason, author=PERSON)
         # The same may stand there already, by a person's own hand; then nothing is left to wait for.
@@ -401,11 +376,6 @@ class Placer:
         done += self.clear([fact.id or ""])
         was = fact.but(tags=tuple(tag for tag in fact.tags if tag != TICKED))
         self.say(was, new, ("level", "confidence", "tags", "status"), reason, edits=[*edits, *done])
-
-    def _remove_named(self, fact: Fact, reason: str) -> list[str]:
-        """Remove the lines that a proposal to forget names. Return the ids of the edits."""
-        named = [each for each in self._parts.known.of(fact.topic) if each.id in fact.sources]
-        return [self.remove(each, reason) for each in named if each.status == "current" and each.path]
 
     def remove(self, fact: Fact, reason: str) -> str:
         """Remove a fact from its page on a person's word; it does not come back by itself. Return the id of the
@@ -426,10 +396,8 @@ class Placer:
         """Return the notes on its page that repeat it."""
         from looseleaf.facts.placement import retells
 
-        held = self._parts.known.of(fact.topic)
-        return [
-            each for each in held if each.path == fact.path and each.id != fact.id and retells(each, fact)
-        ]
+        here = (each for each in self._parts.known.of(fact.topic) if each.path == fact.path)
+        return [each for each in here if each.id != fact.id and retells(each, fact)]
 
     def say(
         self, fact: Fact, new: Record, members: Sequence[str], reason: str, edits: Sequence[str] = ()
@@ -447,22 +415,21 @@ class Placer:
         """Remove lines from review. Return the ids of the edits."""
         if not ids:
             return []
-        receipt = self._parts.pages.rewrite(
-            review_page.PATH, lambda text: Rewritten(review_page.without(text, ids)), reason=reason
-        )
+
+        def change(text: str) -> Rewritten:
+            return Rewritten(review_page.without(text, ids))
+
+        receipt = self._parts.pages.rewrite(review_page.PATH, change, reason=reason)
         self._parts.known.catch_up()
         return [receipt.id] if receipt.id else []
 
 
 def find_line_on(fact: Fact, path: str, text: str) -> int:
     """Return the fact's current line number: the page may have been saved a moment ago."""
-    lines = [
-        each.line or 0
-        for each in parse(path, text).facts
-        if (each.relation, each.object) == (fact.relation, fact.object)
-    ]
+    said = (fact.relation, fact.object)
+    lines = [each.line or 0 for each in parse(path, text).facts if (each.relation, each.object) == said]
     if not lines:
-        raise Refused(f"{path} was not changed: “{fact.relation}: {fact.object}” is no longer on it.")
+        raise NotFound(f"{path} was not changed: “{fact.relation}: {fact.object}” is no longer on it.")
     return min(lines, key=lambda line: abs(line - (fact.line or 0)))
 
 
@@ -483,6 +450,6 @@ def _read_score(entry: Entry, raw: Record) -> float | None:
     return float(score) if type(score) in (int, float) and 0 <= score <= HIGHEST else None
 
 
-def _outcome_record(outcome: Outcome) -> Record:
+def _drop_record(outcome: Outcome) -> Record:
     fact = outcome.fact
     return {"relation": fact.relation, "object": fact.object, "topic": fact.topic, "why": outcome.why}

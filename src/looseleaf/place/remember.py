@@ -7,7 +7,9 @@ is skipped, and reported.
 
 from __future__ import annotations
 
-from looseleaf.base.errors import Refused
+from functools import partial
+
+from looseleaf.base.errors import Invalid, Refused
 from looseleaf.base.immutable import frozen
 from looseleaf.base.origins import may_forbid
 from looseleaf.distill.make_entry import MOST_NOTES
@@ -77,24 +79,25 @@ def _refuse_forbidden(said: str) -> None:
 
 def remember(parts: Needs, text: str, topic: str | None = None, *, redacted: bool = False) -> Remembered:
     """Make memory of a person's own words. `redacted`: a secret was removed from the text before."""
+    if type(text) is not str:
+        raise Invalid(f"Nothing was remembered: {text!r} is not a text. Give words to remember.")
     said = text.strip()
     if not any(map(str.isalnum, said)):
-        raise Refused("Nothing was remembered: there are no words in it. Give words to remember.")
+        raise Invalid("Nothing was remembered: there are no words in it. Give words to remember.")
     if topic is not None and not any(map(str.isalnum, topic)):
-        raise Refused(f"Nothing was remembered: {topic!r} is not a topic name. Give a word or two.")
+        raise Invalid(f"Nothing was remembered: {topic!r} is not a topic name. Give a word or two.")
     if topic is None:
         _refuse_forbidden(said)
     placed = parts.making.remember(said, topic)
-    kept = (
-        [_flatten(each.fact.quote or "") for each in placed.outcomes if each.act != "drop"] if placed else []
-    )
+    outcomes = placed.outcomes if placed is not None else ()
+    kept = [_flatten(each.fact.quote or "") for each in outcomes if each.act != "drop"]
     if not kept:
         return Remembered(placed, _note_rest(parts, topic, _facts_or_note(said)), redacted=redacted)
-    left = [
-        each
-        for each in map(_flatten, sentences(said))
-        if len(each) > NOTE_CHARS or not any(each in one or one in each for one in kept)
-    ]
+
+    def is_kept(sentence: str) -> bool:
+        return len(sentence) <= NOTE_CHARS and any(sentence in one or one in sentence for one in kept)
+
+    left = [each for each in map(_flatten, sentences(said)) if not is_kept(each)]
     greetings = tuple(each for each in left if is_phatic(each))
     notes = [each for each in left if each not in greetings]
     if len(notes) > MOST_NOTES:
@@ -106,9 +109,8 @@ def remember(parts: Needs, text: str, topic: str | None = None, *, redacted: boo
 
 def _note_rest(parts: Needs, topic: str | None, facts: list[tuple[str, str]]) -> Receipt:
     path = parts.making.page_of(USER if topic is None else topic)
-    return parts.pages.edit(
-        path, lambda old: with_facts(path, old, facts), reason="remembered", author=PERSON
-    )
+    change = partial(with_facts, path, facts=facts)
+    return parts.pages.edit(path, change, reason="remembered", author=PERSON)
 
 
 def _facts_or_note(said: str) -> list[tuple[str, str]]:
