@@ -11,13 +11,14 @@ from functools import partial
 from itertools import dropwhile, islice
 
 from looseleaf.base import ids as clock
-from looseleaf.base.errors import Busy, Refused, Unwritten
+from looseleaf.base.errors import Refused
 from looseleaf.base.immutable import frozen
 from looseleaf.base.origins import CONFIDENCE, LEVELS, is_own, is_trusted, level_of
 from looseleaf.base.paths import ARCHIVE, PINNED, STATE
 from looseleaf.base.values import Fact
 from looseleaf.facts.gate import LONGEST
 from looseleaf.facts.ledger import copy_id, fact_id
+from looseleaf.facts.page_lines import is_same_fact
 from looseleaf.facts.placement import (
     LINES,
     PROFILE,
@@ -28,8 +29,7 @@ from looseleaf.facts.placement import (
     is_passed,
     page_of,
 )
-from looseleaf.language.relations import SALIENCE, slot
-from looseleaf.language.value_keys import key
+from looseleaf.language.relations import SALIENCE
 from looseleaf.log.journal import EXTERNAL, PERSON, PROGRAM, make_edit
 from looseleaf.log.recorder import stream_of
 from looseleaf.log.turns import traces_back
@@ -44,7 +44,7 @@ from looseleaf.pages.grammar import (
     set_updated,
     summary_of,
 )
-from looseleaf.pages.pages import Rewritten
+from looseleaf.pages.pages import Rewritten, try_to
 from looseleaf.place import tidy_plan
 from looseleaf.place.placer import find_line_on, known
 from looseleaf.place.tidy_plan import PAGE
@@ -103,9 +103,8 @@ class Promotion:
         title = title_of(task)
         own = {"Task": title, "Id": _member_of(task, "id"), "Since": _member_of(task, "updated_at")}
         status = _member_of(task, "status")
-        fields = [("Date", day(ts)), ("Task", title)]
-        fields += [("Status", status)] if status and status.casefold() not in ("open", "done") else []
-        fields += [(name, said) for name, said in own.items() if said and name != "Task"]
+        status = status if status.casefold() not in ("open", "done") else ""
+        fields = [("Date", day(ts)), ("Task", title), ("Status", status), *list(own.items())[1:]]
         # It may have been written just before midnight, and this is the next try.
         before = f"episodes/{day(ts - _DAY)[:7]}.md"
         if before != path and _has_episode(before, self._parts.pages.page(before).text, own):
@@ -130,8 +129,10 @@ class Promotion:
         facts.catch_up()
         plan = PlacePlan("", 0.0, facts.of, lambda proposal: PROJECT)
         for fact in facts.of(PROJECT):
-            is_it = fact.status == "current" and fact.path is not None and _is_promoted(fact)
-            if is_it and (fact.quote or "").casefold() in titles:
+            # It quotes a title, and no entry proposed it.
+            is_promoted = fact.relation in ("Plan", "Decision") and fact.quote and fact.entry_id is None
+            is_standing = fact.status == "current" and fact.path is not None
+            if is_standing and is_promoted and (fact.quote or "").casefold() in titles:
                 plan.lines.setdefault(fact.path or "", []).append(PlannedLine(remove=fact))
                 plan.ended.setdefault(PROJECT, []).append((fact.id or "", written(ts), None))
         if plan.lines:
@@ -158,31 +159,26 @@ class Promotion:
         name, why = _member_of(item, "id"), _member_of(item, "why")
         since = _member_of(item, "ts") or _member_of(item, "updated_at")
         name = name if name[:2] not in _OWN_IDS else ""
-        said = "; ".join((*([name] if name else ()), *([f"why: {why}"] if why else ())))
+        said = "; ".join(each for each in (name, f"why: {why}" if why else "") if each)
         whole = f"{title} ({short(said, LONGEST)})" if said else title
         relation, said = as_written(relation, whole)
         values = self._parts.state.provenance.values()
         first = values.get((where, title))
-        parts = [(where, title), *([(where, title, "id", name)] if name else [])]
-        parts += [(where, title, "why", why)] if why else []
+        more = [(where, title, member, each) for member, each in (("id", name), ("why", why)) if each]
         # A fact made of several authors' words has their lowest level.
-        by = (values[part].author if part in values else self._author for part in parts)
+        by = (values[part].author if part in values else self._author for part in ((where, title), *more))
         origin = min(map(self._origin_of, by), key=lambda each: LEVELS.index(level_of(each)))
         level = level_of(origin)
         held_since = moment(since) if since else None
-        return Fact(
-            PROJECT,
-            PROJECT,
-            relation,
-            said,
-            kind,
-            id=fact_id(STATE, relation, said, since),
+        fact = Fact(
+            PROJECT, PROJECT, relation, said, kind, id=fact_id(STATE, relation, said, since), level=level
+        )
+        return fact.but(
             confidence=CONFIDENCE[level],
             salience=SALIENCE[kind],
             sources=(f"{STATE}@{first.edit}",) if first is not None else (),
             quote=title or None,
             origin=origin,
-            level=level,
             valid_from=written(held_since if held_since is not None else clock.now()),
         )
 
@@ -193,11 +189,6 @@ class Promotion:
         return "user" if author == PROGRAM else "assistant"
 
 
-def _is_promoted(fact: Fact) -> bool:
-    """Return True if a fact came from the state: it quotes a title, and no entry proposed it."""
-    return fact.relation in ("Plan", "Decision") and bool(fact.quote) and fact.entry_id is None
-
-
 def _member_of(item: Item, name: str) -> str:
     value = item.get(name)
     return value if isinstance(value, str) else ""
@@ -205,27 +196,18 @@ def _member_of(item: Item, name: str) -> str:
 
 def _has_episode(path: str, text: str, own: dict[str, str]) -> bool:
     wanted = {name: short(value, len(value)) for name, value in own.items()}
-    return any(
-        all((each.get(name) or "") == value for name, value in wanted.items())
-        for each in parse(path, text).episodes
-    )
+    there = ({name: each.get(name) or "" for name in wanted} for each in parse(path, text).episodes)
+    return any(each == wanted for each in there)
 
 
 def _covers(held: Fact, fact: Fact) -> bool:
     """Return True if nothing needs to be written: it stands there, a better fact was made of the same sentence, or it
     was removed since."""
-    same = slot(held.topic, held.relation) == slot(fact.topic, fact.relation) and (
-        key(held.object, held.relation) == key(fact.object, fact.relation)
-    )
     title = (fact.quote or "").casefold()
-    told = (
-        bool(held.object)
-        and is_trusted(held.level)
-        and fact.object.casefold() == title  # else the fact says more: why
-        and title in (held.quote or "").casefold()
-        and held.object.casefold() in title
-    )
-    if not (same or told):
+    # If its value is not its title, the fact says more: why.
+    is_told = is_trusted(held.level) and fact.object.casefold() == title in (held.quote or "").casefold()
+    is_told = is_told and bool(held.object) and held.object.casefold() in title
+    if not (is_told or is_same_fact(held, fact)):
         return False
     if held.status == "current":
         return True
@@ -251,19 +233,16 @@ class Archive:
     def __call__(self) -> int:
         """Move unused findings, and return the number of lines."""
         since = clock.now() - UNUSED
-        old = [fact for fact in self._parts.known.all() if _is_finding(fact) and _last_used(fact) < since]
+        findings = [fact for fact in self._parts.known.all() if _is_finding(fact)]
+        old = [fact for fact in findings if max(fact.recorded_at or 0.0, fact.said_at or 0.0) < since]
         if not old:
             return 0
         shown = self._shown_since(since)
         idle = [fact for fact in old if undoubted(fact.object).casefold() not in shown]
         moved = 0
         for topic in dict.fromkeys(fact.topic for fact in idle):
-            try:
-                moved += self._move(topic, [fact for fact in idle if fact.topic == topic])
-            except (Unwritten, Busy):
-                raise
-            except Refused as refused:
-                self._note(str(refused))
+            some = [fact for fact in idle if fact.topic == topic]
+            moved += try_to(partial(self._move, topic, some), self._note) or 0
         return moved
 
     def _shown_since(self, since: float) -> str:
@@ -288,10 +267,6 @@ class Archive:
 def _is_finding(fact: Fact) -> bool:
     is_here = fact.path == f"facts/{fact.topic}.md" and not fact.topic.endswith(ARCHIVE)
     return fact.status == "current" and is_here and fact.level == "tainted" and is_found(fact.object)
-
-
-def _last_used(fact: Fact) -> float:
-    return max(fact.recorded_at or 0.0, fact.said_at or 0.0)
 
 
 def _add_lines(path: str, facts: Sequence[Fact], text: str) -> Rewritten:
@@ -362,11 +337,15 @@ class Tidy:
         """Move less essential facts until USER.md is short enough. `dry_run` only reports what would move."""
         edits: list[str] = []
         first: int | None = None
+        limit = self._policy.profile_tokens
         for _ in range(_TRIES):
             with self._parts.pages.absorb.threads, self._store.lock():
                 self._parts.placer.catch_up()
                 profile, page = self._parts.pages.page(PROFILE), self._parts.pages.page(PAGE)
-                planned = self._make_plan(profile, page)
+                facts, texts = self._parts.known.of(USER), (_decode(profile), _decode(page))
+                limits = limit, int(limit * self._policy.tidy_to)
+                today = day(clock.now())
+                planned = tidy_plan.plan(facts, *texts, self._size, *limits, self._update_summary, today)
                 first = planned.before if first is None else first
                 try:
                     if not dry_run:
@@ -378,15 +357,6 @@ class Tidy:
             f"{PROFILE} was not tidied: something else keeps saving it. Close the program that does, and repeat."
         )
 
-    def _make_plan(self, profile: Page, page: Page) -> TidyPlan:
-        limit = self._policy.profile_tokens
-        target = int(limit * self._policy.tidy_to)
-        texts = _decode(profile), _decode(page)
-        today = day(clock.now())
-        return tidy_plan.plan(
-            self._parts.known.of(USER), *texts, self._size, limit, target, self._update_summary, today
-        )
-
     def _size(self, text: str) -> int:
         """Return its tokens; many short lines count like many words."""
         lines = len(parse(PROFILE, text).facts)
@@ -395,23 +365,18 @@ class Tidy:
     def _update_summary(self, text: str) -> str:
         """Update a summary by rule to what is left; another author's stays, and a page without one gets none."""
         sheet = self._parts.known.sheet(PROFILE)
-        is_by_rule = sheet is not None and sheet.is_summary_by_rule
-        return (
-            self._parts.placer.summarised(PROFILE, text)
-            if is_by_rule and parse(PROFILE, text).summary
-            else text
-        )
+        if sheet is None or not sheet.is_summary_by_rule or not parse(PROFILE, text).summary:
+            return text
+        return self._parts.placer.summarised(PROFILE, text)
 
     def _report(self, planned: TidyPlan, before: int, edits: tuple[str, ...]) -> Tidied:
-        limit = self._policy.profile_tokens
+        limit, after = self._policy.profile_tokens, planned.after
         note = (
-            f"{PROFILE} has {planned.after:,} tokens without them, and should have at most {limit:,}: what is left is "
+            f"{PROFILE} has {after:,} tokens without them, and should have at most {limit:,}: what is left is "
             "prose, headings and lines that others belong to, which only you may move. Shorten it by hand."
         )
         merged = tuple(fact for fact, _ in planned.merged)
-        return Tidied(
-            planned.moved, merged, before, planned.after, limit, note if planned.after > limit else "", edits
-        )
+        return Tidied(planned.moved, merged, before, after, limit, note if after > limit else "", edits)
 
     # --- writing ---------------------------------------------------------------------------
 
@@ -422,9 +387,8 @@ class Tidy:
         text = planned.page
         if text != page.text:
             text = self._parts.placer.summarised(PAGE, set_updated(text, PAGE, day(now)), told)
-        number = (
-            f"{len(planned.moved)} fact{'s' * (len(planned.moved) != 1)}" if planned.moved else "second lines"
-        )
+        count = len(planned.moved)
+        number = f"{count} fact{'s' * (count != 1)}" if count else "second lines"
         profile_now = Rewritten(planned.profile, (), planned.ended(written(now)))
         steps = self._in_order(
             (page, Rewritten(text, told), f"{REASON}{number} from {PROFILE}"),
@@ -433,10 +397,8 @@ class Tidy:
         self._prove(planned, steps, now)
         for old, new, reason in steps:
             if new.text != old.text:
-                receipt = self._parts.pages.rewrite(
-                    old.path, self._change_only(old, profile, new), reason=reason
-                )
-                edits.append(receipt.id)
+                change = self._change_only(old, profile, new)
+                edits.append(self._parts.pages.rewrite(old.path, change, reason=reason).id)
                 self._parts.known.catch_up()
 
     def _in_order(self, arrival: Step, departure: Step) -> tuple[Step, Step]:
@@ -455,21 +417,12 @@ class Tidy:
 
     def _prove(self, planned: TidyPlan, steps: tuple[Step, ...], now: float) -> None:
         """Fold both edits into a copy of the ledger: the facts after must be the facts before, or refuse."""
-        edits = [
-            make_edit(
-                f"{REASON}{old.path}",
-                now,
-                old.path,
-                PROGRAM,
-                reason,
-                old.data if old.exists else None,
-                new.text.encode(),
-                facts=new.facts,
-                ended=new.ended,
-            )
-            for old, new, reason in steps
-            if new.text != old.text
-        ]
+        edits = []
+        for old, new, reason in steps:
+            if new.text != old.text:
+                made = partial(make_edit, f"{REASON}{old.path}", now, old.path, PROGRAM, reason)
+                data = old.data if old.exists else None
+                edits.append(made(data, new.text.encode(), facts=new.facts, ended=new.ended))
         sheets = [sheet for sheet in map(self._parts.known.sheet, (PROFILE, PAGE)) if sheet is not None]
         wrong = tidy_plan.find_changed(edits, self._parts.known.of(USER), sheets, planned)
         if wrong:
@@ -497,7 +450,8 @@ class Tidy:
         """Return the other edit of the tidying that this one ended: it stands right before, and its page is unchanged
         since."""
         edits = dropwhile(lambda edit: edit.id != last.id, self._parts.pages.history.back())
-        pair = [edit for edit in islice(edits, 2) if _is_tidying(edit)]
+        own = (edit for edit in islice(edits, 2) if edit.author == PROGRAM)
+        pair = [edit for edit in own if edit.reason.startswith(REASON)]
         if len(pair) < 2 or pair[1].path != PAGE:
             return None
         there = self._parts.pages.history.last_to_undo(PAGE)
@@ -509,35 +463,21 @@ class Tidy:
         """Finish what a crash interrupted and, if configured, tidy once in a while. A failure is noted: it does not
         stop the caller."""
         try:
-            if (
-                self._is_unfinished()
-                or self._is_crowded()
-                or self._is_stale()
-                or (self._policy.tidy and self._is_long() and self._is_due())
-            ):
+            page = self._parts.pages.page(PROFILE)
+            # A token is at least a byte: a short page needs no counting.
+            is_long = self._policy.tidy and len(page.data) > self._policy.profile_tokens
+            if self._is_unfinished() or len(page.facts) > LINES or (is_long and self._is_due()):
                 self()
         except Refused as refused:
             self._note(str(refused))
 
     def _is_unfinished(self) -> bool:
-        facts = self._parts.known.of(USER)
+        """Return True if a fact stands on both pages, or a plan on USER.md is over."""
+        facts, today = self._parts.known.of(USER), day(clock.now())
         there = {fact.id for fact in facts if fact.path == PAGE}
-        return bool(there) and any(copy_id(fact.id or "") in there for fact in facts)
-
-    def _is_crowded(self) -> bool:
-        return len(parse(PROFILE, self._parts.pages.page(PROFILE).text).facts) > LINES
-
-    def _is_stale(self) -> bool:
-        """Return True if it has a plan that is over."""
-        today = day(clock.now())
-        here = (
-            fact for fact in self._parts.known.of(USER) if fact.path == PROFILE and fact.status == "current"
-        )
-        return any(is_passed(fact, today) and PINNED not in fact.tags for fact in here)
-
-    def _is_long(self) -> bool:
-        """Return True if the page is too long. A token is at least a byte: a short page needs no counting."""
-        return len(self._parts.pages.page(PROFILE).data) > self._policy.profile_tokens
+        here = (fact for fact in facts if fact.path == PROFILE and fact.status == "current")
+        is_twice = bool(there) and any(copy_id(fact.id or "") in there for fact in facts)
+        return is_twice or any(is_passed(fact, today) and PINNED not in fact.tags for fact in here)
 
     def _is_due(self) -> bool:
         since = clock.now() - self._policy.tidy_days * 86_400
@@ -548,10 +488,6 @@ class Tidy:
             if record.get("author") == PROGRAM and str(record.get("reason")).startswith(REASON):
                 return False
         return True
-
-
-def _is_tidying(edit: Edit) -> bool:
-    return edit.author == PROGRAM and edit.reason.startswith(REASON)
 
 
 def _decode(page: Page) -> str:

@@ -85,18 +85,14 @@ def plan(
 
     before = count(profile)
     ordinary, dear = _order_candidates(facts, profile) if before > limit or today else ([], [])
-    over = [
-        fact for fact in (*ordinary, *dear) if today and PINNED not in fact.tags and is_passed(fact, today)
-    ]
+    loose = (fact for fact in (*ordinary, *dear) if today and PINNED not in fact.tags)
+    over = [fact for fact in loose if is_passed(fact, today)]
     gone = {fact.id for fact in over}
     ordinary, dear = ([fact for fact in each if fact.id not in gone] for each in (ordinary, dear))
-    after = tokens(_remove_lines(profile, over)) if over else before
-    if after > limit:
-        moved, after = _choose(profile, ordinary, over, tokens, target, after)
-    else:
-        moved = over
-    if after > limit:
-        moved, after = _choose(profile, dear, moved, tokens, limit, after)
+    moved, after = over, tokens(_remove_lines(profile, over)) if over else before
+    for found, most in ((ordinary, target), (dear, limit)):
+        if after > limit:
+            moved, after = _choose(profile, found, moved, tokens, most, after)
     moved.sort(key=lambda fact: fact.line or 0)
     there = {fact.id or "": fact for fact in facts if fact.path == PAGE and fact.line is not None}
     twins = _find_twins(facts)
@@ -104,16 +100,10 @@ def plan(
     # Second lines, from a tidying that was interrupted or half undone: if the fact stays on USER.md, the line here
     # goes.
     left = [fact for name, fact in there.items() if name in twins and twins[name] not in going]
-    same = {
-        _identity_key(fact): fact
-        for name, fact in there.items()
-        if name not in twins and fact.status == "current" and not is_found(fact.object)
-    }
-    ones = {
-        same[_identity_key(fact)].id: fact
-        for fact in moved
-        if fact.id not in twins and _identity_key(fact) in same
-    }
+    alone = (fact for name, fact in there.items() if name not in twins and fact.status == "current")
+    same = {_identity_key(fact): fact for fact in alone if not is_found(fact.object)}
+    leaving = ((_identity_key(fact), fact) for fact in moved if fact.id not in twins)
+    ones = {same[key].id: fact for key, fact in leaving if key in same}
     merged = [(fact, there[name or ""]) for name, fact in ones.items()]
     at_home = {fact.id for fact in ones.values()} | twins.keys()
     told = [fact for fact in moved if fact.id not in at_home]
@@ -141,13 +131,11 @@ def _order_candidates(facts: Sequence[Fact], text: str) -> tuple[list[Fact], lis
     found: list[Fact] = []
     for fact in facts:
         line = read.get(fact.line) if fact.path == PROFILE and fact.status == "current" else None
-        is_it = line is not None and (line.relation, line.object) == (fact.relation, fact.object)
+        if line is None or (line.relation, line.object) != (fact.relation, fact.object):
+            continue
         # Of identical lines, it would be unclear which of them went.
-        if (
-            is_it
-            and often[body(page.lines[(fact.line or 0) - 1])] == 1
-            and not _is_held(page, fact.line or 0)
-        ):
+        at = fact.line or 0
+        if often[body(page.lines[at - 1])] == 1 and not _is_held(page, at):
             found.append(fact)
     # Of two with equal weight the lower one goes: an id is chance, and the same pages should give the same result.
     found.sort(key=lambda fact: rank(fact.but(id=f"{fact.line:09}")), reverse=True)
@@ -158,8 +146,8 @@ def _order_candidates(facts: Sequence[Fact], text: str) -> tuple[list[Fact], lis
 def _weight(fact: Fact) -> tuple[int, int, bool]:
     """Weigh a fact. Of equally important facts, handwritten ones go last."""
     which = tier(fact)
-    by_hand = fact.origin in (PERSON, EXTERNAL)
-    return _dearness(fact), -TIERS.index(which) if which is not None else -len(TIERS), by_hand
+    weight = TIERS.index(which) if which is not None else len(TIERS)
+    return _dearness(fact), -weight, fact.origin in (PERSON, EXTERNAL)
 
 
 def _dearness(fact: Fact) -> int:
@@ -213,9 +201,8 @@ def _add_lines(text: str, facts: Sequence[Fact], lines: Sequence[str]) -> str:
     it."""
     text = text or new_page(PAGE) if facts else text
     page = parse(PAGE, text)
-    headings = (
-        heading(body(line)) for line, role in zip(page.lines, page.roles, strict=True) if role == "kind"
-    )
+    titles = (line for line, role in zip(page.lines, page.roles, strict=True) if role == "kind")
+    headings = (heading(body(line)) for line in titles)
     sections = {kind_named(found[1]) for found in headings if found is not None}
     groups: dict[Kind | None, list[Fact]] = {}
     for fact in facts:
@@ -244,9 +231,14 @@ def find_changed(
     before = _make_shard(facts, sheets)
     after = _make_shard(before.facts.values(), before.sheets.values())
     others: dict[str, Shard] = {}
-    ledger = FactLedger(
-        lambda name: after if name == USER else others.setdefault(name, Shard(name)), _refuse_unknown_text
-    )
+
+    def shard(name: str) -> Shard:
+        return after if name == USER else others.setdefault(name, Shard(name))
+
+    def refuse_unknown(edit: Edit) -> bytes | None:
+        raise Refused(f"The text of {edit.path} before that edit is unknown.")
+
+    ledger = FactLedger(shard, refuse_unknown)
     for edit in edits:
         ledger.take(record_of(edit))
     old, new = _facts_without_copies(before), _facts_without_copies(after)
@@ -255,10 +247,10 @@ def find_changed(
     both = sorted((old.keys() & new.keys()) - one)
     wrong += [old[name] for name in both if _known_members(old[name]) != _known_members(new[name])]
     wrong += [fact for fact, same in planned.merged if not _is_merged(fact, same, new)]
-    standing = {name for name, fact in old.items() if fact.line is not None} - {
-        same.id for _, same in planned.merged
-    }
-    lost = standing - {name for name, fact in new.items() if fact.line is not None}
+    standing, stand = (
+        {name for name, each in facts.items() if each.line is not None} for facts in (old, new)
+    )
+    lost = standing - stand - {same.id for _, same in planned.merged}
     return wrong + [old[name] for name in sorted(lost)] + _find_unread(after)
 
 
@@ -270,10 +262,6 @@ def _make_shard(facts: Iterable[Fact], sheets: Iterable[Sheet]) -> Shard:
         shard.sheets[sheet.path] = Sheet.from_list(sheet.to_list())
         shard.standing.update(name for name in sheet.ids if name is not None)
     return shard
-
-
-def _refuse_unknown_text(edit: Edit) -> bytes | None:
-    raise Refused(f"The text of {edit.path} before that edit is unknown.")
 
 
 def _facts_without_copies(shard: Shard) -> dict[str, Fact]:
