@@ -8,6 +8,7 @@ import re
 import tempfile
 import time
 import tracemalloc
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +25,7 @@ from looseleaf.distill import material
 from looseleaf.facts import placement as placing_of_core
 from looseleaf.language.sentences import is_done
 from looseleaf.place import entry_pages as review_page
-from looseleaf.state.rules import empty, moved
+from looseleaf.state.rules import empty, is_said_of, move
 from looseleaf.text.lines import is_found, undoubted
 from placing import (
     RULES,
@@ -48,7 +49,7 @@ from scripts.place_work import Distilling, distill_here
 from tables import check_rows, in_folders
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from looseleaf.base.messages import Material
     from looseleaf.place.placer import Placed
@@ -631,6 +632,15 @@ def test_a_page_that_is_no_text_keeps_no_fact_from_its_page(busy: Memory) -> Non
 
 
 TITLES = st.lists(st.sampled_from([f"plan {number}" for number in range(40)] + ["", "Plan 1"]), max_size=30)
+
+
+def moved(
+    state: dict[str, Any], ts: float, decided: Sequence[str], tasks: Sequence[str], done: Sequence[str]
+) -> dict[str, Any]:
+    """The state after decisions, new tasks and finished ones, as talk tells them."""
+    new, open_ = [(title, "") for title in decided], [(title, "open") for title in tasks]
+    is_done = partial(is_said_of, done)
+    return move(state, ts, decided=new, tasks=open_, is_done=is_done).state
 
 
 @settings(max_examples=few(60), deadline=None)

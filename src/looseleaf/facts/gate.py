@@ -440,9 +440,6 @@ class Spoken:
         self._own: list[tuple[str, str]] | None = None
         self._said: dict[Said, bool] = {}
 
-    def __repr__(self) -> str:
-        return f"Spoken({self.user!r}, tools={self.tools!r})"
-
     @property
     def is_doubtful(self) -> bool:
         """True if an agent may have heard something from others than the user: a tool spoke, or the user did not."""
