@@ -6,7 +6,7 @@ Apart from the notebook, so that readers of facts never load what makes them.
 from __future__ import annotations
 
 from looseleaf.base import ids as clock
-from looseleaf.base.errors import Refused
+from looseleaf.base.errors import Invalid, NotFound, Refused
 from looseleaf.base.messages import Turn
 from looseleaf.base.paths import PROFILE, USER, safe_name
 from looseleaf.distill.make_entry import SESSIONS, EntryWriter, Missing, WholeEntryWriter
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any, Protocol
 
-    from looseleaf.base.messages import Distiller, Trace
+    from looseleaf.base.messages import Distiller
     from looseleaf.distill.make_entry import MadeEntry
     from looseleaf.log.entries import Entry
     from looseleaf.log.journal import AgentHead
@@ -66,18 +66,6 @@ def _is_plain_note(fact: dict[str, Any]) -> bool:
     return bool(fact["relation"] == NOTE and not fact.get("was") and (is_guess or not fact.get("correction")))
 
 
-def _is_labelled(text: str) -> bool:
-    """Return True if a text is nothing but bullets like `- Gate: iron`."""
-    return all(label != NOTE for label, _ in stated(text) or [(NOTE, "")])
-
-
-def _find_prohibitions(stretch: TurnRange) -> list[Trace]:
-    """Return the messages in which the user forbids to remember something."""
-    from looseleaf.distill.forbidding import forbidden_by
-
-    return [each for each in stretch.taken if forbidden_by(each) is not None]
-
-
 class MemoryMaker:
     """Makes memory: distills talk and texts, and places the result."""
 
@@ -86,16 +74,9 @@ class MemoryMaker:
         self._store, self._agent = context.store, context.agent
         self._redact, self._note = context.redact, context.note
 
-    def _make_writer(self, distiller: Distiller | None) -> EntryWriter:
-        return EntryWriter(self._context, distiller)
-
-    @property
-    def _write(self) -> EntryWriter:
-        return self._make_writer(self._parts.distiller)
-
-    def _choose_writer(self, distiller: Distiller | None) -> EntryWriter:
+    def _choose_writer(self, distiller: Distiller | None = None) -> EntryWriter:
         """One with this distiller, or else with the memory's own."""
-        return self._make_writer(distiller) if distiller is not None else self._write
+        return EntryWriter(self._context, distiller if distiller is not None else self._parts.distiller)
 
     def distill(
         self, head: AgentHead, topic: str | None = None, distiller: Distiller | None = None
@@ -123,12 +104,16 @@ class MemoryMaker:
             done += [] if is_placed else [self._parts.placer.entry(entry)]
         patience = self._context.policy.session_seconds
         for stretch in undistilled(self._store, self._agent, since, covered, patience, clock.now()):
+            from looseleaf.distill.forbidding import (
+                forbidden_by,
+            )  # loaded late: there may be nothing to distill
+
             made = write.stretch(stretch, topic) if any(stretch.traces()) else None
             with self._parts.pages.absorb.threads, self._store.lock():
                 now = self._parts.pages.absorb.agent(self._agent).through
                 if now != since:
                     return now
-                forbids = _find_prohibitions(stretch)
+                forbids = [each for each in stretch.taken if forbidden_by(each) is not None]
                 if made is not None:
                     through = None if forbids else stretch.through
                     done.append(self._parts.placer.entry(write.publish(made), through))
@@ -187,11 +172,11 @@ class MemoryMaker:
         `person`: then these are the user's own words."""
         write = self._choose_writer(distiller)
         if not isinstance(given, str):
-            return self._write_turns(given, topic, distiller)
+            return self._write_turns(given, topic, write)
         if not given.strip():
-            raise Refused("The text is empty. Give words to remember.")
+            raise Invalid("The text is empty. Give words to remember.")
         if author not in (None, PERSON):
-            raise Refused(f"The author {author!r} is unknown. Use person, or leave it out.")
+            raise Invalid(f"The author {author!r} is unknown. Use person, or leave it out.")
         text = self._redact(given)
         origin = "user" if author == PERSON else "document"
         if origin == "document" and Tombstones(self._store).holds("text", text):
@@ -215,9 +200,10 @@ class MemoryMaker:
         entry = write.name_of(f"{now}\n{text}", PERSON)
         reference = f"{self._topic_name(topic) if topic is not None else USER}/{entry}"
         material = MaterialText(text, PERSON, f"{FOLDER}/{reference}/raw.md", now)
-        if all(map(_is_plain_note, write.facts(material))) and (
-            len(sentences(text)) < 2 or _is_labelled(text)
-        ):
+        # Nothing but bullets like `- Gate: iron`, or one sentence.
+        is_labelled = all(label != NOTE for label, _ in stated(text) or [(NOTE, "")])
+        is_short = is_labelled or len(sentences(text)) < 2
+        if is_short and all(map(_is_plain_note, write.facts(material))):
             return None  # a note needs no entry: it stands on its page
         return self._place_once(write.text(material, reference))
 
@@ -225,39 +211,37 @@ class MemoryMaker:
         """Place an entry, unless another distiller's entry replaced it: then it stays replaced."""
         if made.files is None and made.reference in self._replaced_entries():
             return Placed(made.reference, ())
-        return self._parts.placer.entry(self._write.publish(made))
+        return self._parts.placer.entry(self._choose_writer().publish(made))
 
     def _replaced_entries(self) -> set[str]:
         """Return the entries that others replaced."""
-        return {
-            str(line.record["instead"]) for line in self._store.read(JOURNAL) if line.record.get("instead")
-        }
+        replaced = (line.record.get("instead") for line in self._store.read(JOURNAL))
+        return {str(each) for each in replaced if each}
 
-    def _write_turns(self, turns: Sequence[Turn], topic: str | None, distiller: Distiller | None) -> Placed:
-        traces = [trace for turn in turns for trace in turn.traces]
-        if not traces:
-            raise Refused("Give a text, or turns from `memory.talk.turns()`.")
+    def _write_turns(self, turns: Sequence[Turn], topic: str | None, write: EntryWriter) -> Placed:
+        given = list(turns) if hasattr(turns, "__iter__") else []
+        traces = [trace for turn in given if isinstance(turn, Turn) for trace in turn.traces]
+        if not traces or not all(isinstance(turn, Turn) for turn in given):
+            raise Invalid("Give a text, or turns from `memory.talk.turns()`.")
         wanted = {trace.id for trace in traces}
         spots = spots_of(self._store, self._agent, wanted)
         missing = wanted - {spot.id for _, spot in spots}
         if missing:
-            raise Refused(
+            raise NotFound(
                 f"Nothing was written: {len(missing)} of the traces are not in the log of {self._agent}. "
                 "Record them first: what is remembered can be checked against the log."
             )
         stretch = TurnRange(tuple(trace for trace, _ in spots), tuple(spot for _, spot in spots), (0, 0))
         name = self._topic_name(topic) if topic is not None else SESSIONS
-        write = self._choose_writer(distiller)
         return self._place_once(write.stretch(stretch, name))
 
     def _topic_name(self, topic: str) -> str:
         """Return the canonical name of a given topic."""
-        if not any(map(str.isalnum, topic)):
-            raise Refused(f"{topic!r} is not a topic name. Give a word or two.")
+        if type(topic) is not str or not any(map(str.isalnum, topic)):
+            raise Invalid(f"{topic!r} is not a topic name. Give a word or two.")
         self._parts.notebook.catch_up()
-        return safe_name(
-            topic_name(topic, [each for each in self._parts.known.topics if "/" not in each]), "topic"
-        )
+        known = [each for each in self._parts.known.topics if "/" not in each]
+        return safe_name(topic_name(topic, known), "topic")
 
     def page_of(self, topic: str) -> str:
         """Return the page of a given topic."""
@@ -269,12 +253,13 @@ class MemoryMaker:
         self._parts.notebook.catch_up()
         latest = sorted(self._parts.known.topics.items(), key=lambda item: item[1], reverse=True)
         known = [name for name, _ in latest if "/" not in name and name != SESSIONS]
-        pages = {name: vocabulary(self._text_of(name)) for name in known[:_CHOSEN_FROM]}
-        return choose(text, pages) or topic_of_text(text, known)
 
-    def _text_of(self, topic: str) -> str:
-        facts = true_at(self._parts.known.of(topic))
-        return " ".join((topic, *(f"{fact.relation} {fact.object}" for fact in facts)))
+        def text_of(topic: str) -> str:
+            facts = true_at(self._parts.known.of(topic))
+            return " ".join((topic, *(f"{fact.relation} {fact.object}" for fact in facts)))
+
+        pages = {name: vocabulary(text_of(name)) for name in known[:_CHOSEN_FROM]}
+        return choose(text, pages) or topic_of_text(text, known)
 
     def adopt(self) -> list[Placed]:
         """Place entries of texts that were never placed: another program, or an older one, made them. Entries of talk
@@ -300,7 +285,7 @@ class MemoryMaker:
         switches."""
         from looseleaf.place.redistill import Redistill
 
-        redistill = Redistill(self._context, self._parts, self._make_writer(distiller))
+        redistill = Redistill(self._context, self._parts, EntryWriter(self._context, distiller))
         return redistill(apply=apply, progress=progress)
 
     def redistill_failed(self) -> Difference | None:
@@ -310,4 +295,4 @@ class MemoryMaker:
         distiller = self._parts.distiller
         if distiller is None or isinstance(distiller, Missing):
             return None
-        return Redistill(self._context, self._parts, self._make_writer(distiller)).failed()
+        return Redistill(self._context, self._parts, EntryWriter(self._context, distiller)).failed()

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from looseleaf.store.context import Context
 
     Said = tuple[str, str]
+    Told = tuple[Record, ...]
 
     class Needs(PlacerNeeds, Protocol):
         def spoken(self) -> Spoken:
@@ -87,9 +88,7 @@ class Guard:
         asked, fates = self.ask(path, author, held, clock.now())
         return asked, tuple(sentences_of(held, fates))
 
-    def look(
-        self, path: str, author: str, old: str | None, new: str | None
-    ) -> tuple[Guarded, tuple[Record, ...]]:
+    def look(self, path: str, author: str, old: str | None, new: str | None) -> tuple[Guarded, Told]:
         """Return what remains of the change, and the records of the facts among its lines."""
         _refuse_charter(path)
         self._parts.known.catch_up()
@@ -110,19 +109,15 @@ class Guard:
         if is_new and not self._may_name(path, spoken):
             return _hold_all(path, made), ()
         made, found = self._add_findings(path, author, made)
-        before = {
-            (fact.relation, fact.object) for fact in self._parts.known.of(topic_of(path)) if fact.path == path
-        }
-        told = tuple(
-            {"id": fact_id(path, relation, said, new), "relation": relation, "object": said}
-            | {"level": "said", "origin": "user", "confidence": CONFIDENCE["said"]}
-            | {"salience": SALIENCE[relation_of(relation).kind]}
-            for relation, said in made.said
-            if (relation, said) not in before
-        )
+        before = {(fact.relation, fact.object) for fact in self._facts_on(path)}
+        fresh = [each for each in made.said if each not in before]
+        told = tuple(_record(fact_id(path, *each, new), *each, "said", "user") for each in fresh)
         return made, (*told, *found)
 
-    def _add_findings(self, path: str, author: str, made: Guarded) -> tuple[Guarded, tuple[Record, ...]]:
+    def _facts_on(self, path: str) -> list[Fact]:
+        return [fact for fact in self._parts.known.of(topic_of(path)) if fact.path == path]
+
+    def _add_findings(self, path: str, author: str, made: Guarded) -> tuple[Guarded, Told]:
         """Add the agent's findings from tools to the page, signed, under a heading of their own; and return their
         records. A page holds only so many of them, and takes only so many a day."""
         if not made.found:
@@ -145,10 +140,8 @@ class Guard:
             text = add_fact(text, path, label, said, found=True)
             there.add(key(said, label))
             found.append(said)
-            known: Record = {"id": fact_id(path, label, said), "relation": label, "object": said}
-            kind = relation_of(label).kind
-            known |= {"level": "tainted", "origin": author, "confidence": CONFIDENCE["tainted"]}
-            told.append(known | {"salience": SALIENCE[kind], "tags": [UNVERIFIED]})
+            record = _record(fact_id(path, label, said), label, said, "tainted", author)
+            told.append(record | {"tags": [UNVERIFIED]})
         return made.but(text=text, found=tuple(placed), crowded=tuple(crowded)), tuple(told)
 
     def _redact_additions(self, old: str, new: str) -> str:
@@ -160,7 +153,7 @@ class Guard:
         return "".join((*made, *lines[at:]))
 
     def _read_owned(self, path: str, text: str) -> Owned:
-        here = [fact for fact in self._parts.known.of(topic_of(path)) if fact.path == path]
+        here = self._facts_on(path)
         persons = {(fact.relation, fact.object) for fact in here if is_at_least(fact.level, "confirmed")}
         users = {(fact.relation, fact.object) for fact in here if fact.level == "said"}
         sheet = self._parts.known.sheet(path)
@@ -177,15 +170,11 @@ class Guard:
         if "/" not in path or drawer(path) != "facts":
             return spoken.has(words)
         is_plain = _PLAIN.fullmatch(name) is not None and not spoken.tools
-        return is_plain or self._is_known(name) or spoken.has(words)
+        # An allowed author put a fact there. A fact in review makes no name known.
+        held = (fact for fact in self._parts.known.of(name) if fact.status == "current")
+        return is_plain or any(is_trusted(fact.level) for fact in held) or spoken.has(words)
 
-    def _is_known(self, topic: str) -> bool:
-        """Return True if an allowed author put a fact there. A fact in review makes no name known."""
-        return any(
-            fact.status == "current" and is_trusted(fact.level) for fact in self._parts.known.of(topic)
-        )
-
-    def summarised(self, path: str, text: str, told: tuple[Record, ...], wanted: str) -> tuple[str, str]:
+    def summarised(self, path: str, text: str, told: Told, wanted: str) -> tuple[str, str]:
         """Return the page with the summary that a model wants, or with one by rule; and why it is not the former. A
         person's summary stays."""
         page, sheet = parse(path, text), self._parts.known.sheet(path)
@@ -214,11 +203,15 @@ class Guard:
         # A name that an agent may not give a page is no topic name either; a month never is.
         is_topic = (exists or self._may_name(path, spoken)) and drawer(path) != "episodes"
         topic = topic_of(path) if is_topic else PROJECT
-        decided = self._decisions_of(topic)
+        facts, name = self._parts.known, agent.removeprefix(AGENT)
+        # What is held, waits or was rejected, by address and value.
+        decided: dict[Said, str] = {
+            (slot(topic, fact.relation), key(fact.object, fact.relation)): fact.status
+            for fact in facts.of(topic)
+            if fact.status in ("pending", "rejected", "current")
+        }
         entry = fact_id(topic, path, written(ts))
-        plan = PlacePlan(
-            entry, ts, self._parts.known.of, lambda proposal: topic, agent=agent.removeprefix(AGENT)
-        )
+        plan = PlacePlan(entry, ts, facts.of, lambda proposal: topic, agent=name)
         fates: dict[Said, str] = {}
         names: dict[str, Said] = {}
         for held in dict.fromkeys(made.held):
@@ -241,7 +234,7 @@ class Guard:
         edits = self._parts.placer.carry_out(plan, reason=f"noted by {agent}", author=agent)
         asked = self._parts.placer.ask(waits, f"held back from {path}")
         for fate, ids in (("full", asked.full), ("rejected", asked.rejected)):
-            fates |= {names[name]: fate for name in ids if name in names}
+            fates |= {names[each]: fate for each in ids if each in names}
         return asked.edit or (edits[0] if edits else ""), fates
 
     def _conclude_fact(self, topic: str, path: str, agent: str, relation: str, said: str, ts: float) -> Fact:
@@ -255,20 +248,14 @@ class Guard:
             tools = [each for each, _ in spoken.read]
             said = as_written(relation, signed_as_found(said, agent.removeprefix(AGENT), day(ts), tools))[1]
         kind = relation_of(relation).kind
-        fact = Fact(
-            topic, topic, relation, said, kind, id=name, tags=(UNVERIFIED,), origin=agent, level=level
-        )
-        return fact.but(
-            confidence=CONFIDENCE[level], salience=SALIENCE[kind], valid_from=written(ts), recorded_at=ts
-        )
+        raw = _record(name, relation, said, level, agent) | {"topic": topic, "subject": topic, "kind": kind}
+        return Fact.from_dict(raw).but(tags=(UNVERIFIED,), valid_from=written(ts), recorded_at=ts)
 
-    def _decisions_of(self, topic: str) -> dict[tuple[str, str], str]:
-        """Return what is held, waits or was rejected in a topic, by address and value."""
-        return {
-            (slot(fact.topic, fact.relation), key(fact.object, fact.relation)): fact.status
-            for fact in self._parts.known.of(topic)
-            if fact.status in ("pending", "rejected", "current")
-        }
+
+def _record(name: str, relation: str, said: str, level: Level, origin: str) -> Record:
+    """Return the journal's record of a fact that an agent wrote."""
+    record: Record = {"id": name, "relation": relation, "object": said, "level": level, "origin": origin}
+    return record | {"confidence": CONFIDENCE[level], "salience": SALIENCE[relation_of(relation).kind]}
 
 
 @frozen
@@ -333,8 +320,6 @@ def _hold_all(path: str, made: Guarded) -> Guarded:
 def _drop_findings(page: PageText) -> PageText:
     """Return a page without agents' findings from tools: no word of them may stand in a summary."""
     kept = tuple(fact for fact in page.facts if not is_found(fact.object))
-    if kept == page.facts:
-        return page
-    return PageText(
-        page.topic, page.lines, page.roles, page.title, page.summary, page.updated, kept, page.episodes
-    )
+    texts = page.title, page.summary, page.updated
+    prose = page.prose if kept == page.facts else ()
+    return PageText(page.topic, page.lines, page.roles, *texts, kept, page.episodes, prose)

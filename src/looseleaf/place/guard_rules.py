@@ -23,7 +23,7 @@ from looseleaf.text.lines import body, escape, heading, is_blank, split_relation
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
     from looseleaf.base.values import Episode, Fact, Hunk, PageText
@@ -85,19 +85,19 @@ class _GuardedChange:
         self._found: list[Said] = []
         self._before, self._after = parse(path, old), parse(path, new)
         told = unsigned(self._before).episodes
+        titles = {episode.title for episode in told}
         self._others = _lines_of(told)
-        self._theirs = _lines_of(self._after.episodes, {episode.title for episode in told})
+        self._theirs = _lines_of([each for each in self._after.episodes if each.title in titles])
+        own = [each for each in self._after.episodes if each.title not in titles]
+        self._episodes = _lines_of(own) if drawer(path) == "episodes" else frozenset()
         self._facts = {fact.line or 0: fact for fact in self._after.facts}
         self._own = {fact.line or 0: fact for fact in self._before.facts}
-        self._taken = {
-            slot("", fact.relation)
-            for fact in self._before.facts
-            if (fact.relation, fact.object) in owned.persons and not relation_of(fact.relation).many
-        }
-        own = (each for each in self._after.episodes if each.title not in {episode.title for episode in told})
-        self._episodes = _lines_of(tuple(own)) if drawer(path) == "episodes" else frozenset()
+        self._old_facts = {(fact.relation, fact.object) for fact in self._before.facts}
+        persons = (relation for relation, said in self._old_facts if (relation, said) in owned.persons)
+        self._taken = {slot("", relation) for relation in persons if not relation_of(relation).many}
         self._hunks = diff(old, new)
-        self._gone, self._come = self._count_moves()
+        self._gone = self._count_moves()
+        self._come = Counter(self._gone)
         self._stood: set[Said] = set()
         self._held: list[Said] = []
         self._kept: list[str] = []
@@ -106,14 +106,15 @@ class _GuardedChange:
     def made(self) -> Guarded:
         lines = list(split_lines(self._old))
         made: list[str] = []
-        at = shift = 0
-        for hunk in self._hunks:
+        at = 0
+        for hunk, first in self._placed_hunks():
             made += lines[at : hunk.at]
             at = hunk.at + len(hunk.removed)
-            first = hunk.at + shift
-            shift += len(hunk.added) - len(hunk.removed)
             made += self._guard_hunk(hunk, first)
-        text = _join_lines([*made, *lines[at:]])
+        made += lines[at:]
+        # A line that was the last of its page, and no longer is, gets an end.
+        made[:-1] = [line if line.endswith("\n") else f"{line}\n" for line in made[:-1]]
+        text = "".join(made)
         is_held = bool(self._held or self._found)
         if is_held and _said_lines(text) == _said_lines(self._old):
             text = self._old  # blank lines, and nothing between them
@@ -123,26 +124,29 @@ class _GuardedChange:
             text = f"{new_page(self._path)}\n{text.lstrip(chr(10))}"
         text = text if text.strip() or self._old else ""
         kept, left, found = tuple(self._kept), tuple(self._left), tuple(dict.fromkeys(self._found))
-        return Guarded(text, self._user_facts(text), tuple(self._held), kept, left, found)
+        new = self._new_facts(parse(self._path, text)) if self._spoken.user else []
+        said = tuple((relation, what) for relation, what in new if self._spoken.has(what, relation))
+        return Guarded(text, said, tuple(self._held), kept, left, found)
+
+    def _placed_hunks(self) -> Iterator[tuple[Hunk, int]]:
+        """Yield each hunk, and the line of the new page at which it begins."""
+        shift = 0
+        for hunk in self._hunks:
+            yield hunk, hunk.at + shift
+            shift += len(hunk.added) - len(hunk.removed)
 
     def _guard_hunk(self, hunk: Hunk, first: int) -> list[str]:
         """Return the lines of the old page that stay, then those of the new one that may stand."""
-        numbers = range(first, first + len(hunk.added))
-        same = Counter(self._old_line(number, line) for number, line in enumerate(hunk.removed, hunk.at))
-        bodies = Counter(
-            self._new_line(number, line) for number, line in zip(numbers, hunk.added, strict=True)
-        )
-        instead = {slot("", fact.relation) for number in numbers if (fact := self._new_user_value(number))}
-        made: list[str] = []
-        for number, line in enumerate(hunk.removed, hunk.at):
-            if bodies[self._old_line(number, line)] > 0:
-                bodies[self._old_line(number, line)] -= 1  # it stands there again
-            elif self._stays(number, line, instead):
-                made.append(line)
-        for number, line in zip(numbers, hunk.added, strict=True):
+        goes, comes = self._apart(hunk, first)
+        new = (self._facts.get(number + 1) for number in range(first, first + len(hunk.added)))
+        single = (fact for fact in new if fact is not None and not relation_of(fact.relation).many)
+        # The user said another value for these slots.
+        instead = {slot("", each.relation) for each in single if self._spoken.has(each.object, each.relation)}
+        made = [line for number, line in goes if self._stays(number, line, instead)]
+        for number, line in enumerate(hunk.added, first):
             fact = self._facts.get(number + 1)
-            if same[self._new_line(number, line)] > 0:  # only its end differs
-                same[self._new_line(number, line)] -= 1
+            if number not in comes:
+                pass  # only its end differs
             elif fact is not None and self._gone[fact.relation, fact.object] > 0:
                 # It stood there, in another form or at another place.
                 self._gone[fact.relation, fact.object] -= 1
@@ -153,47 +157,35 @@ class _GuardedChange:
             self._stood |= {(fact.relation, fact.object)} if fact is not None else set()
         return made
 
-    def _old_line(self, number: int, line: str) -> tuple[str, bool]:
-        """Return a line of the old page, and whether it is a fact there: in a fence it is none."""
-        return body(line), number + 1 in self._own
+    def _apart(self, hunk: Hunk, first: int) -> tuple[list[tuple[int, str]], dict[int, str]]:
+        """Return the lines that a hunk removes, and those that it adds, by number, without those that it does both
+        with. In a fence, the line of a fact is another line."""
+        old = [(at, line, (body(line), at + 1 in self._own)) for at, line in enumerate(hunk.removed, hunk.at)]
+        new = [(at, line, (body(line), at + 1 in self._facts)) for at, line in enumerate(hunk.added, first)]
+        removed, added = Counter(key for *_, key in old), Counter(key for *_, key in new)
+        goes: list[tuple[int, str]] = []
+        comes: dict[int, str] = {}
+        for at, line, key in old:
+            added[key] -= 1
+            if added[key] < 0:
+                goes.append((at, line))
+        for at, line, key in new:
+            removed[key] -= 1
+            if removed[key] < 0:
+                comes[at] = line
+        return goes, comes
 
-    def _new_line(self, number: int, line: str) -> tuple[str, bool]:
-        """Return the same for the new page."""
-        return body(line), number + 1 in self._facts
-
-    def _count_moves(self) -> tuple[Counter[Said], Counter[Said]]:
-        """Return the facts on lines that go, and those on lines that come, without the lines that do both."""
+    def _count_moves(self) -> Counter[Said]:
+        """Count the facts on lines that go and come: those in another form or at another place."""
         gone: Counter[Said] = Counter()
         come: Counter[Said] = Counter()
-        shift = 0
-        for hunk in self._hunks:
-            first = hunk.at + shift
-            removed = Counter(
-                self._old_line(number, line) for number, line in enumerate(hunk.removed, hunk.at)
-            )
-            added = Counter(self._new_line(number, line) for number, line in enumerate(hunk.added, first))
-            for number, line in enumerate(hunk.removed, hunk.at):
-                fact = self._own.get(number + 1)
-                if added[self._old_line(number, line)] > 0:
-                    added[self._old_line(number, line)] -= 1
-                elif fact is not None:
-                    gone[fact.relation, fact.object] += 1
-            for number, line in enumerate(hunk.added, first):
-                fact = self._facts.get(number + 1)
-                if removed[self._new_line(number, line)] > 0:
-                    removed[self._new_line(number, line)] -= 1
-                elif fact is not None:
-                    come[fact.relation, fact.object] += 1
-            shift += len(hunk.added) - len(hunk.removed)
-        both = gone & come
-        return both, Counter(both)
-
-    def _new_user_value(self, number: int) -> Fact | None:
-        """Return a fact of the new page that the user said, in a slot that holds one value."""
-        fact = self._facts.get(number + 1)
-        if fact is None or relation_of(fact.relation).many:
-            return None
-        return fact if self._spoken.has(fact.object, fact.relation) else None
+        for hunk, first in self._placed_hunks():
+            goes, comes = self._apart(hunk, first)
+            old = (self._own.get(number + 1) for number, _ in goes)
+            new = (self._facts.get(number + 1) for number in comes)
+            gone.update((fact.relation, fact.object) for fact in old if fact is not None)
+            come.update((fact.relation, fact.object) for fact in new if fact is not None)
+        return gone & come
 
     # --- what stays --------------------------------------------------------------------
 
@@ -220,22 +212,19 @@ class _GuardedChange:
 
     def _may_stand(self, number: int, line: str) -> bool:
         role, fact = self._after.roles[number], self._facts.get(number + 1)
-        if role == "updated":
-            return True
-        if role == "kind" and not self._spoken.is_doubtful:
+        if role == "updated" or (role == "kind" and not self._spoken.is_doubtful):
             return True
         if _is_summary(line) or number in self._theirs or _is_signature(self._path, line):
             return False
         if number in self._episodes:
             return True  # it is signed
-        if fact is not None:
-            if self._is_taken(fact):
-                return False
-            if not self._is_strict or self._spoken.has(fact.object, fact.relation):
-                return True
-            return self._is_of_facts and self._spoken.is_source_of(fact.object, fact.relation)
+        if fact is not None and self._is_taken(fact):
+            return False
         if not self._is_strict:
             return True
+        if fact is not None:
+            is_said = self._spoken.has(fact.object, fact.relation)
+            return is_said or (self._is_of_facts and self._spoken.is_source_of(fact.object, fact.relation))
         if role == "title" and escape(body(line)) == new_page(self._path).strip():
             return True
         return (role != "title" or self._is_top) and self._spoken.has(body(line))
@@ -250,43 +239,33 @@ class _GuardedChange:
         page of facts either are left out."""
         role, fact = self._after.roles[number], self._facts.get(number + 1)
         words = escape(body(line)).lstrip("#>-*+ ")
-        is_apart = (
-            self._is_of_facts and self._spoken.tools and not (fact is not None and self._is_taken(fact))
-        )
-        held = self._found if is_apart else self._held
+        is_taken = fact is not None and self._is_taken(fact)
+        held = self._found if self._is_of_facts and self._spoken.tools and not is_taken else self._held
         if role == "title" or _is_summary(line) or _is_signature(self._path, line):
             self._left.append(words[:_NOTE])
         elif fact is not None:
-            held.append((fact.relation, _shorten(fact.object)))
-        elif self._continues_note(held, line) and len(held[-1][1]) + len(words) < _NOTE:
-            held[-1] = ("note", f"{held[-1][1]} {words}")
+            said = fact.object
+            short = said if len(said) <= _LONGEST else f"{said[: _LONGEST - 1].rstrip()}…"
+            held.append((fact.relation, short))
         elif words:
-            held.append(("note", words[:_NOTE]))
-
-    @staticmethod
-    def _continues_note(held: Sequence[Said], line: str) -> bool:
-        """Return True if a line of prose belongs to the note before it: a heading begins another."""
-        return bool(held) and held[-1][0] == "note" and heading(body(line)) is None
+            # A line of prose belongs to the note before it: a heading begins another.
+            before = held[-1] if held and heading(body(line)) is None else ("", "")
+            if before[0] == "note" and len(before[1]) + len(words) < _NOTE:
+                held[-1] = ("note", f"{before[1]} {words}")
+            else:
+                held.append(("note", words[:_NOTE]))
 
     def everything(self) -> tuple[Said, ...]:
         """Return every fact that the change would have added."""
-        before = {(fact.relation, fact.object) for fact in self._before.facts}
-        facts = ((fact.relation, fact.object) for fact in self._after.facts)
-        return tuple(dict.fromkeys(fact for fact in facts if fact not in before))
+        return tuple(dict.fromkeys(self._new_facts(self._after)))
 
-    def _user_facts(self, text: str) -> tuple[Said, ...]:
-        """Return the new facts of a page that are the user's own words."""
-        if not self._spoken.user:
-            return ()
-        before = {(fact.relation, fact.object) for fact in self._before.facts}
-        facts = ((fact.relation, fact.object) for fact in parse(self._path, text).facts)
-        return tuple(fact for fact in facts if fact not in before and self._spoken.has(fact[1], fact[0]))
+    def _new_facts(self, page: PageText) -> list[Said]:
+        facts = ((fact.relation, fact.object) for fact in page.facts)
+        return [fact for fact in facts if fact not in self._old_facts]
 
     def uncovers(self, text: str) -> bool:
         """Return True if a line became a fact, because what hid it is gone, without being allowed."""
-        before = {(fact.relation, fact.object) for fact in self._before.facts}
-        facts = {(fact.relation, fact.object) for fact in parse(self._path, text).facts}
-        return not facts <= before | self._stood
+        return not self._stood.issuperset(self._new_facts(parse(self._path, text)))
 
     def _says_anything(self, text: str) -> bool:
         page = parse(self._path, text)
@@ -303,12 +282,6 @@ def _is_summary(line: str) -> bool:
 
 def _said_lines(text: str) -> list[str]:
     return [body(line) for line in split_lines(text) if not is_blank(line)]
-
-
-def _join_lines(lines: Sequence[str]) -> str:
-    """Join lines; a line that was the last of its page, and no longer is, gets an end."""
-    whole = [line if line.endswith("\n") else f"{line}\n" for line in lines[:-1]]
-    return "".join((*whole, *lines[-1:]))
 
 
 def _hides(path: str, old: str, new: str, owned: Owned, spoken: Spoken) -> bool:
@@ -346,10 +319,9 @@ def _count_standing(text: str, lines: Collection[str]) -> tuple[Counter[str], Co
     return open_, shut
 
 
-def _lines_of(episodes: Sequence[Episode], titles: Collection[str] | None = None) -> frozenset[int]:
-    """Return the lines, from 0, of episodes (with these titles)."""
-    found = (each for each in episodes if titles is None or each.title in titles)
-    return frozenset(at for each in found for at in range(each.line - 1, each.end))
+def _lines_of(episodes: Iterable[Episode]) -> frozenset[int]:
+    """Return the lines, from 0, of episodes."""
+    return frozenset(at for each in episodes for at in range(each.line - 1, each.end))
 
 
 def _is_signature(path: str, line: str) -> bool:
@@ -386,7 +358,3 @@ def sentences_of(guarded: Guarded, fates: Mapping[Said, str] | None = None) -> S
         for line in guarded.left
     )
     return (*waits, *apart, *crowded, *stays, *left)
-
-
-def _shorten(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1].rstrip()}…"

@@ -7,6 +7,7 @@ never paid for twice. `apply` publishes new entries beside the old ones, which s
 from __future__ import annotations
 
 import json
+from functools import partial
 
 from looseleaf.base import ids as clock
 from looseleaf.base.errors import Refused
@@ -57,8 +58,7 @@ class FactDiff:
     was: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        names = ("what", "entry", "topic", "relation", "object", "was")
-        return {name: getattr(self, name) for name in names}
+        return {name: getattr(self, name) for name in type(self).__match_args__}
 
 
 @frozen
@@ -120,13 +120,16 @@ class Redistill:
         failures: tuple[str, ...] = ()
         made: list[Entry] = []
         for entry in self._placed_entries(name):
-            if not _is_makeshift(entry) or self._count_tries(path := self._side_path(entry, name)) >= TRIES:
+            if not entry.meta.get("failures") or not str(entry.meta.get("distiller")).startswith("rules/"):
+                continue
+            path = self._side_path(entry, name)
+            tried = load_view(self._store, path, SCHEMA).get("tried")
+            tries = tried if type(tried) is int else 0
+            if tries >= TRIES:
                 continue
             summary, _, failures = self._distill_again(entry, name)
             if summary is None:
-                self._store.view(
-                    path, records.encode(_side_record(entry, name) | {"tried": self._count_tries(path) + 1})
-                )
+                self._store.view(path, records.encode(_side_record(entry, name) | {"tried": tries + 1}))
                 break
             changes += _compare_facts(entry, summary)
             made.append(Entry(entry.reference, entry.meta, summary))
@@ -134,10 +137,6 @@ class Redistill:
                 break
         self._switch(name, made)
         return Difference(name, tuple(changes), len(made), len(made), failures)
-
-    def _count_tries(self, path: str) -> int:
-        tried = load_view(self._store, path, SCHEMA).get("tried")
-        return tried if type(tried) is int else 0
 
     def _placed_entries(self, name: str, *, others: bool = True) -> Iterator[Entry]:
         """Yield the placed entries of other distillers; or those of this one."""
@@ -165,10 +164,8 @@ class Redistill:
     def _side_path(self, entry: Entry, name: str) -> str:
         """Return the path of the distiller's result for the sources of an entry."""
         traces = sources_of(self._store, entry)
-        digest = sha256(
-            "\n".join((name, *(f"{trace.id} {trace.content}" for trace in traces))).encode("utf-8", "replace")
-        )
-        return f"{SIDE}/{digest[:40]}.json"
+        text = "\n".join((name, *(f"{trace.id} {trace.content}" for trace in traces)))
+        return f"{SIDE}/{sha256(text.encode('utf-8', 'replace'))[:40]}.json"
 
     # --- switching -------------------------------------------------------------------------
 
@@ -182,11 +179,10 @@ class Redistill:
             said |= {_address_of(*each) for each in _facts_said(entry, entry.summary)}
             read |= known & {trace.id for trace in sources_of(self._store, entry)}
         for entry in made:
-            own = {trace.id for trace in sources_of(self._store, entry)} | {
-                entry.reference.rpartition("/")[2]
-            }
-            new = self._publish(entry, name)
-            self._parts.placer.entry(new, lost=lambda plan, own=own: self._find_lost(plan, own, read, said))  # type: ignore[misc]
+            own = {trace.id for trace in sources_of(self._store, entry)}
+            own.add(entry.reference.rpartition("/")[2])
+            lost = partial(self._find_lost, own=own, read=read, said=said)
+            self._parts.placer.entry(self._publish(entry, name), lost=lost)
 
     def _publish(self, entry: Entry, name: str) -> Entry:
         topic, _, old = entry.reference.rpartition("/")
@@ -225,11 +221,6 @@ class Redistill:
 
 def _side_record(entry: Entry, name: str) -> dict[str, Any]:
     return {"schema": SCHEMA, "entry": entry.reference, "distiller": name}
-
-
-def _is_makeshift(entry: Entry) -> bool:
-    """Return True if the rules made it because a distiller failed."""
-    return bool(entry.meta.get("failures")) and str(entry.meta.get("distiller")).startswith("rules/")
 
 
 def _facts_said(entry: Entry, summary: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
