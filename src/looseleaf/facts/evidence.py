@@ -427,10 +427,9 @@ def _find_anywhere(words: Sequence[_Word], said: Sequence[_Word]) -> list[int] |
 
 def _is_quoted(sentence: str, at: Sequence[int]) -> bool:
     """Return True if all of it stands in quotation marks, among enough words to be another speaker's."""
-    quotes = (
-        each for each in QUOTED.finditer(_mask(sentence)) if each.start() <= min(at) <= max(at) < each.end()
-    )
-    return any(len(_WORD.findall(each[0])) >= _WORDS_OF_ANOTHER for each in quotes)
+    quotes = QUOTED.finditer(_mask(sentence))
+    around = (each for each in quotes if each.start() <= min(at) and max(at) < each.end())
+    return any(len(_WORD.findall(each[0])) >= _WORDS_OF_ANOTHER for each in around)
 
 
 # --- copies ------------------------------------------------------------------------------

@@ -157,15 +157,10 @@ def _is_other_value(new: Fact, key: str, other: str) -> bool:
     if words == others or abs(len(words) - len(others)) > 1:
         return False
     at = words.index("over") if "over" in words else -1
-    swapped = [
-        *words[: max(at - 1, 0)],
-        *words[at + 1 : at + 2],
-        "over",
-        *words[at - 1 : at],
-        *words[at + 2 :],
-    ]
-    if 0 < at < len(words) - 1 and others == swapped:
-        return True
+    if 0 < at < len(words) - 1:
+        left, right = words[at - 1], words[at + 1]
+        if others == [*words[: at - 1], right, "over", left, *words[at + 2 :]]:
+            return True
     if not _NOW.search(new.object):
         return False
     bare, before = ([word for word in each if word not in _NOWS] for each in (words, others))
@@ -194,10 +189,9 @@ def _decide_replacement(new: Fact, against: list[Fact], also: Sequence[Fact] = (
         return Decision("older", tuple(against), f"{_quote_fact(against[0])} is newer")
     everything = (*against, *also)
     above = next((fact for fact in everything if _rank_held(fact) > _rank_new(new)), None)
-    guesses = [
-        fact for fact in everything if fact.level in ("inferred", "tainted") and "unverified" in fact.tags
-    ]
-    if new.origin == "mixed" and len(guesses) == len(everything):
+    drawn = [fact for fact in everything if fact.level in ("inferred", "tainted")]
+    is_guess = len(drawn) == len(everything) and all("unverified" in fact.tags for fact in drawn)
+    if new.origin == "mixed" and is_guess:
         above = None  # it rests on the user's words, they only on a conclusion
     if above is not None and _rank_held(above) == _RANKS["confirmed"] and _rank_new(new) > _RANKS["tainted"]:
         return Decision("review", everything, f"a person wrote {_quote_fact(above)}")

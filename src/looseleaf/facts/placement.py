@@ -278,9 +278,9 @@ class PageChanges:
             if old.id in self._reworded:
                 # Words that this plan gave a fact but never wrote: their replacement replaces the fact itself.
                 for some in (held, self.history):
-                    some[:] = [
-                        one.but(superseded_by=by) if one.superseded_by == old.id else one for one in some
-                    ]
+                    for at, each in enumerate(some):
+                        if each.superseded_by == old.id:
+                            some[at] = each.but(superseded_by=by)
                 ended[:] = [(name, end, by if it == old.id else it) for name, end, it in ended]
             else:
                 held.append(over)
@@ -674,10 +674,8 @@ class PlacePlan(PageChanges):
             # Untrusted facts wait for a person; the user's own word settles them.
             held = [each for each in held if each.status != "pending" or is_trusted(each.level)]
             # A conclusion with the same content gives way to it, and decides nothing among the user's statements.
-            drawn = [
-                each for each in held if each.status == "current" and each.level in ("inferred", "tainted")
-            ]
-            guesses = tuple(each for each in drawn if not proposal.ended and is_same_fact(each, fact))
+            drawn = [each for each in held if each.level in ("inferred", "tainted") and not proposal.ended]
+            guesses = tuple(each for each in drawn if each.status == "current" and is_same_fact(each, fact))
             held = [each for each in held if each not in guesses]
         # The lines that a note replaces are found later: a note has no slot for another value.
         was = proposal.was if fact.relation != NOTE else None

@@ -306,14 +306,12 @@ class Pages:
         undoes: str | None = None,
     ) -> Receipt:
         author = self._check_author(author)
-        if not reason.strip():
-            raise Invalid(
-                f"{path} was not changed: no reason was given. Say in a few words why, for the journal."
-            )
+        if type(reason) is not str or not reason.strip():
+            why = "no reason was given. Say in a few words why, for the journal."
+            raise Invalid(f"{path} was not changed: {why}")
         if author != PERSON and any(same_name(path, only) for only in PEOPLE_ONLY):
-            raise Refused(
-                f"{path} was not changed: only people write it. Propose the change to the user instead."
-            )
+            why = "only people write it. Propose the change to the user instead."
+            raise Refused(f"{path} was not changed: {why}")
         for attempt in range(_TRIES):
             with self.absorb.threads:
                 if attempt or not self.in_a_row:

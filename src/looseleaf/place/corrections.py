@@ -230,14 +230,13 @@ class Corrector:
                 self._parts.pages.undo(paths[each], author=PERSON)
             if edits:
                 self._untick(fact)
-            record: Record = {
-                "schema": SCHEMA,
-                "id": new_id(),
-                "ts": clock.now(),
-                "kind": "fact",
+            record: Record = {"schema": SCHEMA, "id": new_id(), "ts": clock.now(), "kind": "fact"}
+            record |= {
                 "fact": fact,
+                "topic": str(word["topic"]),
+                "author": PERSON,
+                "reason": f"undo: {reason}",
             }
-            record |= {"topic": str(word["topic"]), "author": PERSON, "reason": f"undo: {reason}"}
             record |= {"set": word["was"], "was": word["set"], "undoes": str(word["id"])}
             self._store.append(JOURNAL, [record])
             self._parts.known.catch_up()

@@ -219,7 +219,7 @@ class MemoryMaker:
         return {str(each) for each in replaced if each}
 
     def _write_turns(self, turns: Sequence[Turn], topic: str | None, write: EntryWriter) -> Placed:
-        given = list(turns) if hasattr(turns, "__iter__") else []
+        given: list[object] = list(turns) if hasattr(turns, "__iter__") else []
         traces = [trace for turn in given if isinstance(turn, Turn) for trace in turn.traces]
         if not traces or not all(isinstance(turn, Turn) for turn in given):
             raise Invalid("Give a text, or turns from `memory.talk.turns()`.")

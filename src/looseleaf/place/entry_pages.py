@@ -307,10 +307,8 @@ class Diary:
 
         def said(name: str) -> list[str]:
             """Return the sentences that their sources really say: a distiller may attach anything to any words."""
-            pairs = (
-                (str(each.get("text", "")), own.get(str(each.get("source")), ""))
-                for each in self._noted(name)
-            )
+            noted = self._noted(name)
+            pairs = ((str(each.get("text", "")), own.get(str(each.get("source")), "")) for each in noted)
             heard = [(text, words) for text, words in pairs if words]
             return [text for text, words in heard if _is_sentence(text, words) or supports(text, words)]
 

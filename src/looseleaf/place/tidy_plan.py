@@ -247,10 +247,9 @@ def find_changed(
     both = sorted((old.keys() & new.keys()) - one)
     wrong += [old[name] for name in both if _known_members(old[name]) != _known_members(new[name])]
     wrong += [fact for fact, same in planned.merged if not _is_merged(fact, same, new)]
-    standing, stand = (
-        {name for name, each in facts.items() if each.line is not None} for facts in (old, new)
-    )
-    lost = standing - stand - {same.id for _, same in planned.merged}
+    stand = {name for name, fact in new.items() if fact.line is not None}
+    stand |= {same.id or "" for _, same in planned.merged}
+    lost = {name for name, fact in old.items() if fact.line is not None} - stand
     return wrong + [old[name] for name in sorted(lost)] + _find_unread(after)
 
 

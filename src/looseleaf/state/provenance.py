@@ -125,31 +125,28 @@ def state_authors(
 
 def _first_author(value: Value, unread: Sequence[tuple[Edit, str]], edit: Edit) -> Origin:
     """Return the author of a new value: of the first broken version that has it, rather than who fixed the file."""
-    found = next(
-        (each for each, text in unread if all(part in text for part in value[1:2] + value[3:])), edit
-    )
+    parts = value[1:2] + value[3:]
+    found = next((each for each, text in unread if all(part in text for part in parts)), edit)
     return Origin(found.author, found.id)
 
 
 def _plain_text(edit: Edit, data: bytes | None) -> str:
     """Return the readable text of a broken version, with its escapes resolved."""
-    text = (
-        data.decode("utf-8", "replace")
-        if data is not None
-        else "".join(line for hunk in edit.hunks for line in hunk.added)
-    )
-    text = _ESCAPED.sub(lambda found: chr(int(found[1], 16)) if found[1] else _unescape(found[2]), text)
+    if data is not None:
+        text = data.decode("utf-8", "replace")
+    else:
+        text = "".join(line for hunk in edit.hunks for line in hunk.added)
+
+    def unescape(found: re.Match[str]) -> str:
+        return chr(int(found[1], 16)) if found[1] else _LETTERS.get(found[2], found[2])
+
+    text = _ESCAPED.sub(unescape, text)
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")  # join surrogate halves
 
 
-def _unescape(letter: str) -> str:
-    return _LETTERS.get(letter, letter)
-
-
 def _is_restore(edit: Edit) -> bool:
-    return edit.undoes is not None or (
-        edit.reason.startswith(RESTORED) and edit.author not in (EXTERNAL, UNKNOWN)
-    )
+    is_ours = edit.author not in (EXTERNAL, UNKNOWN)
+    return edit.undoes is not None or (is_ours and edit.reason.startswith(RESTORED))
 
 
 def line_authors(edits: Iterable[Edit], known: KnownAuthors) -> KnownAuthors:
@@ -198,14 +195,14 @@ class Provenance:
     def people(self, path: str) -> set[str]:
         """Return the lines of a page that a person wrote, without their ends."""
         lines = {line for line, by in self._known_of(path).lines.items() if by in (PERSON, EXTERNAL)}
-        text = (self._pages.absorb.head_bytes(path) or b"").decode("utf-8", "replace")
+        (text,) = self._pages.texts([path])
         return {line for line in map(body, text.split("\n")) if line.strip() in lines}
 
     def _is_doubtful(self, author: str) -> bool:
         return author == UNKNOWN or (author == EXTERNAL and not self._trusts)
 
     def _lines_now(self, path: str) -> list[str]:
-        text = (self._pages.absorb.head_bytes(path) or b"").decode("utf-8", "replace")
+        (text,) = self._pages.texts([path])
         return [line for line in map(str.strip, text.splitlines()) if line]
 
     # --- keeping up --------------------------------------------------------------------------
@@ -252,7 +249,12 @@ class Provenance:
 
     def _load_known(self, path: str) -> KnownAuthors:
         try:
-            return _known_from(self._read_view()[path])
+            raw = self._read_view()[path]
+            by_value = ((tuple(map(str, value)), author, edit) for value, author, edit in raw["values"])
+            values = {value: Origin(str(author), str(edit)) for value, author, edit in by_value}
+            highest = {str(name): int(number) for name, number in dict(raw["highest"]).items()}
+            lines = {str(line): str(author) for line, author in dict(raw["lines"]).items()}
+            return KnownAuthors(str(raw["edit"]), values, highest, lines)
         except (LookupError, TypeError, ValueError):
             return NOTHING
 
@@ -272,17 +274,6 @@ class Provenance:
             "lines": known.lines,
         }
         save_view(self._store, VIEW, records.encode({"schema": SCHEMA, "pages": pages}))
-
-
-def _known_from(raw: Any) -> KnownAuthors:
-    values = {tuple(map(str, value)): Origin(str(author), str(edit)) for value, author, edit in raw["values"]}
-    highest = {str(name): int(number) for name, number in dict(raw["highest"]).items()}
-    return KnownAuthors(
-        str(raw["edit"]),
-        values,
-        highest,
-        {str(line): str(author) for line, author in dict(raw["lines"]).items()},
-    )
 
 
 def _versions(edits: Sequence[Edit], now: bytes | None) -> list[Version]:

@@ -278,12 +278,9 @@ def _find_questions(facts: Sequence[Row], entries: Sequence[Row]) -> list[str]:
     answers = [
         (each["entry_ts"] or each["recorded_at"] or 0.0, each["entry_id"], _words_of(each)) for each in facts
     ]
-    answers += [
-        (entry["ts"], entry["entry_id"], text)
-        for entry in entries
-        for name in ("decisions", "constraints")
-        for text, _ in entry[name]
-    ]
+    for entry in entries:
+        noted = (*entry["decisions"], *entry["constraints"])
+        answers += [(entry["ts"], entry["entry_id"], text) for text, _ in noted]
     return _take_distinct(_drop_closed(asked, answers), CAPS.items)
 
 
