@@ -432,8 +432,6 @@ def _is_quoted(sentence: str, at: Sequence[int]) -> bool:
     return any(len(_WORD.findall(each[0])) >= _WORDS_OF_ANOTHER for each in around)
 
 
-# --- copies ------------------------------------------------------------------------------
-
 _JOINTS = (
     "so|and|but|also|btw|fyi|ok|okay|oh|hey|well|yeah|yes|no|right|sorry|actually|pls|please|und|aber|et|mais|y|pero|"
     "mas|ma|en|maar"

@@ -28,9 +28,6 @@ if TYPE_CHECKING:
     from looseleaf.base.values import Edit, Ended, Kind, Record
 
 
-# --- moved lines ------------------------------------------------------------------------
-
-
 TAKEN = "-"
 PUT = "+"
 
@@ -333,8 +330,6 @@ class Sheet:
             elif known is not None and read is not None and read.kind is not None:
                 kinds.append((known, read.kind))
         return LineChange(added, gone, kinds)
-
-    # --- pages of review -----------------------------------------------------------------
 
     def pending(self) -> dict[str, tuple[int, Fact]]:
         """Return the facts that wait on a page of review, by the id on the line below them. Of copies, prefer a ticked

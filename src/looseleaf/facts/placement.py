@@ -707,8 +707,6 @@ class PlacePlan(PageChanges):
                 return "drop", (), "as much as a page holds of what agents found stands there"
         return act, facts, why
 
-    # --- one proposal as a fact ----------------------------------------------------------
-
     def _make_fact(self, proposal: Proposal, witnesses: Sequence[Witness]) -> Fact | None:
         found = judge(proposal, witnesses)
         if not found.verified:
@@ -758,8 +756,6 @@ class PlacePlan(PageChanges):
             valid_to=proposal.valid_to if proposal.valid_to and proposal.valid_to <= said_at else None,
             status="current",
         ).but(recorded_at=found.ts)
-
-    # --- what is decided -------------------------------------------------------------------
 
     def _restate(self, fact: Fact, old: Fact) -> None:
         """Add a source. Repeating never raises a level, but the user's own word outranks a guess."""

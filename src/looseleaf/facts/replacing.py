@@ -76,9 +76,6 @@ class Replaced:
     doubtful: tuple[Fact, ...] = ()
 
 
-# --- which lines ------------------------------------------------------------------------
-
-
 @lru_cache(4096)
 def terms_of(text: str) -> frozenset[str]:
     return frozenset(terms(undoubted(text)))
@@ -277,8 +274,6 @@ def line_counts(lines: Iterable[frozenset[str]]) -> dict[str, int]:
     """Count the lines that have each term."""
     return Counter(term for line in lines for term in line)
 
-
-# --- a part of a line --------------------------------------------------------------------
 
 _CLAUSE = lazy(
     r"(?<=[,;])\s|\s[-–—]\s|(?<=[，；、])|\s(?:and|but|und|aber|et|mais|y|pero|e|mas|ma|en|maar)\s",

@@ -23,9 +23,6 @@ if TYPE_CHECKING:
     from looseleaf.base.values import Fact
 
 
-# --- addresses --------------------------------------------------------------------------
-
-
 @frozen
 class Address:
     """Where a fact lives, and its value there: every comparison of facts uses it. `many`: other values may live beside

@@ -360,8 +360,6 @@ class OutsideEdits:
         self.keep_copy(path, new)
         edits.append(edit)
 
-    # --- reading -----------------------------------------------------------------------
-
     def read(self, path: str) -> bytes | None:
         """Return a page's bytes. Waits while an editor saves it; if that takes too long, returns the last version."""
         watch = _Watch(self._policy)
@@ -379,8 +377,6 @@ class OutsideEdits:
             time.sleep(_LOOK_AGAIN)
             self.heads.catch_up()
         return document.data if document else None
-
-    # --- the last journaled bytes of a page --------------------------------------------
 
     def head_bytes(self, path: str) -> bytes | None:
         """Return a page's last journaled bytes; None if there was no page or it cannot be rebuilt."""

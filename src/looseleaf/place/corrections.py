@@ -154,8 +154,6 @@ class Corrector:
         self._parts.known.catch_up()
         return fact.but(relation=relation, object=said), "corrected", (receipt.id,) if receipt.id else ()
 
-    # --- words on facts that change no page --------------------------------------------------
-
     def _journal_decision(self, name: str, reason: str, make: Callable[[Fact], dict[str, Any]]) -> Fact:
         with self._find_locked(name) as fact:
             if fact.status not in ("current", "pending"):
@@ -167,8 +165,6 @@ class Corrector:
                 return fact
             self._parts.placer.say(fact, new, tuple(new), reason)
             return self._parts.known.find(fact.id or "")
-
-    # --- undoing -----------------------------------------------------------------------------
 
     def undo(self, author: str) -> tuple[Edit, Receipt] | None:
         """Undo the last decision on a fact, if nothing else was done since. None: the last change was an edit."""

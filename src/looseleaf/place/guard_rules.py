@@ -187,8 +187,6 @@ class _GuardedChange:
             come.update((fact.relation, fact.object) for fact in new if fact is not None)
         return gone & come
 
-    # --- what stays --------------------------------------------------------------------
-
     def _stays(self, number: int, line: str, instead: Collection[str]) -> bool:
         role, fact = self._before.roles[number], self._own.get(number + 1)
         if role == "updated" or is_blank(line):
@@ -207,8 +205,6 @@ class _GuardedChange:
         if stays and role != "summary":
             self._kept.append(f"{fact.relation}: {fact.object}" if fact else escape(body(line))[:_NOTE])
         return stays
-
-    # --- what may stand ----------------------------------------------------------------
 
     def _may_stand(self, number: int, line: str) -> bool:
         role, fact = self._after.roles[number], self._facts.get(number + 1)

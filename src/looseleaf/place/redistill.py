@@ -167,8 +167,6 @@ class Redistill:
         text = "\n".join((name, *(f"{trace.id} {trace.content}" for trace in traces)))
         return f"{SIDE}/{sha256(text.encode('utf-8', 'replace'))[:40]}.json"
 
-    # --- switching -------------------------------------------------------------------------
-
     def _switch(self, name: str, made: list[Entry]) -> None:
         """Place each new entry instead of the old one. Lines that go with it go before it is journaled, so that a
         second run after a crash does the rest."""

@@ -96,8 +96,6 @@ class Promotion:
         if change.settled or change.parked:
             self._write_facts(change)
 
-    # --- tasks that are done ------------------------------------------------------------------
-
     def _write_episode(self, task: Item, ts: float) -> None:
         path = f"episodes/{day(ts)[:7]}.md"
         title = title_of(task)
@@ -137,8 +135,6 @@ class Promotion:
                 plan.ended.setdefault(PROJECT, []).append((fact.id or "", written(ts), None))
         if plan.lines:
             self.edits += self._parts.placer.carry_out(plan, reason=SETTLED_REASON)
-
-    # --- decisions that are settled, and tasks for which there is no room ------------------------
 
     def _write_facts(self, change: StateChange) -> None:
         facts = self._parts.known
@@ -378,8 +374,6 @@ class Tidy:
         merged = tuple(fact for fact, _ in planned.merged)
         return Tidied(planned.moved, merged, before, after, limit, note if after > limit else "", edits)
 
-    # --- writing ---------------------------------------------------------------------------
-
     def _write(self, planned: TidyPlan, profile: Page, page: Page, edits: list[str]) -> None:
         """Write both pages, or nothing. The second page first."""
         now = clock.now()
@@ -431,8 +425,6 @@ class Tidy:
                 f"same fact afterwards. Move lines to {PAGE} by hand instead."
             )
 
-    # --- undoing ---------------------------------------------------------------------------
-
     def undo(self, author: str | None) -> tuple[Edit, Receipt] | None:
         """Undo both edits of a tidying, if it was the last change; else return None."""
         with self._parts.pages.absorb.threads, self._store.lock():
@@ -456,8 +448,6 @@ class Tidy:
             return None
         there = self._parts.pages.history.last_to_undo(PAGE)
         return there if there is not None and there.id == pair[1].id else None
-
-    # --- by itself -------------------------------------------------------------------------
 
     def after_placing(self) -> None:
         """Finish what a crash interrupted and, if configured, tidy once in a while. A failure is noted: it does not

@@ -120,9 +120,6 @@ def _find_twins(facts: Sequence[Fact]) -> dict[str, str]:
     return {one: other for pair in pairs for one, other in (pair, pair[::-1])}
 
 
-# --- which -----------------------------------------------------------------------------
-
-
 def _order_candidates(facts: Sequence[Fact], text: str) -> tuple[list[Fact], list[Fact]]:
     """Return the facts that may go, the first to go first: ordinary ones, and dear ones."""
     page = parse(PROFILE, text)

@@ -181,8 +181,6 @@ class StateFile:
         self.remember(name)
         build_state(self._store, state, schema_text())
 
-    # --- while it is broken -----------------------------------------------------------------
-
     def now(self) -> State:
         """Return the state, or its last sound version, or {}. Faults are noted."""
         try:
@@ -212,8 +210,6 @@ class StateFile:
             if data is not None and state is not None:
                 return GoodVersion(state, data, edit.ts)
         return None
-
-    # --- soundness ----------------------------------------------------------------
 
     def sound(self, name: str | None, data: bytes) -> State | None:
         """Return the state in a version with this hash; None if not sound. A known one is not validated again."""

@@ -205,8 +205,6 @@ class Provenance:
         (text,) = self._pages.texts([path])
         return [line for line in map(str.strip, text.splitlines()) if line]
 
-    # --- keeping up --------------------------------------------------------------------------
-
     def _known_of(self, path: str) -> KnownAuthors:
         head = self._pages.absorb.heads.get(path)
         known = self._known.get(path) or self._load_known(path)
@@ -244,8 +242,6 @@ class Provenance:
                 found.clear()  # edits after the head are not absorbed yet
             found.append(edit)
         return found[::-1] if last is None else None
-
-    # --- the view ----------------------------------------------------------------------------
 
     def _load_known(self, path: str) -> KnownAuthors:
         try:

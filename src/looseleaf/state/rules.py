@@ -240,9 +240,6 @@ def _without(state: State, name: str, item: Item) -> State:
     return state | {name: [each for each in items_of(state, name) if each is not item]}
 
 
-# --- members ----------------------------------------------------------------------------
-
-
 def _list_of(state: State, name: str) -> list[Any] | None:
     """Return a list of the state; None if a person made it something else, which stays."""
     found = state.get(name, [])

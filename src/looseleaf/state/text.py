@@ -297,9 +297,6 @@ def _is_broken(token: str) -> bool:
     return False
 
 
-# --- places ---------------------------------------------------------------------------
-
-
 def _walk(text: str) -> Iterator[tuple[str, int, tuple[str | int, ...]]]:
     """Yield each name and value of a JSON text: its token (a name ends with a colon), its place and its path. Stops
     where the text is no longer JSON, or a little below the deepest allowed level."""

@@ -83,9 +83,6 @@ def _build_one(store: Store, agent: str, facts: Facts, changed: Collection[str],
     _write(store, agent, kept.but(is_unlooked=False))
 
 
-# --- the compactions -----------------------------------------------------------------------
-
-
 @frozen
 class _Kept:
     """How far the journal was read, the lines of all compactions, and by topic what became of their facts.
@@ -169,9 +166,6 @@ def _sentence_lines(entry: Entry, number: int) -> list[Line]:
     ]
 
 
-# --- their facts -------------------------------------------------------------------
-
-
 def _fact_line(fact: Fact) -> Line:
     return {
         "id": f"sem_{(fact.id or '').removeprefix('f_')}",
@@ -211,9 +205,6 @@ def _shares_words(words: str, of_fact: Iterable[str]) -> bool:
     """True if a sentence contains the words of a fact, or they contain it."""
     padded = f" {words} "
     return any(f" {each} " in padded or padded in f" {each} " for each in of_fact)
-
-
-# --- the files -----------------------------------------------------------------------------
 
 
 def _write(store: Store, agent: str, kept: _Kept) -> None:

@@ -37,14 +37,10 @@ TRUSTED = frozenset(("confirmed", "said"))
 """Levels that may be essential: they are in every prompt, so only the user may put them there."""
 
 
-# --- how much --------------------------------------------------------------------------
-
-
 @frozen
 class Caps:
-    """The limits of a topic memory and the global memory."""
+    """The limits of a topic memory and the global memory. `core`, `secondary`: the most of each type, as in TYPES."""
 
-    # --- essentials: at most so many of each type, in the order of TYPES -----------------
     core: tuple[int, ...] = (12, 8, 12, 10, 6, 4, 8)
     """Answers fail on identity and prohibitions; events matter for a while. All full, they are 60 lines: about 700
     tokens, which a prompt can always carry."""
@@ -52,7 +48,6 @@ class Caps:
     secondary: tuple[int, ...] = (6, 10, 6, 10, 16, 6, 10)
     """Dropped first from a prompt, so these may be wider where core is narrow. All full: 64 lines, about 800 tokens."""
 
-    # --- the global memory -----------------------------------------------------------------
     active_topics: int = 40
     """More than anyone remembers; a list read from the top."""
 
@@ -62,7 +57,6 @@ class Caps:
     snapshot_items: int = 3
     """Of a topic's open questions and next actions there: the newest. The topic has the others."""
 
-    # --- a topic memory ----------------------------------------------------------------------
     facts: int = 400
     """Facts of one topic: more than a person reads on a page. The others stay on the page."""
 
@@ -84,7 +78,6 @@ class Caps:
     items: int = 12
     """Open questions, next actions and bounds of a topic, each. A longer list is skipped, not worked off."""
 
-    # --- texts -----------------------------------------------------------------------------------
     object_chars: int = 240
     """Of one object, question or action: three lines. The page has the whole."""
 
@@ -283,9 +276,6 @@ def _first_texts(texts: Sequence[str], caps: Caps) -> list[str]:
     return [cut(text, caps.object_chars) for text in texts[: caps.snapshot_items]]
 
 
-# --- of all ----------------------------------------------------------------------------
-
-
 def global_memory(topics: Iterable[Mapping[str, Any]], *, caps: Caps = CAPS) -> dict[str, Any]:
     """Make the global memory from one digest per topic."""
     known = sorted(topics, key=activity)
@@ -342,9 +332,6 @@ def essentials(found: Sequence[dict[str, Any]], caps: Caps) -> list[dict[str, An
 def order_of(small: Mapping[str, Any]) -> tuple[Any, ...]:
     """Return the sort key of a candidate, as `rank` for its fact."""
     return _sort_key(small.__getitem__, small["type"], small)
-
-
-# --- for people ------------------------------------------------------------------------
 
 
 def global_md(memory: Mapping[str, Any]) -> str:

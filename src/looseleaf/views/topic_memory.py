@@ -104,9 +104,6 @@ def _cut_texts(fact: dict[str, Any]) -> dict[str, Any]:
     return fact | short | lists
 
 
-# --- inputs of a state -----------------------------------------------------------
-
-
 def state_inputs_hash(
     topic: str,
     facts: Sequence[Fact],
@@ -335,9 +332,6 @@ def _drop_closed(left: Sequence[_Open], later: Iterable[tuple[float, str | None,
             if count >= ENOUGH * len(vocabularies[place]) and ts > each.ts and entry_id != each.entry_id:
                 closed.add(place)
     return (each.text for place, each in enumerate(left) if vocabularies[place] and place not in closed)
-
-
-# --- for people ------------------------------------------------------------------------
 
 
 def topic_md(memory: Row) -> str:
