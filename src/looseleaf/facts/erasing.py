@@ -78,8 +78,7 @@ _WORDS = 3
 
 
 def words_beside(value: str, quote: str) -> str:
-    """Return the words directly before a value, and after it if they define it: "my dog" for "my dog Rex" and for "Rex
-    is my dog"."""
+    """Return the words right before a value, and after it if they define it: "my dog" for "my dog Rex"."""
     before, found, after = quote.partition(value)
     if not found:
         return ""

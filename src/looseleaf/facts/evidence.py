@@ -139,8 +139,7 @@ _FEW = 2
 
 
 def has_new_details(claim: str, text: str) -> bool:
-    """Return True if a claim has a number, a path or other address, or a name inside its sentence that the text
-    lacks."""
+    """Return True if a claim has a number, an address, or a name inside its sentence that the text lacks."""
     said = forms_of(text)
     words = _words_of(spelled(claim))
     exact = {word.form for word in words if any(map(str.isdigit, word.form))}
@@ -153,8 +152,7 @@ def has_new_details(claim: str, text: str) -> bool:
 
 
 def _addresses_in(text: str) -> list[str]:
-    """Return paths, commands and other names that must match exactly, without the quotes and the full stop around
-    them."""
+    """Return paths, commands and other names that must match exactly, without quotes and full stop."""
     found = (each.strip("'`\"").rstrip(":!?") for each in _ADDRESS.findall(text))
     bare = (each.removesuffix(".") if not each.endswith("..") else each for each in found)
     return [each for each in bare if _IS_ADDRESS.search(each)]
@@ -248,8 +246,7 @@ class Claim:
         self.is_empty = not (self.words or self._dates or self._addresses)
 
     def corrected(self) -> Claim | None:
-        """Return the claim without the words of the value that it corrects. None if nothing is left, or if only one of
-        the two denies."""
+        """Return the claim without the value that it corrects; None if nothing is left, or only one denies."""
         less = Claim("", self._relation, was=self._was)
         before = {word.form for word in _words_of(self._was)}
         less.words = [word for word in self.words if word.form not in before]
@@ -285,8 +282,7 @@ class Claim:
         )
 
     def is_said_in(self, text: str, ts: float | None = None, spelt: str | None = None) -> bool:
-        """Return True if a sentence of a text, said at `ts`, supports the claim. `spelt`: the same text, already
-        spelled."""
+        """Return True if a sentence of a text, said at `ts`, supports the claim. `spelt`: the text, already spelled."""
         if self.is_empty or not self.hidden <= set(text if self.hidden else ""):
             return False
         spelt = spelt or spelled(text)
@@ -352,8 +348,7 @@ class Claim:
         return not clauses.is_done_by_another(min(at)) and clauses.is_of_oneself(at, among_others=has_kin)
 
     def _is_told_of_kin(self, clauses: Clauses, at: Sequence[int]) -> bool:
-        """Return True if its clause is about one of the speaker's people, whom a claim without a relation does not
-        name."""
+        """Return True if its clause is about one of the speaker's people, whom a free claim does not name."""
         mine = {word.form for word in self.words}
         words = _words_of(clauses.around(at))
         followed = zip(words, [*words[1:], None], strict=True)

@@ -135,8 +135,7 @@ class Verdict:
         return Verdict("inferred", "assistant", self.source, self.ts, CONFIDENCE["inferred"], verified=False)
 
     def as_unnamed(self, witnesses: Sequence[Witness], name: str) -> Verdict:
-        """Return the verdict on a thing that the user does not name: a conclusion, or an agent's finding if others name
-        it."""
+        """Return the verdict on a thing that the user does not name: a conclusion, or a finding if others name it."""
         words = _forms_needed(name)
         users = _user_witnesses(witnesses)
         others = (each.text for each in witnesses if each not in users or _own_text(each) != each.text)
@@ -146,8 +145,7 @@ class Verdict:
 
 
 def reading_of(proposal: Proposal) -> tuple[object, ...]:
-    """Return all that a proposal says. A proposal that differs from the rules' reading in any part needs its own
-    evidence."""
+    """Return all that a proposal says: if it differs from the rules' reading in any part, it needs its own evidence."""
     members = ("topic", "relation", "object", "quote", "kind", "ended", "correction", "change", "salience")
     values = (getattr(proposal, name) for name in members)
     return (*values, proposal.was or "", frozenset(proposal.tags))
@@ -197,8 +195,7 @@ def _rank(witness: Witness) -> int:
 
 
 PASTED, NOBODY, MIXED = "pasted", "nobody", "mixed"
-"""The origins of a text that the user pasted, of words that no one said, and of words that mix the user's with others':
-all untrusted."""
+"""The origins of pasted text, of words that no one said, and of the user's mixed with others' words: all untrusted."""
 
 
 def holders_of(quote: str, witnesses: Sequence[Witness]) -> list[Witness]:
@@ -430,8 +427,7 @@ class Spoken:
         stated: Callable[[str], Sequence[Said]] | None = None,
         read: Sequence[Said] = (),
     ) -> None:
-        """`stated` returns the facts that a message states, as (relation, object). `read`: what others said, as (tool
-        name, text)."""
+        """`stated` returns the facts of a message, as (relation, object). `read`: what others said, as (tool, text)."""
         self.user = tuple(user)
         self.tools = tools
         self.read = tuple(read)

@@ -151,8 +151,7 @@ def _is_reverse(place: Address, at: Address) -> bool:
 
 
 def _is_other_value(new: Fact, key: str, other: str) -> bool:
-    """Return True if a note is another with its two sides exchanged ("tabs over spaces"), or says "now" and differs in
-    one word."""
+    """Return True if a note is another with exchanged sides ("tabs over spaces"), or says "now" and one new word."""
     words, others = key.split(), other.split()
     if words == others or abs(len(words) - len(others)) > 1:
         return False

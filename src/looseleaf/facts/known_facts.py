@@ -40,8 +40,7 @@ class _StaleViews(Exception):
 
 
 class Facts:
-    """All facts of a store. `head` returns a page's text according to the journal; `trusts`: edits found on disk are a
-    person's."""
+    """All facts of a store. `head` returns a page's journaled text; `trusts`: edits found on disk are a person's."""
 
     def __init__(self, store: Store, head: Callable[[str], bytes | None], *, trusts: bool) -> None:
         self._store = store
@@ -59,7 +58,8 @@ class Facts:
         """The topics of the facts that wait in review, in order of arrival."""
         self._moved: list[Any] = []
         """The lines that recently moved, as read from the views."""
-        self._position = START
+        self.position = START
+        """The place in the journal up to which the facts are read."""
         self._last: str | None = None
         self.topics: dict[str, tuple[int, int, int]] = {}
         """For each topic: the record after which it last changed (segment, byte), and its number of current facts."""
@@ -69,11 +69,6 @@ class Facts:
         self._unsaved = False
 
     # --- reading -----------------------------------------------------------------------
-
-    @property
-    def position(self) -> Position:
-        """The place in the journal up to which the facts are read."""
-        return self._position
 
     def of(self, topic: str) -> list[Fact]:
         """Return all facts of a topic: current, past, waiting and rejected ones."""
@@ -171,8 +166,7 @@ class Facts:
             self._read_from(self._begin_anew)
 
     def _read_from(self, *starts: Callable[[], None]) -> None:
-        """Read on from the first start that works. Other processes write views while we read them: try loading again
-        before a rebuild."""
+        """Read on from the first start that works. Others write views meanwhile: try loading again before a rebuild."""
         for start in starts:
             try:
                 start()
@@ -189,7 +183,7 @@ class Facts:
     def _continue(self) -> None:
         if not self._loaded:
             self._load()
-        elif not belongs(self._store, self._position, self._last):
+        elif not belongs(self._store, self.position, self._last):
             raise _StaleViews
 
     def _begin_anew(self) -> None:
@@ -199,8 +193,8 @@ class Facts:
     def _read_journal(self) -> None:
         void: set[str] = set()
         edits: set[str] = set()
-        end = self._position
-        for line in self._store.read(JOURNAL, self._position):
+        end = self.position
+        for line in self._store.read(JOURNAL, self.position):
             refuse_unknown(line.record)
             kind = line.record.get("kind")
             if kind == "void":
@@ -208,11 +202,11 @@ class Facts:
             elif kind == "edit":
                 edits.add(str(line.record.get("id")))
             end = line.end
-        if not void <= edits and self._position != START:
+        if not void <= edits and self.position != START:
             raise _StaleViews  # a record already taken became void
         touched: set[str] = set()
         ends: dict[str, Position] = {}
-        for line in self._store.read(JOURNAL, self._position):
+        for line in self._store.read(JOURNAL, self.position):
             if line.end > end:
                 break  # it came meanwhile, and a record that voids it may follow
             if line.record.get("id") not in void:
@@ -221,7 +215,7 @@ class Facts:
                 ends[str(line.record.get("path"))] = line.end
             self._last = line.record.get("id")
             self._unsaved = True
-        self._position = end
+        self.position = end
         if self._fold is None:
             return  # nothing was taken
         for path in sorted(self._ledger.torn):
@@ -293,7 +287,7 @@ class Facts:
         except (LookupError, TypeError, ValueError, AttributeError):
             self._reset()
         else:
-            self._position, self._last = Position(*raw["position"]), raw["last"]
+            self.position, self._last = Position(*raw["position"]), raw["last"]
 
     def _read_index(self) -> Record | None:
         """Return the index on disk, if it may be ours."""
@@ -321,7 +315,7 @@ class Facts:
         there = self._read_index()
         if there is not None:
             position = Position(*there["position"])
-            if position > self._position and belongs(self._store, position, there["last"]):
+            if position > self.position and belongs(self._store, position, there["last"]):
                 return
         on_disk = there.get("shards") if there is not None and not self._rewrites else None
         known = on_disk if isinstance(on_disk, dict) else {}
@@ -334,7 +328,7 @@ class Facts:
         index: Record = {
             "schema": SCHEMA,
             "trusts": self._trusts,
-            "position": list(self._position),
+            "position": list(self.position),
             "last": self._last,
             "topics": {name: list(self.topics[name]) for name in sorted(self.topics)},
             "shards": {name: self._sums[name] for name in sorted(self.topics)},

@@ -58,8 +58,7 @@ def fact_id(*parts: str) -> str:
 
 
 def copy_id(name: str) -> str:
-    """Return the id of a fact's second line, while it stands on two pages of its topic: it is moving to the other
-    one."""
+    """Return the id of a fact's second line, while it moves from one page of its topic to the other."""
     return fact_id("copy", name)
 
 
@@ -295,8 +294,7 @@ class FactLedger:
     # --- lines that move from page to page -----------------------------------------------
 
     def _keep_elsewhere(self, shard: Shard, edit: Edit, fact: Fact, lines: MovedLines) -> bool:
-        """Return True if a fact whose line went stands on another page of its topic: the same text there becomes this
-        fact."""
+        """Return True if a fact whose line went stands on another page of its topic, as the same text."""
         name = fact.id or ""
         if any(copy_id(like.id or "") == name for like in shard.like(fact)):
             drop_fact(shard, name)  # it was only a second line

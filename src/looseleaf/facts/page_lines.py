@@ -126,8 +126,7 @@ class RemovedFacts:
 
 
 class MovedLines:
-    """The places of a shard's facts, looked up once per edit: no line moves meanwhile. `ended`: the facts that the edit
-    ends."""
+    """The places of a shard's facts, looked up once per edit: no line moves meanwhile. `ended`: facts that it ends."""
 
     def __init__(self, shard: Shard, ended: Iterable[Ended]) -> None:
         self._shard = shard
@@ -332,8 +331,7 @@ class Sheet:
         return LineChange(added, gone, kinds)
 
     def pending(self) -> dict[str, tuple[int, Fact]]:
-        """Return the facts that wait on a page of review, by the id on the line below them. Of copies, prefer a ticked
-        one."""
+        """Return the facts that wait on a page of review, by the id below them. Of copies, prefer a ticked one."""
         found: dict[str, tuple[int, Fact]] = {}
         for at, fact, name in self._review_items():
             is_better = name not in found or (TICKED in fact.tags and TICKED not in found[name][1].tags)

@@ -93,8 +93,7 @@ def outranks(old: Fact, new: Fact) -> bool:
 
 
 def retells(note: Fact, fact: Fact) -> bool:
-    """Return True if a note is the sentence that a fact comes from, kept because it says more: it ends with the
-    fact."""
+    """Return True if a note is the sentence of a fact, kept because it says more: it ends with the fact."""
     if note.relation != NOTE or note.status != "current" or not fact.quote:
         return False
     said = fact.quote.casefold().rstrip(".!")
@@ -267,8 +266,7 @@ class PageChanges:
             self._take_line(old)
 
     def _end_facts(self, facts: Sequence[Fact], when: str, by: str | None) -> list[Fact]:
-        """End facts, and return those that stand on a page. A line that this plan only meant to add is never
-        written."""
+        """End facts, and return those that stand on a page. A line that was only planned is never written."""
         standing: list[Fact] = []
         for old in facts:
             held, ended = self._held[old.topic], self.ended.setdefault(old.topic, [])
@@ -328,8 +326,7 @@ class PageChanges:
         self.raised.append(raised)
 
     def _record_never_held(self, fact: Fact, said: str) -> None:
-        """Record the end of something that is not held: older talk read later may still mention it, and must not bring
-        it back."""
+        """Record the end of something that is not held: older talk, read later, must not bring it back."""
         if not is_trusted(fact.level) or UNVERIFIED in fact.tags:
             return
         name = fact_id(self._entry_id, fact.topic, fact.relation, said, "ended")
@@ -633,8 +630,7 @@ class PlacePlan(PageChanges):
             held.append(waiting)
 
     def confirm(self, fact: Fact, now: float, by: tuple[str, ...] = (APPROVED,)) -> None:
-        """Apply a person's yes to a fact: it stands, whatever contradicted it. If the fact is an ending, end what it
-        names."""
+        """Apply a person's yes to a fact: it stands, whatever contradicted it. An ending ends what it names."""
         if ENDS in fact.tags:
             over = fact.but(relation=fact.relation.removeprefix(NO_LONGER), level="confirmed", tags=())
             made = decide(over.but(valid_from=written(now)), self._held_in(fact.topic), ended=True)
@@ -692,8 +688,7 @@ class PlacePlan(PageChanges):
     def _decide_finding(
         self, fact: Fact, act: str, facts: tuple[Fact, ...], why: str
     ) -> tuple[str, tuple[Fact, ...], str]:
-        """Decide about an agent's conclusion from tools: it stands under a heading of its own, while there is room, and
-        ends nothing."""
+        """Decide about an agent's finding: it stands under its own heading, while there is room, and ends nothing."""
         if is_document(fact.origin or "") and act in ("add", "supersede", "contest"):
             return "review", facts, f"it comes from {fact.origin}"
         if act in ("end", "doubt", "review"):
@@ -814,8 +809,7 @@ _LONG_ENOUGH = 8
 
 
 def over_and_now(known: Iterable[Fact]) -> tuple[list[Fact], list[Fact]]:
-    """Split facts into those that are over and those that are current. A note may repeat others, so it vouches only for
-    itself."""
+    """Split facts into those that are over and those that are current. A note vouches only for itself."""
     facts = list(known)
     now = [fact for fact in facts if fact.status == "current"]
     told = {undoubted(fact.object) for fact in now if fact.relation == NOTE}
@@ -825,8 +819,7 @@ def over_and_now(known: Iterable[Fact]) -> tuple[list[Fact], list[Fact]]:
 
 
 def outdated_by(over: Iterable[Fact], now: Iterable[Fact]) -> Callable[[str], bool]:
-    """Return a test for outdated sentences: those whose fact was superseded, ended or rejected, identified by its
-    quote."""
+    """Return a test for outdated sentences: their fact was superseded, ended or rejected. Its quote identifies them."""
     gone = list(over)
     past, present = _quotes_of(gone), _quotes_of(now)
     values = {(_fold_words(fact.quote or ""), _fold_words(undoubted(fact.object))) for fact in gone}

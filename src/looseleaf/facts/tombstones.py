@@ -34,8 +34,7 @@ def hashed(key: bytes, kind: str, text: str) -> str:
 
 
 def sentence_text(sentence: str) -> str:
-    """Normalize a sentence for tombstones of the kind `sentence`: folded, without list marks and closing
-    punctuation."""
+    """Normalize a sentence for tombstones (`sentence`): folded, without list marks and closing punctuation."""
     from looseleaf.text.spellings import folded
 
     return folded(sentence).lstrip("-*+#> ").removeprefix("[ ] ").removeprefix("[x] ").rstrip(" .!?…。！？")

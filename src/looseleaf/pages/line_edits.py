@@ -25,8 +25,7 @@ LABEL = "Written by"
 
 
 def signed(path: str, old: str, new: str, author: str, is_said: Callable[[str], bool]) -> str:
-    """Sign, in the new text of a page of episodes, each one that has words of the agent `author`. `is_said`: whether
-    a line is the user's words."""
+    """Sign, on a page of episodes, each that has words of the agent `author`. `is_said`: a line is the user's words."""
     if drawer(path) != "episodes" or not author.startswith(AGENT):
         return new
     name = author.replace(":", " ")

@@ -256,8 +256,7 @@ class OutsideEdits:
                 self.heads.catch_up()
 
     def __call__(self, folders: Sequence[str] = ("", *DRAWERS)) -> list[Edit]:
-        """Journal outside changes (in these folders) and return the edits. Without any, that costs a stat per file
-        and no lock."""
+        """Journal outside changes (in these folders); return the edits. Without any: a stat per file, no lock."""
         with self.threads:
             self.know(recovers=True)
             found = {stat.path: stat for stat in self.files(folders)}
@@ -293,8 +292,7 @@ class OutsideEdits:
         return self._read_changed(path) is None
 
     def _read_changed(self, path: str) -> tuple[Document | None, Stat | None] | None:
-        """Read a page and its file's times; None if there is nothing to journal. If it matches its head, keep how it
-        looks."""
+        """Read a page and its file's times; None if nothing is to be journaled. If it is its head, keep its looks."""
         seen_ns = time.time_ns()
         try:
             document, stat = self._read_file(path)

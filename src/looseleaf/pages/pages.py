@@ -106,8 +106,7 @@ class Page:
 
 
 def try_to(act: Callable[[], T], note: Callable[[str], None]) -> T | None:
-    """Return what an act returns. A refusal is noted, and stops nothing else; but if the disk cannot write, that is not
-    the fault of one act."""
+    """Do an act. A refusal is noted, and stops nothing else; a disk that cannot write stops everything."""
     try:
         return act()
     except (Unwritten, Busy):

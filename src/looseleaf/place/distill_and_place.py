@@ -281,8 +281,7 @@ class MemoryMaker:
         apply: bool = False,
         progress: Callable[[int, int], None] | None = None,
     ) -> Difference:
-        """Return what another distiller (None: the rules) would make of the same sources, fact by fact; `apply`
-        switches."""
+        """Return what another distiller (None: the rules) would make of the same sources; `apply` switches."""
         from looseleaf.place.redistill import Redistill
 
         redistill = Redistill(self._context, self._parts, EntryWriter(self._context, distiller))

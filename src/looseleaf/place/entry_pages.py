@@ -172,8 +172,7 @@ _TITLE_WORDS = 8
 
 
 class Diary:
-    """The diary of one entry. `witnesses`: the words it was made of; `heard`: what tools said earlier in its
-    session."""
+    """The diary of one entry. `witnesses`: the words it was made of; `heard`: what tools said before in its session."""
 
     def __init__(
         self,
@@ -199,8 +198,7 @@ class Diary:
         """The edits made."""
 
     def write(self, facts: int) -> None:
-        """Write all pages of an entry with so many facts. A page that cannot be changed does not stop the others: it is
-        noted, and left."""
+        """Write all pages of an entry with so many facts. A page that cannot be changed is noted, and left."""
         for part in (self.episode, self.state, partial(self.day, facts)):
             try_to(part, self._note)
 
@@ -390,8 +388,7 @@ class Diary:
 
 
 def _describe_fallback(entry: Entry) -> str:
-    """Report that the rules distilled because a distiller failed, and why, in our own words: the failure may have said
-    anything."""
+    """Report, in our own words, that the rules distilled because a distiller failed: the failure may say anything."""
     loss = entry.meta.get("loss")
     told = entry.meta.get("failures") or (loss.get("failures") if isinstance(loss, dict) else None)
     failures = [each for each in told if isinstance(each, str)] if isinstance(told, list) else []
@@ -402,8 +399,7 @@ def _describe_fallback(entry: Entry) -> str:
 
 
 def _text_by_user(text: str) -> str:
-    """Return what the user wrote. A single line is the user's, also after a colon: "Fix the bug: the logger writes to
-    stdout"."""
+    """Return what the user wrote. A single line is the user's, also after a colon: “Fix it: the logger is mute”."""
     return text if "\n" not in text.strip() and not _QUOTES.search(text) else own_words(text)
 
 

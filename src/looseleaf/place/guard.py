@@ -1,5 +1,4 @@
-"""The guard of the pages: it checks an agent's change before it is journaled, and puts what it holds back into
-review."""
+"""The guard of the pages: it checks an agent's change before it is journaled, and asks about what it holds back."""
 
 from __future__ import annotations
 
@@ -157,7 +156,7 @@ class Guard:
         persons = {(fact.relation, fact.object) for fact in here if is_at_least(fact.level, "confirmed")}
         users = {(fact.relation, fact.object) for fact in here if fact.level == "said"}
         sheet = self._parts.known.sheet(path)
-        lines = sheet.people if sheet is not None else self._parts.placer.people(path)
+        lines = sheet.people if sheet is not None else self._parts.state.provenance.people(path)
         return Owned(persons, users, lines & set(map(body, split_lines(text))))
 
     def _may_name(self, path: str, spoken: Spoken) -> bool:
@@ -175,8 +174,7 @@ class Guard:
         return is_plain or any(is_trusted(fact.level) for fact in held) or spoken.has(words)
 
     def summarised(self, path: str, text: str, told: Told, wanted: str) -> tuple[str, str]:
-        """Return the page with the summary that a model wants, or with one by rule; and why it is not the former. A
-        person's summary stays."""
+        """Return the page with the wanted summary, or one by rule, and why it is not the former. A person's stays."""
         page, sheet = parse(path, text), self._parts.known.sheet(path)
         by = sheet.summary_by if sheet is not None else None
         if page.summary and by in (PERSON, EXTERNAL):
@@ -301,8 +299,7 @@ def _decode(data: bytes | None) -> str | None:
 
 
 def _refuse_charter(path: str) -> None:
-    """Refuse pages that are the same file as one of ours on a system that ignores case; of ours, an agent writes only
-    USER.md."""
+    """Refuse pages that are the same file as one of ours if case is ignored; an agent writes only USER.md of them."""
     for own in (*TOP_PAGES, STATE):
         if same_name(path, own) and path != PROFILE:
             hint = f"Use {PROFILE}." if own == PROFILE else "Propose the change to the user instead."

@@ -340,8 +340,7 @@ FATES = {
 
 
 def sentences_of(guarded: Guarded, fates: Mapping[Said, str] | None = None) -> Sequence[str]:
-    """Return a receipt's sentences on lines that did not go where they were put; `fates`: what became of each
-    instead."""
+    """Return a receipt's sentences on lines that did not go where they were put. `fates`: what became of each."""
     fates = fates or {}
     waits = (f"{FATES[fates.get(line, 'asked')]}: “{worded(*line)}”" for line in guarded.held)
     apart = (f"{FATES['found']}: “{worded(*line)}”" for line in guarded.found)

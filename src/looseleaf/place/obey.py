@@ -177,8 +177,7 @@ class _Target:
         return HeldLine(text, is_last=bool(self._last_said) and self._last_said in _flatten(text))
 
     def is_source(self, fact: Fact) -> bool:
-        """Return True if a fact comes from an earlier message that is meant as a whole, or from the forbidden part of
-        this one."""
+        """Return True if a fact comes from a message meant as a whole, or from the forbidden part of this one."""
         if not self._before.isdisjoint(fact.sources):
             return True
         return self._own in fact.sources and not (fact.quote and _flatten(fact.quote) in self._rest)

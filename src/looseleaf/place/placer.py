@@ -102,10 +102,6 @@ class Placer:
         if self._parts.known.is_unsettled():
             self.settle()
 
-    def people(self, path: str) -> set[str]:
-        """Return the lines that a person wrote on a page without facts."""
-        return self._parts.state.provenance.people(path)
-
     # --- an entry --------------------------------------------------------------------------
 
     def entry(
@@ -221,8 +217,7 @@ class Placer:
     # --- carrying out ----------------------------------------------------------------------
 
     def carry_out(self, plan: PlacePlan, *, reason: str, author: str = PROGRAM) -> list[str]:
-        """Edit each page once, those with additions first: a crash in between leaves a fact twice, never nowhere.
-        Return the ids of the edits."""
+        """Edit each page once, additions first: a crash leaves a fact twice, never nowhere. Return the edits."""
         ended = dict(plan.ended)
         edits: list[str] = []
 
@@ -289,8 +284,7 @@ class Placer:
         return line_before(fact, standing)
 
     def summarised(self, path: str, text: str, told: Sequence[Record] = ()) -> str:
-        """Return the page with a summary by rule, of facts that may stand in an index line; other authors' summaries
-        stay."""
+        """Return the page with a summary by rule, of facts that an index line may show; other authors' stay."""
         page = parse(path, text)
         sheet = self._parts.known.sheet(path)
         if page.summary and (sheet is None or not sheet.is_summary_free):
@@ -351,8 +345,7 @@ class Placer:
                 self._try(clear, f"{review_page.PATH} still shows what was decided")
 
     def _try(self, act: Callable[[], object], otherwise: str) -> None:
-        """Try an act: a failure stops neither the rest nor readers. A tick stays: the next command tries again, when
-        its page may have changed."""
+        """Try an act: a failure stops neither the rest nor readers. A tick stays: the next command tries again."""
         try_to(act, lambda why: self._note(f"{otherwise}: {why} It is tried again with the next command."))
 
     def approve(self, fact: Fact, *, reason: str, edits: Sequence[str] = ()) -> None:
@@ -378,8 +371,7 @@ class Placer:
         self.say(was, new, ("level", "confidence", "tags", "status"), reason, edits=[*edits, *done])
 
     def remove(self, fact: Fact, reason: str) -> str:
-        """Remove a fact from its page on a person's word; it does not come back by itself. Return the id of the
-        edit."""
+        """Remove a fact from its page on a person's word; it does not come back by itself. Return the edit."""
         path = fact.path or ""
         gone = [fact, *self.retold(fact)]
 

@@ -39,8 +39,7 @@ SIDE = "views/redistill"
 SCHEMA = "redistill.v1"
 
 AT_ONCE = 8
-"""The number of entries redone automatically at a time: after weeks without a model the rest waits for the next
-runs."""
+"""The entries redone automatically at a time: after weeks without a model, the rest waits for the next runs."""
 
 TRIES = 3
 """The number of tries for an entry: a model that refuses it would refuse, and be paid for, each time."""

@@ -439,8 +439,7 @@ class Tidy:
         return last, receipt
 
     def _find_first_edit(self, last: Edit) -> Edit | None:
-        """Return the other edit of the tidying that this one ended: it stands right before, and its page is unchanged
-        since."""
+        """Return the other edit of the tidying that this one ended: right before it, and on a page unchanged since."""
         edits = dropwhile(lambda edit: edit.id != last.id, self._parts.pages.history.back())
         own = (edit for edit in islice(edits, 2) if edit.author == PROGRAM)
         pair = [edit for edit in own if edit.reason.startswith(REASON)]
@@ -450,8 +449,7 @@ class Tidy:
         return there if there is not None and there.id == pair[1].id else None
 
     def after_placing(self) -> None:
-        """Finish what a crash interrupted and, if configured, tidy once in a while. A failure is noted: it does not
-        stop the caller."""
+        """Finish what a crash interrupted; if configured, tidy once in a while. A failure is noted."""
         try:
             page = self._parts.pages.page(PROFILE)
             # A token is at least a byte: a short page needs no counting.

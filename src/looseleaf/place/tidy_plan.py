@@ -61,8 +61,7 @@ class TidyPlan:
     after: int
 
     def ended(self, when: str) -> tuple[Ended, ...]:
-        """Return the ends of the second edit: facts of the second page that are one with those that move onto their
-        lines."""
+        """Return the ends of the second edit: facts of the second page that are one with those that move there."""
         return tuple((old.id or "", when, fact.id) for fact, old in self.merged)
 
 
@@ -155,8 +154,7 @@ def _dearness(fact: Fact) -> int:
 
 
 def _is_held(page: PageText, line: int) -> bool:
-    """Return True if other lines need this one: those that continue it, and a page's first line, which decides how all
-    are read."""
+    """Return True if other lines need this one: those that continue it; and a page's first line, which all need."""
     near = line
     while near < len(page.lines) and is_blank(page.lines[near]):
         near += 1
@@ -172,8 +170,7 @@ def _is_held(page: PageText, line: int) -> bool:
 def _choose(
     text: str, found: list[Fact], gone: list[Fact], count: Callable[[str], int], most: int, now: int
 ) -> tuple[list[Fact], int]:
-    """Choose as few of the first as bring the text down to so many tokens, after those already gone; and return its
-    tokens then."""
+    """Choose as few of the first, beside those already gone, as bring the text down to so many tokens; return both."""
 
     def tokens(first: int) -> int:
         return count(_remove_lines(text, [*gone, *found[:first]])) if first else now
@@ -194,8 +191,7 @@ def _remove_lines(text: str, facts: Iterable[Fact]) -> str:
 
 
 def _add_lines(text: str, facts: Sequence[Fact], lines: Sequence[str]) -> str:
-    """Return the page with the lines of these facts, as they are written: each kind where a careful person would put
-    it."""
+    """Return the page with the lines of these facts, as written: each kind where a careful person would put it."""
     text = text or new_page(PAGE) if facts else text
     page = parse(PAGE, text)
     titles = (line for line, role in zip(page.lines, page.roles, strict=True) if role == "kind")

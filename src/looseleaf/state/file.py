@@ -194,10 +194,6 @@ class StateFile:
             self._note(f"{STATE} was not read: {_fault_text(unsound)}; {instead}. {next_step(unsound, good)}")
             return good.state if good else {}
 
-    def shown(self) -> State:
-        """Return the part that a prompt carries."""
-        return for_prompt(self.now())
-
     def last_good(self) -> GoodVersion | None:
         """Return the newest sound version in the page's history that can be rebuilt."""
         now = self._pages.absorb.head_bytes(STATE)

@@ -24,6 +24,7 @@ from looseleaf.state.rules import (
     empty,
     find_blocker,
     find_task,
+    for_prompt,
     items_of,
     moment,
     move,
@@ -70,8 +71,7 @@ class State:
         self.provenance = Provenance(context.store, parts.pages, self.file, trusts=trusts)
 
     def _size(self, state: Values) -> int:
-        """Count a state's tokens in a prompt. An estimate is enough where no vocabulary could exceed the room; counting
-        loads one."""
+        """Count a state's tokens in a prompt. Counting loads a vocabulary: estimate where none exceeds the room."""
         from looseleaf.models.tokens import at_most, estimate
 
         text = compact(state)
@@ -96,7 +96,7 @@ class State:
 
     def shown(self) -> Values:
         """Return the part that a prompt carries; while the file is broken, of its last sound version, with a note."""
-        return self.file.shown()
+        return for_prompt(self.file.now())
 
     @property
     def goal(self) -> str:
@@ -352,8 +352,7 @@ class State:
         return receipt
 
     def _text_of(self, before: Values, after: Values) -> str:
-        """Return the text of a new state; refuse one that does not fit. One that a person made too large may still get
-        smaller."""
+        """Return the text of a new state, if it fits. One that a person made too large may still get smaller."""
         size, most = self._size(after), self._room.most
         if size > most and size > self._size(before):
             raise Refused(
