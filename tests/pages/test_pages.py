@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -23,7 +24,7 @@ from hypothesis.stateful import (
 )
 
 from looseleaf import Memory
-from looseleaf.base.errors import Refused, Stale, Unwritten
+from looseleaf.base.errors import Invalid, Refused, Stale, Unwritten
 from looseleaf.base.hashing import sha256, sha256_or_none
 from looseleaf.base.policy import Policy
 from looseleaf.base.values import Receipt
@@ -763,3 +764,20 @@ def test_a_view_that_cannot_be_written_is_no_reason_to_refuse_a_change(place: Pa
         assert memory.pages.read("USER.md").text == "mine\n"
     assert disk.refused > 100
     assert not (place / "m/views/heads.json").exists()
+
+
+def test_what_is_no_text_reason_author_or_time_is_invalid_and_nothing_changes(memory: Memory) -> None:
+    memory.pages.edit("USER.md", "one\n", reason="a page")
+    before = everything(memory)
+    pages: Any = memory.pages
+    wrong: list[Callable[[], object]] = [
+        lambda: pages.edit("USER.md", 5, reason="why"),
+        lambda: pages.edit("USER.md", lambda text: 5, reason="why"),
+        lambda: pages.edit("USER.md", "two\n", reason=5),
+        lambda: pages.edit("USER.md", "two\n", reason="why", author=5),
+        lambda: memory.parts.pages.page_as_of("USER.md", []),  # type: ignore[arg-type]
+    ]
+    for change in wrong:
+        with pytest.raises(Invalid):
+            change()
+    assert everything(memory) == before

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from looseleaf import Memory
-from looseleaf.base.errors import Refused
+from looseleaf.base.errors import Invalid, NotFound, Refused
 from looseleaf.place import entry_pages as review_page
 from placing import THEN, document_says, journal, one, pages, stub, tell, text_of, tool_says, values
 from tables import check_rows, in_folders
@@ -420,3 +420,25 @@ def test_the_words_of_a_fact_are_found_by_its_id(tmp_path: Path) -> None:
         assert memory.explain.sources(fact.id or "") == memory.explain.sources(fact) != []
         with pytest.raises(Refused, match="there is no fact f_zz"):
             memory.explain.sources("f_zz")
+
+
+def test_what_is_asked_for_wrongly_is_invalid_and_what_is_not_there_is_not_found(memory: Memory) -> None:
+    tell(memory, "My name is Kim.")
+    name = memory.facts()[0].id or ""
+    asked: Any = memory
+    with pytest.raises(Invalid, match="Give one of current, pending, superseded, rejected"):
+        asked.facts(status="zz")
+    wrong: list[Callable[[], object]] = [
+        lambda: asked.facts(kind="zz"),
+        lambda: asked.facts(topic=5),
+        lambda: asked.fact(5),
+        lambda: asked.remember(5),
+        lambda: asked.remember("tea", topic=5),
+        lambda: asked.review.score(name, 99),
+        lambda: asked.review.correct(name, " "),
+    ]
+    for ask in wrong:
+        with pytest.raises(Invalid):
+            ask()
+    with pytest.raises(NotFound):
+        asked.fact("f_000000000000")

@@ -683,7 +683,7 @@ def test_done_is_said_and_neither_asked_nor_denied() -> None:
 
 def heard(memory: Memory) -> list[list[str]]:
     """What the distiller was given, entry by entry."""
-    found: list[list[str]] = memory.parts.making._write._distiller.read  # type: ignore[union-attr]
+    found: list[list[str]] = memory.parts.distiller.read  # type: ignore[union-attr]
     return found
 
 
@@ -808,7 +808,7 @@ def test_distilling_a_huge_backlog_takes_no_more_memory_than_a_large_one(place: 
             with memory.batch() as batch:
                 for number in range(count):
                     batch.record(user=f"{number} " + "x" * 5000, ts=THEN + number)
-            memory.parts.making._write._distiller.read = _Nothing()  # type: ignore[union-attr]
+            memory.parts.distiller.read = _Nothing()  # type: ignore[union-attr]
             tracemalloc.start()
             memory.distill()
             peaks.append(tracemalloc.get_traced_memory()[1])

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from looseleaf import Memory
-from looseleaf.base.errors import Refused
+from looseleaf.base.errors import Invalid, NotFound, Refused
 from looseleaf.base.policy import Policy
 from looseleaf.models.tokens import load
 from looseleaf.pages.history import History
@@ -316,3 +316,18 @@ def test_a_state_that_was_emptied_is_checked_too(memory: Memory) -> None:
             each for each in memory.check() if each.path == "state.json" and each.severity == "error"
         ]
         assert (problem.line, "`looseleaf state restore` brings back" in problem.message) == (1, True)
+
+
+def test_what_is_not_there_is_not_found_and_what_is_no_list_is_invalid(memory: Memory) -> None:
+    state: Any = memory.state
+    state.update(goal="Ship", blockers=["rain", "Rain"])
+    before = file_of(memory).read_bytes()
+    for act in (state.done, state.unblock):
+        with pytest.raises(NotFound):
+            act("snow")
+    with pytest.raises(Invalid, match="names no single blocker"):
+        state.unblock("rain")
+    for given in ({"tasks": "abc"}, {"done": 5}, {"decided": ["use tea"]}, {"decided": [("use tea",)]}):
+        with pytest.raises(Invalid):
+            state.revise(**given)
+    assert file_of(memory).read_bytes() == before

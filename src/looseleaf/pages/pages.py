@@ -183,6 +183,8 @@ class Pages:
             from looseleaf.text.times import parse_when
 
             when = parse_when(when)
+        if type(when) not in (int, float):
+            raise Invalid(f"{when!r} is not a time. Give a date (2026-03-05) or seconds since 1970.")
         self.absorb_to_read()
         data, is_sure = self.history.as_of(path, when, self.absorb.head_bytes(path))
         if not is_sure:
@@ -333,7 +335,7 @@ class Pages:
             return f"{AGENT}{self._agent}"
         if author in (PERSON, PROGRAM):
             return author
-        if author.startswith(AGENT):
+        if type(author) is str and author.startswith(AGENT):
             return AGENT + safe_name(author.removeprefix(AGENT), "agent's name")
         raise Invalid(
             f"Nothing was changed: the author {author!r} is not known. Use person, program or agent:<name>."
@@ -391,6 +393,10 @@ class Pages:
 
 
 def _to_bytes(path: str, change: Callable[[str], str] | str) -> Callable[[bytes | None], bytes]:
+    if not isinstance(change, str) and not callable(change):
+        raise Invalid(
+            f"{path} was not changed: {change!r} is no text. Give one, or a function of the old text."
+        )
     return lambda old: encoded(path, change if isinstance(change, str) else change(_decode_page(path, old)))
 
 
@@ -408,6 +414,8 @@ def _decode_page(path: str, old: bytes | None) -> str:
 
 
 def encoded(path: str, text: str) -> bytes:
+    if not isinstance(text, str):
+        raise Invalid(f"{path} was not changed: {text!r} is no text. Give one.")
     try:
         return text.encode()
     except UnicodeEncodeError as error:

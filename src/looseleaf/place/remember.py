@@ -84,7 +84,7 @@ def remember(parts: Needs, text: str, topic: str | None = None, *, redacted: boo
     said = text.strip()
     if not any(map(str.isalnum, said)):
         raise Invalid("Nothing was remembered: there are no words in it. Give words to remember.")
-    if topic is not None and not any(map(str.isalnum, topic)):
+    if topic is not None and (type(topic) is not str or not any(map(str.isalnum, topic))):
         raise Invalid(f"Nothing was remembered: {topic!r} is not a topic name. Give a word or two.")
     if topic is None:
         _refuse_forbidden(said)

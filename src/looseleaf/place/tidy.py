@@ -14,21 +14,12 @@ from looseleaf.base import ids as clock
 from looseleaf.base.errors import Refused
 from looseleaf.base.immutable import frozen
 from looseleaf.base.origins import CONFIDENCE, LEVELS, is_own, is_trusted, level_of
-from looseleaf.base.paths import ARCHIVE, PINNED, STATE
+from looseleaf.base.paths import ARCHIVE, PINNED, PROFILE, PROJECT, STATE, USER
 from looseleaf.base.values import Fact
 from looseleaf.facts.gate import LONGEST
 from looseleaf.facts.ledger import copy_id, fact_id
 from looseleaf.facts.page_lines import is_same_fact
-from looseleaf.facts.placement import (
-    LINES,
-    PROFILE,
-    PROJECT,
-    USER,
-    PlacePlan,
-    PlannedLine,
-    is_passed,
-    page_of,
-)
+from looseleaf.facts.placement import LINES, PlacePlan, PlannedLine, is_passed, page_of
 from looseleaf.language.relations import SALIENCE
 from looseleaf.log.journal import EXTERNAL, PERSON, PROGRAM, make_edit
 from looseleaf.log.recorder import stream_of

@@ -31,7 +31,7 @@ from looseleaf.state.rules import (
     short,
     title_of,
 )
-from looseleaf.state.text import StateText, Unsound, author_of
+from looseleaf.state.text import StateText, Unsound, author_of, require_list
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -206,9 +206,14 @@ class State:
         and decisions with reasons."""
         words = StateText(self._redact)
         texts = words.aims(goal, now)
-        taken = [(words.title(title, "task"), "open") for title in tasks]
-        over = [words.which(name, "id or title of a task") for name in done]
-        settled = [(words.title(title, "decision"), words.line(why, "why")) for title, why in decided]
+        taken = [(words.title(title, "task"), "open") for title in require_list(tasks, "tasks")]
+        over = [words.which(name, "id or title of a task") for name in require_list(done, "finished tasks")]
+        pairs = require_list(decided, "decisions")
+        if any(len(require_list(pair, "decisions with reasons")) != 2 for pair in pairs):
+            raise Invalid(
+                f'{STATE} was not changed: give each decision with a reason, as in ("use tea", "").'
+            )
+        settled = [(words.title(title, "decision"), words.line(why, "why")) for title, why in pairs]
 
         def change(state: Values, ts: float) -> StateChange:
             finished = [find_task(items_of(state, "tasks_open"), name) for name in over]

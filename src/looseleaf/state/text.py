@@ -96,18 +96,21 @@ class StateText:
     def blockers(self, given: object) -> list[Any] | None:
         if given is None:
             return None
-        if not isinstance(given, Sequence) or isinstance(given, (str, bytes, bytearray)):
-            raise Invalid(
-                f'{STATE} was not changed: blockers are {_kind_of(given)}. Give a list of them, as in ["no access"].'
-            )
         blockers: list[Any] = []
-        for each in given:
+        for each in require_list(given, "blockers"):
             if isinstance(each, Mapping):
                 kept: dict[str, Any] = self._clean(dict(each))
                 blockers.append(kept | {"title": self.title(blocker_text(kept), "blocker")})
             else:
                 blockers.append(self.line(each, "blocker", TITLE))
         return blockers
+
+
+def require_list(given: object, what: str) -> Sequence[Any]:
+    if isinstance(given, Sequence) and not isinstance(given, (str, bytes, bytearray)):
+        return given
+    why = f'{what} are {_kind_of(given)}. Give a list of them, as in ["no access"].'
+    raise Invalid(f"{STATE} was not changed: {why}")
 
 
 def author_of(author: object) -> str | None:

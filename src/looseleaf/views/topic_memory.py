@@ -12,6 +12,7 @@ import re
 
 from looseleaf.base.hashing import sha256
 from looseleaf.base.immutable import frozen
+from looseleaf.base.values import KINDS
 from looseleaf.language.sentences import (
     is_conclusion,
     is_constraint,
@@ -25,18 +26,7 @@ from looseleaf.language.sentences import (
 from looseleaf.language.topic_words import vocabulary, wording
 from looseleaf.text.lines import NOTE, escape
 from looseleaf.text.patterns import lazy
-from looseleaf.views.essentials import (
-    CAPS,
-    TRUSTED,
-    TYPES,
-    cut,
-    day_of,
-    kind_of,
-    rank,
-    said,
-    tags_of,
-    updated_line,
-)
+from looseleaf.views.essentials import CAPS, TRUSTED, cut, day_of, kind_of, rank, said, tags_of, updated_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -352,7 +342,7 @@ def topic_md(memory: Row) -> str:
 
 def _group_facts(facts: Sequence[Row]) -> Iterator[tuple[str, list[Row]]]:
     """Group facts by kind; the assistant's conclusions stand apart from people's words."""
-    sections: dict[str, list[Row]] = {kind.capitalize(): [] for kind in TYPES}
+    sections: dict[str, list[Row]] = {kind.capitalize(): [] for kind in KINDS}
     sections |= {"Other": [], "Inferred": []}
     for fact in facts:
         place = "Inferred" if fact["level"] == "inferred" else (fact["kind"] or "other").capitalize()
