@@ -155,6 +155,14 @@ def _waiting_lines(text: str) -> dict[str, int]:
     return {name: at for name, (at, _) in sheet.pending().items()}
 
 
+def with_episode(path: str, text: str, title: str, fields: Sequence[tuple[str, str]]) -> str:
+    """Add an episode to a page, and update a summary by rule: it names no agent's episodes."""
+    new = add_episode(text, path, title, fields)
+    before = unsigned(parse(path, text))
+    is_by_rule = not before.summary or before.summary == summary_of(before)
+    return set_summary(new, summary_of(unsigned(parse(path, new)))) if is_by_rule else new
+
+
 _EPISODE = ("problem", "task", "solution", "outcome", "files", "lesson")
 _OF_MODEL = ("title", "summary", *_EPISODE)
 _FAILURES = {
@@ -236,11 +244,7 @@ class Diary:
         def change(text: str) -> Rewritten:
             if f"- Entry: {self._name}" in text:
                 return Rewritten(text)
-            new = add_episode(text, path, title, fields)
-            page, before = unsigned(parse(path, new)), unsigned(parse(path, text))
-            if not before.summary or before.summary == summary_of(before):
-                new = set_summary(new, summary_of(page))
-            return Rewritten(new)
+            return Rewritten(with_episode(path, text, title, fields))
 
         self._edit_page(path, change)
 

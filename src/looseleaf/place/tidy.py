@@ -24,19 +24,10 @@ from looseleaf.language.relations import SALIENCE
 from looseleaf.log.journal import EXTERNAL, PERSON, PROGRAM, make_edit
 from looseleaf.log.recorder import stream_of
 from looseleaf.log.turns import traces_back
-from looseleaf.pages.grammar import (
-    add_episode,
-    add_fact,
-    as_written,
-    new_page,
-    parse,
-    remove_line,
-    set_summary,
-    set_updated,
-    summary_of,
-)
+from looseleaf.pages.grammar import add_fact, as_written, new_page, parse, remove_line, set_updated
 from looseleaf.pages.pages import Rewritten, try_to
 from looseleaf.place import tidy_plan
+from looseleaf.place.entry_pages import with_episode
 from looseleaf.place.placer import find_line_on, known
 from looseleaf.place.tidy_plan import PAGE
 from looseleaf.state.rules import short, title_of
@@ -102,11 +93,7 @@ class Promotion:
         def change(text: str) -> Rewritten:
             if _has_episode(path, text, own):
                 return Rewritten(text)
-            new = add_episode(text, path, heading_words(title) or "A task", fields)
-            old = parse(path, text)
-            if not old.summary or old.summary == summary_of(old):
-                new = set_summary(new, summary_of(parse(path, new)))
-            return Rewritten(new)
+            return Rewritten(with_episode(path, text, heading_words(title) or "A task", fields))
 
         receipt = self._parts.pages.rewrite(path, change, reason=SETTLED_REASON)
         self.edits += [receipt.id] if receipt.changed else []
