@@ -157,7 +157,7 @@ class FactLedger:
         known: dict[int, Fact] = {}
         for at, read, is_fresh in change.added:
             more = told.get((read.relation, read.object)) if is_fresh else None
-            fact = self._fact_of_record(shard, edit, more.pop()) if more else left.moved(read)
+            fact = self._fact_of_record(shard, edit, more.pop()) if more else left.take_moved(read)
             if fact is not None:
                 left.drop(fact.id)
                 known[at] = fact
@@ -243,7 +243,7 @@ class FactLedger:
         level: Level = "confirmed" if self._is_person(author) else "inferred"
         name = self._new_id(shard, edit, read)
         now = written(edit.ts)
-        replaced = left.replaced(read)
+        replaced = left.take_replaced(read)
         like = replaced or read  # its kind and weight do not change with its value
         if replaced is not None:
             self._end(shard, replaced.id or "", now, "superseded", name)

@@ -98,11 +98,11 @@ class RemovedFacts:
     def drop(self, name: str | None) -> None:
         self._facts.pop(name or "", None)
 
-    def moved(self, read: Fact) -> Fact | None:
+    def take_moved(self, read: Fact) -> Fact | None:
         """Take the fact with the same text."""
         return self._take_first(self._by_line.get((read.relation, read.object), []))
 
-    def replaced(self, read: Fact) -> Fact | None:
+    def take_replaced(self, read: Fact) -> Fact | None:
         """Take the fact that this one replaces: of the same relation and, if it has many values, the only one."""
         from looseleaf.language.relations import relation_of
 

@@ -309,7 +309,7 @@ class Diary:
 
         def said(name: str) -> list[str]:
             """Return the sentences that their sources really say: a distiller may attach anything to any words."""
-            noted = self._noted(name)
+            noted = self._read_notes(name)
             pairs = ((str(each.get("text", "")), own.get(str(each.get("source")), "")) for each in noted)
             heard = [(text, words) for text, words in pairs if words]
             return [text for text, words in heard if _is_sentence(text, words) or supports(text, words)]
@@ -330,13 +330,13 @@ class Diary:
         )
         self._parts.state.move(change, ts, self._reason, self.edits)
 
-    def _noted(self, name: str) -> list[dict[str, Any]]:
+    def _read_notes(self, name: str) -> list[dict[str, Any]]:
         """Return what the entry noted under a name, as far as it makes sense."""
         return [each for each in self._entry.summary.get(name, ()) if isinstance(each, dict)]
 
     def _done_tasks(self) -> list[str]:
         """Return what a model reports as done, if the user or the assistant said so."""
-        noted = [str(each.get("text", "")) for each in self._noted("done")]
+        noted = [str(each.get("text", "")) for each in self._read_notes("done")]
         heard = (each for each in self._witnesses if level_of(each.origin) != "tainted")
         spoken = [own_words(each.text) if each.origin == "user" else each.text for each in heard]
         closing = [each for words in spoken for each in _closing_sentences(words)]
@@ -346,7 +346,7 @@ class Diary:
         """Return the decisions of the state that these replace. A model may claim any replacement: a new decision must
         be in the user's words, the user must say it or name the old one, and the two must share words."""
         pairs = [
-            (str(each.get("text")), str(each.get("replaces") or "")) for each in self._noted("decisions")
+            (str(each.get("text")), str(each.get("replaces") or "")) for each in self._read_notes("decisions")
         ]
         said = frozenset(term for text in own for term in terms(text))
         held = [title_of(each) for each in items_of(self._parts.state.shown(), "decisions_recent")]

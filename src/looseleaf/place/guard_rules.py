@@ -68,7 +68,7 @@ def guarded(path: str, old: str, new: str, spoken: Spoken, owned: Owned | Collec
     """Return what remains of an agent's change of a page."""
     owned = owned if isinstance(owned, Owned) else Owned(owned)
     change = _GuardedChange(path, old, new, spoken, owned)
-    made = change.made()
+    made = change.guard()
     if _hides(path, old, made.text, owned, spoken) or change.uncovers(made.text):
         # A fence, a comment or a heading would turn a person's line into something else.
         return Guarded(old, (), change.everything(), (*made.kept, "all of the page"), made.left)
@@ -103,7 +103,7 @@ class _GuardedChange:
         self._kept: list[str] = []
         self._left: list[str] = []
 
-    def made(self) -> Guarded:
+    def guard(self) -> Guarded:
         lines = list(split_lines(self._old))
         made: list[str] = []
         at = 0

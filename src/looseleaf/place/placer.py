@@ -337,7 +337,7 @@ class Placer:
                 self._try(partial(self.approve, fact, reason=reason), f"{fact.id}, {reason}, is not done")
             if lost:
                 again = partial(self.ask, [(fact, "asked again") for fact in lost], "asked again")
-                self._try(again, "Nobody was asked again")
+                self._try(again, "No one was asked again")
                 self._parts.known.catch_up()
             if decided:
                 over = {fact.id for fact in self._parts.known.all() if fact.status != "pending"}

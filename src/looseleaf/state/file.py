@@ -176,7 +176,7 @@ class StateFile:
         good = self.last_good()
         return Refused(f"{STATE} was left as it is: {_fault_text(unsound)}. {next_step(unsound, good)}")
 
-    def built(self, state: State, name: str | None) -> None:
+    def build_views(self, state: State, name: str | None) -> None:
         """Update the views after a write; `name` is the new hash."""
         self.remember(name)
         build_state(self._store, state, schema_text())

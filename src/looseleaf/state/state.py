@@ -6,6 +6,8 @@ is on a page first (`promote`); a broken file is left alone; repeating a change 
 
 from __future__ import annotations
 
+from functools import partial
+
 from looseleaf.base import ids as clock
 from looseleaf.base.errors import Invalid, NotFound, Refused, Stale
 from looseleaf.base.hashing import sha256
@@ -42,6 +44,10 @@ if TYPE_CHECKING:
     from looseleaf.state.rules import Item
     from looseleaf.state.rules import State as Values
     from looseleaf.store.context import Context
+
+    Change = Callable[[Values], StateChange]
+    Draft = Callable[[Values, float], StateChange | Values]
+    """A change at a time; without a `StateChange`, nothing left the state yet."""
 
     class Needs(Protocol):
         @property
@@ -273,21 +279,15 @@ class State:
                 )
             reason = f"{RESTORED}the version of {good.when}"
             receipt = self._pages.edit(STATE, good.data.decode(), base=base, reason=reason, author=author)
-            self.file.built(good.state, receipt.new)
+            self.file.build_views(good.state, receipt.new)
         return receipt
 
     # --- one change ----------------------------------------------------------------------------
 
-    def _edit(
-        self,
-        change: Callable[[Values, float], StateChange | Values],
-        author: str | None,
-        reason: str,
-        said: list[str],
-    ) -> Receipt:
+    def _edit(self, change: Draft, author: str | None, reason: str, said: list[str]) -> Receipt:
         author = author_of(author)
 
-        def made(state: Values) -> StateChange:
+        def make(state: Values) -> StateChange:
             ts = clock.now()
             found = change(state, ts)
             found = found if isinstance(found, StateChange) else self._move(found, ts)
@@ -296,7 +296,7 @@ class State:
             state = found.state | {"updated_at": moment(ts)}
             return StateChange(state, found.settled, found.parked, found.done)
 
-        receipt = self._change(made, clock.now(), author, reason, [])
+        receipt = self._change(make, clock.now(), author, reason, [])
         for sentence in said:
             self._note(sentence)
         return receipt if not said else receipt.but(held=(*receipt.held, *said))
@@ -307,39 +307,24 @@ class State:
     def move(self, change: Callable[..., StateChange], ts: float, reason: str, edits: list[str]) -> None:
         """Change the state as talk of a time says: `change` gets it with the `room` and the `highest` ids. `edits`
         gets the ids of all edits made, even if it fails."""
-
-        def made(state: Values) -> StateChange:
-            return change(state, room=self._room, highest=self.provenance.highest)
-
-        receipt = self._change(made, ts, PROGRAM, reason, edits)
+        make = partial(change, room=self._room, highest=self.provenance.highest)
+        receipt = self._change(make, ts, PROGRAM, reason, edits)
         edits += [receipt.id] if receipt.changed else []
 
     def _change(
-        self,
-        change: Callable[[Values], StateChange],
-        ts: float,
-        author: str | None,
-        reason: str,
-        edits: list[str],
+        self, change: Change, ts: float, author: str | None, reason: str, edits: list[str]
     ) -> Receipt:
         for _ in range(_TRIES):
             with self._pages.absorb.threads, self._store.lock():
                 try:
-                    return self._try_change(change, ts, author, reason, edits)
+                    return self._try(change, ts, author, reason, edits)
                 except Stale:
                     continue  # saved meanwhile: apply ours on top of that
         raise Refused(
             f"{STATE} was not changed: something else keeps saving it. Close the program that does, and try again."
         )
 
-    def _try_change(
-        self,
-        change: Callable[[Values], StateChange],
-        ts: float,
-        author: str | None,
-        reason: str,
-        edits: list[str],
-    ) -> Receipt:
+    def _try(self, change: Change, ts: float, author: str | None, reason: str, edits: list[str]) -> Receipt:
         """Make the change once; what leaves the state is written on a page first."""
         try:
             found, base = self.file.read()
@@ -353,7 +338,7 @@ class State:
         if made.state == before:
             return Receipt("", STATE, base, base, 0, 0, changed=False)
         receipt = self._pages.edit(STATE, text, base=base, reason=reason, author=author)
-        self.file.built(made.state, sha256(text.encode()))
+        self.file.build_views(made.state, sha256(text.encode()))
         return receipt
 
     def _text_of(self, before: Values, after: Values) -> str:

@@ -49,7 +49,7 @@ class Caps:
     """Dropped first from a prompt, so these may be wider where core is narrow. All full: 64 lines, about 800 tokens."""
 
     active_topics: int = 40
-    """More than anyone remembers; a list read from the top."""
+    """More than a person remembers; a list read from the top."""
 
     snapshot_chars: int = 240
     """Of a topic's summary, in the global memory: two lines."""
