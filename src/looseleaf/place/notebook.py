@@ -61,8 +61,9 @@ class Notebook:
         as_of: float | None = None,
     ) -> list[Fact]:
         """Return what is true now, or was at a time; or, by `status`, facts that wait, are past, or were rejected."""
-        if status not in STATUSES:
-            raise Invalid(f"{status!r} is not a status of facts. Give one of {', '.join(STATUSES)}.")
+        statuses = (*STATUSES, "forgotten")
+        if status not in statuses:
+            raise Invalid(f"{status!r} is not a status of facts. Give one of {', '.join(statuses)}.")
         if kind is not None and kind not in KINDS:
             raise Invalid(f"{kind!r} is not a kind of facts. Give one of {', '.join(KINDS)}.")
         if topic is not None and type(topic) is not str:
