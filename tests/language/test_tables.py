@@ -21,7 +21,7 @@ from looseleaf.language.tables import (
 from tables import check_rows
 
 FILES = sorted((Path(looseleaf.__file__).parent / "data" / "language").glob("*.txt"))
-PATTERNS = ("promises", "sentences")
+PATTERNS = ("clauses", "forbidding", "own_words", "promises", "sentences", "wording")
 WORDS_AMONG_PATTERNS = {"short forms", "greetings", "beside greetings", "cues", "wide cues"}
 
 

@@ -30,8 +30,8 @@ from looseleaf.distill.statements import has_words, sentences_of
 from looseleaf.facts.erasing import EARLIER, Order
 from looseleaf.facts.replacing import WIDE
 from looseleaf.language.stems import fold
+from looseleaf.language.tables import pattern_of
 from looseleaf.language.terms import terms
-from looseleaf.text.patterns import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -159,10 +159,7 @@ def _forbid_chance(scores: Scores) -> float:
 
 
 _CONTENT = 3
-_ASIDE = lazy(
-    r"\A\W*\((?!.*\b(?:this|these|message|chat|conversation|session|any|all|everything|nothing)\b)[^()]*\)\W*\Z",
-    _I,
-)
+_ASIDE = pattern_of("forbidding", "aside", _I)
 """The least telling terms of an aside in brackets, not about the message, for it to have its own target."""
 
 _FEW = 4
@@ -207,31 +204,10 @@ _LEADING = (":", "：")
 _ASKING = ("?", "？", *_LEADING)
 """Ends of a sentence that introduces what follows it, and of one that may ask for something."""
 
-_ALL = lazy(
-    r"\b(?:everything|all|whatever) (?:that )?you(?:'ve| have)? (?:know|stored|saved|remember|learnt|"
-    r"learned|got|have) "
-    r"(?:about|on|of) me\b|\byour memory of me\b|\balles, was du (?:über|von) mich weißt|\btout ce que tu "
-    r"sais (?:de|sur) moi|"
-    r"\btodo lo que sabes (?:de|sobre) mí|\btudo o que (?:você )?sabes? (?:de|sobre) mim|\btutto quello "
-    r"che sai (?:di|su) me|"
-    r"\balles wat je (?:over|van) mij weet|关于我的(?:一切|所有|全部)|私(?:について|のこと)(?:を)?(?:全部|すべて)|"
-    r"나에 대(?:해|한) .{0,8}(?:모두|전부|다)",
-    _I,
-)
+_ALL = pattern_of("forbidding", "all", _I)
 
 
-_ALL_SAID = lazy(
-    r"\b(?:everything|all|whatever) (?:that )?i(?:'ve| have)? (?:ever |just )?(?:told|said|shared|mentioned)\b"
-    r"(?! (?:\w+ )?(?:about|on|of)\b)|\balles,? was ich (?:\w+ ){0,2}(?:gesagt|erzählt)|"
-    r"\btout ce que je (?:t'ai|vous ai|viens de te) (?:dit|raconté|dire)(?! (?:sur|de|à propos)\b)|"
-    r"\btodo lo que te (?:dije|conté|he (?:dicho|contado))(?! (?:de|sobre)\b)|"
-    r"\btudo (?:o )?que (?:eu )?(?:te )?(?:disse|contei|falei)(?! (?:de|sobre)\b)|"
-    r"\btutto quello che ti ho (?:detto|raccontato)(?! (?:di|su)\b)|"
-    r"\balles wat ik (?:je )?(?:heb )?(?:gezegd|verteld|heb verteld|zei)(?! over\b)|"
-    r"我(?:说|告诉你|讲)(?:过)?的(?:一切|所有|全部)|(?:一切|所有|全部)我(?:说|告诉)|(?:話した|言った)こと(?:を|は)?(?:全部|すべて)|"
-    r"내가 (?:말한|한 말|얘기한).{0,4}(?:모두|전부|다)",
-    _I,
-)
+_ALL_SAID = pattern_of("forbidding", "all said", _I)
 
 
 def _is_said_to_memory(sentence: Sentence, asks: Sentence | None) -> bool:
@@ -249,10 +225,7 @@ def _is_said_to_memory(sentence: Sentence, asks: Sentence | None) -> bool:
     return scores.erase >= EARLIER and (scores.forbid >= CERTAIN or WIDE.search(text) is not None)
 
 
-_WRITES = lazy(
-    r"\W*(?:please |bitte )?(?:write|draft|compose|schreib|verfass|écris|rédige|escrib|redact|escrev|scriv|schrijf)",
-    _I,
-)
+_WRITES = pattern_of("forbidding", "writes", _I)
 """Text to be written down for others is not an order to the memory."""
 
 

@@ -25,6 +25,7 @@ from looseleaf.language.dates import found as dates_in
 from looseleaf.language.own_words import masked, speaks_of_text, works_on_language, zones
 from looseleaf.language.relations import SALIENCE
 from looseleaf.language.sentences import is_decision, is_phatic, spans
+from looseleaf.language.tables import pattern_of
 from looseleaf.text.lines import escape
 from looseleaf.text.patterns import NEVER, lazy
 
@@ -83,27 +84,10 @@ KINDS_OF_FACTS: dict[str, Kind] = {
 }
 _WORK = frozenset({"project", "decision"})
 _BARS = {"plan": ERRAND, "preference": ERRAND, "rule": ORDER}
-_UNREAL = lazy(
-    r"\b(?:i'd|we'd|would|could|würden?|wäre|hätte|serais|aurais|sería|tendría|haría|seria|teria|sarei|avrei|zou)\b"
-    r"|就会|就好|だったら|なら|텐데",
-    re.IGNORECASE,
-)
-_SUPPOSES = lazy(
-    r"\W*(?:(?:and|but|so|haha|lol|und|aber|mais|pero|mas|ma|maar) )?(?:if (?:i|we|only) |i wish|wish (?:i|"
-    r"we)|imagine|pretend|suppose|let's say|say i|what if|"
-    r"in (?:my|a|the|his|her) (?:dream|novel|story|game|film|movie|book)\b|i dream(?:ed|t)|according to|"
-    r"i (?:read|heard|saw) (?:that|about|somewhere)|they say|rumou?r|"
-    r"wenn ich|wär ich|stell dir vor|angenommen|falls ich|si (?:j'|je|on) |imaginons|supposons|si (?:yo|me|"
-    r"fuera|tuviera|gano|ganara)|ojalá|imagina|se (?:eu|io|fossi|avessi|vincessi|ganhasse)|magari|"
-    r"als ik|stel dat|如果我|假如|要是我|もし|仮に|만약|내가 만약)",
-    re.IGNORECASE,
-)
+_UNREAL = pattern_of("wording", "unreal", re.IGNORECASE)
+_SUPPOSES = pattern_of("wording", "supposes", re.IGNORECASE)
 
-_STANDING = lazy(
-    r"\W*(?:(?:please|and|also|but|so) )?(?:never|always|(?:don't|do not|dont) ever) "
-    r"(?!mind\b|heard|seen|say never|been|had\b|thought|knew|again|got\b)[a-z]+ [^?]*\Z",
-    re.IGNORECASE,
-)
+_STANDING = pattern_of("wording", "standing", re.IGNORECASE)
 """A standing order, in a form that says so: "never push to main"."""
 
 
@@ -388,10 +372,7 @@ def _propose_if_change(
         yield with_members(note, tags=(*note.tags, PERHAPS), change=round(sentence.scores.change, 3))
 
 
-_NOW = lazy(
-    r"(?<=\w) (?:now|nowadays|these days|currently|at the moment|jetzt|inzwischen|mittlerweile|maintenant|désormais|"
-    r"ahora|agora|adesso|nu|tegenwoordig)[.!]*\Z"
-)
+_NOW = pattern_of("wording", "now")
 """Words after a value that add nothing: it holds now anyway. "Apocalypse Now" is a name."""
 
 _NEAR = 25

@@ -8,6 +8,7 @@ import re
 from looseleaf.distill.selector import clauses_of, is_aside
 from looseleaf.language.dates import found as dates_in
 from looseleaf.language.sentences import is_decision
+from looseleaf.language.tables import pattern_of
 from looseleaf.text.patterns import lazy
 
 TYPE_CHECKING = False
@@ -61,16 +62,10 @@ def kept_part(said: str, slots: Sequence[Reading], *, whole: bool) -> tuple[int,
     return places[begin][0], places[end][1]
 
 
-_RELATIVE = lazy(
-    r"\s*(?:who|whose|whom|which|where|der|die|das|den|dem|deren|dessen|qui|que|dont|où|quien|cuyo|che|cui|wie|dat)\b",
-    re.IGNORECASE,
-)
+_RELATIVE = pattern_of("wording", "relative", re.IGNORECASE)
 
 
-_REASON = lazy(
-    r"\s*(?:since|because|cos|cuz|weil|denn|parce|car|puisque|porque|pues|perché|poiché|omdat|want)\b",
-    re.IGNORECASE,
-)
+_REASON = pattern_of("wording", "reason", re.IGNORECASE)
 
 
 def _says_more(said: str, first: int, last: int, slots: Sequence[Reading]) -> bool:
@@ -90,39 +85,10 @@ _NOTHING = frozenset(
     "btw lol haha tho though ok okay so hey hi hello please pls thanks thank fyi fwiw just actually also now "
     "anymore any more still already currently anymor".split()
 )
-_OPENING = (
-    r"(?:(?:o+k(?:ay)?|so|btw|by the way|oh|ah|hey+|hi|hello|well|and|but|also|plus|fyi|yeah|yep|yes|"
-    r"no(?=\s*[,.:;!…-])|"
-    r"nope|nah|um+|uh+|hm+|lol|haha+|actually|"
-    r"anyway|anyways|alright|right|sure|thanks|thx|thank you|please|pls|plz|tbh|honestly|basically|like|"
-    r"one more thing|just so you know|jsyk|"
-    r"for context|context|note|fwiw|ps|p\.s\.|quick one|sorry|oops|ach|achso|übrigens|also|ja|nein|naja|"
-    r"hallo|moin|bitte|danke|und|aber|"
-    r"alors|bon|ben|euh|salut|bonjour|au fait|sinon|du coup|merci|et|mais|oui|"
-    r"non(?=\s*[,.:;!…-])|hola|bueno|pues|oye|por cierto|ah|y|pero|sí|gracias|"
-    r"olá|oi|bom|então|aliás|a propósito|e|mas|sim|obrigado|ciao|allora|comunque|a proposito|grazie|ma|sì|"
-    r"hoi|hé|trouwens|nou|dus|en|maar|bedankt)\b"
-    r"|对了|另外|顺便|那个|嗯|好的?|哦|啊|ちなみに|あと|あ、|えっと|まあ|ところで|"
-    r"そうそう|근데|참고로|아|음|저기|그리고|아 참)[\s,.:;!~…，、。-]*"
-)
-_LEAD = lazy(rf"(?:[\s,.:;!~…-]*{_OPENING})+", re.IGNORECASE)
-_TAIL = lazy(
-    r"(?:[\s,.;~…-]*(?:\b(?:btw|lol|haha+|hehe|fyi|fwiw|tho|though|tbh|imo|please|pls|plz|thanks|thx|thank "
-    r"you|ok|okay|right|"
-    r"by the way|just so you know|if that helps|in case (?:that|it) (?:matters|helps)|if (?:that|it) "
-    r"matters|bitte|danke|übrigens|merci|stp|svp|gracias|"
-    r"por favor|por cierto|obrigad[oa]|por favor|grazie|per favore|alsjeblieft|trouwens|bedankt)|谢谢|哈哈+|的话|"
-    r"ありがとう|よろしく|笑|ㅋ+|ㅎ+|고마워)"
-    r"|[\s,;:~…—–-]|[\U0001f300-\U0001faff\u2600-\u27bf]|:\)|:D|;\)|:\()+\Z",
-    re.IGNORECASE,
-)
-_FILLERS = lazy(rf"\A{_LEAD.pattern}|{_TAIL.pattern}", re.IGNORECASE)
-LEANS = lazy(
-    r"(?:it|it's|its|they|they're|he|he's|she|she's|that one|this one|es ist|er ist|sie ist|es heißt|il s'|"
-    r"elle s'|c'est|se llama|es un|è un|si chiama|"
-    r"het is|hij is|zij is|chama|é um|é uma)\b|它|他|她|それは|これは|그건|이건",
-    re.IGNORECASE,
-)
+_LEAD = pattern_of("wording", "lead", re.IGNORECASE)
+_TAIL = pattern_of("wording", "tail", re.IGNORECASE)
+_FILLERS = pattern_of("wording", "fillers", re.IGNORECASE)
+LEANS = pattern_of("wording", "leans", re.IGNORECASE)
 
 
 def trim_line(line: str) -> str:
@@ -146,27 +112,13 @@ def clip_line(line: str) -> str:
     return line[: whole[-1]] if whole else line[:NOTE_CHARS].rpartition(" ")[0] or line[:NOTE_CHARS]
 
 
-AHEAD = lazy(
-    r"\b(?:will|'ll|going to|gonna|starting|starts?|from|until|till|by|next|upcoming|due|tomorrow|soon|"
-    r"plan|planning|ab|bis|werde|nächste[rns]?|"
-    r"dès|à partir|prochaine?|vais|desde|hasta|próxim[oa]|voy|vou|até|dal|fino|prossim[oa]|vanaf|tot|"
-    r"volgende)\b|将|会|から|まで|来|부터|까지|다음",
-    re.IGNORECASE,
-)
+AHEAD = pattern_of("wording", "ahead", re.IGNORECASE)
 
 
-_ANY_DAY = lazy(
-    r"\b(?:an?|any|every|each|all|jeden?|jeder|chaque|tous les|cada|todos? os|todos los|ogni|tutti i|elke|iedere)"
-    r"\s+(?:\w+\s+)?\Z|每个?\Z|毎週?\Z|매주? ?\Z",
-    re.IGNORECASE,
-)
+_ANY_DAY = pattern_of("wording", "any day", re.IGNORECASE)
 
 
-_BEFORE_A_DAY = lazy(
-    r"(?:\b(?:on|in|this|next|last|since|by|until|till|from|before|after|due|am|im|seit|bis|ab|ce|en|dès|depuis|el|este|na|no|em|il|"
-    r"questo|lo scorso|op|deze|vorige|sinds)|\A)\W*\Z",
-    re.IGNORECASE,
-)
+_BEFORE_A_DAY = pattern_of("wording", "before a day", re.IGNORECASE)
 
 
 def _is_one_day(line: str, date: Dated) -> bool:
@@ -191,12 +143,7 @@ _ALONE = frozenset(
 )
 """Words that mean a day by themselves."""
 
-PAST = lazy(
-    r"\b(?:\w{2,}ed|was|were|had|got|went|ago|been|bought|quit|left|broke|last|since|yesterday|war|hat|habe|"
-    r"haben|gestern|letzte\w*|hier|dernier\w*|passé|ai|avons|a été|ayer|pasad[oa]|fui|ontem|passad[oa]|ieri|"
-    r"scors[oa]|ho|abbiamo|gisteren|vorige|heb|hebben)\b|了|た|었|았",
-    re.IGNORECASE,
-)
+PAST = pattern_of("wording", "past", re.IGNORECASE)
 """Words about the past: only with them, a day without a year is the last one before."""
 
 

@@ -14,6 +14,7 @@ from unicodedata import normalize
 
 from looseleaf.language import frames
 from looseleaf.language.sentences import is_short_form
+from looseleaf.language.tables import pattern_of
 from looseleaf.text.patterns import NEVER, lazy
 
 TYPE_CHECKING = False
@@ -42,11 +43,7 @@ IS_WIDE = lazy(f"[{WIDE}]", in_ascii=NEVER)
 
 # --- sentences -------------------------------------------------------------------------
 
-_END = lazy(
-    r"(?:(?<=[^\W_]{3})|(?<=[^\W\d_]{2}))[.!?…]+[\"')\]]*(?=\s)|(?<=[^\w\s])[.!?…]+(?=\s)|[!?]+(?=\s)|[。！？｡]+"
-    r"|\n[ \t]*\n"
-    r"|\n(?=[ \t]*(?:[-*+>#|]|\d{1,3}[.)])[ \t])|\n(?=>)"
-)
+_END = pattern_of("clauses", "end")
 """Not after a letter or a day: "J. Meyer" is one name, and "20. Februar" one date."""
 
 
@@ -155,119 +152,34 @@ def _is_joined(one: str, other: str) -> bool:
 
 # --- denying, asking, ending --------------------------------------------
 
-_IDIOM = lazy(
-    r"\b(?:do not|don't|dont|never|nie) (?:forget|you forget|worry|mind)\b|\bvergiss (?:bitte )?nicht\b"
-    r"|\bn'oublie[zs]? pas\b|\bno (?:te )?olvides\b|\bnot (?:only|just)\b|\bno (?:problem|worries|doubt|matter)\b"
-    r"|\bwhy not\b|\bcan't wait\b|\bnicht nur\b|\bpas seulement\b|\bno solo\b|别忘了?|別忘了?|不要忘记|忘れないで|不对"
-    r"|不過|不过|不好意思|不仅|不但|不错|(?:^|[.!?]\s)\W*(?:(?:no )*no|nope|nein|non|nah)"
-    r"(?=[,.!;，]| (?:it's|i'm|it is|i am|that's|my|es ist|ich|c'est|je|soy|mi)\b)|\bif not\b|\bor not\b"
-    r"|\b(?:failed|forgot) to (?:mention|say|tell)\b|\bnothing but\b|\bnone other than\b"
-    r"|\b(?:other|apart|aside) (?:than|from) that\b"
-)
+_IDIOM = pattern_of("clauses", "idiom")
 """Phrases that look like a negation and are none."""
-_AVERSE = lazy(
-    r"\b(?:hat(?:e|es|ed|ing)|dislik\w+|loath\w+|despis\w+|detest\w*|stand|averse|annoy\w*|allergic|hass(?:e|t)"
-    r"|verabscheu\w+|détest\w+|déteste|horreur|odi(?:o|a)|detest(?:o|a)|aborrezco|sick of|tired of|fed up|worst|gross"
-    r"|awful|terrible|least|drives? me|bother\w*|irritat\w+|nerv\w+)\b|讨厌|討厭|恨|怕|嫌|苦手|受不了"
-)
-_OVER = lazy(
-    r"\b(?:used to|quit|stopped?|gave up|given up|left|ended?|over|finished|former\w*|ex|any ?more|no longer|cancel\w*"
-    r"|sold|broke up|divorced|died|gone|früher|nicht mehr|kein\w{0,2} mehr|aufgehört|gekündigt|plus|arrêté|quitté"
-    r"|ya no|dejé|dejado|antes|scrap\w*|drop\w*|forget|lost|retired|resigned|not|n't|never|done with|moved)\b|n't\b"
-    r"|不再|已经不|戒了|辞|不|没|もう|やめ|ない|ません|取消|了"
-)
-_APART = lazy(
-    frames.APART + r"|[;:()；：（）]|\s[-–—]+\s|\b(?:but|yet|so|because|weil|denn|donc|car|porque|not"
-    r"|never(?= [\w.-]+\s*(?:[,;]|\Z))|instead of|rather than|aber|sondern|mais|pero|sino|statt|anstatt)\b"
-    r"|但是?|而是?|けど|でも|ので|から|(?:[,，、]\s?|\b)(?:and|und|et|y) (?=(?:i|i'm|i've|we|my|he|she|they|she's|he's"
-    r"|they're|you|ich|wir|mein\w{0,2}|er|sie|die|je|j'|nous|mon|ma|il|elle|yo|mi|él|ella)\b)"
-    r"|[,，、](?=\s?(?:so )?(?:which|i|i'm|im|ive|its|thats|shes|hes|i've|i'd|i'll|we|we're|it|it's"
-    r"|he|she|they|you|my|our|this|that|now|jetzt|maintenant|ahora|there|call|use|write"
-    r"|answer|keep|make|put|go|just|only|always|please|because|the|no|nicht|pas|non|todavía|encore|noch|never|without"
-    r"|don't|ich|wir|es|er|mein\w{0,2}|kein\w{0,2}|ohne|nie|nimm|nenn|immer|je|j'|nous|il|mon|ma|sans|jamais|toujours"
-    r"|utilise|yo|mi|nosotros|sin|nunca|usa|siempre)(?![^\W_]))"
-    r"|[,，、](?=\s?[我请要用叫直改喜爱想是私僕俺无無不别別没])"
-)
+_AVERSE = pattern_of("clauses", "averse")
+_OVER = pattern_of("clauses", "over")
+_APART = pattern_of("clauses", "apart")
 """The end of a clause, and so of the reach of a "not". In a list ("no eggs, milk or nuts") it continues."""
 
-ALWAYS = lazy(
-    r"\b(?:always|every\w*|each|whenever|all|any\w*|ever|from now on|by default|as a rule|only|must|immer|stets"
-    r"|jed\w{1,2}|ab jetzt|toujours|chaque|tou(?:s|te|tes|t)|désormais|siempre|cada|tod[oa]s?|a partir de ahora)\b"
-    r"|总是|總是|一直|永远|每|一律|都|以后|今后|いつも|常に|必ず|毎|これから|今後|ずっと"
-)
+ALWAYS = pattern_of("clauses", "always")
 """Words that make a standing rule of a task: they must not be added."""
-_UNREAL = lazy(
-    r"\b(?:imagine|role-?play\w*|in (?:the|my|a|this) (?:novel|story|game|dream|film|movie)|suppose|supposing|pretend"
-    r"|let's say|what if|hypothetically|for example|e\.g\.|stell dir vor|angenommen|zum beispiel|imaginons|supposons"
-    r"|par exemple|imagina|supongamos|por ejemplo)\b|假设|假如|想象|比如|例えば|もしも|仮に"
-)
-_ASKS = lazy(
-    r"[?？][\s\"')\]]*$|^\W*(?:perhaps |maybe )?(?:(?:should|shall|am|is|are|was|did|does|may|must) (?:i|we|you|they"
-    r"|he|she|it)|(?:do|have) (?:i|we|you|they))\b"
-)
-_REQUESTS = lazy(
-    r"\b(?:can|could|would|will) (?:you|we)\b|\bkannst du\b|\bkönntest du\b|\bpeux-tu\b|\bpourrais-tu\b|\bpuedes\b"
-    r"|\bpodrías\b|\bremember\b|可以|能不能|くれ|もらえ|ください"
-)
-_STATED = lazy(
-    r"\W*(?:i|i'm|i've|im|we|we're|my|our|ich|wir|meine?|unsere?)\b[^,;:?]{3,200}(?=[,;] (?:so |and |but |und |aber )?"
-    r"(?:what|which|where|who|how|when|why|was|welche[rns]?|wo|wer|wie|wann|warum)(?: [^\s?]+){2,}\?\W*$)"
-)
+_UNREAL = pattern_of("clauses", "unreal")
+_ASKS = pattern_of("clauses", "asks")
+_REQUESTS = pattern_of("clauses", "requests")
+_STATED = pattern_of("clauses", "stated")
 """A statement about oneself before a question: "I live in Graz, which tomatoes grow there?" """
-_DOUBTED = lazy(
-    r"\b(?:think|say|says|said|told|tell|know|knew|get|got|hear|heard|read|come|came|idea|sure|wrong|true|sag\w*|weiß\w*"
-    r"|glaub\w*|wei[sß]t|komm\w*)\b"
-)
+_DOUBTED = pattern_of("clauses", "doubted")
 """Words in such a question that doubt the statement, which may be someone else's."""
-_OWN_SAYING = lazy(
-    r"\b(?:i|i've|i'd|we|we've|ich|je|j'ai|yo)(?: (?:have|had|already|just|also|once|hab\w*|he|ya)){0,2} (?:said|say"
-    r"|told|tell|wrote|asked|think|mentioned|gesagt|sagte|dit|dije|dicho)\b"
-)
-_REPORTED = lazy(
-    r"\b(?:says|said|told|tells|claims|claimed|wrote|writes|insists|thinks|recommends?|insisted|according to|reads"
-    r"|read(?= ?:)|wants (?:me|us|you)|states|stated|(?<!be )asked (?:me|us)|sagt|sagte|meinte|behauptet|schrieb|laut"
-    r"|a dit|disait|prétend|a écrit|selon|dice|dijo|afirma|escribió|según)\b|(?<!我)(?:说过?[:：，,“\"]|说我|表示)"
-    r"|と言って|と言った|によると"
-)
-_CONDITION = lazy(
-    r"\b(?:if|unless|provided that|in case|as long as|so long as|solange|falls|wenn|si|s'il|à moins que"
-    r"|a menos que)\b|如果|要是|除非|もし"
-)
-_MERE_COURTESY = lazy(
-    r"\bif (?:possible|necessary|needed|not|you (?:can|could|must|don't mind|like|want|need|wonder|ask)"
-    r"|you're (?:wondering|asking|curious)|(?:that|it) (?:helps|matters|is|works|'s))\b|\b(?:as|even|see|know|wonder"
-    r"|ask|check|sure) if\b|\bwenn (?:möglich|nötig|du (?:willst|magst|kannst))\b|\bsi (?:possible|posible|tu veux"
-    r"|quieres|vous plaît|te plaît)\b|s'il (?:te|vous) pla[iî]t"
-)
+_OWN_SAYING = pattern_of("clauses", "own saying")
+_REPORTED = pattern_of("clauses", "reported")
+_CONDITION = pattern_of("clauses", "condition")
+_MERE_COURTESY = pattern_of("clauses", "mere courtesy")
 _CONDITION_ENDS = lazy(r"[,，、;:]|\b(?:then|dann|alors|entonces|always|never|immer|toujours|siempre)\b")
 _ELSE = lazy(r";|\bbut\b")
-_AS_IF = lazy(
-    r"\b(?:would|wouldn't|(?:i|we|he|she|they|it)'d|might|maybe|perhaps|vielleicht|peut-être|quizás?|could have"
-    r"|(?:i|we|he|she|they|it) (?:may|could)|(?:may|could) be|should have|wish(?:es)?|if only|hopefully"
-    r"|würde|wäre|hätte|ojalá|quisiera|si j'étais)\b|要是能|だったらいい"
-)
-_MERE_MOOD = lazy(
-    r"\b(?:would|(?:i|we|it)'d|würde|hätte)(?: really| also| much)? (?:like|love|prefer|rather|appreciate|say"
-    r"|be (?:happy|glad|great|nice|good|grateful|helpful)|help|better|been|got|had|gern\w*|lieber)\b|\b(?:would"
-    r"|could) you\b"
-)
-_PAST = lazy(
-    r"(?<!'m )(?<!am )(?<!are )(?<!get )(?<!getting )\bused to\b|\b(?:früher|autrefois|formerly|previously)\b"
-    r"|\bantes (?:yo )?(?:viv|trabaj|era)|\bback when\b|\bonce (?:lived|worked|liked)\b|曾经|以前は|昔は|以前(?:住|在)"
-    r"|\b(?:i|we) (?:lived|worked|was an?|were an?)\b|\bich wohnte\b|^\W*(?:when|once|as soon as|als (?:ich|wir)"
-    r"|sobald|quand|lorsque|cuando)\b"
-)
-_WISH = lazy(
-    r"\b(?:want|wants|wanna|hope|hoping|dream(?:ing)?|wish|plan|planning|thinking|considering|going|about"
-    r"|trying) (?:to|of|about)\b|\b(?:möchte|träume|j'aimerais|je voudrais|je veux|quiero|me gustaría|espero)\b|想要"
-    r"|希望|たい(?:です|と|な)"
-)
+_AS_IF = pattern_of("clauses", "as if")
+_MERE_MOOD = pattern_of("clauses", "mere mood")
+_PAST = pattern_of("clauses", "past")
+_WISH = pattern_of("clauses", "wish")
 QUOTED = lazy(r"\"[^\"\n]{1,600}\"|(?<![\w])'[^'\n]{12,600}'(?![\w])")
-_CORRECTS = lazy(
-    r"^\W*(?:no|nope|nein|non|sorry|oops|actually|wait|correction|rather)\b|\b(?:i meant?|i mean|make (?:that|it)"
-    r"|actually|not|instead|correction|rather|doch|vielmehr|sondern|stattdessen|ich meinte?|plutôt|je voulais dire"
-    r"|en fait|quise decir|en realidad|mejor)\b|不对|不是|应该是|改成|说错|いや|じゃなく|ではなく|間違"
-)
+_CORRECTS = pattern_of("clauses", "corrects")
 
 
 class Clauses:
@@ -416,31 +328,12 @@ def corrects(sentence: str) -> bool:
 
 # --- about whom a clause speaks -----------------------------------------------------------
 
-_SELF = lazy(
-    r"\b(?:i|i'm|i've|i'd|i'll|im|me|we|we're|us|ich|mich|mir|wir|je|j'|moi|nous|yo|soy|vivo|estoy|tengo|trabajo"
-    r"|nosotros)\b|(?:我|私|僕|俺)"
-)
+_SELF = pattern_of("clauses", "self")
 _MY_KIN = lazy("(?:我|私|僕|俺)(?:的|の|家的?)?(?= )")
-_OWN = lazy(
-    _SELF.pattern
-    + r"|\b(?:my|mine|our|ours|i'\w+|mein\w{0,2}|unser\w{0,2}|mon|ma|mes|notre|nos|mi|mis|nuestr\w{1,2})\b"
-    r"|\bj'|わたし|ぼく|咱"
-)
-_DOES = lazy(
-    r"(?<!which )(?<!that )\b(?:lives|likes|loves|hates|works|enjoys|owns|speaks|eats|plays|studies|adores|wohnt|lebt"
-    r"|arbeitet|vive|trabaja)\b"
-)
+_OWN = pattern_of("clauses", "own")
+_DOES = pattern_of("clauses", "does")
 """What only someone else does."""
-_OTHERS = lazy(
-    r"\b(?:he|she|they|you are|you're|the user|er|il|elle|ils|él|ella|ellos)\b|[他她]|さん[はが]|彼(?:は|女|が)"
-    r"|\buser\b"
-)
+_OTHERS = pattern_of("clauses", "others")
 _THINKS = lazy(r"\b(?:i|we) (?:think|know|guess|believe|heard|hear|hope|suppose|see|bet)\b")
-_SUBJECTLESS = lazy(
-    r"\b(?:teacher|student|engineer|developer|[^\W\d_]{2,20}) here\b|^\W*(?:(?:btw|fyi|also|and|oh|currently|now|still"
-    r"|just|really|so)\b\W*){0,3}(?:vegetarian|vegan|allergic|based|living|born|working|married|single|divorced|live"
-    r"|work|love|like|hate|enjoy|can't|cannot|don't|never|no|not|speak|play|call)\b"
-    r"|^\W*[^\W\d_]{2,20}(?: [^\W\d_]{2,20})?\s?[:：=]|\b(?:el|los|las|en|una?|soy|y"
-    r"|de)\b[^.]{0,80}\b[^\W\d_]{2,20}o\b|\b[^\W\d_]{2,20}o (?:el|la|los|las|en|una?|de|con)\b"
-)
+_SUBJECTLESS = pattern_of("clauses", "subjectless")
 """One's own, though no word says so: short forms, labels, and Spanish, whose verbs do."""

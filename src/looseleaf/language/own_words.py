@@ -10,6 +10,7 @@ import re
 from functools import lru_cache
 
 from looseleaf.base.immutable import frozen
+from looseleaf.language.tables import pattern_of
 from looseleaf.text.patterns import lazy
 
 TYPE_CHECKING = False
@@ -43,52 +44,14 @@ class Zone:
 
 # --- lines that no one writes to an assistant ------------------------------------------
 
-_HARD = lazy(
-    r"[ \t]*(?:>|\||\[?[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[T ]?\[?[0-9]{2}:|\]? \[?(?:INFO|WARN|ERROR|DEBUG|FATAL))|"
-    r"\[?[0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?\]|"
-    r"[0-9]{2}:[0-9]{2}:[0-9]{2}"
-    r"|\[?(?:INFO|WARN(?:ING)?|ERROR|DEBUG|TRACE|FATAL|CRITICAL|PANIC)\b[\]: ]|Traceback |File \"|at "
-    r"[\w.$<>]+\(|\$ \w|>>> "
-    r"|npm (?:ERR|WARN)|(?:\+\+\+|---) [\w/.]|@@ |diff --git|index [0-9a-f]{6,}|Caused by:|"
-    r"\w+(?:\.\w+)*(?:Error|Exception)\b:?"
-    r"|#{1,6} \S|\{\"|\[\{|</?[a-zA-Z!][^<>]*>|<\?|[{}\[\]();]+,?[ \t]*\Z|"
-    r"(?:import|from|const|let|var|def|class|function|return|export|"
-    r"public|private|SELECT|INSERT|UPDATE|"
-    r"CREATE) [\w{*(].{0,200}[;:){]\s*\Z|-{3,}|={3,}|_{3,}|\*{3,}|BEGIN:|END:|\w+@\w+:\S*[$#]"
-    r"|[\w.-]+ ?= ?[\"'\[{0-9].*\Z)"
-)
+_HARD = pattern_of("own_words", "hard")
 _INDENTED = lazy(r"(?: {4,}+|\t++)(?![ \t]*(?:[-*+•]|[0-9]{1,3}[.)])[ \t])\S")
 _CHANGED = lazy(r"[+-](?![+-])\s*\S")
-_HEADER = lazy(
-    r"[ \t]*\**(?:from|to|subject|date|cc|bcc|sent|reply-to|von|an|betreff|gesendet|datum|de|à|objet|"
-    r"envoyé|para|asunto|"
-    r"enviado|assunto|da|a|oggetto|inviato|van|aan|onderwerp|"
-    r"verzonden|发件人|收件人|主题|主旨|差出人|宛先|件名|보낸사람|보낸 사람|받는사람|제목)"
-    r"\** ?[:：] ?\S",
-    _I,
-)
-_MAIL = lazy(
-    r"[ \t]*\**(?:(?:subject|betreff|objet|asunto|assunto|oggetto|onderwerp|主题|主旨|件名|제목)\** ?[:：] ?\S"
-    r"|(?:from|von|de|da|van|发件人|差出人|보낸 ?사람)\** ?[:：] ?[^\n@]{0,80}@|-{2,} ?(?:forwarded|original|"
-    r"weitergeleitet|mensaje|message))",
-    _I,
-)
-_SPEAKER = lazy(
-    r"[ \t]*+(?:[\[(]?[0-9][0-9:. /-]{0,30}(?:am|pm)?[\])]? ?)?[\[*<]{0,2}[^\W\d_][\w.'’-]{0,20}(?: "
-    r"[^\W\d_][\w.'’-]{0,20})?[\]*>]{0,2} ?[:：] ?\S",
-    _I,
-)
-_NO_SPEAKER = lazy(
-    r"[ \t]*(?:note|update|correction|edit|reminder|also|about|actually|btw|important|ps|p\.s|fyi|tldr|"
-    r"question|context|"
-    r"background|goal|task|problem|wichtig|hinweis|frage|ziel|info|nota|pregunta|domanda|attention|remarque|https?|"
-    r"and|but|so|no|yes|ok|for \w+|one|two|first|second|my \w+|our \w+|the \w+|new \w+)\b",
-    _I,
-)
-_OF_SELF = lazy(
-    r"[ \t]*\**[A-ZÄÖÜÉ][a-zäöüßéèêçñ'’-]{1,20}(?: [A-ZÄÖÜÉ][a-zäöüßéèêçñ'’-]{1,20})?\** ?: ?"
-    r"(?:I|I['’](?:m|ve|d|ll)|My|Ich|Mein|Meine|Je|J['’]\w+|Yo|Mi|Eu|Meu|Minha|Io|Ik|Mijn)\b"
-)
+_HEADER = pattern_of("own_words", "header", _I)
+_MAIL = pattern_of("own_words", "mail", _I)
+_SPEAKER = pattern_of("own_words", "speaker", _I)
+_NO_SPEAKER = pattern_of("own_words", "no speaker", _I)
+_OF_SELF = pattern_of("own_words", "of self")
 """A speaker named before a colon, in the first person: a line of talk, even if it is the only one."""
 _HEADINGS = frozenset(
     "me myself done todo fixed "
@@ -101,120 +64,26 @@ _HEADINGS = frozenset(
 )
 """Words before a colon that are no speaker, besides the names of relations."""
 
-_GREETING = lazy(
-    r"[ \t]*(?:dear|hi|hello|hey|good (?:morning|day)|sehr geehrte\w*|liebe[rs]?|guten tag|hallo|beste|"
-    r"geachte|cher|chère|bonjour|"
-    r"madame|monsieur|estimad[oa]s?|querid[oa]s?|hola|buenos días|olá|prezad[oa]s?|car[oa]s?|gentile|"
-    r"egregi\w*|ciao|buongiorno)"
-    r"\b[^.!?\n]{0,40}[,!:]?[ \t]*\Z|[ \t]*(?:尊敬的|亲爱的|拝啓|お世話に|안녕하세요).{0,30}\Z",
-    _I,
-)
-_CLOSING = lazy(
-    r"[ \t]*(?:(?:kind|best|warm|many)? ?regards|sincerely|yours\b|best wishes|best,|cheers,|mit "
-    r"freundlichen grüßen|viele grüße|"
-    r"liebe grüße|beste grüße|mfg|lg\b|cordialement|bien à vous|bisous|saludos|atentamente|un abrazo|"
-    r"atenciosamente|abraços?,|"
-    r"cordiali saluti|distinti saluti|saluti|met vriendelijke groet|groetjes?|敬具|此致|祝好|よろしくお願い|드림\Z)",
-    _I,
-)
+_GREETING = pattern_of("own_words", "greeting", _I)
+_CLOSING = pattern_of("own_words", "closing", _I)
 
-_LETTER = lazy(
-    r"[ \t]*(?:(?i:dear|sehr geehrte\w*|liebe[rs]?|gentile|egregi\w*|car[oa]s?|chère?s?|estimad[oa]s?|"
-    r"querid[oa]s?|prezad[oa]s?|beste|geachte)\s[^,:\n]{1,30}[,:]\s*\S"
-    r"|(?i:hi|hello|hey|hallo|hola|ciao|salut|bonjour|olá|oi|hoi) (?!Claude|ChatGPT|Gemini|Copilot|I\b|"
-    r"I'm)[A-Z]\w+(?: [A-Z]\w+)?, (?=[A-Za-z]))"
-    r"|[ \t]*(?:尊敬的|亲爱的|親愛的)[^，：:\n]{1,12}[，：:]|"
-    r"[ \t]*(?:拝啓|お世話になって)|[ \t]*[^，,\n]{1,10}(?:님께|귀하)"
-)
+_LETTER = pattern_of("own_words", "letter")
 """The salutation of a letter, with text after it on the line."""
 
 # --- lines that bring a text -----------------------------------------------------------
 
-_WORK = (
-    r"translat\w*|proof-?read\w*|summari[sz]e\w*|rephrase|paraphrase|rewrite|re-?word|polish|shorten|"
-    r"tl;?dr|classify|grammar|turn (?:this |it |that )?(?:in)?to|convert|"
-    r"spell-?check|grade|(?:fix|correct|edit|check|improve|review|read|rate|analy[sz]e|make|answer|respond "
-    r"to|reply to) (?:this|these|that|it|the|my|his|her|"
-    r"their|following)\b|übersetz\w*|korrigier\w*|korrekturles\w*|fass\w*(?: \w+){0,3} zusammen|"
-    r"formulier\w*|verbesser\w*|"
-    r"tradui\w*|corrige\w*|résume\w*|reformule\w*|améliore\w*|relis\w*|traduc\w*|traduz\w*|tradur\w*|"
-    r"correg\w*|resum\w*|reescrib\w*|"
-    r"mejora\w*|revis[ae]\w*|reescrev\w*|melhor\w*|corrig\w*|riassum\w*|riscriv\w*|migliora\w*|vertaal\w*|"
-    r"vertalen|corrigeer|verbeter|"
-    r"contéstal\w*|respóndel\w*|responde-l\w*|réponds-\w*|rispondigli\w*|antworte (?:ihm|ihr|ihnen|darauf)|"
-    r"herschrijf|samenvat\w*|vat \w+ samen"
-)
-_WIDE_WORK = (
-    r"翻译|翻譯|润色|改写|总结|校对|修改一下|概括|回复一下|翻訳|"
-    r"要約|添削|校正|訳して|直して|번역|요약|교정|고쳐|다듬"
-)
-_BRINGS = (
-    r"here(?:'s|’s| is| are| comes| it is| you go| they are)|below|following|pasted?|paste|copied|quot(?:e|"
-    r"ing)|forwarded|fwd|see (?:this|attached)"
-    r"|(?:got|received|found|saw|reading|wrote|writes|sent|posted|says|said|told me|replied|answered|goes|"
-    r"reads) (?:this|me|us|that|it|back|in|the following)\b"
-    r"|this is (?:what|the|from|how)|(?:the|this|my|his|her|their|our|error|full) (?:e-?mail|mail|text|"
-    r"message|log|logs|letter|article|comment|post|"
-    r"review|output|error|traceback|stack ?trace|transcript|draft|essay|story|poem|lyrics|song|diff|patch|"
-    r"readme|issue|ticket|thread|config|"
-    r"bio|cv|resume|ad|minutes|notes|snippet|paragraph|chapter|survey|listing|tweet|agents\.md|claude\.md)\b"
-    r"|hier (?:ist|sind|kommt|die|der|das|mal)|folgende[rsn]?|unten|schrieb|schreibt|bekam|bekommen|hat(?: "
-    r"\w+){0,3} geschrieben|gefunden"
-    r"|voici|voilà|ci-dessous|suivante?s?|reçu|m'a écrit|m'a envoyé|a dit|aquí (?:está|tienes|va|te)|abajo|"
-    r"siguientes?|recibí|me (?:escribió|mandó|llegó|dijo)"
-    r"|aqui (?:está|vai|tem)|abaixo|seguintes?|recebi|me (?:escreveu|mandou)|disse|ecco|qui sotto|"
-    r"seguenti?|ricevuto|mi ha (?:scritto|mandato|detto)"
-    r"|hier(?:onder| is| heb)|volgende|kreeg|ontvangen|schreef"
-)
-_WIDE_BRINGS = (
-    r"以下|下面|如下|这是|這是|原文|收到(?:了)?|发(?:给|来)|帮我看|看一下这|写道|说[:：]|次の|これ(?:は|を)|届(?:い|き)|もらった|来た(?:メール|の)|"
-    r"と(?:言|書)(?:わ|い|かれ)|아래|다음|이거(?:는|야)?|받았|왔(?:는데|어)|라고 (?:했|썼|말)"
-)
-_WORKS_ON = lazy(rf"\b(?:{_WORK})|{_WIDE_WORK}", _I)
-_BRING = lazy(rf"\b(?:{_BRINGS})|{_WIDE_BRINGS}", _I)
+_WORKS_ON = pattern_of("own_words", "works on", _I)
+_BRING = pattern_of("own_words", "bring", _I)
 _COLON = lazy(r"[:：]\s*\Z")
-_OF_MINE = lazy(
-    r"\b(?:my|our|mein\w*|unser\w*|mon|ma|mes|notre|nos|mi|mis|nuestr\w+|meus?|minhas?|noss\w+|mi[oae]|miei|nostr\w+|mijn|onze|"
-    r"ons)(?: [\w-]+){1,3} ?[:：]\s*\Z|\b(?:(?:about|for|to) me|remember|notes?|stack|setup|rules?|preferences|facts|"
-    r"conventions|context|background|fyi|basics|us)[:：]\s*\Z|(?:我|私|うち|내|우리|제|저희)[^\s，,]{0,10}[:：]\s*\Z",
-    _I,
-)
+_OF_MINE = pattern_of("own_words", "of mine", _I)
 """A line that ends in a colon and brings the user's own list: "my setup:"."""
-_INLINE = lazy(
-    rf"(?:\b(?:{_WORK})[^:\n：?!]{{0,80}}|(?:{_WIDE_WORK})[^:\n：?!]{{0,30}}|\b(?:says?|said|told (?:me|us|"
-    rf"him|her)|wrote|writes|replied|asked|"
-    r"answered|texted|e-?mailed|yelled|like|quote|sagt\w*|schrieb|meinte|schreibt|fragte|dit|écrit|"
-    r"répond\w*|dice|dijo|escribió|disse|scriv\w*|scritto|"
-    r"escreveu|falou|zei|zegt|schreef|vroeg)\b[^:\n：.!?]{0,40}|(?:说|說|写道|问|问我|告诉我|言った|言われた|と言う|曰く|말했\w*|"
-    r"라고)[^:\n：。]{0,8}|\b(?:write|compose|draft|make up) (?:me )?(?:an?|some|two|three) "
-    r"(?:\w+ ){0,3}(?:poem|song|story|haiku|limerick|rap|verse|lyrics|dialogue|scene|sketch|joke|tweet|slogan|novel|"
-    r"sentence)\b[^:\n：.!?]{0,40})"
-    r"(?<! so)[:：](?=\s|\Z|[\"“„«「『]|[^\x00-\x7f])",
-    _I,
-)
+_INLINE = pattern_of("own_words", "inline", _I)
 """The rest of its line is someone else's, or a text to work on; and so may be all that follows."""
-_HOW_TO_SAY = lazy(
-    r"\b(?:how (?:do|would|can|should) (?:you|i|we|one) (?:say|write|spell|pronounce|translate)|what(?:'s| "
-    r"is| does) .{0,20}\bmean|"
-    r"is (?:this|it|the following)(?: \w+)? (?:correct|right|grammatical|good english|idiomatic)|wie sagt "
-    r"man|comment (?:dit-on|on dit)|"
-    r"cómo se dice|como se diz|come si dice|hoe zeg je)\b",
-    _I,
-)
-_ASKS_ABOUT = lazy(
-    rf"\b(?:{_WORK})|{_WIDE_WORK}|[↑☝]|(?:\A|\s)\^|\b(?:this|these|that|those|above|dies\w*|das|davon|darin|oben|ça|cela|ceci|"
-    r"cette?|celui-ci|ci-dessus|est[aoe]s?|es[ao]s?|arriba|ist[ao]|iss[ao]|ess[ae]s?|acima|quest[aoie]|quell[aoi]|sopra|dit|"
-    r"deze|dat|hierboven|continu[eaé]?|weiterschreiben|schreib\w* weiter|vervolg)\b|continúa|继续|繼續|続き|계속|"
-    r"这|這|上面|これ|この|上の|それ|이거|이건|이 |위",
-    _I,
-)
+_HOW_TO_SAY = pattern_of("own_words", "how to say", _I)
+_ASKS_ABOUT = pattern_of("own_words", "asks about", _I)
 """A line that refers to a text: to the message before it, if that asked for nothing."""
 _SENTENCE_END = lazy(r"[.!…](?=\s)|[。！]")
-_QUOTED = lazy(
-    r"(?:(?<=\n)|\A)[ \t]*\"[^\"]{1,2000}\"|\"[^\"\n]{1,2000}\"|“[^”]{1,2000}”|„[^“”]{1,2000}[“”]|"
-    r"«[^»]{1,2000}»|»[^«»\n]{1,2000}«|‚[^‘’\n]{1,2000}[‘’]|```[^`]{1,2000}```|「[^」]{1,2000}」|『[^』]{1,2000}』|‹[^›\n]{1,2000}›"
-    r"|(?<!\w)'[^'\n]{12,2000}'(?!\w)|(?<!\w)‘[^’\n]{12,2000}’|`[^`\n]{12,2000}`"
-)
+_QUOTED = pattern_of("own_words", "quoted")
 _WORD = lazy(r"[\u3041-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\W_]+", in_ascii=r"[^\W_]+")
 _MARKS = frozenset("\"'`“„«»‚‹‘「『")
 """Characters that can open a quotation."""
@@ -378,14 +247,7 @@ _BLANK = lazy(r"\s*[\"“„«「『'‘]\s{8,}[\"“”»」』'’]")
 """A quotation, as `masked` leaves it."""
 
 
-_ON_LANGUAGE = lazy(
-    r"\b(?:translat\w*|proof-?read\w*|grammar|rephrase|paraphrase|re-?word|polish|shorten|spell-?check|summari[sz]\w*|"
-    r"tl;?dr|(?:more|less) (?:formal|polite|friendly|casual)|(?:this|my) (?:sentence|text|letter|bio|cv)|"
-    r"cover letter|make this|"
-    r"übersetz\w*|korrigier\w*|tradui\w*|corrige\w*|traduc\w*|traduz\w*|tradur\w*|corrig\w*|vertaal\w*|vertalen)\b"
-    r"|翻译|翻譯|润色|翻訳|添削|번역|교정",
-    _I,
-)
+_ON_LANGUAGE = pattern_of("own_words", "on language", _I)
 
 
 def works_on_language(text: str) -> bool:

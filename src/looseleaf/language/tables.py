@@ -9,6 +9,12 @@ from __future__ import annotations
 import os
 from functools import cache
 
+from looseleaf.text.patterns import lazy
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import re
+
 _FOLDER = os.path.join(os.path.dirname(os.path.dirname(__file__)), "data", "language")
 
 
@@ -48,6 +54,11 @@ def read_names(file: str, section: str) -> dict[str, str]:
     return names
 
 
+def pattern_of(file: str, section: str, flags: int = 0) -> re.Pattern[str]:
+    """Return a section as a pattern, read and compiled on first use."""
+    return lazy(lambda: read_pattern(file, section), flags)
+
+
 def read_pattern(file: str, section: str) -> str:
     """Return the lines of a section as alternatives, each `{name}` replaced by the pattern of that section."""
     return "|".join(read_patterns(file, section))
@@ -62,7 +73,7 @@ def read_patterns(file: str, section: str) -> list[str]:
         first, *parts = line.split("{")
         for part in parts:
             name, _, rest = part.partition("}")
-            first += read_pattern(file, name) + rest if name in sections else "{" + part
+            first += read_pattern(file, name) + rest if name and name in sections else "{" + part
         return first
 
     return [filled(line) if "{" in line else line for line in read_lines(file, section, joined_by="")]

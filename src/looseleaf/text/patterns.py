@@ -6,7 +6,7 @@ import re
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from typing import Any
 
 
@@ -14,10 +14,10 @@ NEVER = "(?!)"
 """Matches nothing."""
 
 
-def lazy(pattern: str, flags: int = 0, *, in_ascii: str = "") -> re.Pattern[str]:
+def lazy(pattern: str | Callable[[], str], flags: int = 0, *, in_ascii: str = "") -> re.Pattern[str]:
     """Return a pattern that compiles at the first call of a method; the functions of `re` do not accept it.
-    `in_ascii`: a pattern with the same matches in ASCII text that compiles faster, since large character sets are
-    slow."""
+    `pattern`: its source, or what returns it then; `in_ascii`: a pattern with the same matches in ASCII text that
+    compiles faster, since large character sets are slow."""
     made: Any = _ByText(pattern, flags, in_ascii) if in_ascii else _Lazy(pattern, flags)
     found: re.Pattern[str] = made
     return found
@@ -29,9 +29,8 @@ def one_of(words: Iterable[str]) -> str:
 
 
 class _Lazy:
-    def __init__(self, pattern: str, flags: int) -> None:
-        self.pattern = pattern
-        self._arguments = pattern, flags
+    def __init__(self, pattern: str | Callable[[], str], flags: int) -> None:
+        self._source, self._flags = pattern, flags
 
     def __getattr__(self, name: str) -> Any:
         """Compile, and store the method on the instance, so that this runs once per method."""
@@ -42,23 +41,21 @@ class _Lazy:
         return found
 
     def _bind_method(self, name: str) -> Any:
-        return getattr(re.compile(*self._arguments), name)
+        source = self._source if isinstance(self._source, str) else self._source()
+        return getattr(re.compile(source, self._flags), name)
 
 
 class _ByText(_Lazy):
-    def __init__(self, pattern: str, flags: int, in_ascii: str) -> None:
+    def __init__(self, pattern: str | Callable[[], str], flags: int, in_ascii: str) -> None:
         super().__init__(pattern, flags)
-        self._ascii = _Lazy(in_ascii, flags)
-        self._full = _Lazy(pattern, flags)
+        self._ascii, self._full = _Lazy(in_ascii, flags), _Lazy(pattern, flags)
 
     def _bind_method(self, name: str) -> Any:
         if name not in _ON_TEXT:
             return super()._bind_method(name)
-
-        def chosen(text: str, *within: int) -> Any:
-            return getattr(self._ascii if text.isascii() else self._full, name)(text, *within)
-
-        return chosen
+        return lambda text, *within: getattr(self._ascii if text.isascii() else self._full, name)(
+            text, *within
+        )
 
 
 _ON_TEXT = frozenset({"match", "fullmatch", "search", "findall", "finditer"})
