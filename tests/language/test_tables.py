@@ -22,7 +22,7 @@ from tables import check_rows
 
 FILES = sorted((Path(looseleaf.__file__).parent / "data" / "language").glob("*.txt"))
 PATTERNS = ("clauses", "forbidding", "own_words", "promises", "sentences", "wording")
-WORDS_AMONG_PATTERNS = {"short forms", "greetings", "beside greetings", "cues", "wide cues"}
+WORDS_AMONG_PATTERNS = {"headings", "short forms", "greetings", "beside greetings", "cues", "wide cues"}
 
 
 def sections_of(file: Path) -> list[str]:

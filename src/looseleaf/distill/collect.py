@@ -160,17 +160,10 @@ _POLITE = lazy(
 class Work:
     """One request, the work it took, and how it ended."""
 
-    def __init__(self, request: str) -> None:
-        self.request = request
-        self.fault = ""
-        self.calls = 0
-        self.answers = 0
-        self.solution = ""
-        self.lesson = ""
-
-    @property
-    def is_finished(self) -> bool:
-        return bool(self.solution) and (self.calls > 0 or self.answers > 1)
+    def __init__(self, request: str, fault: str) -> None:
+        self.request, self.fault = request, fault
+        self.calls = self.answers = 0
+        self.solution = self.lesson = ""
 
 
 class EpisodeFinder:
@@ -182,13 +175,11 @@ class EpisodeFinder:
 
     def asked(self, sentences: list[str]) -> None:
         """Take a user's message. A request begins new work; a fault in the same message is the problem."""
-        request = next(
-            (each for each in sentences if is_request(each) and len(content(each)) >= _LEAST_WORDS), ""
-        )
+        requests = (each for each in sentences if is_request(each) and len(content(each)) >= _LEAST_WORDS)
+        request = next(requests, "")
         if request:
             self._finish_work()
-            self._now = Work(request)
-            self._now.fault = next((each for each in sentences if is_fault(each)), "")
+            self._now = Work(request, next((each for each in sentences if is_fault(each)), ""))
         self._find_lesson(sentences)
 
     def called(self) -> None:
@@ -217,10 +208,10 @@ class EpisodeFinder:
                 work.lesson = each
 
     def _finish_work(self) -> None:
-        work = self._now
-        if work is not None and work.is_finished and (self._best is None or work.calls >= self._best.calls):
+        work, self._now = self._now, None
+        is_finished = work is not None and work.solution and (work.calls > 0 or work.answers > 1)
+        if work is not None and is_finished and (self._best is None or work.calls >= self._best.calls):
             self._best = work
-        self._now = None
 
     def told(self) -> dict[str, str] | None:
         """Return the episode, or None if nothing was finished."""

@@ -1,14 +1,14 @@
 """Cues: a sentence as tokens, and the words of classes such as forgetting, keeping, secrecy, quoting among them.
 
-The classes are lists of words in ten languages (`data/cues.txt`). Their order and distance inform the selector even
-where it has never seen the words themselves.
+The classes are lists of words in ten languages (`data/distill/cues.txt`). Their order and distance inform the
+selector even where it has never seen the words themselves.
 """
 
 from __future__ import annotations
 
 import re
 from functools import cache, lru_cache
-from itertools import islice, pairwise
+from itertools import pairwise
 from pathlib import Path
 
 from looseleaf.language.tables import pattern_of
@@ -24,72 +24,13 @@ if TYPE_CHECKING:
 _I = re.IGNORECASE
 
 _FORBIDS = pattern_of("forbidding", "forbids", _I)
-
-_KEEPS = pattern_of("forbidding", "keeps", _I)
+KEEPS = pattern_of("forbidding", "keeps", _I)
 """Whatever must not be forgotten is to be kept."""
 
 _OF_WORK = pattern_of("forbidding", "of work", _I)
-
 _OF_MEMORY = pattern_of("forbidding", "of memory", _I)
-
-
 _TIMES = 5
 """A form counts as this many words, because it tells more than a word does."""
-
-
-_ORDER = pattern_of("forbidding", "order", _I)
-"""An order to the reader: not one to another person, and not something the user does."""
-
-_ELSE = pattern_of("forbidding", "else", _I)
-"""Removals from a list, a plan or a table; and things given up for others."""
-
-_POLITE = pattern_of("forbidding", "polite", _I)
-"""A question that is an order."""
-
-_SUPPOSES = pattern_of("forbidding", "supposes", _I)
-_REPORTS = pattern_of("forbidding", "reports", _I)
-_HABIT = pattern_of("forbidding", "habit", _I)
-"""Things that the user does or does not do, as a rule."""
-_OTHERS = pattern_of("forbidding", "others", _I)
-"""Reports of forgetting, and words of others."""
-_CLAUSE = lazy(r"[,;.!?—–] *|\s-\s")
-_NAME = lazy(r"\W*[A-ZÄÖÜ][\w'-]+")
-_TO_ANOTHER = pattern_of("forbidding", "to another")
-"""A name before a comma: the person spoken to."""
-_OTHERWISE = pattern_of("forbidding", "otherwise", _I)
-"""Words of a form in another sense, and permission to remember."""
-
-
-def may_be_order(text: str) -> bool:
-    """Return True if a sentence can be an order to the memory: it asks nothing, supposes nothing, reports no orders."""
-    is_question = text.rstrip().endswith(("?", "？")) and _POLITE.search(text) is None
-    return not is_question and may_be_told(text)
-
-
-def may_be_told(text: str) -> bool:
-    """Do the same as `may_be_order`, but allow a question mark: "unsay the wifi thing, ok?" only looks like a
-    question."""
-    if _REPORTS.match(text) or _HABIT.search(text) or (_TO_ANOTHER.match(text) and not _ORDER.match(text)):
-        return False
-    return not any(form.search(text) for form in (_SUPPOSES, _OTHERS, _ELSE, _KEEPS))
-
-
-def is_order(text: str, clauses: int = 99) -> bool:
-    """Return True if a sentence, or one of its first clauses, begins with an order. A name before a comma is another
-    person, who is spoken to."""
-    if is_of_work(text):
-        return False
-    joints = (joint for joint in _CLAUSE.finditer(text) if not _NAME.fullmatch(text[: joint.start()]))
-    starts = (0, *(joint.end() for joint in islice(joints, clauses)))
-    return any(_ORDER.match(text, start) for start in starts)
-
-
-_THAT_I = pattern_of("forbidding", "that i", _I)
-
-
-def says_what(text: str) -> bool:
-    """Return True if an order says in a clause what to forget: "that I play chess"."""
-    return _THAT_I.search(text) is not None
 
 
 def forms_of(text: str) -> Iterator[str]:
@@ -104,13 +45,7 @@ def forms_of(text: str) -> Iterator[str]:
 def is_formed(text: str) -> bool:
     """Return True if a sentence has a form of forbidding, and none that speaks against it."""
     has_form = _FORBIDS.search(text) is not None or _POLITELY.match(text) is not None
-    return has_form and _KEEPS.search(text) is None and not is_of_work(text)
-
-
-def is_meant_otherwise(text: str) -> bool:
-    """Return True if a sentence has the words of a form in another sense ("the deal between us and them"), or gives
-    permission."""
-    return _OTHERWISE.search(text) is not None
+    return has_form and KEEPS.search(text) is None and not is_of_work(text)
 
 
 def is_of_work(text: str) -> bool:
@@ -121,7 +56,7 @@ def is_of_work(text: str) -> bool:
 _POLITELY = lazy(r"\W*(?:bitte )?vergessen sie (?:bitte )?(?:mein\w*|unser\w*|dass|was|alles)\b", _I)
 """Forms that no author of the training data used: they count, though the selector has learned nothing of them."""
 
-_FORMS = (("forbids", _FORBIDS), ("keeps", _KEEPS), ("of work", _OF_WORK), ("of memory", _OF_MEMORY))
+_FORMS = (("forbids", _FORBIDS), ("keeps", KEEPS), ("of work", _OF_WORK), ("of memory", _OF_MEMORY))
 
 READ_CHARS = 1200
 READ_TOKENS = (70, 20)
@@ -158,7 +93,12 @@ def _read_tokens(text: str) -> tuple[list[str], list[str], list[tuple[int, str]]
     if len(cased) > first + last:
         cased = cased[:first] + cased[-last:]
     tokens = ["0" * min(len(token), 4) if token.isdigit() else token.lower() for token in cased]
-    return cased, tokens, _cues_of(tokens)
+    cues = [(at, name) for at, token in enumerate(tokens) if (name := _class_of(token))]
+    if any(map(is_wide, tokens)):
+        run = "".join(tokens)
+        cues += [(at, name) for word, name in _load_cues()[2] if (at := run.find(word)) >= 0]
+        cues.sort()
+    return cased, tokens, cues
 
 
 # --- cues ------------------------------------------------------------------------------
@@ -193,25 +133,15 @@ def _load_cues() -> tuple[dict[str, str], list[tuple[str, str, str]], list[tuple
 @lru_cache(8192)
 def _class_of(word: str) -> str:
     words, stems, _ = _load_cues()
-    found = words.get(word)
-    if found is None and len(word) >= _STEM:
-        head = word[:_STEM]
-        found = next((name for first, stem, name in stems if first == head and word.startswith(stem)), None)
-    return found or ""
+    if word in words or len(word) < _STEM:
+        return words.get(word, "")
+    head = word[:_STEM]
+    return next((name for first, stem, name in stems if first == head and word.startswith(stem)), "")
 
 
 def cues_of(text: str) -> Sequence[tuple[int, str]]:
     """Return the places of a sentence's cues (by token; in scripts without spaces, by character), and their classes."""
     return tokens_and_cues(text)[2]
-
-
-def _cues_of(tokens: Sequence[str]) -> list[tuple[int, str]]:
-    found = [(at, name) for at, token in enumerate(tokens) if (name := _class_of(token))]
-    if any(map(is_wide, tokens)):
-        text = "".join(tokens)
-        found += [(at, name) for word, name in _load_cues()[2] if (at := text.find(word)) >= 0]
-        found.sort()
-    return found
 
 
 _NEAR = 4
@@ -270,10 +200,10 @@ def orders_of(sentences: Sequence[str]) -> list[str]:
     each_has = [{name for _, name in cues_of(text)} & _ORDERS for text in sentences]
     made: list[str] = []
     for at in range(len(sentences)):
-        before = set().union(*each_has[:at]) if at < _FAR else set().union(*each_has[at - _FAR : at])
+        before = set().union(*each_has[max(at - _FAR, 0) : at])
         behind = set().union(*each_has[at + 1 : at + 1 + _FAR])
         made.append(
-            " ".join([*sorted(f"{name}<" for name in before), *sorted(f"{name}>" for name in behind)])
+            " ".join((*(f"{name}<" for name in sorted(before)), *(f"{name}>" for name in sorted(behind))))
         )
     return made
 

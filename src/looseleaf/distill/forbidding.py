@@ -9,20 +9,17 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from itertools import islice
 
 from looseleaf.base.immutable import frozen
 from looseleaf.base.origins import RECALLED
 from looseleaf.distill.cues import (
+    KEEPS,
     cue_words,
     has_forbidding_word,
     is_formed,
-    is_meant_otherwise,
     is_of_work,
-    is_order,
-    may_be_order,
-    may_be_told,
     says_to_forget,
-    says_what,
 )
 from looseleaf.distill.requests import asked_to_keep
 from looseleaf.distill.slot_tables import plain_terms
@@ -32,6 +29,7 @@ from looseleaf.facts.replacing import WIDE
 from looseleaf.language.stems import fold
 from looseleaf.language.tables import pattern_of
 from looseleaf.language.terms import terms
+from looseleaf.text.patterns import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -61,6 +59,27 @@ so. `MAY_BE_EARLIER`: it may be about earlier talk; `ONLY_EARLIER`: it is about 
 may be remembered. `LAST`: it means the message before. `ANOTHERS`: it is another's, and not obeyed."""
 
 _I = re.IGNORECASE
+
+_ORDER = pattern_of("forbidding", "order", _I)
+"""An order to the reader: not one to another person, and not something the user does."""
+_ELSE = pattern_of("forbidding", "else", _I)
+"""Removals from a list, a plan or a table; and things given up for others."""
+_POLITE = pattern_of("forbidding", "polite", _I)
+"""A question that is an order."""
+_SUPPOSES = pattern_of("forbidding", "supposes", _I)
+_REPORTS = pattern_of("forbidding", "reports", _I)
+_HABIT = pattern_of("forbidding", "habit", _I)
+"""Things that the user does or does not do, as a rule."""
+_OTHERS = pattern_of("forbidding", "others", _I)
+"""Reports of forgetting, and words of others."""
+_CLAUSE = lazy(r"[,;.!?—–] *|\s-\s")
+_NAME = lazy(r"\W*[A-ZÄÖÜ][\w'-]+")
+_TO_ANOTHER = pattern_of("forbidding", "to another")
+"""A name before a comma: the person spoken to."""
+_OTHERWISE = pattern_of("forbidding", "otherwise", _I)
+"""Words of a form in another sense, and permission to remember."""
+_THAT_I = pattern_of("forbidding", "that i", _I)
+"""A clause in which an order says what to forget: "that I play chess"."""
 
 
 @frozen
@@ -115,7 +134,7 @@ def forbidden(text: str, *, for_a_model: bool = False) -> Forbidden | None:
     asks = next((each for each in every if each.text.endswith(_ASKING)), None)
     says = [each for each in found if _is_said_to_memory(each, asks)]
     order = order_of([(each.text, each.scores) for each in says], [each.text for each in every])
-    orders = [each.text for each in says if is_order(each.text, 0)]
+    orders = [each.text for each in says if _is_order(each.text, 0)]
     return Forbidden(
         cut,
         tuple(one for one in named if one),
@@ -143,19 +162,16 @@ def order_of(says: Sequence[tuple[str, Scores]], every: Sequence[str]) -> Order 
     short, the sentences around them do."""
     if not says:
         return None
-    said, scores = " ".join(text for text, _ in says), max((each for _, each in says), key=_forbid_chance)
+    said = " ".join(text for text, _ in says)
+    scores = max((each for _, each in says), key=lambda each: each.forbid)
     named = named_terms(said)
     others = [text for text in every if text not in said]
     rest = sum(len(telling_terms(text)) for text in others)
     if not named and len(every) <= _FEW:
         said, rest = " ".join(every), 0
         named = named_terms(said)
-    is_content = any(says_what(text) for text, _ in says)
+    is_content = any(_THAT_I.search(text) for text, _ in says)
     return Order(said, scores.forbid, scores.erase, scores.last, named, rest, is_content)
-
-
-def _forbid_chance(scores: Scores) -> float:
-    return scores.forbid
 
 
 _CONTENT = 3
@@ -183,7 +199,7 @@ def _is_plain(sentence: Sentence) -> bool:
 def forbids(text: str, scores: Scores) -> bool:
     """Return True if a sentence forbids: that is likelier than that it tells something to keep or a change, or its form
     says so."""
-    if is_meant_otherwise(text):
+    if _OTHERWISE.search(text):
         return False
     if scores.forbid >= FORMED and is_formed(text):
         return True
@@ -210,6 +226,30 @@ _ALL = pattern_of("forbidding", "all", _I)
 _ALL_SAID = pattern_of("forbidding", "all said", _I)
 
 
+def _may_be_order(text: str) -> bool:
+    """Return True if a sentence can be an order to the memory: it asks nothing, supposes nothing, reports no orders."""
+    is_question = text.rstrip().endswith(("?", "？")) and _POLITE.search(text) is None
+    return not is_question and _may_be_told(text)
+
+
+def _may_be_told(text: str) -> bool:
+    """Do the same as `_may_be_order`, but allow a question mark: "unsay the wifi thing, ok?" only looks like a
+    question."""
+    if _REPORTS.match(text) or _HABIT.search(text) or (_TO_ANOTHER.match(text) and not _ORDER.match(text)):
+        return False
+    return not any(form.search(text) for form in (_SUPPOSES, _OTHERS, _ELSE, KEEPS))
+
+
+def _is_order(text: str, clauses: int = 99) -> bool:
+    """Return True if a sentence, or one of its first clauses, begins with an order. A name before a comma is another
+    person, who is spoken to."""
+    if is_of_work(text):
+        return False
+    joints = (joint for joint in _CLAUSE.finditer(text) if not _NAME.fullmatch(text[: joint.start()]))
+    starts = (0, *(joint.end() for joint in islice(joints, clauses)))
+    return any(_ORDER.match(text, start) for start in starts)
+
+
 def _is_said_to_memory(sentence: Sentence, asks: Sentence | None) -> bool:
     """Return True if the user surely says it, to the memory, about something said earlier: only then may held lines go.
     `asks`: the first sentence of the message that asks for something; its object may be another's words."""
@@ -218,9 +258,9 @@ def _is_said_to_memory(sentence: Sentence, asks: Sentence | None) -> bool:
     text, scores = sentence.text, sentence.scores
     if scores.erase < MAY_BE_EARLIER or text.endswith(_LEADING) or not sentence.is_surely_own:
         return False
-    if _WRITES.match(text) or not (may_be_order(text) or (scores.forbid >= PLAINLY and may_be_told(text))):
+    if _WRITES.match(text) or not (_may_be_order(text) or (scores.forbid >= PLAINLY and _may_be_told(text))):
         return False
-    if is_order(text):
+    if _is_order(text):
         return True
     return scores.erase >= EARLIER and (scores.forbid >= CERTAIN or WIDE.search(text) is not None)
 
@@ -247,15 +287,14 @@ def permitted_traces(traces: Iterable[Trace], *, for_a_model: bool = False) -> I
     before it, if that is meant; and without the assistant's words about it. `for_a_model`: only without what is plainly
     forbidden."""
     waiting: list[Trace] = []
-    named: list[frozenset[str]] = []
+    named: tuple[frozenset[str], ...] = ()
     for trace in traces:
         if trace.trace_type == "user":
             found = forbidden_by(trace, for_a_model=for_a_model)
             if found is not None and found.before:
                 waiting = [each for each in waiting if each.trace_type not in ("user", "assistant")]
             yield from waiting
-            waiting = []
-            named = list(found.named) if found is not None else []
+            waiting, named = [], found.named if found is not None else ()
             if found is not None:
                 rest = cut_forbidden(trace.content, found)
                 if not has_words(rest):
@@ -270,13 +309,12 @@ def permitted_traces(traces: Iterable[Trace], *, for_a_model: bool = False) -> I
 _MANY = 4
 
 
-def _is_one_word(term: str, other: str) -> bool:
-    """Return True if two terms are one word, of which only one was taken for a word of its language."""
-    return min(len(term), len(other)) >= _MANY and (term.startswith(other) or other.startswith(term))
-
-
 def bears_on(text: str, named: frozenset[str]) -> bool:
     """Return True if a text is about what these terms name: it has one of a few, or a sixth of many."""
     said = telling_terms(text)
-    shared = (said & named) or {term for term in named if any(_is_one_word(term, each) for each in said)}
+    # Of one word, one text may hold the stem: only one was taken for a word of its language.
+    pairs = ((term, each) for term in named for each in said if min(len(term), len(each)) >= _MANY)
+    shared = (said & named) or {
+        term for term, each in pairs if term.startswith(each) or each.startswith(term)
+    }
     return bool(shared) and (len(named) < _MANY or 6 * len(shared) >= len(named))

@@ -84,24 +84,15 @@ def run(distiller: Distiller, material: Material, tokens: int, seconds: float) -
     cancel = Event()
 
     def work() -> Distilled | str:
-        made: object = distiller.distill(Watched(material, cancel), tokens)
-        return (
-            made if isinstance(made, Distilled) and not _find_fault(made) else f"returned {_find_fault(made)}"
-        )
+        made = distiller.distill(Watched(material, cancel), tokens)
+        fault = _find_fault(made)
+        return f"returned {fault}" if fault else made
 
     try:
         made = _run_in_time(work, seconds)
     finally:
         cancel.set()
     return _drop_unsaid(made, material) if isinstance(made, Distilled) else f"{distiller.name} {made}"
-
-
-def run_check(
-    check: Callable[[list[tuple[str, str]]], set[int]], pairs: list[tuple[str, str]], seconds: float
-) -> set[int] | str:
-    """Run a second check, and return its result or the reason of the failure."""
-    found = _run_in_time(lambda: check(pairs), seconds)
-    return found if not isinstance(found, str) else f"it {found}"
 
 
 def _run_in_time(work: Callable[[], T], seconds: float) -> T | str:
@@ -169,20 +160,15 @@ def _find_fault(made: object) -> str | None:
         return "no summary"
     for name in NOTED:
         noted: object = getattr(made, name)
-        if not isinstance(noted, tuple) or not all(_is_noted(each) for each in noted):
+        if not isinstance(noted, tuple) or not all(isinstance(each, Noted) for each in noted):
+            return f"{name} that are not a tuple of Noted"
+        if any(type(text) is not str for each in noted for text in (each.text, each.source, each.replaces)):
             return f"{name} that are not a tuple of Noted"
     try:
         json.dumps([list(made.facts), made.episode], allow_nan=False)
     except (TypeError, ValueError, RecursionError):
         return "facts or an episode that JSON cannot hold"
     return None
-
-
-def _is_noted(each: object) -> bool:
-    texts: tuple[object, ...] = (
-        (each.text, each.source, each.replaces) if isinstance(each, Noted) else (None,)
-    )
-    return all(type(text) is str for text in texts)
 
 
 _MOST_CHECKED = 60
@@ -240,8 +226,8 @@ class EntryWriter:
     def _check_facts(self, stretch: TurnRange, made: Distilled) -> list[int]:
         """Return the numbers of the facts that their words do not prove, but a second look of the model does. If it
         cannot look, only note that."""
-        check = getattr(self._distiller, "check", None)
-        if not callable(check):
+        check: Callable[[list[tuple[str, str]]], set[int]] | None = getattr(self._distiller, "check", None)
+        if check is None or not callable(check):
             return []
         from looseleaf.distill.material import witnesses_of
         from looseleaf.text.lines import worded
@@ -254,11 +240,11 @@ class EntryWriter:
         if not open_:
             return []
         pairs = [(each.quote, worded(each.relation, each.object)) for _, each in open_[:_MOST_CHECKED]]
-        said = run_check(check, pairs, self._policy.distill_seconds)
-        if isinstance(said, str):
-            self._note(f"The model could not check its conclusions: {said}")
+        proved = _run_in_time(lambda: check(pairs), self._policy.distill_seconds)
+        if isinstance(proved, str):
+            self._note(f"The model could not check its conclusions: it {proved}")
             return []
-        return [open_[number][0] for number in sorted(said)]
+        return [open_[number][0] for number in sorted(proved)]
 
     # --- a text ------------------------------------------------------------------------
 
@@ -268,12 +254,7 @@ class EntryWriter:
             return MadeEntry(reference)
         made, name, failures = self.make(text)
         raw = text.text.encode("utf-8", "backslashreplace")
-        meta = {
-            "agent": self._agent,
-            "origin": text.origin,
-            "turn_ids": [],
-            "source_sha256": sha256(raw),
-        }
+        meta = {"agent": self._agent, "origin": text.origin, "turn_ids": [], "source_sha256": sha256(raw)}
         return self._make_entry(reference, raw, meta | made_of(text.traces(), made), made, name, failures)
 
     def name_of(self, text: str, origin: str) -> str:
@@ -324,9 +305,8 @@ class EntryWriter:
     ) -> MadeEntry:
         topic, _, entry = reference.rpartition("/")
         whole = {"id": entry, "ts": clock.now(), "topic": topic, "distiller": distiller}
-        whole |= {"level": distiller_level(distiller)}
-        whole |= {"model": made.model, "tokens": made.tokens, "cost": made.cost}
-        whole |= {"failures": list(failures)} | meta
+        whole |= {"level": distiller_level(distiller), "model": made.model, "tokens": made.tokens}
+        whole |= {"cost": made.cost, "failures": list(failures)} | meta
         files = {"raw.md": raw, "summary.json": summary_json(made), "meta.json": meta_json(whole)}
         return MadeEntry(reference, files)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from itertools import islice
 
-from looseleaf.base.errors import Refused
+from looseleaf.base.errors import NotFound
 from looseleaf.base.immutable import frozen
 from looseleaf.base.messages import Trace
 from looseleaf.base.origins import RECALLED, is_imported, is_own, level_of
@@ -59,7 +59,12 @@ class ModelTranscript:
     """The talk as shown to a model. `traces`: the traces shown; `lines`: their text; `word`: the word of its fences."""
 
     def __init__(self, traces: Iterable[Trace], trim: int) -> None:
-        self.traces = [trace for trace in permitted_traces(traces, for_a_model=True) if not _is_memory(trace)]
+        self.traces = [
+            trace
+            for trace in permitted_traces(traces, for_a_model=True)
+            if RECALLED not in trace.tags
+            and not (trace.trace_type.startswith("tool") and is_own(trace.tool_name))
+        ]
         self.word = word("transcript", *(trace.id for trace in self.traces))
         self.notice = notice(self.word)
         self.lines: list[TranscriptLine] = []
@@ -82,11 +87,8 @@ class ModelTranscript:
         if level_of(trace.origin) == "tainted":
             return f"Document: {fenced(text, self.word)}"
         who = "User" if trace.trace_type == "user" else "Assistant"
-        return f"{who}: {indent_rest(inert(text, self.word))}"
-
-
-def _is_memory(trace: Trace) -> bool:
-    return RECALLED in trace.tags or (trace.trace_type.startswith("tool") and is_own(trace.tool_name))
+        # No further line can look like another speaker's.
+        return f"{who}: " + f"\n{_INDENT}".join(inert(text, self.word).splitlines())
 
 
 def trim_text(text: str, most: int) -> str:
@@ -94,11 +96,6 @@ def trim_text(text: str, most: int) -> str:
     if len(text) <= most:
         return text
     return f"{text[:most].rstrip()}… [{len(text) - most:,} characters more]"
-
-
-def indent_rest(text: str) -> str:
-    """Indent all lines but the first, so that none can look like another speaker's."""
-    return f"\n{_INDENT}".join(text.splitlines())
 
 
 # --- what fits -------------------------------------------------------------------------
@@ -168,13 +165,13 @@ class _TakenTraces:
     __slots__ = ()
     taken: tuple[Trace, ...]
 
-    def traces(self) -> Iterator[Trace]:
-        return permitted_traces(trace for trace in self.taken if RECALLED not in trace.tags)
+    def traces(self, *, for_a_model: bool = False) -> Iterator[Trace]:
+        spoken = (trace for trace in self.taken if RECALLED not in trace.tags)
+        return permitted_traces(spoken, for_a_model=for_a_model)
 
     def for_a_model(self) -> Iterator[Trace]:
         """Yield the traces without what is plainly forbidden: a model judges the rest."""
-        spoken = (trace for trace in self.taken if RECALLED not in trace.tags)
-        return permitted_traces(spoken, for_a_model=True)
+        return self.traces(for_a_model=True)
 
 
 @frozen
@@ -283,12 +280,11 @@ def _split_speeches(text: str) -> Iterator[tuple[str, int, int, str]]:
     if len(begun) < 2:  # a single `Me:` is no dialog
         begun = []
     for at, match in [*begun, (len(lines), None)]:
-        said = lines[start:at]
-        if said and start < at:
-            first = _SPEAKER.match(said[0]) if role else None
-            said[0] = said[0][first.end() :] if first else said[0]
-            if any(line.strip() for line in said):
-                yield role, start + 1, at, "\n".join(said)
+        said = "\n".join(lines[start:at])
+        first = _SPEAKER.match(said) if role else None
+        said = said[first.end() :] if first else said
+        if said.strip():
+            yield role, start + 1, at, said
         start, role = at, match[1].lower() if match else ""
 
 
@@ -366,7 +362,7 @@ def sources_of(store: Store, entry: Entry) -> Iterator[Trace]:
     path = f"{FOLDER}/{entry.meta.get('raw') or entry.reference}/raw.md"
     raw = store.get(path)
     if raw is None:
-        raise Refused(f"{entry.reference} was not read: its raw.md is missing. `looseleaf check` says more.")
+        raise NotFound(f"{entry.reference} was not read: its raw.md is missing. `looseleaf check` says more.")
     text = raw.data.decode("utf-8", "replace")
     origin, ts = str(entry.meta.get("origin", "document")), float(entry.meta.get("ts", 0.0))
     return MaterialText(text, origin, path, ts).traces()

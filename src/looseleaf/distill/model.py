@@ -14,6 +14,7 @@ from functools import cache
 from math import log
 
 from looseleaf.base.errors import PromptTooLong, Refused
+from looseleaf.base.immutable import frozen
 from looseleaf.base.messages import NOTED, Distilled, Message, Noted, Proposal
 from looseleaf.base.origins import LEVELS, level_of
 from looseleaf.base.paths import PROJECT, USER
@@ -85,11 +86,8 @@ SCHEMA: dict[str, Any] = {
 def read_answer(answer: Any, traces: Iterable[Trace]) -> Distilled | None:
     """Read an answer, as far as it keeps to the schema; None if it has no summary. Nothing that it names as private is
     taken."""
-    if (
-        not isinstance(answer, dict)
-        or not isinstance(answer.get("summary"), str)
-        or not answer["summary"].strip()
-    ):
+    summary = answer.get("summary") if isinstance(answer, dict) else None
+    if not isinstance(summary, str) or not summary.strip():
         return None
     words = AnswerWords(traces)
     private = [_flatten(each) for each in _read_texts(answer.get("private"))]
@@ -113,7 +111,7 @@ def read_answer(answer: Any, traces: Iterable[Trace]) -> Distilled | None:
     proposed = [_read_proposal(each, words) for each in rows]
     kept = [each for each in proposed if each is not None and is_open(each.quote, each.object)]
     return Distilled(
-        answer["summary"] if is_open(answer["summary"]) else _NOTHING_TOLD,
+        summary if is_open(summary) else _NOTHING_TOLD,
         episode if episode and "title" in episode else None,
         tuple(each.to_dict() for each in kept),
         decisions=noted(_read_decisions(work.get("decided"))),
@@ -125,7 +123,6 @@ def read_answer(answer: Any, traces: Iterable[Trace]) -> Distilled | None:
 
 
 _NOTHING_TOLD = "A private conversation."
-
 
 _MOST, _LONGEST = 200, 1000
 """The most rows of a list, and characters of a text: no talk needs more."""
@@ -159,7 +156,6 @@ def _read_proposal(raw: Any, words: AnswerWords) -> Proposal | None:
         return None
     was = raw.get("was")
     was = was if isinstance(was, str) and was.strip() else None
-    ended = raw.get("ended") is True
     return Proposal(
         raw["relation"][:_LONGEST],
         raw["object"],
@@ -171,7 +167,7 @@ def _read_proposal(raw: Any, words: AnswerWords) -> Proposal | None:
         valid_to=raw.get("until"),
         correction=was is not None,
         was=was,
-        ended=ended,
+        ended=raw.get("ended") is True,
     )
 
 
@@ -228,15 +224,13 @@ def held_lines(facts: Iterable[Fact], talk: str, tokens: int = TOKENS) -> list[s
     places = range(len(held))
     near = sorted((at for at in places if bearing(at) > 0), key=lambda at: -bearing(at))
     chosen = _fit_lines(near, held, int(tokens * _BEARING))
-    others = [at for at in places if at not in chosen and _is_slot(held[at])]
+    slots = (
+        at for at in places if held[at].topic in (USER, PROJECT) and held[at].relation.casefold() != "note"
+    )
+    others = [at for at in slots if at not in chosen and not relation_of(held[at].relation).many]
     left = tokens - sum(estimate(held_line(held[at])) for at in chosen)
     chosen |= _fit_lines(others, held, left)
     return [held_line(held[at]) for at in sorted(chosen)]
-
-
-def _is_slot(fact: Fact) -> bool:
-    is_own = fact.topic in (USER, PROJECT) and fact.relation.casefold() != "note"
-    return is_own and not relation_of(fact.relation).many
 
 
 def _fit_lines(places: Sequence[int], held: Sequence[Fact], tokens: int) -> set[int]:
@@ -451,14 +445,15 @@ class _Unusable(Refused):
         self.answer = answer
 
 
+@frozen
 class _Distillation:
     """The state of one distillation."""
 
-    def __init__(
-        self, transcript: ModelTranscript, around: dict[str, str], tokens: int, bill: Bill, cancel: Any = None
-    ) -> None:
-        self.transcript, self.around, self.tokens = transcript, around, tokens
-        self.bill, self.cancel = bill, cancel
+    transcript: ModelTranscript
+    around: dict[str, str]
+    tokens: int
+    bill: Bill
+    cancel: Any
 
 
 class Bill:
@@ -472,19 +467,14 @@ class Bill:
 
     def take(self, messages: Sequence[Message], reply: Reply) -> None:
         self.model = reply.model or self.model
-        self.tokens += tokens_spent(messages, reply)
+        reported = reply.usage.prompt_tokens + reply.usage.output_tokens
+        self.tokens += reported or sum(map(size_of, (*messages, Message("assistant", reply.text))))
         cost = self._cost_of(reply.usage, reply.model) if self._cost_of is not None else None
         self._cost = self._cost + cost if self._cost is not None and cost is not None else None
 
     def told(self) -> dict[str, Any]:
         """Return them as members of `Distilled`."""
         return {"model": self.model or None, "tokens": self.tokens, "cost": self._cost}
-
-
-def tokens_spent(messages: Sequence[Message], reply: Reply) -> int:
-    """Return the tokens of a call: as reported, else estimated."""
-    reported = reply.usage.prompt_tokens + reply.usage.output_tokens
-    return reported or sum(map(size_of, messages)) + size_of(Message("assistant", reply.text))
 
 
 def size_of(message: Message) -> int:

@@ -502,10 +502,10 @@ def read(sentence: str, *, languages: Sequence[str] = ()) -> list[Reading]:
             # A form is compiled only if its words, and a name of each sort that it needs, occur.
             if may_match(form.source, small) and _sorts_in(form) <= here:
                 found += _read_form(form, kept, text, small)
-    found.sort(key=lambda each: (each.start, -each.end))
     clear: list[Reading] = []
-    for each in found:
-        if not any(_is_in(each, other) for other in clear):
+    for each in sorted(found, key=lambda each: (each.start, -each.end)):
+        same = (other for other in clear if other.label == each.label and other.topic == each.topic)
+        if not any(each.start < other.end and other.start < each.end for other in same):
             clear.append(each)
     return clear
 
@@ -546,7 +546,6 @@ _VERSION = lazy(r"[ -]?v?[0-9][0-9a-z.]*\Z")
 _KANA = lazy(r"[\u3041-\u30ff]")
 _HANGUL = lazy(r"[\uac00-\ud7af]")
 
-
 _CODES = {
     "german": "de", "french": "fr", "spanish": "es", "portuguese": "pt", "italian": "it", "dutch": "nl",
 }  # fmt: skip
@@ -570,11 +569,6 @@ def _languages_of(text: str) -> Sequence[str]:
     speaking = languages_by_word()
     likely = {tongue for word in words for tongue in speaking.get(word, ())}
     return ("en", *(code for tongue, code in _CODES.items() if tongue in likely and code in languages()))
-
-
-def _is_in(one: Reading, other: Reading) -> bool:
-    same = one.label == other.label and one.topic == other.topic
-    return same and one.start < other.end and other.start < one.end
 
 
 def _read_form(form: Form, kept: Table, text: str, small: str) -> Iterator[Reading]:

@@ -73,15 +73,9 @@ LOW = 0.35
 """The salience of a kept line that is not sure enough for the top (`facts/placement.py`)."""
 
 KINDS_OF_FACTS: dict[str, Kind] = {
-    "profile": "trait",
-    "preference": "preference",
-    "rule": "constraint",
-    "project": "trait",
-    "decision": "decision",
-    "plan": "commitment",
-    "event": "event",
-    "other": "trait",
-}
+    "profile": "trait", "preference": "preference", "rule": "constraint", "project": "trait", "decision": "decision",
+    "plan": "commitment", "event": "event", "other": "trait",
+}  # fmt: skip
 _WORK = frozenset({"project", "decision"})
 _BARS = {"plan": ERRAND, "preference": ERRAND, "rule": ORDER}
 _UNREAL = pattern_of("wording", "unreal", re.IGNORECASE)
@@ -242,23 +236,16 @@ def _statements(text: str, ts: float, asked: str, everything: bool) -> tuple[Pro
     for each in sentences_of(text, asked):
         wanted = everything or (each.is_own and asked_to_keep(each.text) is not None)
         proposed = list(_propose(text, each, earlier, ts, wanted=wanted))
-        if (
-            proposed
-            and found
-            and found[-1].relation == proposed[-1].relation == "note"
-            and found[-1].quote in proposed[-1].quote
-        ):
+        notes = [one for one in (*found[-1:], *proposed[-1:]) if one.relation == "note"]
+        if proposed and len(notes) == 2 and notes[0].quote in notes[1].quote:
             found.pop()  # the new line contains the one before it
         found += proposed
         earlier = each
     return tuple(each for each in found if not _LONE.search(each.quote + each.object))
 
 
-def _is_plain(reading: Reading, sentence: Sentence) -> bool:
-    """Return True if a plain form counts: a taste only in a sentence that says nothing else, as it may belong to an
-    errand."""
-    return reading.label not in ("Likes", "Dislikes") or sentence.around.count == 1
-
+_TASTES = ("Likes", "Dislikes")
+"""Their plain forms count only in a sentence that says nothing else: they may belong to an errand."""
 
 _PLAIN_CHARS = 60
 """A sentence that says its fact and nothing else is short."""
@@ -282,7 +269,7 @@ def _propose(
     readings = [
         each
         for each in with_items(said, read(said))
-        if is_worth or (each.is_plain and _is_plain(each, sentence))
+        if is_worth or (each.is_plain and (each.label not in _TASTES or sentence.around.count == 1))
     ]
     slots = [each for each in readings if each.label != "was"]
     if not (is_worth or slots):
@@ -341,14 +328,11 @@ def _propose(
         line = f"{trim_line(together)} {line}" if together else line
         quote = text[begin : sentence.end]
     kind = kind_of(sentence.scores)
+    changed = {"correction": True, "change": round(sentence.scores.change, 3)} if may_change else {}
     for note in _propose_note(
         line, quote, kind, ts, sentence.scores, is_change=is_change, gone=gone, level=level
     ):
-        yield (
-            with_members(note, correction=True, change=round(sentence.scores.change, 3))
-            if may_change
-            else note
-        )
+        yield with_members(note, **changed)
 
 
 def kind_of(scores: Scores) -> str:
@@ -395,11 +379,9 @@ def _propose_slot(
         ended=reading.ended,
     )
     named = was if was and was.casefold() != value.casefold() else None
-    since = None
-    for date in dates_in(said, ts, past=not AHEAD.search(said)):
-        if reading.start <= date.start <= reading.end + _NEAR:
-            since = date.first
-            break
+    dates = dates_in(said, ts, past=not AHEAD.search(said))
+    near = (date.first for date in dates if reading.start <= date.start <= reading.end + _NEAR)
+    since = next(near, None)
     proposal = with_members(proposal, valid_from=since, correction=is_change, was=named)
     if level < TOP:
         proposal = with_members(proposal, salience=min(proposal.salience or 1, 0.6))
@@ -426,7 +408,9 @@ def _propose_note(
     is_work = kind in _WORK or (
         kind in ("rule", "plan") and scores.of("project") + scores.of("decision") > 0.35
     )
-    salience = SALIENCE[fact_kind] * _salience_share(level) if level >= TOP else LOW
+    salience = LOW
+    if level >= TOP:  # the surer that it is worth keeping, the more
+        salience = SALIENCE[fact_kind] * (0.7 + 0.3 * min((level - TOP) / (SURELY_WORTH - TOP), 1.0))
     if kind == "event":
         salience = min(salience, 0.5 if level >= 0.9 else LOW)
     yield Proposal(
@@ -441,11 +425,6 @@ def _propose_note(
         was=gone[0] if gone else None,
         tags=(PEOPLE,) if kind == "other" else (),
     )
-
-
-def _salience_share(keep: float) -> float:
-    """Return the share of its kind's salience for a line: the surer that it is worth keeping, the more."""
-    return 0.7 + 0.3 * min(max(keep - TOP, 0.0) / (SURELY_WORTH - TOP), 1.0)
 
 
 _REDACTED = "[redacted "

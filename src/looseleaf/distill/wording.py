@@ -63,8 +63,6 @@ def kept_part(said: str, slots: Sequence[Reading], *, whole: bool) -> tuple[int,
 
 
 _RELATIVE = pattern_of("wording", "relative", re.IGNORECASE)
-
-
 _REASON = pattern_of("wording", "reason", re.IGNORECASE)
 
 
@@ -113,27 +111,20 @@ def clip_line(line: str) -> str:
 
 
 AHEAD = pattern_of("wording", "ahead", re.IGNORECASE)
-
-
 _ANY_DAY = pattern_of("wording", "any day", re.IGNORECASE)
-
-
 _BEFORE_A_DAY = pattern_of("wording", "before a day", re.IGNORECASE)
 
 
 def _is_one_day(line: str, date: Dated) -> bool:
     """Return True if a time can be written as a date: "never on a Friday" and "the Friday matinee" name none, and
     German "hier" is not yesterday."""
-    if _ANY_DAY.search(line, 0, date.start) is not None or line[date.end : date.end + 2].strip() in (
-        "s",
-        "'s",
-    ):
+    if _ANY_DAY.search(line, 0, date.start) or line[date.end : date.end + 2].strip() in ("s", "'s"):
         return False
-    if date.text.isalpha() and date.text.isascii():
-        if date.text.casefold() == "hier":
-            return _FRENCH.search(line) is not None
-        return date.text.casefold() in _ALONE or _BEFORE_A_DAY.search(line, 0, date.start) is not None
-    return True
+    if not date.text.isalpha() or not date.text.isascii():
+        return True
+    if date.text.casefold() == "hier":
+        return _FRENCH.search(line) is not None
+    return date.text.casefold() in _ALONE or _BEFORE_A_DAY.search(line, 0, date.start) is not None
 
 
 _FRENCH = lazy(r"\b(?:je|j'|nous|on|le|la|les|est|avons|ai|suis)\b", re.IGNORECASE)

@@ -37,11 +37,5 @@ def tail_words() -> dict[str, frozenset[str]]:
     return {relation: frozenset(words) for relation, words in read_rows("value_words", "tails").items()}
 
 
-@cache
-def eastern_leads() -> list[str]:
-    """Return what a value in Chinese may begin with, under any relation."""
-    return read_words("value_words", "eastern leads")
-
-
 ANTONYMS = frozenset(frozenset(pair.split("/")) for pair in read_words("value_words", "antonyms"))
 """Of two wishes that differ in nothing but these, the newer holds."""

@@ -111,19 +111,15 @@ def _sentences_around(text: str, start: int, end: int) -> str:
     begin = max((found.end() for found in _sentence_ends(before)), default=0)
     if before[:-1].endswith((".", "!", "?", "…")) and any(_sentence_ends(before)):
         begin = max(begin, len(before) - 1)
-    begin = max(begin, before.rfind("\n") + 1 if _is_short(before) else 0)
+    lines = before.split("\n")
+    if len(lines) > 1 and len(lines[-2]) < _SHORT_LINE:  # it ends with a thought, not at the page's width
+        begin = max(begin, before.rfind("\n") + 1)
     after = next(_sentence_ends(text, max(end - 1, start), min(len(text), end + _REACH)), None)
     stop = after.end() if after else min(len(text), end + _REACH)
     line = text.find("\n", end, stop)
     stop = line if line >= 0 else stop
     # A quote across a line end makes both sides one sentence.
     return f"{text[first + begin : start]}{text[start:end].replace(chr(10), ' ')}{text[end:stop]}"
-
-
-def _is_short(before: str) -> bool:
-    """Return whether the last whole line ends with a thought, not at the page's width."""
-    lines = before.split("\n")
-    return len(lines) > 1 and len(lines[-2]) < _SHORT_LINE
 
 
 def stands_in(part: str, sentence: str) -> bool:
@@ -202,10 +198,6 @@ class Clauses:
     def deny(self, places: Sequence[int]) -> bool:
         return any(self.denied(places))
 
-    @property
-    def deny_anything(self) -> bool:
-        return any(self._denies)
-
     def each(self) -> list[tuple[str, bool]]:
         return [(part, bool(times)) for part, times in zip(self._parts, self._denies, strict=True)]
 
@@ -275,10 +267,8 @@ class Clauses:
 
     def is_done_by_another(self, at: int) -> bool:
         """Return whether the clause up to a place describes what only someone else does."""
-        return (
-            _DOES.search(self._parts[self._clause_at(at)][: at - self._starts[self._clause_at(at)]])
-            is not None
-        )
+        number = self._clause_at(at)
+        return _DOES.search(self._parts[number][: at - self._starts[number]]) is not None
 
     def is_of_oneself(self, places: Sequence[int], *, among_others: bool = False) -> bool:
         """Return whether these words are about the speaker: by name, where others are mentioned; else if a word for
@@ -294,7 +284,7 @@ class Clauses:
 
 def denies(claim: str) -> bool:
     """Return whether a claim denies something."""
-    return Clauses(claim).deny_anything
+    return any(denied for _, denied in Clauses(claim).each())
 
 
 def clauses_of(sentence: str) -> list[tuple[str, bool]]:

@@ -26,9 +26,11 @@ from looseleaf.text.times import MONTH_NAMES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import re
     from collections.abc import Callable, Iterable, Iterator
     from datetime import date
+
+    Span = tuple[date, date]
+    Read = Callable[[re.Match[str], date, bool], Span | None]
 
 
 # --- words (`date_words.txt`) and the patterns made of them ---
@@ -171,10 +173,6 @@ WIDE_DATE = lazy(
     in_ascii=NEVER,
 )
 
-if TYPE_CHECKING:
-    Span = tuple[date, date]
-    Read = Callable[[re.Match[str], date, bool], Span | None]
-
 
 @frozen
 class Dated:
@@ -249,13 +247,10 @@ def _read_dates(text: str, today: date, past: bool) -> Iterator[Dated]:
                 group = match.lastindex if pattern in _ONLY_GROUP and match.lastindex else 0
                 start, end = match.span(group)
                 # A named year makes a day absolute.
-                relative = is_relative and not (pattern in _MAY_NAME_YEAR and _has_year(match))
+                has_year = any(group and len(group) == 4 and group.isdigit() for group in match.groups())
+                relative = is_relative and not (pattern in _MAY_NAME_YEAR and has_year)
                 first, last = (day.isoformat() for day in span)
                 yield Dated(start, end, first, last, text[start:end], relative)
-
-
-def _has_year(match: re.Match[str]) -> bool:
-    return any(group is not None and len(group) == 4 and group.isdigit() for group in match.groups())
 
 
 # --- days, months, years ---------------------------------------------------------------
@@ -306,11 +301,7 @@ def _weekday_span(today: date, weekday: int, sign: int, past: bool = False) -> S
     from datetime import timedelta
 
     ahead = (weekday - today.weekday()) % 7
-    if past:
-        ahead = ahead - 7
-    elif sign == 2:
-        ahead = ahead or 7
-    day = today + timedelta(ahead)
+    day = today + timedelta(ahead - 7 if past else ahead or 7 * (sign == 2))
     return day, day
 
 
@@ -346,13 +337,9 @@ def _nearest_day_span(today: date, month: int, day: int, past: bool) -> Span:
 # --- readings --------------------------------------------------------------------------
 
 
-def _read_iso(match: re.Match[str], today: date, past: bool) -> Span:
+def _read_iso(match: re.Match[str], *_: object) -> Span:
     year, month, day = match.groups()
     return _day_span(int(year), int(month), int(day)) if day else _month_span(int(year), int(month))
-
-
-def _read_day_word(match: re.Match[str], today: date, past: bool) -> Span:
-    return _shift_span(today, "day", DAYS.get(match[0].lower(), 1))
 
 
 _FIRST_TO_COME = ("pr", "que viene", "qui vient")
@@ -386,12 +373,8 @@ def _count_of(number: str) -> int:
     return int(number) if number.isdigit() else NUMBERS[number]
 
 
-def _read_ahead(match: re.Match[str], today: date, past: bool) -> Span:
-    return _shift_span(today, UNITS[match[2].lower()], _count_of(match[1]))
-
-
-def _read_back(match: re.Match[str], today: date, past: bool) -> Span:
-    return _shift_span(today, UNITS[match[2].lower()], -_count_of(match[1]))
+def _read_shift(match: re.Match[str], today: date, sign: int) -> Span:
+    return _shift_span(today, UNITS[match[2].lower()], sign * _count_of(match[1]))
 
 
 def _read_month_day(match: re.Match[str], today: date, past: bool) -> Span:
@@ -416,18 +399,10 @@ def _read_day_alone(match: re.Match[str], today: date, past: bool) -> Span | Non
     return None
 
 
-def _read_month_year(match: re.Match[str], today: date, past: bool) -> Span:
-    return _month_span(int(match[2]), MONTHS[match[1].lower()])
-
-
 def _read_in_month(match: re.Match[str], today: date, past: bool) -> Span | None:
     if match[1] in ("may", "march", "mars"):
         return None  # the verbs, and the planet
     return _nearest_month_span(today, MONTHS[match[1].lower()], 0, past)
-
-
-def _read_in_year(match: re.Match[str], today: date, past: bool) -> Span:
-    return _year_span(int(match[1]))
 
 
 def _read_weekday(match: re.Match[str], today: date, past: bool) -> Span:
@@ -449,10 +424,6 @@ def _read_wide_week(match: re.Match[str], today: date, past: bool) -> Span:
     return _week_span(today, _WIDE_SIGNS.get(match[1], 0), "weekend" if match[2].endswith("末") else "week")
 
 
-def _read_wide_span(match: re.Match[str], today: date, past: bool) -> Span:
-    return _shift_span(today, *SPANS[match[0]])
-
-
 def _read_wide_shift(match: re.Match[str], today: date, past: bool) -> Span:
     unit = UNITS[match[2].removeprefix("个") if match[2] == "个星期" else match[2]]
     return _shift_span(today, unit, _count_of(match[1]) * (-1 if match[3].endswith("前") else 1))
@@ -467,35 +438,33 @@ def _read_wide_date(match: re.Match[str], today: date, past: bool) -> Span:
         raise ValueError("no such month")
     if near:
         year = str(today.year + SPANS[near][1])
+    if year:
+        return _day_span(int(year), number, int(day)) if day else _month_span(int(year), number)
     if day:
-        return (
-            _day_span(int(year), number, int(day))
-            if year
-            else _nearest_day_span(today, number, int(day), past)
-        )
-    return _month_span(int(year), number) if year else _nearest_month_span(today, number, 0, past)
+        return _nearest_day_span(today, number, int(day), past)
+    return _nearest_month_span(today, number, 0, past)
 
 
 _READERS: tuple[tuple[re.Pattern[str], Read, bool], ...] = (
     (ISO, _read_iso, False),
-    (DAY_WORD, _read_day_word, True),
-    (WIDE_DAY, _read_day_word, True),
+    (DAY_WORD, lambda match, today, _: _shift_span(today, "day", DAYS.get(match[0].lower(), 1)), True),
+    (WIDE_DAY, lambda match, today, _: _shift_span(today, "day", DAYS[match[0]]), True),
     (SIGNED, _read_signed, True),
     (SIGNED_AFTER, _read_signed, True),
-    (AHEAD, _read_ahead, True),
-    (FROM_NOW, _read_ahead, True),
-    (BACK, _read_back, True),
-    (BACK_BEFORE, _read_back, True),
+    (AHEAD, lambda match, today, _: _read_shift(match, today, 1), True),
+    (FROM_NOW, lambda match, today, _: _read_shift(match, today, 1), True),
+    (BACK, lambda match, today, _: _read_shift(match, today, -1), True),
+    (BACK_BEFORE, lambda match, today, _: _read_shift(match, today, -1), True),
     (MONTH_DAY, _read_month_day, True),
     (DAY_MONTH, _read_month_day, True),
     (DAY_ALONE, _read_day_alone, True),
-    (MONTH_YEAR, _read_month_year, False),
+    (MONTH_YEAR, lambda match, *_: _month_span(int(match[2]), MONTHS[match[1].lower()]), False),
     (IN_MONTH, _read_in_month, True),
-    (IN_YEAR, _read_in_year, False),
+    (IN_YEAR, lambda match, *_: _year_span(int(match[1])), False),
     (WEEKDAY, _read_weekday, True),
     (WIDE_WEEK_DAY, _read_wide_weekday, True),
     (WIDE_WEEK, _read_wide_week, True),
-    (WIDE_SPAN, _read_wide_span, True),
+    (WIDE_SPAN, lambda match, today, _: _shift_span(today, *SPANS[match[0]]), True),
     (WIDE_SHIFT, _read_wide_shift, True),
     (WIDE_DATE, _read_wide_date, True),
 )

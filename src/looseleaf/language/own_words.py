@@ -10,7 +10,7 @@ import re
 from functools import lru_cache
 
 from looseleaf.base.immutable import frozen
-from looseleaf.language.tables import pattern_of
+from looseleaf.language.tables import pattern_of, word_set
 from looseleaf.text.patterns import lazy
 
 TYPE_CHECKING = False
@@ -53,17 +53,6 @@ _SPEAKER = pattern_of("own_words", "speaker", _I)
 _NO_SPEAKER = pattern_of("own_words", "no speaker", _I)
 _OF_SELF = pattern_of("own_words", "of self")
 """A speaker named before a colon, in the first person: a line of talk, even if it is the only one."""
-_HEADINGS = frozenset(
-    "me myself done todo fixed "
-    "fact facts situation setup status preference preferences constraint requirement requirements issue bug "
-    "summary reason answer hint warning caveat disclaimer confession hello hi hey thanks thank please today now "
-    "basically honestly story result conclusion plan plans idea location work job hobbies family backstory details "
-    "detail reality truth case spoiler tip wish request bonus intro introduction profile bio personal person extra "
-    "other others final finally disclosure remember memo topic need needs setting settings environment stack tools "
-    "kontext hintergrund wunsch bitte fakt tatsache kurz contexte contexto resumen résumé".split()
-)
-"""Words before a colon that are no speaker, besides the names of relations."""
-
 _GREETING = pattern_of("own_words", "greeting", _I)
 _CLOSING = pattern_of("own_words", "closing", _I)
 
@@ -96,7 +85,7 @@ class _Lines:
 
     def __init__(self, lines: list[str]) -> None:
         self.count = sum(1 for line in lines if line.strip())
-        has_colon = any(map(_has_colon, lines))
+        has_colon = any(":" in line or "：" in line for line in lines)
         self.headers = sum(_HEADER.match(line) is not None for line in lines) if has_colon else 0
         self.is_mail = self.headers > 0 and any(_MAIL.match(line) for line in lines)
         self.talk = self._find_speakers(lines) if has_colon else frozenset()
@@ -132,7 +121,11 @@ def _is_heading(line: str) -> bool:
     from looseleaf.language.relations import SYNONYMS
 
     label = line.partition(":")[0].strip(" \t*").casefold()
-    return _NO_SPEAKER.match(line) is not None or label in SYNONYMS or label.split(" ")[0] in _HEADINGS
+    return (
+        _NO_SPEAKER.match(line) is not None
+        or label in SYNONYMS
+        or label.split(" ")[0] in word_set("own_words", "headings")
+    )
 
 
 @lru_cache(256)
@@ -213,12 +206,8 @@ def _split_zones(text: str, offset: int) -> Iterator[Zone]:
             name = "after"
 
 
-def _has_colon(text: str) -> bool:
-    return ":" in text or "：" in text
-
-
 def _find_inline(text: str) -> re.Match[str] | None:
-    return _INLINE.search(text) if _has_colon(text) else None
+    return _INLINE.search(text) if ":" in text or "：" in text else None
 
 
 def _brings_text(line: str) -> bool:

@@ -7,9 +7,9 @@ no promise; nor does a question, unless it is only polite, nor a saved file of t
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, partial
 
-from looseleaf.language.tables import read_pattern, read_patterns
+from looseleaf.language.tables import pattern_of, read_patterns
 from looseleaf.text.patterns import NEVER, lazy
 
 TYPE_CHECKING = False
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 LONGEST = 600
 """Characters of the longest request written by hand."""
 
-
 _EDGES = " \t,;:.!?…—–-*_~。！？、，；：，"
 
 
@@ -32,9 +31,7 @@ def _request_patterns() -> list[re.Pattern[str]]:
     return [lazy(pattern, re.IGNORECASE) for pattern in read_patterns("promises", "wanted")]
 
 
-@cache
-def _tail_pattern() -> re.Pattern[str]:
-    return lazy(read_pattern("promises", "tail"), re.IGNORECASE)
+_cue = partial(pattern_of, "promises")
 
 
 def place_of(request: str) -> tuple[int, int]:
@@ -45,7 +42,7 @@ def place_of(request: str) -> tuple[int, int]:
     for pattern in _request_patterns():
         if found := pattern.search(text):
             start, end = found.span("w")
-            if tail := _tail_pattern().search(text[start:end]):
+            if tail := _cue("tail", re.IGNORECASE).search(text[start:end]):
                 end = start + tail.start()
             while end > start and text[end - 1] in _EDGES:
                 end -= 1
@@ -105,12 +102,6 @@ def _split_sentences(text: str) -> Iterator[str]:
     return iter(dict.fromkeys(sentences(text)))
 
 
-@cache
-def _read_cue(name: str) -> re.Pattern[str]:
-    """Return a pattern of `promises.txt`."""
-    return lazy(read_pattern("promises", name))
-
-
 def _may_promise(words: str) -> bool:
     """Return whether a text has a piece that every promise has. Most texts have none and need no further look:
     loading the reader of sentences takes as long as a hook may take in all."""
@@ -123,19 +114,19 @@ def is_request(sentence: str) -> bool:
     words = own_words(sentence)
     if not _may_promise(words):
         return False
-    found = _read_cue("asks politely").search(words)
+    found = _cue("asks politely").search(words)
     if found is None and not is_question(sentence):
-        found = _read_cue("asks").search(words)
-    if found is None or _read_cue("idle").search(words):
+        found = _cue("asks").search(words)
+    if found is None or _cue("idle").search(words):
         return False
-    return _read_cue("reported").search(words[: found.start() + 1]) is None
+    return _cue("reported").search(words[: found.start() + 1]) is None
 
 
 def asks_to_forget(request: str) -> bool:
     from looseleaf.language.sentences import own_words
 
     words = own_words(request)
-    return _read_cue("forgets").search(words) is not None and _read_cue("keeps").search(words) is None
+    return _cue("forgets").search(words) is not None and _cue("keeps").search(words) is None
 
 
 def is_claim(sentence: str) -> bool:
@@ -144,19 +135,19 @@ def is_claim(sentence: str) -> bool:
     if is_question(sentence):
         return False
     words = own_words(sentence)
-    if not _may_promise(words) or _read_cue("offers").search(words) or _read_cue("denies").search(words):
+    if not _may_promise(words) or _cue("offers").search(words) or _cue("denies").search(words):
         return False
-    if _read_cue("claims").search(words):
+    if _cue("claims").search(words):
         return True
-    of_memory = _read_cue("memory").search(words) is not None
-    if of_memory and _read_cue("changes").search(words):
+    of_memory = _cue("memory").search(words) is not None
+    if of_memory and _cue("changes").search(words):
         return True
-    return bool(_read_cue("saves").search(words)) and (of_memory or _read_cue("work").search(words) is None)
+    return bool(_cue("saves").search(words)) and (of_memory or _cue("work").search(words) is None)
 
 
 def tells_of_waiting(text: str) -> bool:
     """Return whether a text says that something waits for a person."""
-    return _read_cue("waits").search(_read_ends(text).lower()) is not None
+    return _cue("waits").search(_read_ends(text).lower()) is not None
 
 
 def bare(promise: str) -> str:
@@ -165,7 +156,7 @@ def bare(promise: str) -> str:
 
     words = own_words(promise)
     for name in ("memory", "filler"):
-        words = _read_cue(name).sub(" ", words)
+        words = _cue(name).sub(" ", words)
     return " ".join(re.sub(r"[^\w'.@/+#-]+", " ", words).split()).strip(" .'-")
 
 
@@ -174,12 +165,12 @@ def things_of(claim: str) -> list[str]:
     is no thing ("so I'll know next time") ends them. Empty if they cannot be separated."""
     from looseleaf.language.terms import terms
 
-    first, *others = _read_cue("between").split(claim.replace("’", "'"))
+    first, *others = _cue("between").split(claim.replace("’", "'"))
     while others and not bare(first):
         first = others.pop(0)
     found = [bare(first)]
     for each in others:
-        if not _read_cue("thing").match(each):
+        if not _cue("thing").match(each):
             break
         found.append(each.strip(" .!"))
     found = [each for each in found if bare(each) and terms(bare(each))]

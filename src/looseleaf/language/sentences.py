@@ -7,11 +7,10 @@ asks, supposes or quotes does not count.
 
 from __future__ import annotations
 
-import re
-from functools import cache, lru_cache
+from functools import lru_cache, partial
 
 from looseleaf.base.immutable import frozen
-from looseleaf.language.tables import read_pattern, read_words
+from looseleaf.language.tables import pattern_of, word_set
 from looseleaf.text.patterns import NEVER, lazy
 
 TYPE_CHECKING = False
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Literal
 
-if TYPE_CHECKING:
     PieceKind = Literal["sentence", "quote", "code"]
 
 
@@ -53,7 +51,7 @@ _WORD_REACH = 24
 
 def is_short_form(word: str, following: str) -> bool:
     """Return whether the full stop after a word belongs to it. "No. 5" is a number; "no. use pnpm" is two sentences."""
-    return word in _read_cue_words("short forms") and (word != "no" or following.strip()[:1].isdigit())
+    return word in _words_of("short forms") and (word != "no" or following.strip()[:1].isdigit())
 
 
 _AFTER_ORDINAL = lazy(
@@ -69,8 +67,9 @@ def pieces(text: str) -> Iterator[SentencePart]:
         if kind == "code":
             yield SentencePart(block, "code")
         else:
-            for sentence in _split_sentences(block):
-                yield SentencePart(sentence, kind)
+            for start, end in spans(block):
+                if any(map(str.isalnum, block[start:end])):
+                    yield SentencePart(block[start:end], kind)
 
 
 def sentences(text: str) -> list[str]:
@@ -132,33 +131,16 @@ def _join_lines(lines: list[str]) -> str:
     return "".join(parts)
 
 
-def _split_sentences(block: str) -> Iterator[str]:
-    start = 0
-    for end in _END.finditer(block):
-        if _is_end(block, end.start(), end.end()):
-            yield from _keep_worded(block[start : end.end()])
-            start = end.end()
-    yield from _keep_worded(block[start:])
-
-
 def spans(block: str) -> Iterator[tuple[int, int]]:
     """Yield the places of the sentences of a block, without surrounding blanks."""
     start = 0
-    for end in (
-        *(each.end() for each in _END.finditer(block) if _is_end(block, each.start(), each.end())),
-        len(block),
-    ):
+    ends = [found.end() for found in _END.finditer(block) if _is_end(block, found.start(), found.end())]
+    for end in (*ends, len(block)):
         words = block[start:end].strip()
         if words:
             first = block.index(words, start)
             yield first, first + len(words)
         start = end
-
-
-def _keep_worded(sentence: str) -> Iterator[str]:
-    sentence = sentence.strip()
-    if any(map(str.isalnum, sentence)):
-        yield sentence
 
 
 def _is_end(block: str, mark: int, after: int) -> bool:
@@ -185,20 +167,11 @@ _QUOTED = lazy(
     r"|(?<!\w)'[^']{1,400}'(?!\w)"
 )
 _ASKS = lazy(rf"[?？][{_CLOSERS}」』）\s.]*\Z|(?:ですか|ますか|でしょうか|吗|嗎)[。.\s]*\Z")
-
-
 _SPACES = lazy(r"[\s,.!…，。！、]+")
 
 
-@cache
-def _read_cue(name: str) -> re.Pattern[str]:
-    """Return a pattern of `sentences.txt`."""
-    return lazy(read_pattern("sentences", name))
-
-
-@cache
-def _read_cue_words(name: str) -> frozenset[str]:
-    return frozenset(read_words("sentences", name))
+_cue = partial(pattern_of, "sentences")
+_words_of = partial(word_set, "sentences")
 
 
 def own_words(sentence: str) -> str:
@@ -215,19 +188,19 @@ def is_decision(sentence: str, *, by_user: bool = True) -> bool:
     if is_question(sentence):
         return False
     words = own_words(sentence)
-    if _read_cue("supposes").search(words) or _read_cue("reports").search(words):
+    if _cue("supposes").search(words) or _cue("reports").search(words):
         return False
-    return bool(_read_cue("decides").search(words) or (by_user and _read_cue("user decides").search(words)))
+    return bool(_cue("decides").search(words) or (by_user and _cue("user decides").search(words)))
 
 
 def is_constraint(sentence: str) -> bool:
     """Return whether it is a rule for the future: never, always, must not. A condition makes it no less of one."""
     words = own_words(sentence)
     if is_question(sentence):
-        return bool(_read_cue("polite").search(words))
-    if _read_cue("reports").search(words) or words.startswith(("what if", "suppose", "imagine")):
+        return bool(_cue("polite").search(words))
+    if _cue("reports").search(words) or words.startswith(("what if", "suppose", "imagine")):
         return False
-    return bool(_read_cue("constrains").search(words)) and not _read_cue("forgets").search(words)
+    return bool(_cue("constrains").search(words)) and not _cue("forgets").search(words)
 
 
 @lru_cache(256)
@@ -236,28 +209,28 @@ def is_task(sentence: str) -> bool:
     if is_question(sentence):
         return False
     words = own_words(sentence)
-    return bool(_read_cue("tasks").search(words)) and not _read_cue("nothing left").search(words)
+    return bool(_cue("tasks").search(words)) and not _cue("nothing left").search(words)
 
 
 def is_intention(sentence: str) -> bool:
     """Return whether the speaker says what they do next."""
-    return not is_question(sentence) and bool(_read_cue("intends").search(own_words(sentence)))
+    return not is_question(sentence) and bool(_cue("intends").search(own_words(sentence)))
 
 
 def is_conclusion(sentence: str) -> bool:
     """Return whether it states a result, or a reason."""
-    return bool(_read_cue("concludes").search(own_words(sentence)))
+    return bool(_cue("concludes").search(own_words(sentence)))
 
 
 def is_filler(sentence: str) -> bool:
     """Return whether it is an assistant's courtesy, or its request for details."""
-    return bool(_read_cue("fills").search(own_words(sentence)))
+    return bool(_cue("fills").search(own_words(sentence)))
 
 
 def is_phatic(sentence: str) -> bool:
     """Return whether it is only a greeting or thanks."""
     words = set(_SPACES.split(sentence[:120].lower().replace("’", "'"))) - {""}
-    greetings, beside = _read_cue_words("greetings"), _read_cue_words("beside greetings")
+    greetings, beside = _words_of("greetings"), _words_of("beside greetings")
     return len(sentence) < 120 and not words.isdisjoint(greetings) and words <= greetings | beside
 
 
@@ -269,27 +242,27 @@ def is_done(sentence: str) -> bool:
     if is_question(sentence) or is_task(sentence):
         return False
     words = own_words(sentence)
-    return bool(_read_cue("finished").search(words)) and not _read_cue("undone").search(words)
+    return bool(_cue("finished").search(words)) and not _cue("undone").search(words)
 
 
 def is_lesson(sentence: str) -> bool:
     """Return whether it states a lesson or a cause."""
-    return not is_question(sentence) and bool(_read_cue("learnt").search(own_words(sentence)))
+    return not is_question(sentence) and bool(_cue("learnt").search(own_words(sentence)))
 
 
 def is_sure_lesson(sentence: str) -> bool:
     """Return whether it says explicitly that it is a lesson."""
-    return bool(_read_cue("sure lesson").search(own_words(sentence)))
+    return bool(_cue("sure lesson").search(own_words(sentence)))
 
 
 def is_request(sentence: str) -> bool:
     """Return whether it requests an action."""
-    return bool(_read_cue("asked").search(own_words(sentence)))
+    return bool(_cue("asked").search(own_words(sentence)))
 
 
 def is_fault(sentence: str) -> bool:
     """Return whether it reports that something does not work."""
-    return bool(_read_cue("fault").search(own_words(sentence)))
+    return bool(_cue("fault").search(own_words(sentence)))
 
 
 # --- tasks ------------------------------------------------------------------------
@@ -308,9 +281,9 @@ def content(text: str) -> frozenset[str]:
     kept = {
         _strip_ending(word)
         for word in words
-        if (len(word) > 2 or word.isdigit()) and word not in _read_cue_words("cues")
+        if (len(word) > 2 or word.isdigit()) and word not in _words_of("cues")
     }
-    return frozenset(kept | (wide - _read_cue_words("wide cues")))
+    return frozenset(kept | (wide - _words_of("wide cues")))
 
 
 def _strip_ending(word: str) -> str:

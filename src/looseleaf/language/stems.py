@@ -8,12 +8,12 @@ folded afterwards, so that `Häuser` and `haus`, `préparé` and `prepare` meet.
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections import namedtuple
 from functools import lru_cache
 
-from looseleaf.language.tables import read_keys, read_lines, read_rows, read_words
+from looseleaf.language.tables import read_keys, read_lines, read_rows, read_words, word_set
+from looseleaf.text.patterns import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,16 +42,12 @@ def latin_languages() -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=1)
-def _common_english() -> frozenset[str]:
-    return frozenset(read_words("stop_words", "common english"))
-
-
-@lru_cache(maxsize=1)
 def languages_by_word() -> dict[str, tuple[str, ...]]:
     """Return the languages of Latin letters that each stop word may be of."""
     found: dict[str, tuple[str, ...]] = {}
     for language in latin_languages():
-        for word in by_language()[language] | (_common_english() if language == "english" else frozenset()):
+        also = word_set("stop_words", "common english") if language == "english" else frozenset()
+        for word in by_language()[language] | also:
             found[word] = (*found.get(word, ()), language)
     return found
 
@@ -59,8 +55,8 @@ def languages_by_word() -> dict[str, tuple[str, ...]]:
 @lru_cache(maxsize=40)
 def certain_words(language: str) -> frozenset[str]:
     """Return the stop words of a language that are no English words."""
-    english = by_language()["english"] | _common_english()
-    return by_language()[language] - english - frozenset(read_words("stop_words", "english too"))
+    english = by_language()["english"] | word_set("stop_words", "common english")
+    return by_language()[language] - english - word_set("stop_words", "english too")
 
 
 @lru_cache(maxsize=40)
@@ -72,7 +68,7 @@ def useless_words(language: str) -> frozenset[str]:
 @lru_cache(maxsize=1)
 def unspaced() -> tuple[frozenset[str], int]:
     """Return the stop words of a question without spaces, and the length of the longest."""
-    words = frozenset(read_words("stop_words", "unspaced"))
+    words = word_set("stop_words", "unspaced")
     return words, max(map(len, words))
 
 
@@ -99,7 +95,7 @@ _PLAIN = str.maketrans(
     }
 )  # fmt: skip
 
-_ACCENTS = (
+_ACCENTS = lazy(
     "[\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u05bf-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed"
     "\u08d3-\u08ff\u093c\u0e47-\u0e4e\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe00-\ufe0f\ufe20-\ufe2f]+"
 )
@@ -115,15 +111,10 @@ def fold(text: str) -> str:
     return folded
 
 
-@lru_cache(maxsize=1)
-def _accent_pattern() -> re.Pattern[str]:
-    return re.compile(_ACCENTS)
-
-
 def _fold_once(text: str) -> str:
     # Case first: some capitals become a letter and a mark, and marks go next.
     text = unicodedata.normalize("NFKC", text).lower()
-    text = _accent_pattern().sub("", unicodedata.normalize("NFD", text)).translate(_PLAIN)
+    text = _ACCENTS.sub("", unicodedata.normalize("NFD", text)).translate(_PLAIN)
     text = unicodedata.normalize("NFKC", text)
     if not text.isascii() and any(map(str.isdecimal, text)):
         text = "".join(str(unicodedata.decimal(char)) if char.isdecimal() else char for char in text)
@@ -165,21 +156,10 @@ def stem(word: str, language: str) -> str:
 
 
 _SCRIPTS = (
-    ("\u024f", "latin"),
-    ("\u036f", ""),
-    ("\u03ff", "greek"),
-    ("\u052f", "russian"),
-    ("\u0588", "armenian"),
-    ("\u05ff", ""),
-    ("\u06ff", "arabic"),
-    ("\u08ff", ""),
-    ("\u097f", "hindi"),
-    ("\u0b7f", ""),
-    ("\u0bff", "tamil"),
-    ("\u1dff", ""),
-    ("\u1eff", "latin"),
-    ("\u1fff", "greek"),
-)
+    ("\u024f", "latin"), ("\u036f", ""), ("\u03ff", "greek"), ("\u052f", "russian"), ("\u0588", "armenian"),
+    ("\u05ff", ""), ("\u06ff", "arabic"), ("\u08ff", ""), ("\u097f", "hindi"), ("\u0b7f", ""), ("\u0bff", "tamil"),
+    ("\u1dff", ""), ("\u1eff", "latin"), ("\u1fff", "greek"),
+)  # fmt: skip
 """The last letter of each range, and the language whose stemmer serves it."""
 
 
@@ -311,21 +291,9 @@ def shapes(word: str) -> tuple[str, ...]:
 
 
 _RESTORED = (
-    ("cao", "ção"),
-    ("coes", "ções"),
-    ("sao", "são"),
-    ("soes", "sões"),
-    ("cion", "ción"),
-    ("ite", "ité"),
-    ("ee", "ée"),
-    ("ees", "ées"),
-    ("e", "é"),
-    ("es", "és"),
-    ("er", "ér"),
-    ("ita", "ità"),
-    ("osc", "ość"),
-    ("osci", "ości"),
-)
+    ("cao", "ção"), ("coes", "ções"), ("sao", "são"), ("soes", "sões"), ("cion", "ción"), ("ite", "ité"), ("ee", "ée"),
+    ("ees", "ées"), ("e", "é"), ("es", "és"), ("er", "ér"), ("ita", "ità"), ("osc", "ość"), ("osci", "ości"),
+)  # fmt: skip
 
 
 def accented(word: str) -> tuple[str, ...]:

@@ -29,6 +29,13 @@ def read_words(file: str, section: str) -> list[str]:
     return " ".join(read_lines(file, section)).split()
 
 
+@cache
+def word_set(file: str, section: str) -> frozenset[str]:
+    """Return all words of a section, as a set."""
+    return frozenset(read_words(file, section))
+
+
+@cache
 def read_pairs(file: str, section: str) -> dict[str, str]:
     """Return `one/other` as {one: other}."""
     return dict(pair.split("/") for pair in read_words(file, section))
@@ -54,6 +61,7 @@ def read_names(file: str, section: str) -> dict[str, str]:
     return names
 
 
+@cache
 def pattern_of(file: str, section: str, flags: int = 0) -> re.Pattern[str]:
     """Return a section as a pattern, read and compiled on first use."""
     return lazy(lambda: read_pattern(file, section), flags)

@@ -11,7 +11,7 @@ from functools import cache
 from math import log
 
 from looseleaf.base.paths import folded, name_fault
-from looseleaf.language.tables import read_rows, read_words
+from looseleaf.language.tables import read_rows, word_set
 from looseleaf.text.patterns import lazy
 
 TYPE_CHECKING = False
@@ -23,12 +23,6 @@ if TYPE_CHECKING:
 def stop_words() -> frozenset[str]:
     """Return the words that every topic uses."""
     return frozenset(word for words in read_rows("topic_words", "stop").values() for word in words)
-
-
-@cache
-def _untelling_words() -> frozenset[str]:
-    """Return those, and words of time: topics share them by chance, though they may name a topic."""
-    return stop_words().union(read_words("topic_words", "calendar"))
 
 
 _MARKS = (
@@ -63,7 +57,7 @@ _LONGEST_WORD = 40
 def vocabulary(text: str) -> dict[str, int]:
     """Return how often each word of a text occurs, by stem, without words that say nothing about its subject."""
     counts: dict[str, int] = {}
-    for word in _split_words(_normalize(text)):
+    for word in _WORD.findall(_normalize(text)):
         for run in _RUN.findall(word):
             for term in _terms_of(run):
                 counts[term] = counts.get(term, 0) + 1
@@ -72,7 +66,7 @@ def vocabulary(text: str) -> dict[str, int]:
 
 def wording(text: str) -> str:
     """Return one form for all texts of the same words in the same order, in any case and punctuation."""
-    return " ".join(_split_words(_normalize(text)))
+    return " ".join(_WORD.findall(_normalize(text)))
 
 
 def _normalize(text: str) -> str:
@@ -90,15 +84,12 @@ def _normalize(text: str) -> str:
     return "".join(parts)
 
 
-def _split_words(plain: str) -> list[str]:
-    return _WORD.findall(plain)
-
-
 def _terms_of(run: str) -> list[str]:
     if _IS_UNSPACED.match(run):
         return [run[at : at + 2] for at in range(max(1, len(run) - 1))]
-    is_word = 1 < len(run) <= _LONGEST_WORD and not run.isdigit() and run not in _untelling_words()
-    return [stem(run)] if is_word else []
+    is_word = 1 < len(run) <= _LONGEST_WORD and not run.isdigit() and run not in stop_words()
+    # Topics share words of time by chance, though they may name a topic.
+    return [stem(run)] if is_word and run not in word_set("topic_words", "calendar") else []
 
 
 def stem(word: str) -> str:
@@ -183,7 +174,7 @@ def choose(text: str, pages: Mapping[str, Mapping[str, int]]) -> str | None:
     (best, topic), *others = sorted((-score, topic) for topic, score in scores.items())
     next_best = -others[0][0] if others else 0.0
     # One shared word is chance, unless it is the topic's name as written, or the text's only word.
-    is_named = set(_visible_words(topic)) <= set(_split_words(_normalize(text)))
+    is_named = set(_visible_words(topic)) <= set(_WORD.findall(_normalize(text)))
     is_clear = -best >= CLEARLY * next_best and (is_named or shared[topic] >= min(2, len(words)))
     return topic if -best >= LEAST * whole and is_clear and best < 0 else None
 
@@ -244,12 +235,12 @@ def _join_words(words: Iterable[str], chars: int) -> str:
 def _cut_word(word: str, chars: int) -> str:
     """Cut a word to the length of a name. The rest is a word itself, so that naming is stable."""
     cut = word[:chars].encode()[:_NAME_BYTES].decode(errors="ignore")
-    return "".join(_split_words(cut)[:1])
+    return "".join(_WORD.findall(cut)[:1])
 
 
 def _visible_words(text: str) -> list[str]:
     """Return the words of a name or a text, spelled so that a file name can hold them."""
-    return _split_words("".join(each if each.isprintable() else " " for each in _normalize(text)))
+    return _WORD.findall("".join(each if each.isprintable() else " " for each in _normalize(text)))
 
 
 _MOST_WORDS = 10
@@ -259,7 +250,7 @@ _SENTENCE_ENDS = lazy(r"[.!?]\s|[。！？\n]")
 
 def _is_text(given: str) -> bool:
     """Return whether it is too long for a name: several sentences or lines, many words, or one long unspaced run."""
-    stripped = given.strip()
+    stripped = folded(given.strip())  # as long in capitals: ẞ is two letters
     if len(stripped) > NAME_CHARS or _SENTENCE_ENDS.search(stripped):
         return True
     words = _visible_words(stripped)
@@ -272,7 +263,7 @@ def _split_unspaced(word: str) -> list[str]:
     """Split an unspaced run at characters that only join; empty if none does."""
     if not _IS_UNSPACED.search(word):
         return []
-    pieces = [each for piece in _BETWEEN.split(word) for each in _split_words(piece)]
+    pieces = [each for piece in _BETWEEN.split(word) for each in _WORD.findall(piece)]
     return pieces if pieces != [word] else []
 
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from looseleaf.language.aliases import aliases_of, eastern_leads, lead_phrases, tail_words
+from looseleaf.language.aliases import aliases_of, lead_phrases, tail_words
 from looseleaf.language.relations import relation_name
+from looseleaf.language.tables import read_words
 from looseleaf.language.words import american, fold, is_eastern, is_number, plain, singular, stem, tokens
 from looseleaf.text.lines import undoubted
 
@@ -57,15 +58,8 @@ _EMAIL = r"[^\s<>:,;()@]{1,64}@[^\s<>,;()@]{1,255}"
 _URL = r"(?:(?:https?|ssh|git)://|git@)?(?:www\.)?([\w-]{1,63}(?:\.[\w-]{1,63}){1,8})[:/](\S+)"
 _ZONE = r"(?:utc|gmt)\s?(?:([+-])\s?(\d{1,2})(?::?(\d\d))?)?"
 _NOT_YEARS = frozenset("month months week weeks day days not under over almost nearly turning".split())
-_PRONOUN = {
-    "her": "she",
-    "hers": "she",
-    "him": "he",
-    "his": "he",
-    "them": "they",
-    "their": "they",
-    "theirs": "they",
-}
+_PRONOUN = dict.fromkeys(("her", "hers"), "she") | dict.fromkeys(("him", "his"), "he")
+_PRONOUN |= dict.fromkeys(("them", "their", "theirs"), "they")
 
 
 def key(object: str, relation: str = "") -> str:
@@ -143,13 +137,11 @@ def _normalize_once(value: str, base: str) -> str:
     if base == "name" and words.count(",") == 1:
         comma = words.index(",")
         words = words[comma + 1 :] + words[:comma]
-    words = _trim(words, base)
-    words = _replace_aliases(words, base)
+    words = _replace_aliases(_trim(words, base), base)
     if base in NAMES:
         words = ["and" if word in ("&", "+") else word for word in words if word not in ",;、，；。"]
         return " ".join(words) or folded
-    items = _split_items(words, base)
-    return ", ".join(items) or folded
+    return ", ".join(_split_items(words, base)) or folded
 
 
 def _strip_word(word: str) -> str:
@@ -179,7 +171,9 @@ def _trim(words: list[str], base: str) -> list[str]:
     if len(kept) == 1 < len(words) and (tuple(kept) in leads or kept[0] in tails):
         return words  # an older brother without a name: nothing else identifies him
     if kept and is_eastern(kept[0]):
-        lead = next((lead for lead in eastern_leads() if kept[0].startswith(lead)), "")
+        lead = next(
+            (lead for lead in read_words("value_words", "eastern leads") if kept[0].startswith(lead)), ""
+        )
         kept[0] = kept[0][len(lead) :] or kept[0]
     return kept
 
@@ -214,11 +208,10 @@ def _join_aliases(tables: tuple[str, ...]) -> Table:
 
 def _replace_aliases(words: list[str], base: str) -> list[str]:
     names = _aliases_for(base)
-    longest = 5
     made: list[str] = []
     at = 0
     while at < len(words):
-        for length in range(min(longest, len(words) - at), 0, -1):
+        for length in range(min(5, len(words) - at), 0, -1):
             name = names.get(tuple(words[at : at + length]))
             if name is not None:
                 made.extend(name)

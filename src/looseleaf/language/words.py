@@ -7,9 +7,9 @@ linear in its text.
 from __future__ import annotations
 
 import re
-from functools import cache, lru_cache
+from functools import lru_cache
 
-from looseleaf.language.tables import read_pairs, read_words
+from looseleaf.language.tables import read_pairs, word_set
 
 _TOKEN = (
     r"\d{4}-\d\d(?:-\d\d)?(?![\d-])|\d\d-\d\d(?![\d-])"  # a date
@@ -177,26 +177,6 @@ def is_number(word: str) -> bool:
     return bool(re.fullmatch(_NUMBER, word))
 
 
-@cache
-def _spellings() -> dict[str, str]:
-    return read_pairs("english_words", "spellings")
-
-
-@cache
-def _plurals() -> dict[str, str]:
-    return read_pairs("english_words", "plurals")
-
-
-@cache
-def _not_plural() -> frozenset[str]:
-    return frozenset(read_words("english_words", "not plural"))
-
-
-@cache
-def _not_verbs() -> frozenset[str]:
-    return frozenset(read_words("english_words", "not verbs"))
-
-
 _OUR = r"(?<=[a-z][bdlmnrtv])our(?=$|s$|ed|ing|it|ful|abl|hood|al|less|y$|er)"
 _RE = r"(?<=[a-z]{2}[bt])re(s?)$"
 _ISE = r"(?<=[a-z]{3})([iy])s(?=(?:e|es|ed|ing|er|ers|ation|ations)$)"
@@ -204,7 +184,7 @@ _ISE = r"(?<=[a-z]{3})([iy])s(?=(?:e|es|ed|ing|er|ers|ation|ations)$)"
 
 def american(word: str) -> str:
     """Return one spelling for British and American words. It need not be a word, only the same for both."""
-    known = _spellings().get(word)
+    known = read_pairs("english_words", "spellings").get(word)
     if known is not None:
         return known
     if len(word) < 5 or not word.isascii():
@@ -219,12 +199,12 @@ def american(word: str) -> str:
 
 def singular(word: str) -> str:
     """Return a plain English noun in the singular."""
-    known = _plurals().get(word)
+    known = read_pairs("english_words", "plurals").get(word)
     if known is not None:
         return known
     if len(word) < 4 or not word.endswith("s") or word.endswith(("ss", "us", "is")):
         return word
-    if word in _not_plural() or not word.isascii():
+    if word in word_set("english_words", "not plural") or not word.isascii():
         return word
     if word.endswith("ies") and len(word) > 4:
         return word[:-3] + "y"
@@ -236,8 +216,6 @@ def singular(word: str) -> str:
 
 
 _VOWELS = "[aeiouy]+"
-
-
 _SILENT = tuple("c v iz yz at dg ang u bl tl dl gl cl pl zl ur ir".split())
 """Ends of a verb that has lost an e."""
 
@@ -257,7 +235,9 @@ def _strip_verb_ending(word: str) -> str:
     word = singular(word)
     cut = 3 if word.endswith("ing") else 2 if word.endswith("ed") and not word.endswith("eed") else 0
     base = word[:-cut] if cut else word
-    if not cut or len(base) < 2 or word in _not_verbs() or not word.isascii() or not re.search(_VOWELS, base):
+    if not cut or len(base) < 2 or not word.isascii() or not re.search(_VOWELS, base):
+        return word
+    if word in word_set("english_words", "not verbs"):
         return word
     syllables = len(re.findall(_VOWELS, base))
     if len(base) > 2 and base[-1] == base[-2] and base[-1] not in "aeiou":

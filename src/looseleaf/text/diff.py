@@ -10,8 +10,9 @@ every command that reads the memory. That is why difflib is not used here.
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import Counter
 
-from looseleaf.base.errors import Refused
+from looseleaf.base.errors import Invalid, NotFound
 from looseleaf.base.paths import quoted
 from looseleaf.base.values import Hunk
 
@@ -24,20 +25,21 @@ if TYPE_CHECKING:
 
 
 def patched(path: str, text: str, patches: Sequence[tuple[str, str]]) -> str:
-    """Return the page with the patches applied in order; Refused names the first that does not apply."""
+    """Return the page with the patches applied in order; `Invalid` or `NotFound` names the first that does not
+    apply."""
     for number, (old, new) in enumerate(patches, 1):
         which = f"the text of patch {number}" if len(patches) > 1 else "the text to replace"
         if not old:
-            raise Refused(
+            raise Invalid(
                 f"{path} was not changed: {which} is empty. Give text that occurs on the page exactly once."
             )
         found = places(text, old, 2)
         if len(found) != 1:
-            why = (
-                f"occurs in it more than once (lines {_line_numbers(text, old)})" if found else "is not in it"
-            )
+            lines = [str(line_at(text, at)) for at in places(text, old, _NAMED + 1)]
+            named = ", ".join(lines[:_NAMED]) + " …" * (len(lines) > _NAMED)
+            why = f"occurs in it more than once (lines {named})" if found else "is not in it"
             hint = " Its lines end with \\r\\n." if not found and "\r\n" in text and "\n" in old else ""
-            raise Refused(
+            raise (Invalid if found else NotFound)(
                 f"{path} was not changed: {which} {why}: {quoted(old)}.{hint} Read the page and give text that "
                 "occurs there exactly once."
             )
@@ -47,11 +49,6 @@ def patched(path: str, text: str, patches: Sequence[tuple[str, str]]) -> str:
 
 _NAMED = 5
 """How many lines to name of a text that occurs in many."""
-
-
-def _line_numbers(text: str, old: str) -> str:
-    found = [str(line_at(text, at)) for at in places(text, old, _NAMED + 1)]
-    return ", ".join(found[:_NAMED]) + (" …" if len(found) > _NAMED else "")
 
 
 def places(text: str, wanted: str, most: int) -> list[int]:
@@ -141,15 +138,8 @@ def _find_anchors(
 
 def _find_lone_lines(lines: Sequence[str], start: int, stop: int) -> dict[str, int]:
     """Return the place of each line that occurs exactly once, in order."""
-    places: dict[str, int] = {}
-    repeated: set[str] = set()
-    for i in range(start, stop):
-        line = lines[i]
-        if line in places:
-            repeated.add(line)
-        else:
-            places[line] = i
-    return {line: i for line, i in places.items() if line not in repeated}
+    counts = Counter(lines[start:stop])
+    return {lines[i]: i for i in range(start, stop) if counts[lines[i]] == 1}
 
 
 def apply(text: str, hunks: Iterable[Hunk]) -> str:

@@ -52,7 +52,11 @@ def _is_bound(text: str, at: int) -> bool:
         return False  # the letters of one Korean syllable
     if "\uac00" <= before <= "\ud7a3" and "\u1160" <= after <= "\u11ff":
         return False
-    return not ("\u0900" <= before <= "\u1cff" and _is_virama(before) and after.isalpha())
+    if not ("\u0900" <= before <= "\u1cff" and after.isalpha()):
+        return True
+    from unicodedata import combining
+
+    return combining(before) != _VIRAMA
 
 
 def _count_flags_before(text: str, at: int) -> int:
@@ -76,10 +80,8 @@ def _is_extending(character: str) -> bool:
     return category(character)[0] == "M"
 
 
-def _is_virama(character: str) -> bool:
-    from unicodedata import combining
-
-    return combining(character) == 9
+_VIRAMA = 9
+"""The combining class of the sign that joins two consonants."""
 
 
 if TYPE_CHECKING:

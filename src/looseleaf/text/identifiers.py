@@ -173,14 +173,13 @@ def from_json(text: str) -> Any:
     lines = text.splitlines()
     if start != "{" or len(lines) < 2 or not lines[0].rstrip().endswith("}"):
         return None
-    return [_parse_line(line) for line in lines]
-
-
-def _parse_line(line: str) -> Any:
-    try:
-        return json.loads(line)
-    except (ValueError, RecursionError):
-        return line
+    found: list[Any] = []
+    for line in lines:
+        try:
+            found.append(json.loads(line))
+        except (ValueError, RecursionError):
+            found.append(line)
+    return found
 
 
 def _find_in_leaf(key: str, text: str) -> Iterator[str]:
@@ -254,15 +253,13 @@ def as_line(found: Iterable[str], limit: int) -> str:
     if len(line) <= limit:
         return line
     kept = 0
-    length = 0
+    room = limit - len(f", and {len(names)} more")
     for name in names:
-        length += len(name) + 2
-        if length + len(_format_rest(len(names))) > limit:
+        room -= len(name) + 2
+        if room < 0:
             break
         kept += 1
-    if not kept:
-        return ""
-    return joined(names[:kept]) + _format_rest(len(names) - kept)
+    return f"{joined(names[:kept])}, and {len(names) - kept} more" if kept else ""
 
 
 def joined(names: Iterable[str]) -> str:
@@ -275,10 +272,6 @@ def joined(names: Iterable[str]) -> str:
         parts.append(name)
         spaced = has_space
     return "".join(parts)
-
-
-def _format_rest(count: int) -> str:
-    return f", and {count} more"
 
 
 def reduced(trace: Trace, limit: int, size: str) -> str:

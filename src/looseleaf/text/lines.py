@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from looseleaf.base.errors import Refused
+from looseleaf.base.errors import Invalid
 from looseleaf.base.values import KINDS
 from looseleaf.text.patterns import lazy
 
@@ -211,7 +211,7 @@ def as_written(relation: str, said: str) -> tuple[str, str]:
     """
     relation, said = _normalize_label(relation), escape(said)
     if not said:
-        raise Refused("The line was not written: it is empty. Give the fact an object with visible words.")
+        raise Invalid("The line was not written: it is empty. Give the fact an object with visible words.")
     if relation in ("", NOTE):
         return NOTE, said
     content = f"{relation}: {said}"

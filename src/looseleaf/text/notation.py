@@ -35,7 +35,8 @@ _DEEPEST_JSON = 100
 
 def object_in(answer: str) -> dict[str, Any]:
     """Return the one object that an answer holds, or raise Refused."""
-    text = _skip_thought(answer)
+    thought = _THOUGHT.match(answer)
+    text = answer[thought.end() :] if thought else answer
     found: list[dict[str, Any]] = []
     at = 0
     while begin := _OBJECT.search(text, at):
@@ -48,11 +49,6 @@ def object_in(answer: str) -> dict[str, Any]:
             f"The answer was not used: it holds {len(found)} JSON objects. Answer with one, and nothing else."
         )
     return found[0]
-
-
-def _skip_thought(answer: str) -> str:
-    thought = _THOUGHT.match(answer)
-    return answer[thought.end() :] if thought else answer
 
 
 def _parse_object(mended: str) -> dict[str, Any]:
@@ -178,19 +174,12 @@ _QUOTED_TIME = re.compile(
 """A time after a comma: the library quotes it for its colons, which are unambiguous there."""
 
 
-class _NotJson(ValueError):
-    """A value that JSON cannot hold."""
-
-
 def encode(value: Any) -> str | None:
     """Return a JSON value as TOON. None: it is no JSON value, or would not survive the round trip."""
     try:
-        plain = normal(value)
-    except _NotJson:
-        return None
-    try:
         import toons
 
+        plain = normal(value)
         text = toons.dumps(plain)
     except (ImportError, ValueError, TypeError):
         return None
@@ -208,38 +197,34 @@ def decode(text: str) -> Any:
 def normal(value: Any, depth: int = 0) -> Any:
     """Return a Python value as JSON has it; ValueError if it cannot."""
     if depth > _DEEPEST:
-        raise _NotJson("it is nested too deeply")
+        raise ValueError("it is nested too deeply")
     match value:
         case None | bool():
             return value
         case str():
             if not value.isascii() and any("\ud800" <= each <= "\udfff" for each in value):
-                raise _NotJson("it holds half of a character")
+                raise ValueError("it holds half of a character")
             return str(value)
         case int():
             if value.bit_length() > _BITS:
-                raise _NotJson("it has too many digits")
+                raise ValueError("it has too many digits")
             return int(value)
         case float():
             if not isfinite(value):
-                raise _NotJson("it is no number")
+                raise ValueError("it is no number")
             # JSON has one kind of number: 1.0 is 1, there is one zero, and 1e22 is a one with 22 zeros.
-            if value.is_integer():
-                return int(value) if abs(value) <= _EXACT else _exact_int(value)
-            return value
+            if not value.is_integer() or abs(value) <= _EXACT:
+                return int(value) if value.is_integer() else value
+            from decimal import Decimal  # not at the top: hardly any state has such a number
+
+            return int(Decimal(repr(value)))
         case list() | tuple():
             return [normal(each, depth + 1) for each in value]
         case dict():
             if not all(isinstance(name, str) for name in value):
-                raise _NotJson("a name in it is no text")
+                raise ValueError("a name in it is no text")
             return {normal(name): normal(each, depth + 1) for name, each in value.items()}
-    raise _NotJson(f"JSON has no {type(value).__name__}")
-
-
-def _exact_int(value: float) -> int:
-    from decimal import Decimal  # not at the top: hardly any state has such a number
-
-    return int(Decimal(repr(value)))
+    raise ValueError(f"JSON has no {type(value).__name__}")
 
 
 def _decodes_to(text: str, value: Any) -> bool:

@@ -60,11 +60,8 @@ def spellings(text: str) -> Iterator[str]:
 
 def unescaped(text: str) -> str:
     """Return a text without one layer of escapes."""
-    return _ESCAPED.sub(_decode_escape, text) if _may_be_escaped(text) else text
-
-
-def _may_be_escaped(text: str) -> bool:
-    return "\\" in text or "%" in text or "&" in text
+    may_be = "\\" in text or "%" in text or "&" in text
+    return _ESCAPED.sub(_decode_escape, text) if may_be else text
 
 
 def _decode_escape(found: re.Match[str]) -> str:
@@ -97,7 +94,7 @@ def places(text: str, words: str) -> Iterator[tuple[int, int]]:
         deeper = unescaped(plain)
         if deeper == plain:
             return
-        _, spans = _unescape_traced(plain, spans)
+        spans = _trace_escapes(plain, spans)
         plain = deeper
         yield from _find_folded(plain, words, spans)
 
@@ -132,19 +129,16 @@ def _fold_traced(text: str) -> tuple[str, list[tuple[int, int]]]:
     return "".join(parts), origins
 
 
-def _unescape_traced(text: str, spans: list[tuple[int, int]] | None) -> tuple[str, list[tuple[int, int]]]:
-    """Return a text without one layer of escapes, and the origin of each character."""
-    parts: list[str] = []
+def _trace_escapes(text: str, spans: list[tuple[int, int]] | None) -> list[tuple[int, int]]:
+    """Return the origin of each character of a text without one layer of escapes."""
     found: list[tuple[int, int]] = []
     done = 0
     own = spans if spans is not None else [(at, at + 1) for at in range(len(text))]
     for each in _ESCAPED.finditer(text):
-        meant = _decode_escape(each)
-        parts += [text[done : each.start()], meant]
         found += own[done : each.start()]
-        found += [(own[each.start()][0], own[each.end() - 1][1])] * len(meant)
+        found += [(own[each.start()][0], own[each.end() - 1][1])] * len(_decode_escape(each))
         done = each.end()
-    return "".join((*parts, text[done:])), found + own[done:]
+    return found + own[done:]
 
 
 # --- masking the sentences that hold given words ---

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from looseleaf.base.errors import Invalid
-from looseleaf.text.patterns import lazy
+from looseleaf.text.patterns import lazy, one_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,12 +41,10 @@ MONTH_NAMES = (
 )
 MONTHS = {name: number for number, names in enumerate(MONTH_NAMES, 1) for name in names.split()}
 MONTHS["marz"] = 3  # within a date, where it cannot be a name
-_MONTH = "|".join(sorted(MONTHS, key=lambda name: (-len(name), name)))
+_MONTH = one_of(MONTHS)
 _YEAR = r"(?:1[89]|20|21)\d\d"
 _DAY = r"(?:0?[1-9]|[12]\d|3[01])"
-_WEEKDAY = (
-    r"(?:(?:on )?(?:mon|tues|wednes|thurs|fri|satur|sun)day,? {1,2}(?=the \d|\d|(?:%s)\b))?" % _MONTH  # noqa: UP031
-)
+_WEEKDAY = rf"(?:(?:on )?(?:mon|tues|wednes|thurs|fri|satur|sun)day,? {{1,2}}(?=the \d|\d|(?:{_MONTH})\b))?"
 _WRITTEN = (
     rf"(?<![\w.]){_WEEKDAY}(?:"
     rf"(?P<iso>{_YEAR}[-/.](?:0?[1-9]|1[0-2])[-/.]{_DAY})(?![\d-])"

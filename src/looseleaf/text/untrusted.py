@@ -100,16 +100,12 @@ def _sign_pattern(signs: str) -> re.Pattern[str]:
     return re.compile("|".join(f"[{re.escape(each + _SIGNS[each])}]" for each in signs))
 
 
-def _add_backslash(found: re.Match[str]) -> str:
-    return f"\\{found[0]}"
-
-
 def escaped(text: str, pattern: re.Pattern[str], signs: str) -> str:
     """Return the text with a backslash before anything that looks like the pattern, which holds one of these signs."""
     if text.isascii():
         for sign in signs:
             if sign in text:
-                return pattern.sub(_add_backslash, text)
+                return pattern.sub(r"\\\g<0>", text)
         return text
     if not _sign_pattern(signs).search(text):
         return text
