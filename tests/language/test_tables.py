@@ -21,8 +21,18 @@ from looseleaf.language.tables import (
 from tables import check_rows
 
 FILES = sorted((Path(looseleaf.__file__).parent / "data" / "language").glob("*.txt"))
-PATTERNS = ("clauses", "forbidding", "own_words", "promises", "sentences", "wording")
-WORDS_AMONG_PATTERNS = {"headings", "short forms", "greetings", "beside greetings", "cues", "wide cues"}
+PATTERNS = ("clauses", "forbidding", "own_words", "promises", "sentences", "slot_values", "wording")
+WORDS_AMONG_PATTERNS = {
+    "headings",
+    "hollow",
+    "no item",
+    "no trade",
+    "short forms",
+    "greetings",
+    "beside greetings",
+    "cues",
+    "wide cues",
+}
 
 
 def sections_of(file: Path) -> list[str]:

@@ -13,4 +13,6 @@ def test_a_name_in_capitals_is_the_same_topic_though_a_letter_becomes_two() -> N
             assert topic_name(name) == name
             assert topic_name(name.upper(), [name]) == name
 
-    check_rows(check, [("000000ßぁ",), ("ßßßßßßぁ",), ("ﬁß" * 20,), ("ß " * 31,), ("ßßß 中的ŉ",), ("straße",)])
+    check_rows(
+        check, [("000000ßぁ",), ("ßßßßßßぁ",), ("ﬁß" * 20,), ("ß " * 31,), ("ßßß 中的ŉ",), ("straße",)]
+    )

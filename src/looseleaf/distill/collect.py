@@ -434,7 +434,7 @@ class Collected:
         self.assistant.add(self._last_assistant)
         self._last_assistant = found
 
-    def _take_call(self, trace: Trace) -> CallOutcome:
+    def _take_call(self, trace: Trace) -> None:
         # Without a space a name cannot look like a speaker's label.
         name = "_".join(_text_of(trace.tool_name).split())[:VALUE_CHARS]
         call = CallOutcome(self.order, escape(name) or "tool", _describe_arguments(trace.tool_args))
@@ -450,7 +450,6 @@ class Collected:
             self._open.setdefault(trace.tool_call_id, []).append(call)
             if len(self._open) > NOTED:
                 del self._open[next(iter(self._open))]
-        return call
 
     def _take_result(self, trace: Trace) -> None:
         call_id = _text_of(trace.tool_call_id)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 
 from looseleaf.base import ids as clock
+from looseleaf.base.errors import Refused
 from looseleaf.base.hashing import sha256
 from looseleaf.base.ids import id_of
 from looseleaf.base.immutable import frozen
@@ -69,8 +70,6 @@ class Missing:
         self.why = why
 
     def distill(self, material: Material, tokens: int) -> Distilled:
-        from looseleaf.base.errors import Refused
-
         raise Refused(self.why)
 
 

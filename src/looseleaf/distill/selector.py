@@ -13,7 +13,7 @@ import json
 import math
 import re
 from functools import cache, lru_cache
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from operator import itemgetter
 from pathlib import Path
 from zlib import crc32, decompress
@@ -285,12 +285,11 @@ def heads() -> dict[str, tuple[dict[str, Any], bytes]]:
         is_whole = False
     if not is_whole:
         raise Unreadable(f"{WEIGHTS} is damaged, or not {SCHEMA}: install looseleaf again")
-    found: dict[str, tuple[dict[str, Any], bytes]] = {}
-    at = 0
-    for each in told["heads"]:
-        found[each["name"]] = each, rest[at : at + each["bytes"]]
-        at += each["bytes"]
-    return found
+    ends = [0, *accumulate(sizes)]
+    return {
+        each["name"]: (each, rest[start:end])
+        for each, (start, end) in zip(told["heads"], pairwise(ends), strict=True)
+    }
 
 
 @cache

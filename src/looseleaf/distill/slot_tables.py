@@ -24,6 +24,7 @@ from pathlib import Path
 
 from looseleaf.base.immutable import frozen
 from looseleaf.facts.replacing import WIDE, Lexicon
+from looseleaf.language.tables import pattern_of, word_set
 from looseleaf.text.patterns import lazy
 
 TYPE_CHECKING = False
@@ -132,48 +133,17 @@ def lexicon() -> Lexicon:
 # --- types of values: a common noun is not a name, a pronoun not a place, half a phrase not a thing ---
 
 _I = re.IGNORECASE
-_HOLLOW = frozenset(
-    "it this that them these those him her me us you i we they he she there here what which who and or but "
-    "so to of in on at "
-    "my our your his their job es das ihn sie ihm ça cela le la les lo eso esto isso isto ciò questo dit "
-    "dat het".split()
-)
+_HOLLOW = word_set("slot_values", "hollow")
 _TITLES = frozenset("dr mr mrs ms prof st sr jr mme mlle hr fr sra dott".split())
 """A value that ends in a title was cut short, and is no name."""
 _NAME = lazy(r"[^\W\d_][\w'’.-]*(?: [^\W\d_][\w'’.-]*)*")
-_TRADE = lazy(
-    r".*(?:er|or|ist|ian|ant|ent|man|woman|nurse|chef|cook|vet|coach|clerk|judge|pilot|guide|intern|"
-    r"trainee|apprentice|lead|"
-    r"head|cto|ceo|cfo|pm|dev|sre|devops|po|qa|freelance|midwife|student|mechanic|analyst|smith|wright|"
-    r"herd|guard|lawyer|"
-    r"scientist|architect|professor|postdoc|phd|researcher|founder|manager|director|artist|designer|"
-    r"butcher|baker)s?\Z",
-    _I,
-)
-_NO_TRADE = frozenset(
-    "er her other another beginner newcomer customer user fan supporter lover reader member owner sucker "
-    "prayer number letter "
-    "computer paper parent owner person winner loser killer hater believer different sort of kind man "
-    "woman human".split()
-)
+_TRADE = pattern_of("slot_values", "trade", _I)
+_NO_TRADE = word_set("slot_values", "no trade")
 _DATE_LIKE = lazy(
     r".*[0-9]|.*\b(?:mon|tue|wed|thu|fri|sat|sun|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)", _I
 )
-_ZONE = lazy(
-    r"(?:utc|gmt)(?: ?[+-] ?\d{1,2}(?::?\d\d)?)?|(?:c|e|w|m|p|ak|h|b|i|j|k|s|hk|nz|ae|ac|aw|ms|br|ar|a|"
-    r"n)[sd]?[est]?t|cest|"
-    r"aest|aedt|acst|awst|nzst|nzdt|[a-z]+/[a-z_]+|(?:eastern|pacific|central|mountain|atlantic)(?: time)?",
-    _I,
-)
-_COMMAND = lazy(
-    r"`[^`]+`|(?:\./|(?:npm|npx|pnpm|yarn|bun|make|just|task|pytest|tox|nox|uv|poetry|pdm|hatch|cargo|go|"
-    r"mvn|gradle|\./gradlew|"
-    r"docker|docker-compose|podman|kubectl|helm|fly|flyctl|vercel|netlify|heroku|rake|bundle|bin/|mix|"
-    r"dotnet|ctest|cmake|ninja|"
-    r"bazel|sbt|php|composer|vitest|jest|rspec|deno|python|python3|sh|bash|terraform|ansible-playbook|git|"
-    r"gcloud|aws|az)\b).*",
-    _I,
-)
+_ZONE = pattern_of("slot_values", "zone", _I)
+_COMMAND = pattern_of("slot_values", "command", _I)
 
 
 def _is_plain_word(word: str, kept: Table) -> bool:
@@ -364,8 +334,7 @@ def _alternatives(group: str) -> list[str]:
 
 @cache
 def table(language: str) -> Table:
-    path = DATA / "slots" / f"{language}.txt"
-    return Table(language, path.read_text(encoding="utf-8") if path.is_file() else "")
+    return Table(language, (DATA / f"slots/{language}.txt").read_text(encoding="utf-8"))
 
 
 @cache
@@ -614,9 +583,7 @@ _LIST_ITEM = lazy(
     rf"(?:\s*,\s*(?:{_AND}\s+)?|\s+{_AND}\s+)([^\W\d_][\w'-]*(?: [\w'-]+)?)(?=\s*(?:[,.;!)]|\Z|{_AND}\s))",
     re.IGNORECASE,
 )
-_NO_ITEM = frozenset(
-    "i i'm im i've so but please pls thanks btw which no not too also we my he she it they you ich bitte je".split()
-)
+_NO_ITEM = word_set("slot_values", "no item")
 """Words that begin something else."""
 
 

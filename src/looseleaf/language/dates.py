@@ -265,11 +265,11 @@ def _day_span(year: int, month: int, day: int) -> Span:
 
 def _month_span(year: int, month: int) -> Span:
     """Return the days of a month; months may run past the end of the year."""
-    from datetime import date, timedelta
+    from datetime import date
 
     year, month = year + (month - 1) // 12, (month - 1) % 12 + 1
     after = date(year + month // 12, month % 12 + 1, 1)
-    return date(year, month, 1), after - timedelta(1)
+    return date(year, month, 1), _add_days(after, -1)
 
 
 def _year_span(year: int) -> Span:
@@ -278,11 +278,15 @@ def _year_span(year: int) -> Span:
     return date(year, 1, 1), date(year, 12, 31)
 
 
-def _shift_span(today: date, unit: str, count: int) -> Span:
+def _add_days(day: date, count: int) -> date:
     from datetime import timedelta
 
+    return day + timedelta(count)
+
+
+def _shift_span(today: date, unit: str, count: int) -> Span:
     if unit in ("day", "week"):
-        day = today + timedelta(count * (7 if unit == "week" else 1))
+        day = _add_days(today, count * (7 if unit == "week" else 1))
         return day, day
     if unit == "month":
         return _month_span(today.year, today.month + count)
@@ -290,25 +294,19 @@ def _shift_span(today: date, unit: str, count: int) -> Span:
 
 
 def _week_span(today: date, sign: int, unit: str = "week") -> Span:
-    from datetime import timedelta
-
-    monday = today + timedelta(7 * sign - today.weekday())
-    return (monday if unit == "week" else monday + timedelta(5)), monday + timedelta(6)
+    monday = _add_days(today, 7 * sign - today.weekday())
+    return (monday if unit == "week" else _add_days(monday, 5)), _add_days(monday, 6)
 
 
 def _weekday_span(today: date, weekday: int, sign: int, past: bool = False) -> Span:
     """Return the day of a weekday. `sign` is the week: next, this, last; 2 is a bare weekday, which is never today."""
-    from datetime import timedelta
-
     ahead = (weekday - today.weekday()) % 7
-    day = today + timedelta(ahead - 7 if past else ahead or 7 * (sign == 2))
+    day = _add_days(today, ahead - 7 if past else ahead or 7 * (sign == 2))
     return day, day
 
 
 def _weekday_of_week(today: date, weekday: int, sign: int) -> Span:
-    from datetime import timedelta
-
-    day = today + timedelta(7 * sign + weekday - today.weekday())
+    day = _add_days(today, 7 * sign + weekday - today.weekday())
     return day, day
 
 

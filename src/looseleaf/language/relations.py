@@ -32,10 +32,6 @@ ME = frozenset({"me", "myself", "i", "the user", "user", "my", "用户", "我"})
 
 # --- relations in questions: "where" asks for Home ---
 
-if TYPE_CHECKING:
-    Names = dict[str, tuple[str, ...]]
-
-
 _OWN, _OTHERS = "¶", "¶¶"
 """Prefixes of relation terms: for the topic itself, and for another person ("Sister's home")."""
 
@@ -49,7 +45,6 @@ _VAGUE = frozenset(
 
 def relation_term(relation: str) -> str:
     """Return the term of a fact's relation; "" for one without other names."""
-
     whose, _, name = relation_name(relation).rpartition("'s ")
     label = SYNONYMS.get(name, "")
     return (_OTHERS if whose else _OWN) + _letters_of(label) if label else ""
@@ -62,11 +57,9 @@ def asked_relations(query: str, words: Iterable[str]) -> dict[str, tuple[tuple[s
     folded = query.casefold()
     found: dict[str, dict[str, float]] = {}
     for word in said:
-        for label in single.get(word, ()):
+        joined = (label for rest, label in several.get(word, ()) if rest <= said)
+        for label in (*single.get(word, ()), *joined):
             found.setdefault(word, {}).update({_OWN + label: _LIKELY, _OTHERS + label: _POSSIBLE})
-        for rest, label in several.get(word, ()):
-            if rest <= said:
-                found.setdefault(word, {}).update({_OWN + label: _LIKELY, _OTHERS + label: _POSSIBLE})
     if not folded.isascii():
         for name, label in wide:
             if name in folded:
@@ -77,7 +70,7 @@ def asked_relations(query: str, words: Iterable[str]) -> dict[str, tuple[tuple[s
 
 @lru_cache(maxsize=1)
 def _relations_by_word() -> tuple[
-    Names, dict[str, list[tuple[frozenset[str], str]]], tuple[tuple[str, str], ...]
+    dict[str, list[str]], dict[str, list[tuple[frozenset[str], str]]], list[tuple[str, str]]
 ]:
     """Return, by word, the relations it names alone and with others; and the names in scripts without spaces."""
     single: dict[str, list[str]] = {}
@@ -95,7 +88,7 @@ def _relations_by_word() -> tuple[
                 single[telling[0]].append(term)
         elif telling:
             several.setdefault(telling[0], []).append((frozenset(telling[1:]), term))
-    return {word: tuple(terms) for word, terms in single.items()}, several, tuple(wide)
+    return single, several, wide
 
 
 def _letters_of(label: str) -> str:
@@ -180,7 +173,7 @@ def relation_of(label: str) -> Relation:
     name = relation_name(label)
     if name.startswith("favorite "):
         return Relation(label.strip(), "preference")
-    whose, relation = _split_owner(name)
+    whose, _, relation = name.rpartition("'s ")
     known = BY_LABEL.get(relation)
     if not whose:
         return known or Relation(label.strip(), "trait")
@@ -197,11 +190,6 @@ def slot(topic: str, relation: str) -> str:
 def topic_of(topic: str) -> str:
     name = fold(topic)
     return "user" if name in ME else re.sub(r"[\s_]+", "-", name)
-
-
-def _split_owner(name: str) -> tuple[str, str]:
-    whose, found, relation = name.rpartition("'s ")
-    return (whose, relation) if found else ("", name)
 
 
 @lru_cache(2048)

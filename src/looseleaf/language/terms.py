@@ -17,13 +17,13 @@ from collections import namedtuple
 from functools import lru_cache
 
 from looseleaf.language import stems
-from looseleaf.language import stems as stopwords
 from looseleaf.language.stems import fold
 from looseleaf.language.tables import read_words
+from looseleaf.text.patterns import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
 
 # --- scripts without spaces: Chinese, Japanese, Korean (few spaces), Thai, Lao, Burmese, Khmer ---
@@ -43,28 +43,24 @@ def character_map() -> dict[int, int]:
     return pairs | {code: code - 0x60 for code in range(0x30A1, 0x30F7)}
 
 
-@lru_cache(maxsize=1)
+_RUNS = lazy(f"([{_HAN}{_KANA}]+|[{_HANGUL}]+|[{_SYLLABIC}]+)")
+_BEHIND = "\u0e30-\u0e3a\u0e47-\u0e4e\u0eb0-\u0ebc\u0ec8-\u0ece\u102b-\u103e\u17b4-\u17d3"
+_SYLLABLE = lazy(f"[เแโใไເແໂໃໄ]?[^{_BEHIND}][{_BEHIND}]{{0,6}}|.")
+"""A rough syllable: a vowel written first, a letter, the marks around it."""
+
+
+_fold_unit = lru_cache(maxsize=4096)(fold)
+
+
 def runs() -> re.Pattern[str]:
     """Return a pattern that splits a text so that every second piece is a run of one such script."""
-    return re.compile(f"([{_HAN}{_KANA}]+|[{_HANGUL}]+|[{_SYLLABIC}]+)")
-
-
-@lru_cache(maxsize=1)
-def _syllable_pattern() -> re.Pattern[str]:
-    """Return a rough pattern of syllables: a vowel written first, a letter, the marks around it."""
-    behind = "\u0e30-\u0e3a\u0e47-\u0e4e\u0eb0-\u0ebc\u0ec8-\u0ece\u102b-\u103e\u17b4-\u17d3"
-    return re.compile(f"[เแโใไເແໂໃໄ]?[^{behind}][{behind}]{{0,6}}|.")
+    return _RUNS
 
 
 def _split_units(run: str) -> list[str]:
     if "\u0e00" <= run[0] <= "\u17ff" and not "\u1100" <= run[0] <= "\u11ff":
-        return [unit for found in _syllable_pattern().findall(run) if (unit := _fold_unit(found))]
+        return [unit for found in _SYLLABLE.findall(run) if (unit := _fold_unit(found))]
     return list(run.translate(character_map()))
-
-
-@lru_cache(maxsize=4096)
-def _fold_unit(unit: str) -> str:
-    return fold(unit)
 
 
 def _stands_alone(unit: str) -> bool:
@@ -77,7 +73,7 @@ def unspaced_terms(run: str) -> Iterator[str]:
     if len(units) == 1:
         yield units[0]
         return
-    stops, _ = stopwords.unspaced()
+    stops, _ = stems.unspaced()
     for at, unit in enumerate(units):
         if _stands_alone(unit) and unit not in stops:
             yield unit
@@ -106,8 +102,8 @@ def asked(run: str) -> Iterator[tuple[str, float]]:
 
 def _mark_grammar(run: str) -> list[int]:
     """Return a mark per character: 2 in a stop word, 1 for a possible particle."""
-    stops, longest = stopwords.unspaced()
-    marks = [1 if char in stopwords.PARTICLES else 0 for char in run]
+    stops, longest = stems.unspaced()
+    marks = [1 if char in stems.PARTICLES else 0 for char in run]
     at = 0
     while at < len(run):
         size = next((size for size in range(longest, 0, -1) if run[at : at + size] in stops), 0)
@@ -147,12 +143,12 @@ _OTHER_TONGUES = 0.6
 
 _JOINT = r"(?:://|::|->|[-./\\@']|(?<=\d)[:,](?=\d))"
 _ASCII_CHUNK = re.compile(rf"[A-Za-z0-9_]+(?:{_JOINT}[A-Za-z0-9_]+)*")
-_SIGNED = r"(?<![A-Za-z0-9_])([A-Za-z])(\+\+|#)(?![A-Za-z0-9_])"
-_CAMEL = r"[A-Z]{2,}s(?![a-z])|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\x00-\x7f]+"
-_UNSAFE = r"[\x00-/:-`{-\x7f\s\ud800-\udfff]+"
-_SEGMENTS = r"://|::|->|[/\\@]"
-_POINTS = r"[-_.:,']+"
-_MONTH = (
+_SIGNED = lazy(r"(?<![A-Za-z0-9_])([A-Za-z])(\+\+|#)(?![A-Za-z0-9_])")
+_CAMEL = lazy(r"[A-Z]{2,}s(?![a-z])|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\x00-\x7f]+")
+_UNSAFE = lazy(r"[\x00-/:-`{-\x7f\s\ud800-\udfff]+")
+_SEGMENTS = lazy(r"://|::|->|[/\\@]")
+_POINTS = lazy(r"[-_.:,']+")
+_MONTH = lazy(
     r"(?i)\b(?:in|of|since|until|till|last|next|this|early|mid|late|by|before|after|on|and|or)\s+may\b"
     r"|\bmay\s+\d|\d\s+may\b"
 )
@@ -166,24 +162,16 @@ _ELIDED = frozenset(
 )
 
 
-@lru_cache(maxsize=8)
-def _compile(source: str) -> re.Pattern[str]:
-    """Compile on first use: most questions need none of these."""
-    return re.compile(source)
-
-
-@lru_cache(maxsize=1)
-def _chunk_finder() -> Callable[[str], list[str]]:
-    marks = (
-        "\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u05bf-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed\u0900-\u0963"
-        "\u0966-\u0df3\u0e00-\u0eff\u0f71-\u0fbc\u1000-\u1049\u1056-\u109f\u135d-\u135f\u1780-\u17d3\u18a9\u1ab0-\u1aff"
-        "\u1dc0-\u1dff\u3005\u3007\u3099\u309a\ufe20-\ufe2f"
-    )
-    emoji = (
-        "[\U0001f1e6-\U0001f1ff]{2}|[\u2300-\u23ff\u2600-\u2793\u2795-\u2797\u27b0\u27bf\u2b50\u2b55"
-        "\U0001f000-\U0001f3fa\U0001f400-\U0001faff]"
-    )
-    return re.compile(rf"[\w{marks}]+(?:{_JOINT}[\w{marks}]+)*|{emoji}").findall
+_MARKS = (
+    "\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u05bf-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed\u0900-\u0963"
+    "\u0966-\u0df3\u0e00-\u0eff\u0f71-\u0fbc\u1000-\u1049\u1056-\u109f\u135d-\u135f\u1780-\u17d3\u18a9\u1ab0-\u1aff"
+    "\u1dc0-\u1dff\u3005\u3007\u3099\u309a\ufe20-\ufe2f"
+)
+_EMOJI = (
+    "[\U0001f1e6-\U0001f1ff]{2}|[\u2300-\u23ff\u2600-\u2793\u2795-\u2797\u27b0\u27bf\u2b50\u2b55"
+    "\U0001f000-\U0001f3fa\U0001f400-\U0001faff]"
+)
+_CHUNK = lazy(rf"[\w{_MARKS}]+(?:{_JOINT}[\w{_MARKS}]+)*|{_EMOJI}")
 
 
 @lru_cache(maxsize=1)
@@ -202,14 +190,12 @@ def _clean(text: str) -> str:
         crowd, gone = _cleaning_tables()
         text = unicodedata.normalize("NFKC", crowd.sub(r"\1 ", text)).translate(gone)
     if "#" in text or "++" in text:
-        text = _compile(_SIGNED).sub(
-            lambda found: found[1] + ("sharp" if found[2] == "#" else "plusplus"), text
-        )
+        text = _SIGNED.sub(lambda found: found[1] + ("sharp" if found[2] == "#" else "plusplus"), text)
     return text.lower() if text.isupper() and len(text) > 8 else text
 
 
 def _chunks(text: str) -> list[str]:
-    return _ASCII_CHUNK.findall(text) if text.isascii() else _chunk_finder()(text)
+    return _ASCII_CHUNK.findall(text) if text.isascii() else _CHUNK.findall(text)
 
 
 def language(text: str) -> str:
@@ -248,8 +234,8 @@ def _stop_words(heard: stems.Heard) -> frozenset[str]:
     """Return the words to drop. A word with a meaning in English stays unless others show that the text is not
     English."""
     if heard.tongue and not heard.is_sure:
-        return stopwords.useless_words(heard.tongue)
-    return stopwords.by_language()[heard.tongue or "english"]
+        return stems.useless_words(heard.tongue)
+    return stems.by_language()[heard.tongue or "english"]
 
 
 def _terms_of(chunk: str, tongue: str, stops: frozenset[str]) -> tuple[str, ...]:
@@ -260,7 +246,7 @@ def _terms_of(chunk: str, tongue: str, stops: frozenset[str]) -> tuple[str, ...]
         return (_safe_term(stems.stem(word, tongue)),)
     if chunk.isupper() and chunk.lower() in stops and len(chunk) > 1:
         return (_safe_term(fold(chunk)),)  # IT, US, WHO
-    if not chunk.isascii() and runs().search(chunk):
+    if not chunk.isascii() and _RUNS.search(chunk):
         return tuple(_terms_of_mixed(chunk, tongue, stops))
     wholes, parts = _split_chunk(chunk)
     found = [*wholes, *(stems.stem(part, tongue) for part in parts if not _is_stop(part, stops))]
@@ -268,7 +254,7 @@ def _terms_of(chunk: str, tongue: str, stops: frozenset[str]) -> tuple[str, ...]
 
 
 def _terms_of_mixed(chunk: str, tongue: str, stops: frozenset[str]) -> Iterator[str]:
-    for at, piece in enumerate(runs().split(chunk)):
+    for at, piece in enumerate(_RUNS.split(chunk)):
         if at % 2:
             yield from unspaced_terms(piece)
         else:
@@ -280,12 +266,12 @@ def _is_stop(word: str, stops: frozenset[str]) -> bool:
     if word in stops:
         return True
     own = "latin" if word.isascii() else stems.language_of_script(word)
-    return word in stopwords.by_language().get(own, ())
+    return word in stems.by_language().get(own, ())
 
 
 def _safe_term(text: str) -> str:
     if not (text.isascii() and text.isalnum()):
-        text = _compile(_UNSAFE).sub("", text)
+        text = _UNSAFE.sub("", text)
     if len(text) > LONGEST:
         checksum = zlib.crc32(text.encode("utf-8", "surrogatepass"))
         text = f"{text[: LONGEST - 8]}{checksum:08x}"
@@ -306,21 +292,19 @@ def _split_chunk(chunk: str) -> tuple[list[str], list[str]]:
     _, address, place = chunk.partition("://")
     if address:
         chunk = place.removeprefix("www.")  # the scheme says nothing about the target
-    segments = [segment for segment in _compile(_SEGMENTS).split(chunk) if segment.strip("_-.'")]
+    segments = [segment for segment in _SEGMENTS.split(chunk) if segment.strip("_-.'")]
     wholes, parts = [], []
     for segment in segments:
         whole, pieces = _split_segment(segment)
         wholes += whole
         parts += pieces
     if len(segments) > 1 and len(chunk) <= LONGEST:
-        wholes.insert(
-            0, _join([piece for segment in segments for piece in _compile(_POINTS).split(fold(segment))])
-        )
+        wholes.insert(0, _join([piece for segment in segments for piece in _POINTS.split(fold(segment))]))
     return wholes, parts
 
 
 def _split_segment(segment: str) -> tuple[list[str], list[str]]:
-    points = [piece for piece in _compile(_POINTS).split(segment) if piece]
+    points = [piece for piece in _POINTS.split(segment) if piece]
     if all(piece.isdecimal() for piece in points):
         return _split_number(segment, [fold(piece) for piece in points])
     pieces: list[str] = []
@@ -328,7 +312,7 @@ def _split_segment(segment: str) -> tuple[list[str], list[str]]:
         if len(point) > LONGEST:
             pieces.append(point)
             continue
-        camel = _compile(_CAMEL).findall(point)
+        camel = _CAMEL.findall(point)
         # A checksum or a key alternates constantly, and its parts mean nothing.
         pieces += camel if len(camel) <= 6 else [point]
     words = [piece.lower() for piece in pieces]
@@ -391,7 +375,7 @@ _Question = namedtuple("_Question", "tongue tongues stops doubtful opening")
 def words(query: str, tongues: Iterable[str] = ()) -> tuple[Word, ...]:
     """Return the words of a question, with their forms. `tongues`: languages known to occur in the searched texts."""
     clean = _clean(query[:_QUESTION_CHARS])
-    if month := "may" in clean.lower() and _compile(_MONTH).search(clean):
+    if month := "may" in clean.lower() and _MONTH.search(clean):
         clean = clean[: month.start()] + re.sub(r"(?i)\bmay\b", "May", month[0]) + clean[month.end() :]
     chunks = list(dict.fromkeys(_chunks(clean)))
     small = [chunk.lower() for chunk in chunks[:200]]
@@ -414,32 +398,24 @@ def _words_of_chunks(chunks: list[str], question: _Question) -> tuple[Word, ...]
             key = word.forms[0][0]
             if key not in found or found[key].weight < word.weight:
                 found[key] = word
-            if len(found) < _MANY and _is_plain(word.text) and word.weight == 1.0:
+            is_plain = 3 <= len(word.text) <= LONGEST // 4 and word.text.isascii() and word.text.isalpha()
+            if len(found) < _MANY and is_plain and word.weight == 1.0:
                 plain = word.text
                 # `data base` for database: two words that may be written as one.
                 joined = (
                     _safe_term(stems.stem(before + plain, question.tongue or "english")) if before else ""
                 )
                 for each in (previous, key) if joined else ():
-                    found[each] = _with_form(found[each], joined)
+                    if joined not in dict(found[each].forms):
+                        found[each] = found[each]._replace(forms=(*found[each].forms, (joined, _JOINED)))
                 previous = key
         before = plain
     return tuple(found.values())
 
 
-def _is_plain(word: str) -> bool:
-    return 3 <= len(word) <= LONGEST // 4 and word.isascii() and word.isalpha()
-
-
-def _with_form(word: Word, term: str) -> Word:
-    if any(term == form for form, _ in word.forms):
-        return word
-    return word._replace(forms=(*word.forms, (term, _JOINED)))
-
-
 def _words_of_chunk(chunk: str, question: _Question, thorough: bool) -> Iterator[Word]:
-    if not chunk.isascii() and runs().search(chunk):
-        for at, piece in enumerate(runs().split(chunk)):
+    if not chunk.isascii() and _RUNS.search(chunk):
+        for at, piece in enumerate(_RUNS.split(chunk)):
             if at % 2:
                 yield from (Word(term, ((term, 1.0),), weight) for term, weight in asked(piece))
             else:

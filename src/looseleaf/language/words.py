@@ -41,23 +41,6 @@ _MULTIPLES = {"hundred": 100, "thousand": 1000, "million": 1000000}
 _ORDINALS = r"(?<!\d)(\d{1,9})(?:st|nd|rd|th)\b"
 _SCALED = r"(?<![\w.])(\d{1,6}) ?(k|km|kg|cm|mm|mb|gb|tb|ms|am|pm|h|min|m|g|l|°c|°f|px)(?![\w/])"
 _CLOCK = r"(?<![\w:.])(\d{1,2})(?:[:.]?([0-5]\d))? ?([ap])\.?m\b\.?"
-_UNIT_NAMES = {
-    name: unit
-    for unit, names in (
-        ("km", "kilometer kilometre kilometers kilometres kms"),
-        ("kg", "kilogram kilograms kilo kilos kgs"),
-        ("cm", "centimeter centimetre centimeters centimetres"),
-        ("min", "minute minutes mins"),
-        ("h", "hour hours hrs"),
-        ("gb", "gigabyte gigabytes"),
-        ("mb", "megabyte megabytes"),
-        ("$", "dollar dollars usd"),
-        ("€", "euro euros eur"),
-        ("£", "gbp"),
-        ("%", "percent"),
-    )
-    for name in names.split()
-}
 _ACCENTED = frozenset("año años papá papás schön péché pêche pêché père mère piña campaña".split())
 """Words that are other words without their accents."""
 _LETTERS = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ð": "d", "æ": "ae", "œ": "oe", "ı": "i", "þ": "th"})
@@ -163,9 +146,9 @@ def _normalize_units(words: list[str]) -> list[str]:
     """Write units as signs after their numbers: "$20" and "20 dollars" are `20 $`."""
     made: list[str] = []
     for word in words:
-        after_number = bool(made) and is_number(made[-1])
-        if after_number and word in _UNIT_NAMES:
-            made.append(_UNIT_NAMES[word])
+        unit = read_pairs("english_words", "units").get(word) if made and is_number(made[-1]) else None
+        if unit is not None:
+            made.append(unit)
         elif is_number(word) and made and made[-1] in "$€£":
             made.insert(-1, word)
         else:

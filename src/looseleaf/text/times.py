@@ -144,7 +144,12 @@ def _iso_of(found: Match[str]) -> str:
 
 def when_of(time: str | float | None, *, start: bool = False) -> float | None:
     """Return epoch seconds: the last moment of a date, or its first."""
-    return parse_when(time, start=start) if isinstance(time, str) else time
+    if isinstance(time, str):
+        return parse_when(time, start=start)
+    given: object = time
+    if given is not None and (isinstance(given, bool) or not isinstance(given, int | float)):
+        raise Invalid(f"A time is text or epoch seconds, not {type(given).__name__}. Write it as 2026-02-24.")
+    return time
 
 
 _TIME = r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?)?"
