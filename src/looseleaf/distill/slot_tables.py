@@ -334,7 +334,8 @@ def _alternatives(group: str) -> list[str]:
 
 @cache
 def table(language: str) -> Table:
-    return Table(language, (DATA / f"slots/{language}.txt").read_text(encoding="utf-8"))
+    path = DATA / "slots" / f"{language}.txt"
+    return Table(language, path.read_text(encoding="utf-8") if path.is_file() else "")
 
 
 @cache

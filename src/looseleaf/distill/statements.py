@@ -278,15 +278,9 @@ def _propose(
         # "It's called pricewatch": the sentence before may say what it is ("my flask app").
         before = [each for each in read(earlier.text) if each.label != "was" and not each.ended]
         for each in before if earlier.keep < MAY_BE_KEPT else ():
-            yield from _propose_slot(
-                each,
-                text[earlier.start : earlier.end],
-                ts,
-                earlier.text,
-                is_change=False,
-                was=None,
-                level=keep,
-            )
+            quote = text[earlier.start : earlier.end]
+            yield from _propose_slot(each, quote, ts, earlier.text, is_change=False, was=None, level=keep)
+    quote = text[sentence.start : sentence.end]
     gone = [each.value for each in readings if each.label == "was"]
     is_change = sentence.scores.change >= PLAIN or bool(gone)
     is_kept = wanted or sentence.is_kept
@@ -297,17 +291,14 @@ def _propose(
         if words.rstrip().endswith(("?", "？")) and keep < DRAWER / 2:
             return
         if (is_change or may_change) and not slots and sentence.is_own:
-            quote = text[sentence.start : sentence.end]
             yield from _propose_if_change(said, sentence, quote, ts, gone)
             return
         is_change = False
     level = 1.0 if wanted else keep if sentence.is_surely_own else min(keep, DRAWER)
-    quote = text[sentence.start : sentence.end]
+    was = gone[0] if gone else None
     for each in slots:
         sure = 1.0 if each.is_plain and sentence.is_surely_own else level
-        for one in _propose_slot(
-            each, quote, ts, said, is_change=is_change, was=gone[0] if gone else None, level=sure
-        ):
+        for one in _propose_slot(each, quote, ts, said, is_change=is_change, was=was, level=sure):
             yield one if wanted or sentence.is_surely_own else with_members(one, salience=LOW)
     if not is_kept:
         return
@@ -316,17 +307,12 @@ def _propose(
         return
     first, last = part
     line = said[first:last]
-    if (
-        earlier is not None
-        and LEANS.match(trim_line(line))
-        and len(earlier.text) < 120
-        and earlier.zone == sentence.zone
-    ):
+    is_near = earlier is not None and len(earlier.text) < 120 and earlier.zone == sentence.zone
+    if earlier is not None and is_near and LEANS.match(trim_line(line)):
         # "It is called …": the sentence before says what it is.
-        begin = earlier.start
-        together = " ".join(masked(text)[begin : sentence.start].split())
+        together = " ".join(masked(text)[earlier.start : sentence.start].split())
         line = f"{trim_line(together)} {line}" if together else line
-        quote = text[begin : sentence.end]
+        quote = text[earlier.start : sentence.end]
     kind = kind_of(sentence.scores)
     changed = {"correction": True, "change": round(sentence.scores.change, 3)} if may_change else {}
     for note in _propose_note(

@@ -140,60 +140,34 @@ def pack(
     between.
     """
     chosen: list[tuple[int, str]] = []
-    whole = {index for index, text in enumerate(texts) if text.strip()}
-    used = 0
-    for index in sorted(whole):
-        room = budget - used
-        if chosen and room < 1:
-            break
-        text = texts[index]
-        fitted = _fit_text(text, chosen, room, budget, count, shorten, waits=index < max(whole))
-        if fitted is None:
-            continue
-        chosen.append((index, fitted))
-        used = count(_join_texts(chosen))
-    return _grow_shortened(texts, chosen, budget, count, shorten)
-
-
-def _fit_text(
-    text: str,
-    chosen: list[tuple[int, str]],
-    room: int,
-    budget: int,
-    count: Count,
-    shorten: Callable[[str, int], str],
-    waits: bool,
-) -> str | None:
-    """Return `text`, whole or shortened, so that it fits next to the chosen ones; None if it cannot."""
 
     def fits(shown: str) -> bool:
         return bool(shown.strip()) and count(_join_texts([*chosen, (0, shown)])) <= budget
 
-    if count(text) <= room and fits(text):
-        return text
-    if chosen and room < LEAST:
-        return None
-    limit = min(room, max(LEAST, room // _SHARE)) if waits else room
-    while limit >= (LEAST // 2 if chosen else 1):
-        shown = shorten(text, limit)
-        if fits(shown):
-            return shown
-        limit = limit * 3 // 4
-    if chosen:
-        return None
-    shown = excerpt(text, (), budget, count)
-    return shown if fits(shown) else None
+    def fit(text: str, room: int, *, waits: bool) -> str:
+        """Return a text, whole or shortened, so that it fits next to the chosen ones; empty if it cannot."""
+        if count(text) <= room and fits(text):
+            return text
+        if chosen and room < LEAST:
+            return ""
+        limit = min(room, max(LEAST, room // _SHARE)) if waits else room
+        while limit >= (LEAST // 2 if chosen else 1):
+            shown = shorten(text, limit)
+            if fits(shown):
+                return shown
+            limit = limit * 3 // 4
+        shown = excerpt(text, (), budget, count) if not chosen else ""
+        return shown if fits(shown) else ""
 
-
-def _grow_shortened(
-    texts: Sequence[str],
-    chosen: list[tuple[int, str]],
-    budget: int,
-    count: Count,
-    shorten: Callable[[str, int], str],
-) -> list[tuple[int, str]]:
-    """Lengthen shortened texts where room is left, the best first."""
-    for place, (index, shown) in enumerate(chosen):
+    whole = [index for index, text in enumerate(texts) if text.strip()]
+    used = 0
+    for index in whole:
+        if chosen and used >= budget:
+            break
+        if fitted := fit(texts[index], budget - used, waits=index < whole[-1]):
+            chosen.append((index, fitted))
+            used = count(_join_texts(chosen))
+    for place, (index, shown) in enumerate(chosen):  # lengthen the shortened ones, the best first
         if shown == texts[index]:
             continue
         left = budget - count(_join_texts(chosen))
@@ -203,7 +177,7 @@ def _grow_shortened(
             longer = shorten(texts[index], count(shown) + more)
             tried = [*chosen[:place], (index, longer), *chosen[place + 1 :]]
             if len(longer) > len(shown) and count(_join_texts(tried)) <= budget:
-                chosen = tried
+                chosen[place] = index, longer
                 break
     return chosen
 

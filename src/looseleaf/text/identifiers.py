@@ -295,15 +295,10 @@ def clipped(text: str, limit: int, pointer: str) -> str:
     if room < 2:
         return pointer
     tail = room // 3
-    return _cut_to_word(text[: room - tail]) + gap + pointer + gap + _cut_from_word(text[len(text) - tail :])
-
-
-def _cut_to_word(head: str) -> str:
-    """Drop a word cut in two at the end, if a word ends near."""
-    near = _BREAK.search(head[: -_NEAR - 1 : -1])
-    return head[: len(head) - near.end()].rstrip() if near else head
-
-
-def _cut_from_word(tail: str) -> str:
-    near = _BREAK.search(tail[:_NEAR])
-    return tail[near.end() :].lstrip() if near else tail
+    head, end = text[: room - tail], text[len(text) - tail :]
+    # A word cut in two goes, if a word ends near.
+    if near := _BREAK.search(head[: -_NEAR - 1 : -1]):
+        head = head[: len(head) - near.end()].rstrip()
+    if near := _BREAK.search(end[:_NEAR]):
+        end = end[near.end() :].lstrip()
+    return f"{head}{gap}{pointer}{gap}{end}"

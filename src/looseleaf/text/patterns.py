@@ -42,7 +42,7 @@ class _Lazy:
 
     def _bind_method(self, name: str) -> Any:
         source = self._source if isinstance(self._source, str) else self._source()
-        return getattr(re.compile(source, self._flags), name)
+        return source if name == "pattern" else getattr(re.compile(source, self._flags), name)
 
 
 class _ByText(_Lazy):
