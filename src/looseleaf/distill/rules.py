@@ -93,18 +93,16 @@ class Rules:
             room *= min(0.98 * tokens / max(used, 1), 2)
             if room < 1:
                 break
-        return best or self._cut_summary(gathered, tokens)
-
-    def _cut_summary(self, gathered: Collected, tokens: int) -> str:
-        """Return the beginning of the weightiest sentence, if there is no room for a whole one, or none is worth
-        more."""
-        for label, pool in ((USER, gathered.user), (ASSISTANT, gathered.assistant)):
-            for said in pool.ranked()[:1]:
-                text, words = label + said.text, said.text.split()
-                while words and self._count(text) > tokens:
-                    words.pop()
-                    text = f"{label}{' '.join(words)}…"
-                return text if words else ""
+        if best:
+            return best
+        # No whole sentence fits, or none is worth more: the beginning of the weightiest.
+        pools = ((USER, gathered.user), (ASSISTANT, gathered.assistant))
+        for label, said in ((label, said) for label, pool in pools for said in pool.ranked()[:1]):
+            text, words = label + said.text, said.text.split()
+            while words and self._count(text) > tokens:
+                words.pop()
+                text = f"{label}{' '.join(words)}…"
+            return text if words else ""
         return ""
 
 
@@ -219,6 +217,5 @@ class _Choice:
         for call in self._gathered.calls:
             if call.order not in known:
                 times[call.name] = times.get(call.name, 0) + 1
-        return (
-            "Earlier calls: " + ", ".join(f"{name} ×{each}" for name, each in times.items()) if times else ""
-        )
+        listed = ", ".join(f"{name} ×{each}" for name, each in times.items())
+        return f"Earlier calls: {listed}" if times else ""

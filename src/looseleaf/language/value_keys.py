@@ -292,12 +292,8 @@ def _phone_key(folded: str) -> str | None:
 
 
 def _pronouns_key(folded: str) -> str | None:
-    words = [
-        _PRONOUN.get(word, word)
-        for word in re.findall(r"[^\W\d_]+", folded)
-        if word not in ("and", "uses", "or")
-    ]
-    return "/".join(dict.fromkeys(words)) or None
+    words = (word for word in re.findall(r"[^\W\d_]+", folded) if word not in ("and", "uses", "or"))
+    return "/".join(dict.fromkeys(_PRONOUN.get(word, word) for word in words)) or None
 
 
 def _age_key(folded: str) -> str | None:

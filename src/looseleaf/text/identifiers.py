@@ -126,9 +126,8 @@ class _Name:
 def _list_members(key: str, node: dict[Any, Any], nested: int) -> Iterator[tuple[str, Any, int]]:
     is_table = _is_table(node)
     for name, item in node.items():
-        name = (
-            name if isinstance(name, str) else str(name) if type(name) is int and abs(name) < 1 << 64 else ""
-        )
+        if not isinstance(name, str):
+            name = str(name) if type(name) is int and abs(name) < 1 << 64 else ""
         if is_table or _is_name(name):
             if name.strip() and len(name) <= LONGEST:
                 yield "", _Name(name), 0
