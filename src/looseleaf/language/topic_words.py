@@ -250,7 +250,9 @@ _SENTENCE_ENDS = lazy(r"[.!?]\s|[。！？\n]")
 
 def _is_text(given: str) -> bool:
     """Return whether it is too long for a name: several sentences or lines, many words, or one long unspaced run."""
-    stripped = folded(given.strip())  # as long in capitals: ẞ is two letters
+    stripped = given.strip()
+    if len(stripped) <= NAME_CHARS:
+        stripped = folded(stripped)  # as long in capitals, where ß is two letters
     if len(stripped) > NAME_CHARS or _SENTENCE_ENDS.search(stripped):
         return True
     words = _visible_words(stripped)
