@@ -5,9 +5,12 @@ from __future__ import annotations
 import errno
 import os
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+import pytest
 
 import traced
 from faults import CountedDisk, DyingDisk, FaultyDisk
@@ -15,21 +18,74 @@ from looseleaf.base.errors import Refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from types import ModuleType
+
+    from looseleaf.store.disk import Disk
+    from workload import Verdict
 
 CHANGES = frozenset("write truncate sync_data sync mkdir unlink rmdir rename rename_new exchange".split())
 """Calls of a disk that change something, or make it last."""
 
 
-def kill_at(where: Iterable[tuple[str, int]], place: Path, **how: str) -> tuple[int, list[str]]:
-    """SIGKILL before each of these system calls, in a process each: how many were met, and what was wrong after it."""
+class Script(Protocol):
+    """A module of `scripts` whose work is ended. `FLAWS[""]` sets none, `mend` takes them all back."""
+
+    @property
+    def FLAWS(self) -> Mapping[str, Callable[[], None]]: ...
+
+    def mend(self) -> None: ...
+
+    def make(self, folder: Path) -> None:
+        """What there is before the work. Whatever the judge compares with is made before a flaw is set."""
+
+    def work(self, folder: Path, disk: Disk | None = None) -> Iterator[object]: ...
+
+    def judge(self, folder: Path) -> Verdict: ...
+
+
+# --- a signal --------------------------------------------------------------------------
+
+
+def orders_for(script: ModuleType) -> Any:
+    """A fixture for a module of tests: its orders are carried out by this script."""
+
+    @pytest.fixture(autouse=True)
+    def script_of_orders(monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(traced, "SCRIPT", Path(script.__file__ or ""))
+
+    return script_of_orders
+
+
+def killed_at(
+    where: Iterable[tuple[str, int]], place: Path, **how: str
+) -> Iterator[tuple[str, list[str], list[str]]]:
+    """SIGKILL before each of these system calls, in a process each: which were met, what was lost, what is shut."""
     orders = [
         {"trace": name, "inject": f"{name}:signal=SIGKILL:when={number}", **how} for name, number in where
     ]
-    sites, wrong = 0, []
     for order, answer in traced.killed_by(orders, place):
+        yield order["inject"], answer["lost"], answer["shut"]
+
+
+def kill_at(where: Iterable[tuple[str, int]], place: Path, **how: str) -> tuple[int, list[str]]:
+    """How many of these system calls were met, and what was wrong after it."""
+    sites, wrong = 0, []
+    for site, lost, shut in killed_at(where, place, **how):
         sites += 1
-        wrong += [f"{order['inject']}: {sentence}" for sentence in answer["lost"] + answer["shut"]]
+        wrong += [f"{site}: {sentence}" for sentence in lost + shut]
     return sites, wrong
+
+
+def kill_share(share: int, shares: int, place: Path) -> None:
+    """A part of the sweep over every system call: nothing is wrong after any."""
+    where = traced.sites(traced.count_calls(place))[share::shares]
+    sites, wrong = kill_at(where, place)
+    print(f"\nsites={sites} of {len(where)}")
+    assert not wrong
+    assert sites > 0.75 * len(where)
+
+
+# --- a disk that ends the process --------------------------------------------------------
 
 
 class Site(NamedTuple):
@@ -74,6 +130,59 @@ def ends(work: Callable[[], object]) -> bool:
     code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     assert code in (0, DyingDisk.EXIT), f"the child ended with {code}"
     return code == DyingDisk.EXIT
+
+
+def sites_of(script: Script, place: Path, flaw: str = "") -> list[Site]:
+    """Every call of the undisturbed work."""
+    disk = NamesOfCalls()
+    script.make(place / "whole")
+    try:
+        script.FLAWS[flaw]()
+        list(script.work(place / "whole", disk))
+    finally:
+        script.mend()
+    if not flaw:
+        assert script.judge(place / "whole").sentences == []
+    shutil.rmtree(place / "whole")
+    return disk.sites()
+
+
+def end_at(
+    script: Script,
+    where: Iterable[Site],
+    place: Path,
+    flaw: str = "",
+    *,
+    next_has: str = "",
+    until_wrong: bool = False,
+) -> list[str]:
+    """What is wrong after the work was ended at each of these calls. `next_has`: the flaw of whoever goes on."""
+    wrong: list[str] = []
+    fired = count = 0
+    folder = place / "memory"
+    for site in where:
+        count += 1
+        script.make(folder)
+        fired += ends(partial(_with_flaw, script, flaw, folder, DyingDisk(site.number, site.how)))
+        try:
+            script.FLAWS[next_has]()
+            wrong += [f"{site}: {sentence}" for sentence in script.judge(folder).sentences]
+        finally:
+            script.mend()
+        shutil.rmtree(folder)
+        if until_wrong and wrong:
+            break
+    print(f"sites={count} fired={fired} {flaw}")
+    assert fired > 0.7 * count  # a run makes a few calls less than another
+    return wrong
+
+
+def _with_flaw(script: Script, flaw: str, folder: Path, disk: Disk) -> None:
+    script.FLAWS[flaw]()
+    list(script.work(folder, disk))
+
+
+# --- a disk whose calls fail ---------------------------------------------------------------
 
 
 class FaultyChanges(FaultyDisk):

@@ -10,23 +10,14 @@ import errno
 import shutil
 import sys
 from collections.abc import Iterable
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import pytest
 
-import traced
-from faults import DyingDisk, FaultyDisk
-from killing import CHANGES, NamesOfCalls, Site, ends, kill_at
+from killing import CHANGES, FaultyChanges, end_at, kill_share, orders_for, sites_of
 from looseleaf.base.errors import Refused
 from scripts import forget_work
-from scripts.forget_work import FLAWS, judge, make, mend, open_memory, work
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from looseleaf.store.disk import Disk
+from scripts.forget_work import FLAWS, judge, make, open_memory
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs fork and signals")
 
@@ -37,61 +28,23 @@ SHARES = 8
 # --- strace ----------------------------------------------------------------------------
 
 
+orders = orders_for(forget_work)
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("share", range(SHARES))
 def test_a_sigkill_before_every_system_call_leaves_the_old_memory_or_the_new_one(
-    place: Path, share: int, monkeypatch: pytest.MonkeyPatch
+    place: Path, share: int
 ) -> None:
-    monkeypatch.setattr(traced, "SCRIPT", Path(forget_work.__file__))
-    where = traced.sites(traced.count_calls(place))[share::SHARES]
-    sites, wrong = kill_at(where, place)
-    print(f"sites={sites} of {len(where)}")
-    assert not wrong
-    assert sites > 0.75 * len(where)
+    kill_share(share, SHARES, place)
 
 
 # --- a disk that ends the process --------------------------------------------------------
 
 
-def sites(place: Path, flaw: str = "") -> list[Site]:
-    """Every call of the undisturbed work."""
-    disk = NamesOfCalls()
-    make(place / "whole")
-    try:
-        FLAWS[flaw]()
-        list(work(place / "whole", disk))
-    finally:
-        mend()
-    assert judge(place / "whole").sentences == []
-    shutil.rmtree(place / "whole")
-    return disk.sites()
-
-
-def flawed(folder: Path, disk: Disk, flaw: str) -> None:
-    FLAWS[flaw]()
-    list(work(folder, disk))
-
-
-def end_at(where: Iterable[Site], place: Path, flaw: str = "", *, until_wrong: bool = False) -> list[str]:
-    wrong: list[str] = []
-    fired = count = 0
-    folder = place / "memory"
-    for site in where:
-        count += 1
-        make(folder)
-        fired += ends(partial(flawed, folder, DyingDisk(site.number, site.how), flaw))
-        wrong += [f"{site}: {sentence}" for sentence in judge(folder).sentences]
-        shutil.rmtree(folder)
-        if until_wrong and wrong:
-            break
-    print(f"sites={count} fired={fired} {flaw}")
-    assert fired > 0.7 * count  # a run makes a few calls less than another
-    return wrong
-
-
 def test_a_process_that_ends_after_some_changes_leaves_the_old_memory_or_the_new_one(place: Path) -> None:
-    where = [site for site in sites(place) if site.call in CHANGES and site.how == "after"]
-    assert end_at(where[5::41], place) == []
+    where = [site for site in sites_of(forget_work, place) if site.call in CHANGES and site.how == "after"]
+    assert end_at(forget_work, where[5::41], place) == []
 
 
 @pytest.mark.long
@@ -99,25 +52,20 @@ def test_a_process_that_ends_after_some_changes_leaves_the_old_memory_or_the_new
 def test_a_process_that_ends_around_every_call_leaves_the_old_memory_or_the_new_one(
     place: Path, share: int
 ) -> None:
-    assert end_at(sites(place)[share::SHARES], place) == []
+    assert end_at(forget_work, sites_of(forget_work, place)[share::SHARES], place) == []
 
 
 @pytest.mark.parametrize("flaw", [flaw for flaw in FLAWS if flaw])
 def test_a_switch_with_a_flaw_fails_the_sweep(place: Path, flaw: str) -> None:
-    where = [site for site in sites(place, flaw) if site.call == "rename" and site.how == "after"]
-    wrong = end_at(where[1::2], place, flaw, until_wrong=True)
+    where = [
+        site for site in sites_of(forget_work, place, flaw) if site.call == "rename" and site.how == "after"
+    ]
+    wrong = end_at(forget_work, where[1::2], place, flaw, until_wrong=True)
     assert wrong
     print(wrong[0][:300])
 
 
 # --- a disk whose calls fail ---------------------------------------------------------------
-
-
-class FaultyChanges(FaultyDisk):
-    """What is there can be read. A full disk is like that."""
-
-    def called(self, name: str, real: Callable[..., Any], args: tuple[Any, ...]) -> Any:
-        return super().called(name, real, args) if name in CHANGES else self._watched(name, real, args)
 
 
 def fail_at(where: Iterable[int], place: Path) -> tuple[int, list[str]]:

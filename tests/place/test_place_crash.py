@@ -9,24 +9,19 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Iterable
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 import traced
-from faults import DyingDisk
-from killing import CHANGES, NamesOfCalls, Site, ends, fail_at, kill_at
+from killing import CHANGES, end_at, fail_at, kill_at, kill_share, orders_for, sites_of
 from looseleaf import Memory
 from scripts import place_work
-from scripts.place_work import FLAWS, expected, judge, mend, open_memory, work
+from scripts.place_work import FLAWS, judge, open_memory, work
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from looseleaf.store.disk import Disk
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs fork and signals")
 
@@ -37,12 +32,9 @@ SHARES = 12
 # --- strace ----------------------------------------------------------------------------
 
 
-@pytest.fixture
-def orders_for_placing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(traced, "SCRIPT", Path(place_work.__file__))
+orders = orders_for(place_work)
 
 
-@pytest.mark.usefixtures("orders_for_placing")
 def test_a_sigkill_before_some_system_calls_loses_and_doubles_no_fact(place: Path) -> None:
     sites, wrong = kill_at(traced.sites(traced.count_calls(place))[7::1801], place)
     print(f"sites={sites}")
@@ -51,17 +43,11 @@ def test_a_sigkill_before_some_system_calls_loses_and_doubles_no_fact(place: Pat
 
 @pytest.mark.long
 @pytest.mark.parametrize("share", range(SHARES))
-@pytest.mark.usefixtures("orders_for_placing")
 def test_a_sigkill_before_every_system_call_loses_and_doubles_no_fact(place: Path, share: int) -> None:
-    where = traced.sites(traced.count_calls(place))[share::SHARES]
-    count, wrong = kill_at(where, place)
-    print(f"\nsites={count} of {len(where)}")
-    assert not wrong
-    assert count > 0.75 * len(where)
+    kill_share(share, SHARES, place)
 
 
 @pytest.mark.long
-@pytest.mark.usefixtures("orders_for_placing")
 def test_placing_that_is_journaled_before_it_is_done_fails_the_sigkill_sweep(place: Path) -> None:
     where = traced.sites(traced.count_calls(place, flaw="placed first"))
     renames = [site for site in where if site[0] == "renameat2"]  # a page is written
@@ -72,58 +58,19 @@ def test_placing_that_is_journaled_before_it_is_done_fails_the_sigkill_sweep(pla
 # --- a disk that ends the process --------------------------------------------------------
 
 
-def sites(place: Path, flaw: str = "") -> list[Site]:
-    """Every call of the undisturbed work."""
-    expected()
-    disk = NamesOfCalls()
-    try:
-        FLAWS[flaw]()
-        list(work(place / "whole", disk))
-    finally:
-        mend()
-    assert judge(place / "whole").sentences == []
-    shutil.rmtree(place / "whole")
-    return disk.sites()
-
-
-def flawed(folder: Path, disk: Disk, flaw: str) -> None:
-    FLAWS[flaw]()
-    list(work(folder, disk))
-
-
-def end_at(where: Iterable[Site], place: Path, flaw: str = "", *, until_wrong: bool = False) -> list[str]:
-    wrong: list[str] = []
-    fired = count = 0
-    folder = place / "memory"
-    for site in where:
-        count += 1
-        fired += ends(partial(flawed, folder, DyingDisk(site.number, site.how), flaw))
-        try:
-            FLAWS[flaw]()  # the process that goes on has it too
-            wrong += [f"{site}: {sentence}" for sentence in judge(folder).sentences]
-        finally:
-            mend()
-        shutil.rmtree(folder)
-        if until_wrong and wrong:
-            break
-    print(f"sites={count} fired={fired} {flaw}")
-    assert fired > 0.7 * count  # a run makes a few calls less than another
-    return wrong
-
-
 def test_a_process_that_ends_around_some_calls_loses_and_doubles_no_fact(place: Path) -> None:
-    assert end_at(sites(place)[11::3001], place) == []
+    assert end_at(place_work, sites_of(place_work, place)[11::3001], place) == []
 
 
 def test_a_process_that_ends_after_some_changes_loses_and_doubles_no_fact(place: Path) -> None:
-    where = [site for site in sites(place) if site.call in CHANGES and site.how == "after"]
-    assert end_at(where[3::101], place) == []
+    where = [site for site in sites_of(place_work, place) if site.call in CHANGES and site.how == "after"]
+    assert end_at(place_work, where[3::101], place) == []
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("share", range(SHARES))
 def test_a_process_that_ends_around_every_call_loses_and_doubles_no_fact(place: Path, share: int) -> None:
-    assert end_at(sites(place)[share::SHARES], place) == []
+    assert end_at(place_work, sites_of(place_work, place)[share::SHARES], place) == []
 
 
 @pytest.mark.parametrize(
@@ -137,8 +84,8 @@ def test_a_process_that_ends_around_every_call_loses_and_doubles_no_fact(place: 
 )
 def test_placing_with_a_flaw_fails_the_sweep(place: Path, flaw: str) -> None:
     names = ("exchange", "rename_new")  # a page is changed, or is new; an entry becomes visible
-    where = [site for site in sites(place, flaw) if site.call in names and site.how == "after"]
-    wrong = end_at(where, place, flaw, until_wrong=True)
+    where = [site for site in sites_of(place_work, place, flaw) if site.call in names and site.how == "after"]
+    wrong = end_at(place_work, where, place, flaw, next_has=flaw, until_wrong=True)
     assert wrong
     print(wrong[0])
 

@@ -16,12 +16,15 @@ import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import traced
+from faults import DyingDisk
+from killing import ends, kill_at, kill_share, orders_for
 from looseleaf import Memory
 from looseleaf.index.sqlite import SqliteIndex
 from looseleaf.index.sqlite_file import DamagedIndex
@@ -45,7 +48,6 @@ from scripts.recall_work import FLAWS, Reader, find_for, record_and_find
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs fork and signals")
 
-ENDED = 137
 SHARES = 4
 """Each test of the long sweep does so many-th part of it."""
 
@@ -92,24 +94,10 @@ def wrong(memory: Path, wanted: list[list[tuple[object, ...]]]) -> list[str]:
 # --- killed ----------------------------------------------------------------------------
 
 
-@pytest.fixture
-def orders_for_recall(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(traced, "SCRIPT", Path(recall_work.__file__))
-
-
-def kill_at(where: Iterable[tuple[str, int]], place: Path, **how: str) -> tuple[int, list[str]]:
-    orders = [
-        {"trace": name, "inject": f"{name}:signal=SIGKILL:when={number}", **how} for name, number in where
-    ]
-    sites, sentences = 0, []
-    for order, answer in traced.killed_by(orders, place):
-        sites += 1
-        sentences += [f"{order['inject']}: {each}" for each in answer["lost"] + answer["shut"]]
-    return sites, sentences
+orders = orders_for(recall_work)
 
 
 @pytest.mark.long
-@pytest.mark.usefixtures("orders_for_recall")
 def test_a_sigkill_before_some_system_calls_of_an_update_harms_no_answer(place: Path) -> None:
     calls = traced.count_calls(place)
     assert calls["pwrite64"] > 10  # what SQLite writes
@@ -123,17 +111,11 @@ def test_a_sigkill_before_some_system_calls_of_an_update_harms_no_answer(place: 
 
 @pytest.mark.long
 @pytest.mark.parametrize("share", range(SHARES))
-@pytest.mark.usefixtures("orders_for_recall")
 def test_a_sigkill_before_every_system_call_of_an_update_harms_no_answer(place: Path, share: int) -> None:
-    where = traced.sites(traced.count_calls(place))[share::SHARES]
-    sites, sentences = kill_at(where, place)
-    print(f"\nsites={sites} of {len(where)} wrong={len(sentences)}")
-    assert sentences == []
-    assert sites > 0.75 * len(where)
+    kill_share(share, SHARES, place)
 
 
 @pytest.mark.long
-@pytest.mark.usefixtures("orders_for_recall")
 def test_an_index_that_marks_before_it_takes_fails_the_sigkill_sweep(place: Path) -> None:
     calls = traced.count_calls(place, flaw="marks first")
     where = [("pwrite64", number) for number in range(3, calls["pwrite64"], 4)]
@@ -142,32 +124,22 @@ def test_an_index_that_marks_before_it_takes_fails_the_sigkill_sweep(place: Path
     print(sentences[0][:300])
 
 
-def ends_at(number: int, memory: Path, flaw: str) -> bool:
-    """Whether the work, done in a child, was ended before this statement to SQLite."""
-    child = os.fork()
-    if child == 0:
-        left = number
-        connect = sqlite3.connect
+def work_until(number: int, memory: Path, flaw: str) -> None:
+    """The work, in a process of its own, which ends before this statement to SQLite."""
+    left = number
+    connect = sqlite3.connect
 
-        class Ending(sqlite3.Connection):
-            def execute(self, *arguments: Any) -> sqlite3.Cursor:
-                nonlocal left
-                left -= 1
-                if left == 0:
-                    os._exit(ENDED)
-                return super().execute(*arguments)
+    class Ending(sqlite3.Connection):
+        def execute(self, *arguments: Any) -> sqlite3.Cursor:
+            nonlocal left
+            left -= 1
+            if left == 0:
+                os._exit(DyingDisk.EXIT)
+            return super().execute(*arguments)
 
-        code = 1
-        try:
-            vars(sqlite3)["connect"] = lambda *given, **more: connect(*given, **more, factory=Ending)
-            FLAWS[flaw]()
-            recall_work.work(memory)
-            code = 0
-        finally:
-            os._exit(code)
-    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    assert code in (0, ENDED), f"the child ended with {code}"
-    return code == ENDED
+    vars(sqlite3)["connect"] = lambda *given, **more: connect(*given, **more, factory=Ending)
+    FLAWS[flaw]()
+    recall_work.work(memory)
 
 
 def end_at(numbers: Iterable[int], place: Path, flaw: str = "") -> tuple[int, list[str]]:
@@ -177,7 +149,7 @@ def end_at(numbers: Iterable[int], place: Path, flaw: str = "") -> tuple[int, li
     for number in numbers:
         memory = place / "memory"
         shutil.copytree(prepared, memory)
-        fired = ends_at(number, memory, flaw)
+        fired = ends(partial(work_until, number, memory, flaw))
         if fired:
             sites += 1
             verdict = recall_work.judge(memory)

@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -38,7 +39,8 @@ from compaction import (
     traces_of,
     wrongs,
 )
-from faults import CountedDisk, DyingDisk, FaultyDisk
+from faults import DyingDisk, FaultyDisk
+from killing import CHANGES, FaultyChanges, NamesOfCalls, ends, killed_at, orders_for
 from looseleaf.base.errors import Refused
 from looseleaf.base.ids import is_id
 from looseleaf.memory.parts import Parts
@@ -98,23 +100,17 @@ def template(place: Path) -> Template:
 # --- strace ----------------------------------------------------------------------------
 
 
-@pytest.fixture
-def orders_for_compactions(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(traced, "SCRIPT", Path(compact_work.__file__))
+orders = orders_for(compact_work)
 
 
 def kill_at(where: Iterable[tuple[str, int]], place: Path, **how: str) -> Tally:
-    orders = [
-        {"trace": name, "inject": f"{name}:signal=SIGKILL:when={number}", **how} for name, number in where
-    ]
     tally = Tally()
-    for order, answer in traced.killed_by(orders, place):
-        tally.count(order["inject"], Verdict(answer["lost"], answer["shut"]))
+    for site, lost, shut in killed_at(where, place, **how):
+        tally.count(site, Verdict(lost, shut))
     return tally
 
 
 @pytest.mark.long
-@pytest.mark.usefixtures("orders_for_compactions")
 def test_a_sigkill_before_some_system_calls_of_a_compaction_harms_nothing(place: Path) -> None:
     calls = {name: count for name, count in traced.count_calls(place).items() if name != "writev"}
     # One of each kind, in the middle of the work; but `writev`, with which it tells what it did.
@@ -125,7 +121,6 @@ def test_a_sigkill_before_some_system_calls_of_a_compaction_harms_nothing(place:
 
 
 @pytest.mark.long
-@pytest.mark.usefixtures("orders_for_compactions")
 def test_a_sigkill_before_every_system_call_of_a_compaction_harms_nothing(place: Path) -> None:
     calls = traced.count_calls(place)
     tally = kill_at(traced.sites(calls), place)
@@ -135,7 +130,6 @@ def test_a_sigkill_before_every_system_call_of_a_compaction_harms_nothing(place:
 
 
 @pytest.mark.long
-@pytest.mark.usefixtures("orders_for_compactions")
 def test_a_compaction_that_marks_before_it_publishes_is_found_by_a_sigkill(place: Path) -> None:
     tally = kill_at([("renameat2", 1)], place, flaw="mark first")  # its first entry would become visible
     print(tally)
@@ -143,7 +137,6 @@ def test_a_compaction_that_marks_before_it_publishes_is_found_by_a_sigkill(place
 
 
 @pytest.mark.long
-@pytest.mark.usefixtures("orders_for_compactions")
 def test_a_compaction_that_marks_before_it_publishes_fails_the_sigkill_sweep(place: Path) -> None:
     where = traced.sites(traced.count_calls(place, flaw="mark first"))
     # An entry becomes visible, a log is rotated.
@@ -154,9 +147,6 @@ def test_a_compaction_that_marks_before_it_publishes_fails_the_sigkill_sweep(pla
 
 
 # --- a disk that ends the process ------------------------------------------------------
-
-CHANGES = frozenset("write truncate sync_data sync mkdir unlink rmdir rename rename_new exchange".split())
-"""Calls of a disk that change something, or make it last."""
 
 
 class Site(NamedTuple):
@@ -169,18 +159,6 @@ class Site(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.how} call {self.number} ({self.call})"
-
-
-class NamesOfCalls(CountedDisk):
-    """Writes down which calls there are, so that a sweep knows its sites."""
-
-    def __init__(self) -> None:
-        self.seen: list[str] = []
-        super().__init__()
-
-    def called(self, name: str, real: Callable[..., object], args: tuple[object, ...]) -> object:
-        self.seen.append(name)
-        return real(*args)
 
 
 def do_all(template: Template, memory: Path, told: Path, disk: Disk, flaw: str = "") -> Iterator[Step]:
@@ -209,22 +187,6 @@ def dying_sites(template: Template, place: Path, flaw: str = "") -> list[Site]:
     return found
 
 
-def ends(work: Iterable[object]) -> bool:
-    """Whether the work, done in a child, was ended by its disk. Anything that flies there is a failure here."""
-    child = os.fork()
-    if child == 0:
-        code = 1
-        try:
-            list(work)
-            code = 0
-        finally:
-            os._exit(code)
-    _, status = os.waitpid(child, 0)
-    code = os.waitstatus_to_exitcode(status)
-    assert code in (0, DyingDisk.EXIT), f"the child ended with {code}"
-    return code == DyingDisk.EXIT
-
-
 def end_at(
     where: Iterable[Site], template: Template, place: Path, flaw: str = "", *, until_wrong: bool = False
 ) -> Tally:
@@ -232,7 +194,7 @@ def end_at(
     memory, told = place / "memory", place / "told"
     for site in where:
         disk = DyingDisk(site.number, site.how)
-        assert ends(do_all(template, memory, told, disk, flaw)), f"{site} did not fire"
+        assert ends(partial(list, do_all(template, memory, told, disk, flaw))), f"{site} did not fire"
         tally.count(str(site), judge_both(memory, told.read_text()))
         shutil.rmtree(memory)
         if until_wrong and tally.sentences:
@@ -245,15 +207,17 @@ def end_again(where: Iterable[Site], template: Template, place: Path, stride: in
     tally = Tally()
     memory, told, copy = place / "memory", place / "told", place / "again"
 
-    def next_call(disk: Disk) -> Iterator[object]:
-        yield open_memory(copy, disk).window.messages()
+    def next_call(disk: Disk) -> None:
+        open_memory(copy, disk).window.messages()
 
     for site in where:
-        assert ends(do_all(template, memory, told, DyingDisk(site.number, site.how))), f"{site} did not fire"
+        assert ends(partial(list, do_all(template, memory, told, DyingDisk(site.number, site.how)))), (
+            f"{site} did not fire"
+        )
         number, died = 1 + site.number % stride, True
         while died:
             shutil.copytree(memory, copy)
-            died = ends(next_call(DyingDisk(number, "after")))
+            died = ends(partial(next_call, DyingDisk(number, "after")))
             if died:
                 tally.count(f"{site}, then after call {number}", judge_both(copy, told.read_text()))
             shutil.rmtree(copy)
@@ -356,13 +320,6 @@ def test_the_judge_sees_what_is_lost_doubled_or_not_whole(template: Template, pl
 
 
 # --- a disk whose calls fail -----------------------------------------------------------
-
-
-class FaultyChanges(FaultyDisk):
-    """What is there can be read. A full disk is like that."""
-
-    def called(self, name: str, real: Callable[..., Any], args: tuple[Any, ...]) -> Any:
-        return super().called(name, real, args) if name in CHANGES else self._watched(name, real, args)
 
 
 def doubts(disk: FaultyDisk, memory: Path, paths: list[str]) -> list[str]:
