@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from drawing import core
 from growth import LINEAR, growth
 from looseleaf import Memory
 from looseleaf.base.messages import Distilled, Material, Proposal, Trace
@@ -80,6 +81,7 @@ def test_the_lowest_is_none_of_the_others_below(levels: list[Level]) -> None:
     assert not is_trusted(None)
 
 
+@core
 @given(
     st.lists(st.tuples(st.sampled_from(ORIGINS), st.sampled_from(USER_SAYS + TEXTS[:20])), max_size=6),
     st.data(),
@@ -751,6 +753,7 @@ def test_nothing_is_said_by_nobody() -> None:
     assert (found.level, found.verified, found.source) == ("tainted", False, "")
 
 
+@core
 @given(st.text(max_size=80), st.text(max_size=200))
 def test_whatever_the_words_are_a_claim_that_adds_a_word_is_not_said(claim: str, text: str) -> None:
     assert not supports(f"{claim} qzxvw", text)

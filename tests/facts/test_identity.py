@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from drawing import core
 from growth import LINEAR, growth
 from looseleaf.base.errors import Refused
 from looseleaf.base.values import Fact
@@ -73,6 +74,7 @@ def test_the_label_of_a_relation_names_the_same_slot_as_the_label_it_was_made_fr
     assert slot("user", relation_of(label).label) == slot("user", label)
 
 
+@core
 @given(objects, objects, objects, labels)
 def test_same_is_an_equivalence_and_near_is_symmetric_and_never_of_the_same(
     a: str, b: str, c: str, relation: str
@@ -381,6 +383,7 @@ def rank(level: Level | None) -> int:
     return LEVELS.index(level) if level else -1
 
 
+@core
 @given(some_facts, held_facts, flags)
 def test_no_fact_replaces_or_ends_one_of_a_higher_level_or_without_its_words(
     new: Fact, held: list[Fact], said: dict[str, Any]
@@ -634,6 +637,7 @@ def day(number: int) -> str:
     return str((FIRST + timedelta(number)).date())
 
 
+@core
 @given(
     st.lists(st.integers(0, 100), min_size=1, max_size=8, unique=True).map(sorted),
     st.integers(0, 120),

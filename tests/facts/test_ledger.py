@@ -15,7 +15,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
-from drawing import few
+from drawing import core, few
 from growth import LINEAR, growth
 from looseleaf import Memory
 from looseleaf.base.errors import Refused
@@ -344,7 +344,7 @@ def test_any_long_sequence_of_edits_moves_and_undos_gives_the_lines_of_the_pages
 # --- one page, line by line ------------------------------------------------------------
 
 
-@settings(max_examples=few(80), deadline=None)
+@core
 @given(
     path=st.sampled_from(["USER.md", "facts/work.md"]),
     pages=st.lists(

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from drawing import core
 from index_contract import ANY, IndexContract, Model, ask, is_as, item
 from looseleaf.index import sqlite
 from looseleaf.index.protocol import IndexItem
@@ -92,7 +93,7 @@ def carry_out(index: SqliteIndex, model: Model, told: list[Act], path: Path | No
                 each.take(source, f"mark {number}", items, anew=act == "anew")
 
 
-@settings(deadline=None)
+@core
 @given(acts)
 def test_after_any_acts_an_index_in_memory_says_what_a_plain_dict_says(told: list[Act]) -> None:
     with closing(opened(None)) as index:

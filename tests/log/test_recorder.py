@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from drawing import few
+from drawing import core
 from looseleaf import Memory, Refused, Unwritten
 from looseleaf.base.ids import is_id
 from looseleaf.base.messages import Trace
@@ -163,7 +163,7 @@ asks = st.one_of(
 )
 
 
-@settings(max_examples=few(30), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@core
 @given(st.lists(st.tuples(st.sampled_from("xy"), asks, st.booleans()), max_size=25))
 def test_what_two_sessions_record_is_read_back_in_order_with_sound_turns(
     tmp_path_factory: pytest.TempPathFactory, asked: list[tuple[str, dict[str, Any], bool]]

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dialects import MODELS, strings_of
+from drawing import core
 from looseleaf.base.errors import ModelFailed, PromptTooLong
 from looseleaf.base.messages import Message, ToolCallPayload, ToolCallSpec, ToolResultPayload
 from looseleaf.base.replies import Called, Reply, TextDelta, Thought, Usage
@@ -343,6 +344,7 @@ def _pairs(data: bytes) -> list[bytes]:
 # --- what is given back ----------------------------------------------------------------------------
 
 
+@core
 @given(reasoning=texts, text=texts)
 def test_a_reply_goes_back_to_its_provider_as_it_came(reasoning: str, text: str) -> None:
     """In one message, or as a log keeps it: what was said and thought, then the calls."""

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from drawing import core
 from growth import LINEAR, growth
 from looseleaf.base.values import KINDS, Episode, Fact, PageText, Prose
 from looseleaf.pages.grammar import (
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 from page_texts import FEBRUARY, USER, page_texts, paths
 
 
+@core
 @given(paths, page_texts())
 @example("facts/user.md", USER)
 @example("episodes/2026-02.md", FEBRUARY)

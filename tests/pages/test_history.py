@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from drawing import core
 from looseleaf import Memory
 from looseleaf.base.errors import Refused
 from looseleaf.base.hashing import sha256
@@ -114,6 +115,7 @@ def test_a_record_that_makes_no_sense_is_no_edit() -> None:
 # --- many ------------------------------------------------------------------------------
 
 
+@core
 @given(versions)
 def test_every_version_is_rebuilt_from_the_last(pages: list[bytes | None]) -> None:
     edits = edits_of(pages)

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
+from drawing import core
 from looseleaf.base.errors import Refused
 from looseleaf.base.values import Fact, PageText
 from looseleaf.pages.grammar import (
@@ -119,6 +120,7 @@ def test_what_could_be_read_as_anything_else_is_labelled_as_a_note() -> None:
     )
 
 
+@core
 @given(page_texts(), fact_paths, hostile, sayings, kinds)
 @example("- A: 1\n  ```\n  open", "facts/t.md", "B", "2", None)
 @example("```", "facts/t.md", "B", "2", None)

@@ -23,6 +23,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
+from drawing import core
 from looseleaf import Memory
 from looseleaf.base.errors import Invalid, Refused, Stale, Unwritten
 from looseleaf.base.hashing import sha256, sha256_or_none
@@ -296,10 +297,7 @@ class AnySequence(RuleBasedStateMachine):
 
 
 def test_any_sequence_of_edits_saves_and_undos_replays_to_the_bytes_on_disk() -> None:
-    run_state_machine_as_test(
-        AnySequence,
-        settings=settings(max_examples=5, stateful_step_count=12, deadline=None, derandomize=True),
-    )
+    run_state_machine_as_test(AnySequence, settings=settings(core, stateful_step_count=5))
 
 
 @pytest.mark.long

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from drawing import few
+from drawing import core, few
 from growth import LINEAR, growth
 from looseleaf.base.errors import Refused
 from looseleaf.state.file import carried
@@ -276,7 +276,7 @@ JSON = st.recursive(
 )
 
 
-@settings(max_examples=few(100), deadline=None)
+@core
 @given(st.dictionaries(TEXTS.filter(lambda name: name != "schema_version"), JSON, max_size=4))
 def test_a_state_that_is_written_is_read_the_same(state: dict[str, Any]) -> None:
     assert parsed(rendered(state).encode()) == state

@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
-from drawing import few
+from drawing import core
 from growth import LINEAR, growth
 from looseleaf.base.errors import Refused
 from looseleaf.base.ids import is_id, new_id, time_of
@@ -196,7 +196,7 @@ def damaged_files(draw: st.DrawFn) -> tuple[list[Record], bytes, list[Record]]:
 
 
 @given(damaged_files())
-@settings(max_examples=few(100))
+@core
 def test_a_damage_costs_the_records_it_hit_and_no_other(
     damage: tuple[list[Record], bytes, list[Record]],
 ) -> None:

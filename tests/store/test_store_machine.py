@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from _pytest.outcomes import Failed
-from hypothesis import HealthCheck, settings
+from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     RuleBasedStateMachine,
@@ -20,6 +20,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
+from drawing import core
 from looseleaf.base.errors import Stale
 from looseleaf.base.ids import new_id
 from looseleaf.base.policy import Policy
@@ -279,23 +280,13 @@ class StoreMachine(RuleBasedStateMachine):
         assert all("is not finished" in problem.message for problem in errors)
 
 
-QUICK = settings(
-    max_examples=25,
-    stateful_step_count=25,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
-)
-
-
 def test_the_store_is_its_model_whatever_happens() -> None:
-    run_state_machine_as_test(StoreMachine, settings=QUICK)
+    run_state_machine_as_test(StoreMachine, settings=settings(core, stateful_step_count=12))
 
 
 @pytest.mark.long
 def test_the_store_is_its_model_for_a_long_time() -> None:
-    run_state_machine_as_test(
-        StoreMachine, settings=settings(QUICK, max_examples=300, stateful_step_count=60)
-    )
+    run_state_machine_as_test(StoreMachine, settings=settings(core, max_examples=300, stateful_step_count=60))
 
 
 # --- stores that must fail it ------------------------------------------------------------------------

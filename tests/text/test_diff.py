@@ -15,6 +15,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from drawing import core
 from growth import LINEAR, growth
 from looseleaf.base.values import Hunk
 from looseleaf.text.diff import apply, diff, invert, split_lines, unified
@@ -41,6 +42,7 @@ def test_lines_joined_are_the_text_and_only_a_line_feed_ends_one(text: str) -> N
     assert all(line and "\n" not in line[:-1] for line in lines)
 
 
+@core
 @given(texts, texts)
 @example("a", "a\n")
 @example("", "a")

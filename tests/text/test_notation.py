@@ -16,7 +16,7 @@ import toons
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from drawing import few
+from drawing import core, few
 from looseleaf.text.notation import decode, encode, normal
 from tables import check_rows
 
@@ -57,7 +57,7 @@ def said(value: Any) -> str:
     return json.dumps(normal(value), sort_keys=True)
 
 
-@settings(max_examples=few(150), deadline=None)
+@core
 @given(VALUES | st.fixed_dictionaries({"rows": ROWS, "more": VALUES}))
 def test_what_is_encoded_comes_back_the_same(value: Any) -> None:
     text = encode(value)

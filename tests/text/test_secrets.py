@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from drawing import core
 from growth import LINEAR, growth
 from looseleaf.text import secrets
 from looseleaf.text.secrets import KINDS, redact, redact_value
@@ -364,6 +365,7 @@ def test_a_secret_is_cut_out_exactly_and_a_repeat_is_recognised(
     assert digits(first, b"another key") in redact(text, b"another key")
 
 
+@core
 @given(
     SURE,
     st.sampled_from(["", "(", '"', "'", "`", "=", "\\n", "%20", "\x1b[32m", "\\u0022", "/", ">"]),

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from drawing import few
+from drawing import core, few
 from looseleaf import Memory
 from looseleaf.base.policy import Policy
 from looseleaf.log.trace_messages import RECENT
@@ -83,7 +83,7 @@ def read(text: str) -> str:
 # --- one fence -------------------------------------------------------------------------
 
 
-@settings(max_examples=few(300), deadline=None)
+@core
 @given(texts)
 @example(LOOK_ALIKES[0])
 def test_no_text_can_end_its_fence_or_begin_another(text: str) -> None:

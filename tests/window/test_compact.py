@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from drawing import few
+from drawing import core, few
 from looseleaf import Memory, Refused
 from looseleaf.base.messages import (
     Distilled,
@@ -131,24 +131,31 @@ def _compact_json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-sizes = st.sampled_from([0, 3, 40, 400, 3000, 20_000])
-texts = st.builds(
-    Words,
-    st.sampled_from(
-        ["word ", "order_17 ", "Never delete it. ", "我们决定用它。", "a\n", "x", "[MEMORY:SEMANTIC]\n- "]
-    ),
-    sizes,
+SIZES = (0, 3, 40, 400, 3000, 20_000)
+words = st.sampled_from(
+    ["word ", "order_17 ", "Never delete it. ", "我们决定用它。", "a\n", "x", "[MEMORY:SEMANTIC]\n- "]
 )
 
 
-def cases(max_turns: int, budgets: list[int]) -> dict[str, st.SearchStrategy[Any]]:
+def cases(max_turns: int, budgets: list[int], most: int = SIZES[-1]) -> dict[str, st.SearchStrategy[Any]]:
+    sizes = st.sampled_from([size for size in SIZES if size <= most])
     return {
-        "asked": conversations(texts, max_turns=max_turns),
+        "asked": conversations(st.builds(Words, words, sizes), max_turns=max_turns),
         "budget": st.sampled_from(budgets),
         "system": st.sampled_from([None, "You are kind. " * 10]),
         "steps": st.lists(st.integers(1, 6), min_size=1, max_size=6),
         "tail_turns": st.integers(1, 4),
     }
+
+
+@core
+@given(**cases(2, [500, 900], most=400))
+def test_after_a_short_conversation_the_window_fits_and_nothing_is_lost(
+    tmp_path_factory: pytest.TempPathFactory, **case: Any
+) -> None:
+    test_after_any_conversation_the_window_fits_and_nothing_is_lost.hypothesis.inner_test(  # type: ignore[attr-defined]
+        tmp_path_factory, **case
+    )
 
 
 @settings(max_examples=5, deadline=None, suppress_health_check=list(HealthCheck))

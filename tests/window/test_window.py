@@ -12,10 +12,10 @@ from timeit import repeat
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from drawing import few
+from drawing import core
 from growth import LINEAR, growth
 from looseleaf import Memory
 from looseleaf.base.errors import Refused
@@ -133,7 +133,7 @@ def test_words_beside_a_result_are_kept() -> None:
     ]
 
 
-@settings(max_examples=few(20), deadline=None)
+@core
 @given(asked=conversations(st.sampled_from(["", "a", "b\nc"]), max_turns=5))
 def test_the_window_only_grows(tmp_path_factory: pytest.TempPathFactory, asked: list[dict[str, Any]]) -> None:
     """All but the last message are the bytes they were; the last may gain calls while an answer is recorded."""
