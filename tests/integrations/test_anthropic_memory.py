@@ -6,6 +6,7 @@ import json
 import re
 import sys
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from importlib.util import find_spec
 from threading import Thread
 from typing import TYPE_CHECKING, Any
 
@@ -19,18 +20,14 @@ from looseleaf.integrations.anthropic_commands import DEFINITION
 from looseleaf.memory import Memory
 from tables import check_rows, in_folders
 
-pytest.importorskip("anthropic", reason="the extra `anthropic` is not installed")
-
-import anyio
-from anthropic import Anthropic, AsyncAnthropic
-from anthropic.lib.tools import ToolError
-from anthropic.lib.tools._beta_builtin_memory_tool import BetaLocalFilesystemMemoryTool
-
-from looseleaf.integrations.anthropic_memory import LooseleafAsyncMemoryTool, LooseleafMemoryTool
-
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
+
+# The SDK takes as long to load as all other tests together: whoever uses it imports it.
+pytestmark = pytest.mark.skipif(
+    find_spec("anthropic") is None, reason="the extra `anthropic` is not installed"
+)
 
 Command = dict[str, Any]
 
@@ -63,6 +60,10 @@ class Both:
     """The SDK's tool and ours, each over a folder of its own, given the same commands."""
 
     def __init__(self, folder: Path, memory: Memory) -> None:
+        from anthropic.lib.tools._beta_builtin_memory_tool import BetaLocalFilesystemMemoryTool
+
+        from looseleaf.integrations.anthropic_memory import LooseleafMemoryTool
+
         self.theirs = BetaLocalFilesystemMemoryTool(str(folder))
         self.ours = LooseleafMemoryTool(memory)
 
@@ -74,6 +75,8 @@ class Both:
 
 
 def said(tool: Any, command: Command) -> tuple[str, str]:
+    from anthropic.lib.tools import ToolError
+
     try:
         return "done", tool.call(command)
     except ToolError as error:
@@ -294,6 +297,8 @@ def test_any_commands_come_to_the_same(
 
 
 def test_the_definition_is_the_sdk_s(memory: Memory) -> None:
+    from looseleaf.integrations.anthropic_memory import LooseleafAsyncMemoryTool, LooseleafMemoryTool
+
     tool = LooseleafMemoryTool(memory)
     assert tool.to_dict() == DEFINITION
     assert tool.name == "memory"
@@ -320,6 +325,10 @@ def typed(tool: Any, command: Command) -> Any:
 
 
 def test_the_six_methods_take_the_sdk_s_own_values(memory: Memory) -> None:
+    from anthropic.lib.tools import ToolError
+
+    from looseleaf.integrations.anthropic_memory import LooseleafMemoryTool
+
     tool = LooseleafMemoryTool(memory)
     first = [typed(tool, command) for command in SIX]
     assert first == [tool.call(command) for command in SIX]
@@ -329,6 +338,11 @@ def test_the_six_methods_take_the_sdk_s_own_values(memory: Memory) -> None:
 
 
 def test_the_async_tool_answers_the_same(memory: Memory) -> None:
+    import anyio
+    from anthropic.lib.tools import ToolError
+
+    from looseleaf.integrations.anthropic_memory import LooseleafAsyncMemoryTool
+
     tool = LooseleafAsyncMemoryTool(memory)
 
     async def all_of_them() -> tuple[list[str], list[str]]:
@@ -346,6 +360,10 @@ def test_the_async_tool_answers_the_same(memory: Memory) -> None:
 
 
 def test_commands_of_many_tasks_lose_nothing(memory: Memory) -> None:
+    import anyio
+
+    from looseleaf.integrations.anthropic_memory import LooseleafAsyncMemoryTool
+
     tool = LooseleafAsyncMemoryTool(memory)
 
     async def together() -> None:
@@ -361,6 +379,10 @@ def test_commands_of_many_tasks_lose_nothing(memory: Memory) -> None:
 
 
 def test_whatever_a_model_asks_is_an_error_of_the_tool_and_not_of_the_program(memory: Memory) -> None:
+    from anthropic.lib.tools import ToolError
+
+    from looseleaf.integrations.anthropic_memory import LooseleafMemoryTool
+
     def check(asked: object) -> None:
         with pytest.raises(ToolError, match="Nothing was done"):
             LooseleafMemoryTool(memory).call(asked)
@@ -437,6 +459,10 @@ RESULTS = [
 
 
 def test_the_sdk_s_loop_carries_out_what_a_model_asks(memory: Memory, model: tuple[str, type[Model]]) -> None:
+    from anthropic import Anthropic
+
+    from looseleaf.integrations.anthropic_memory import LooseleafMemoryTool
+
     address, scripted = model
     with Anthropic(api_key="none", base_url=address, max_retries=0) as client:
         last = client.beta.messages.tool_runner(
@@ -452,6 +478,11 @@ def test_the_sdk_s_loop_carries_out_what_a_model_asks(memory: Memory, model: tup
 
 
 def test_the_sdk_s_async_loop_does_too(memory: Memory, model: tuple[str, type[Model]]) -> None:
+    import anyio
+    from anthropic import AsyncAnthropic
+
+    from looseleaf.integrations.anthropic_memory import LooseleafAsyncMemoryTool
+
     address, scripted = model
 
     async def talk() -> None:
@@ -472,7 +503,7 @@ def test_without_the_sdk_a_sentence_says_what_to_install(monkeypatch: pytest.Mon
     import importlib
 
     name = "looseleaf.integrations.anthropic_memory"
-    monkeypatch.delitem(sys.modules, name)
+    monkeypatch.delitem(sys.modules, name, raising=False)
     monkeypatch.setitem(sys.modules, "anthropic.lib.tools", None)
     with pytest.raises(Refused, match=r"`pip install 'anthropic>=2\.8'` \(the extra `anthropic`\)"):
         importlib.import_module(name)
