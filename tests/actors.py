@@ -37,13 +37,15 @@ PAGE = "facts/tea.md"
 
 
 class Actor:
-    """A process that runs one function of this module."""
+    """A process that runs one function of this module; of a kind of its own, one of another."""
+
+    script = __file__
 
     def __init__(self, function: Callable[..., None], *arguments: object) -> None:
         # Their coverage is measured in the tests that are not about speed and interleaving.
         environment = {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE")}
         self.process = subprocess.Popen(
-            [sys.executable, __file__, function.__name__, json.dumps(arguments)],
+            [sys.executable, self.script, function.__name__, json.dumps(arguments)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env=environment,

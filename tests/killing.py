@@ -99,9 +99,9 @@ class Site(NamedTuple):
 class NamesOfCalls(CountedDisk):
     """Writes down which calls there are."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, exchange: bool = True) -> None:
         self.seen: list[str] = []
-        super().__init__()
+        super().__init__(exchange=exchange)
 
     def called(self, name: str, real: Callable[..., object], args: tuple[object, ...]) -> object:
         self.seen.append(name)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any
@@ -518,9 +518,6 @@ def test_at_the_ceiling_nobody_is_asked_and_the_rules_distill(folder: Path, prov
         assert "- Name: Zhang San" in memory.pages.read("USER.md").text
     [day] = (folder / "days").iterdir()
     assert "ceiling" in day.read_text()
-
-
-Brain = Callable[[Asked], "Answer | str"]
 
 
 def test_reasoning_comes_back_to_its_provider_as_it_was(place: Path) -> None:

@@ -28,7 +28,6 @@ from looseleaf.place import redistill
 from programs import BY_CLAUDE, BY_RULES, Program, fact, is_alive, of_claude, path_with, until
 
 QUINCES = "In the garden we put quinces along the wall."
-MEDLARS = "In the garden we put medlars behind the shed."
 NO_LOGIN = of_claude(None, is_error=True, result="Not logged in · Please run /login")
 
 

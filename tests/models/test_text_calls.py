@@ -150,7 +150,6 @@ plain = st.text(alphabet=st.characters(exclude_characters="<`~", exclude_categor
 unquoted = st.text(
     alphabet=st.characters(exclude_characters='<`~>"“„«»「 \t', exclude_categories=["Cs"]), max_size=30
 )
-keys = st.sampled_from(["at", "free", "size"])
 values = st.recursive(
     st.none() | st.booleans() | st.integers(-1000, 1000) | st.text(max_size=8),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),

@@ -38,8 +38,6 @@ from placing import THEN, journal, stub, tell
 LIMIT = 40
 """In these tests a token is a word."""
 
-Told = tuple[str, str, dict[str, Any]]
-
 
 def words(text: str) -> int:
     return len(text.split())

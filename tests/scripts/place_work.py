@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import subprocess
 import sys
 import tempfile
 import time
@@ -247,14 +246,7 @@ def main() -> None:
 class Distilling(Actor):
     """A process that runs one function of this module."""
 
-    def __init__(self, function: Callable[..., None], *arguments: object) -> None:
-        environment = {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE")}
-        self.process = subprocess.Popen(
-            [sys.executable, __file__, function.__name__, json.dumps(arguments)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            env=environment,
-        )
+    script = __file__
 
 
 class Patient(Stub):

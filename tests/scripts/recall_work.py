@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -150,14 +149,10 @@ def main() -> None:
 class Reader(Actor):
     """A process that runs one function of this module, and is asked line by line."""
 
+    script = __file__
+
     def __init__(self, function: Callable[..., None], *arguments: object) -> None:
-        environment = {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE")}
-        self.process = subprocess.Popen(
-            [sys.executable, __file__, function.__name__, json.dumps(arguments)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            env=environment,
-        )
+        super().__init__(function, *arguments)
         assert self.hear() == "ready"
 
     def ask(self, query: str) -> list[str]:

@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from faults import CountedDisk, DyingDisk
+from killing import NamesOfCalls, ends
 from looseleaf.store.append_streams import Streams
 from looseleaf.store.disk import Disk
 from looseleaf.store.documents import Documents
@@ -108,18 +109,6 @@ def do_all(memory: Path, told: Path, open_store: Open, disk: Disk) -> None:
     os.close(fd)
 
 
-class NamesOfCalls(CountedDisk):
-    """Writes down which calls there are, so that a sweep knows its sites."""
-
-    def __init__(self, *, exchange: bool = True) -> None:
-        self.seen: list[str] = []
-        super().__init__(exchange=exchange)
-
-    def called(self, name: str, real: Callable[..., object], args: tuple[object, ...]) -> object:
-        self.seen.append(name)
-        return real(*args)
-
-
 def dying_sites(
     place: Path, open_store: Open = open_plain, *, exchange: bool = True
 ) -> list[tuple[int, str]]:
@@ -132,22 +121,6 @@ def dying_sites(
     told.unlink()
     found = [(number, how) for number in range(1, len(disk.seen) + 1) for how in ("before", "after")]
     return found + [(number, "half") for number, name in enumerate(disk.seen, 1) if name == "write"]
-
-
-def dies(act: Callable[[], None]) -> bool:
-    """Whether the act, done in a child, was ended by its disk. Anything that flies there is a failure here."""
-    child = os.fork()
-    if child == 0:
-        code = 1
-        try:
-            act()
-            code = 0
-        finally:
-            os._exit(code)
-    _, status = os.waitpid(child, 0)
-    code = os.waitstatus_to_exitcode(status)
-    assert code in (0, DyingDisk.EXIT), f"the child ended with {code}"
-    return code == DyingDisk.EXIT
 
 
 def end_at(
@@ -169,7 +142,7 @@ def end_at(
     for number, how in where:
         memory.mkdir()
         disk = DyingDisk(number, how, exchange=exchange)
-        assert dies(partial(do_all, memory, told, open_store, disk)), f"{number} {how} did not fire"
+        assert ends(partial(do_all, memory, told, open_store, disk)), f"{number} {how} did not fire"
         text = told.read_text()
         if again:
             for second, verdict in end_recovery(memory, text, again, exchange=exchange, first=number % again):
@@ -199,7 +172,7 @@ def end_recovery(
                 store.rotate(TRACES)  # looks at the ends of both, and mends what is torn
                 store.rotate(JOURNAL)
 
-        died = dies(open_again)
+        died = ends(open_again)
         if died:
             yield number, judge(copy, told, lambda folder: open_plain(folder, CountedDisk(exchange=exchange)))
         shutil.rmtree(copy)

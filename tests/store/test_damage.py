@@ -40,9 +40,6 @@ class Pristine:
     files: dict[str, bytes]
     records: dict[str, list[Record]]
 
-    def stream_of(self, name: str) -> str:
-        return "traces/main" if name.startswith("log/traces") else "journal"
-
     def targets(self) -> list[str]:
         return [name for name, data in self.files.items() if data]
 

@@ -671,9 +671,6 @@ def test_our_own_tools_bring_no_news_unless_they_fenced_it(place: Path) -> None:
     )
 
 
-Change = Callable[[Memory], object]
-
-
 @pytest.mark.parametrize("name", [name for name, tool in TOOLS.items() if tool.repeats and not tool.reads])
 def test_what_is_said_to_be_repeatable_is(memory: Memory, folder: Path, name: str) -> None:
     given: dict[str, Arguments] = {
