@@ -46,7 +46,10 @@ coverage: export PYTHONDONTWRITEBYTECODE =
 coverage: $(VENV)/.dev
 	$(BIN)/python -m pytest --hypothesis-profile=steady -n 2 --dist worksteal --cov --cov-report=term
 
-test-long: coverage $(VENV)/.long
+# All properties draw new examples here, not only the core ones.
+test-long: export PYTHONDONTWRITEBYTECODE =
+test-long: $(VENV)/.long
+	$(BIN)/python -m pytest -n 2 --dist worksteal --cov --cov-report=term
 	$(BIN)/python -m pytest -m long -s --timeout=0
 
 check: $(VENV)/.dev

@@ -27,8 +27,13 @@ settings.register_profile(
     deadline=None,  # machines are busy
     suppress_health_check=[HealthCheck.too_slow],
 )
-"""The same examples each time, and not too many: `make test` says the same of the same code. `make test-long` draws new
-ones, and more."""
+"""The same examples each time, and not too many: `make test` says the same of the same code."""
+
+settings.register_profile(
+    "free", deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("free")
+"""New examples, and more: what `make test-long` and plain `pytest` draw, which name no profile."""
 
 
 ROOM = 1 << 30
