@@ -23,11 +23,6 @@ def now() -> float:
     return _fixed.moments[-1].ts if _fixed.moments else time.time()
 
 
-def _next_name() -> tuple[float, str] | None:
-    """Return the time and the name of the next id; None: it is random."""
-    return _fixed.moments[-1].next_name() if _fixed.moments else None
-
-
 class at:
     """A fixed time: within `with at(ts, name):` the clock stands there. Ids follow from the time, the name and a
     count."""
@@ -37,9 +32,9 @@ class at:
         self._name = name
         self._count = 0
 
-    def next_name(self) -> tuple[float, str]:
+    def next_id(self) -> str:
         self._count += 1
-        return self.ts, f"{self._name}\n{self._count}"
+        return id_of(self.ts, bytes.fromhex(sha256(f"{self._name}\n{self._count}".encode())))
 
     def __enter__(self) -> None:
         _fixed.moments = (*_fixed.moments, self)
@@ -55,10 +50,7 @@ _last = [0]
 
 def new_id() -> str:
     """Return a new id: random, or, at a fixed time (`at`), the one that follows from it."""
-    named = _next_name()
-    if named is not None:
-        return id_of(named[0], bytes.fromhex(sha256(named[1].encode())))
-    return chance_id()
+    return _fixed.moments[-1].next_id() if _fixed.moments else chance_id()
 
 
 def chance_id() -> str:
@@ -77,8 +69,7 @@ def _format_id(value: int) -> str:
 
 def id_of(seconds: float, digest: bytes) -> str:
     """Return the id for a time and a hash of inputs: always the same."""
-    value = int(seconds * 1000) << 80 | int.from_bytes(digest[:10], "big")
-    return _format_id(value)
+    return _format_id(int(seconds * 1000) << 80 | int.from_bytes(digest[:10], "big"))
 
 
 def _after_fork() -> None:
@@ -86,8 +77,7 @@ def _after_fork() -> None:
     _guard[0] = allocate_lock()
 
 
-if hasattr(os, "register_at_fork"):  # pragma: no branch - Windows has no fork
-    os.register_at_fork(after_in_child=_after_fork)
+os.register_at_fork(after_in_child=_after_fork)
 
 
 def is_id(text: str) -> bool:

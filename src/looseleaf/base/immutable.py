@@ -11,7 +11,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, TypeVar, dataclass_transform
+    from typing import Any, Self, TypeVar, dataclass_transform
 
     _T = TypeVar("_T")
 
@@ -28,29 +28,15 @@ else:
         for name, value in defaults.items():
             if type(value).__hash__ is None:
                 raise ValueError(f"{cls.__qualname__}: the default of {name} is mutable")
-        members = {
-            "__eq__": _equal,
-            "__hash__": _hash,
-            "__repr__": _repr,
-            **{
-                name: value
-                for name, value in cls.__dict__.items()
-                if name not in defaults and name not in _OWN
-            },
-            "__slots__": names,
-            "__qualname__": cls.__qualname__,
-            "__match_args__": names,
-            "__init__": _first_init(names, defaults),
-            "__setattr__": _refuse,
-            "__delattr__": _refuse,
-            "__reduce__": _reduce,
-        }
+        left = {*defaults, "__dict__", "__weakref__"}
+        own = {name: value for name, value in cls.__dict__.items() if name not in left}
+        members = {"__eq__": _equal, "__hash__": _hash, "__repr__": _repr} | own
+        members |= {"__slots__": names, "__match_args__": names, "__qualname__": cls.__qualname__}
+        members |= {"__setattr__": _refuse, "__delattr__": _refuse, "__reduce__": _reduce}
+        members["__init__"] = _first_init(names, defaults)
         made = type(cls.__name__, cls.__bases__, members)
         made.__init__._for = made
         return made
-
-
-_OWN = frozenset({"__dict__", "__weakref__"})
 
 
 _FEW = 60
@@ -91,8 +77,25 @@ def _refuse(self: object, name: str, *_: object) -> None:
     raise AttributeError(f"a {type(self).__name__} does not change: {name}")
 
 
+def members_of(value: object) -> dict[str, Any]:
+    """Return the members of a frozen value, by name."""
+    return {name: getattr(value, name) for name in type(value).__match_args__}  # type: ignore[attr-defined]
+
+
+class Replaceable:
+    """A frozen value of which another can be made with some members replaced."""
+
+    __slots__ = ()
+
+    def but(self, **changes: Any) -> Self:
+        """Return the same value, except for these members."""
+        make: Any = type(self)
+        made: Self = make(**members_of(self) | changes)
+        return made
+
+
 def _values(self: object) -> tuple[object, ...]:
-    return tuple(getattr(self, name) for name in type(self).__match_args__)  # type: ignore[attr-defined]
+    return tuple(members_of(self).values())
 
 
 def _equal(self: object, other: object) -> bool:
@@ -104,8 +107,8 @@ def _hash(self: object) -> int:
 
 
 def _repr(self: object) -> str:
-    named = zip(type(self).__match_args__, _values(self), strict=True)  # type: ignore[attr-defined]
-    return f"{type(self).__qualname__}({', '.join(f'{name}={value!r}' for name, value in named)})"
+    named = ", ".join(f"{name}={value!r}" for name, value in members_of(self).items())
+    return f"{type(self).__qualname__}({named})"
 
 
 def _reduce(self: object) -> tuple[type, tuple[object, ...]]:

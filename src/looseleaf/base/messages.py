@@ -6,7 +6,8 @@ shape. Both are independent of disk, clock and provider.
 
 from __future__ import annotations
 
-from looseleaf.base.immutable import frozen
+from looseleaf.base.immutable import Replaceable, frozen, members_of
+from looseleaf.base.values import are_texts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,22 +26,11 @@ else:
 TRACE_TYPES: tuple[TraceType, ...] = ("user", "assistant", "tool_call", "tool_result")
 
 _REQUIRED = ("id", "ts", "turn_id", "seq", "trace_type", "content", "source_event", "session_id", "origin")
-_OPTIONAL = (
-    "media",
-    "reasoning",
-    "tool_name",
-    "tool_call_id",
-    "tool_args",
-    "tool_error",
-    "tool_result_ref",
-    "correlation_id",
-    "opaque",
-    "flag",
-)
+_OPTIONAL = "media reasoning tool_name tool_call_id tool_args tool_error tool_result_ref correlation_id opaque flag".split()
 
 
 @frozen
-class Trace:
+class Trace(Replaceable):
     """One thing said or done. `origin` is where it entered: stamped on recording, never claimed."""
 
     id: str
@@ -65,10 +55,6 @@ class Trace:
     tags: tuple[str, ...] = ()
     flag: Flag | None = None
     session_start: bool = False
-
-    def but(self, **changes: Any) -> Trace:
-        """Return the same trace, except for these members."""
-        return Trace(**{name: getattr(self, name) for name in type(self).__match_args__} | changes)
 
     def to_record(self) -> Record:
         """Return its line in the log, without empty members."""
@@ -101,14 +87,7 @@ class Trace:
 
 
 _TEXTS = ("id", "turn_id", "content", "source_event", "session_id", "origin")
-MAY_BE_TEXT = (
-    "reasoning",
-    "tool_name",
-    "tool_call_id",
-    "tool_error",
-    "tool_result_ref",
-    "correlation_id",
-)
+MAY_BE_TEXT = ("reasoning", "tool_name", "tool_call_id", "tool_error", "tool_result_ref", "correlation_id")
 FARTHEST = 1e11
 """The largest distance of a time from 1970, in seconds: some thousands of years."""
 
@@ -125,12 +104,8 @@ def _is_sound(given: dict[str, Any]) -> bool:
         and abs(ts) < FARTHEST
         and given.get("flag") in (None, "no_call", "second_result")
         and (given.get("opaque") is None or isinstance(given["opaque"], dict))
-        and (media is None or (isinstance(media, dict) and all(map(_are_addresses, media.values()))))
+        and (media is None or (isinstance(media, dict) and all(map(are_texts, media.values()))))
     )
-
-
-def _are_addresses(value: object) -> bool:
-    return isinstance(value, list) and all(type(each) is str for each in value)
 
 
 @frozen
@@ -146,8 +121,7 @@ class ToolInteraction:
     status: CallStatus
 
     def to_dict(self) -> dict[str, Any]:
-        names = ("tool_call_id", "turn_id", "tool_name", "arguments", "result", "error", "status")
-        return {name: getattr(self, name) for name in names}
+        return members_of(self)
 
 
 @frozen
@@ -187,8 +161,7 @@ class Session:
     opening: str
 
     def to_dict(self) -> dict[str, Any]:
-        names = ("session_id", "first_ts", "last_ts", "turns", "traces", "opening")
-        return {name: getattr(self, name) for name in names}
+        return members_of(self)
 
 
 # --- messages to a model --------------------------------------------------------------
@@ -229,8 +202,7 @@ class ToolResultPayload:
     tool_error: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        names = ("tool_call_id", "tool_name", "tool_result", "tool_error")
-        return {name: getattr(self, name) for name in names}
+        return members_of(self)
 
 
 @frozen
@@ -249,16 +221,11 @@ class Message:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the same members in the same order, `opaque` only if set: equal messages give equal bytes."""
-        told = {
-            "role": self.role,
-            "content": self.content,
-            "reasoning_content": self.reasoning_content,
-            "image_urls": list(self.image_urls),
-            "audio_urls": list(self.audio_urls),
-            "video_urls": list(self.video_urls),
-            "tool_payload": self.tool_payload.to_dict() if self.tool_payload is not None else None,
-        }
-        return told if self.opaque is None else told | {"opaque": self.opaque}
+        told = members_of(self) | {"tool_payload": self.tool_payload and self.tool_payload.to_dict()}
+        told |= {name: list(told[name]) for name in ("image_urls", "audio_urls", "video_urls")}
+        if self.opaque is None:
+            del told["opaque"]
+        return told
 
 
 # --- distilled talk ----------------------------------------------------------------
@@ -288,7 +255,7 @@ SELDOM_NOTED = ("goals", "done")
 
 
 @frozen
-class Proposal:
+class Proposal(Replaceable):
     """A fact that a distiller proposes. The gate decides what it is worth, never the distiller.
 
     `quote` holds the words of the material that state it; `source` their trace, if known. `valid_from` and `valid_to`
@@ -313,32 +280,14 @@ class Proposal:
     tags: tuple[str, ...] = ()
     change: float | None = None
 
-    def but(self, **changes: Any) -> Proposal:
-        """Return the same proposal, except for these members."""
-        return Proposal(**{name: getattr(self, name) for name in type(self).__match_args__} | changes)
-
     def to_dict(self) -> dict[str, Any]:
         """Return its members, without empty ones."""
         said = {name: getattr(self, name) for name in _PROPOSED} | {"tags": list(self.tags)}
         return {name: value for name, value in said.items() if value not in (None, "", False, [])}
 
 
-_PROPOSED = (
-    "topic",
-    "relation",
-    "object",
-    "kind",
-    "quote",
-    "source",
-    "time_span",
-    "salience",
-    "valid_from",
-    "valid_to",
-    "correction",
-    "was",
-    "ended",
-    "change",
-)
+_PROPOSED = "topic relation object kind quote source time_span salience valid_from valid_to correction was ended change".split()
+"""In the order of an entry's file."""
 
 
 @frozen

@@ -12,15 +12,8 @@ if TYPE_CHECKING:
 # --- our own tools (`tools.toolset`): their answers come from memory and are no news ---
 
 NAMES = (
-    "memory_list",
-    "memory_read",
-    "memory_write",
-    "memory_patch",
-    "memory_append",
-    "remember",
-    "recall",
-    "memory_state",
-    "memory_forget",
+    *("memory_list", "memory_read", "memory_write", "memory_patch", "memory_append"),
+    *("remember", "recall", "memory_state", "memory_forget"),
 )
 
 OWN = frozenset({*NAMES, "memory"})

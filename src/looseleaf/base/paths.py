@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from looseleaf.base.errors import Refused
+from looseleaf.base.errors import Invalid
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,11 +52,8 @@ def name_fault(name: str) -> str | None:
 
 def _is_percent_encoded(name: str) -> bool:
     """Return whether a reader could decode part of a name: `%2e`, `%u002e`."""
-    for code in name.split("%")[1:]:
-        digits = code[1:5] if code[:1] in ("u", "U") else code[:2]
-        if len(digits) in (2, 4) and _HEX.issuperset(digits):
-            return True
-    return False
+    codes = (code[1:5] if code[:1] in ("u", "U") else code[:2] for code in name.split("%")[1:])
+    return any(len(digits) in (2, 4) and _HEX.issuperset(digits) for digits in codes)
 
 
 def _unicode_fault(name: str) -> str | None:
@@ -80,7 +77,7 @@ def path_fault(path: str) -> str | None:
 
 
 def canonical(path: str) -> str:
-    """Return the canonical spelling of a relative path, or raise Refused."""
+    """Return the canonical spelling of a relative path, or raise Invalid."""
     normal = _normalize(path)
     fault = path_fault(normal)
     if fault:
@@ -119,11 +116,11 @@ def why_sealed(path: str) -> str | None:
 
 
 def safe_name(name: str, what: str) -> str:
-    """Return a name (an agent, a topic, an entry id) that can name a file or folder, or raise Refused."""
+    """Return a name (an agent, a topic, an entry id) that can name a file or folder, or raise Invalid."""
     normal = _normalize(name)
     fault = "contains a slash" if "/" in normal else name_fault(normal)
     if fault:
-        raise Refused(
+        raise Invalid(
             f"Nothing was done: the {what} {quoted(name)} {fault}. Use a plain name of letters and digits."
         )
     return normal
@@ -141,8 +138,9 @@ def folded(name: str) -> str:
 
 def _normalize(text: str) -> str:
     if not isinstance(text, str):
-        raise Refused(
-            f"Nothing was done: a path or a name is text, not {type(text).__name__}. Give it as text, such as USER.md."
+        kind = type(text).__name__
+        raise Invalid(
+            f"Nothing was done: a path or a name is text, not {kind}. Give it as text, such as USER.md."
         )
     return text if text.isascii() else _normal_form("NFC", text)
 
@@ -153,8 +151,8 @@ def _normal_form(form: Literal["NFC", "NFKC"], text: str) -> str:
     return unicodedata.normalize(form, text)
 
 
-def _path_error(path: str, fault: str) -> Refused:
-    return Refused(
+def _path_error(path: str, fault: str) -> Invalid:
+    return Invalid(
         f"Nothing was done: the path {quoted(path)} {fault}. Use the name of a page, "
         "such as USER.md, facts/<topic>.md, episodes/<yyyy-mm>.md or days/<yyyy-mm-dd>.md."
     )

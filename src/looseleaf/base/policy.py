@@ -6,7 +6,7 @@ change.
 
 from __future__ import annotations
 
-from looseleaf.base.errors import Invalid, Refused
+from looseleaf.base.errors import Invalid
 from looseleaf.base.immutable import frozen
 
 TYPE_CHECKING = False
@@ -337,20 +337,7 @@ OF_AGENTS = frozenset(
 """Settings that may differ between the agents of one memory."""
 
 _KINDS = {int: "a whole number", float: "a number", str: "text", bool: "true or false"}
-_TYPES: dict[str, type] = {
-    "model": str,
-    "context_tokens": int,
-    "max_tokens": int,
-    "safety_margin_tokens": int,
-    "compaction_ratio": float,
-    "provider": str,
-    "base_url": str,
-    "day_tokens": int,
-    "day_cost": float,
-    "price_input": float,
-    "price_cached": float,
-    "price_output": float,
-}
+_TYPES = {"int": int, "float": float, "str": str, "bool": bool}
 _COUNTS = frozenset(("model_retries",))
 """Counts, which may be zero."""
 _RATIOS = frozenset(("compaction_ratio", "compact_to", "prepare_ratio", "tidy_to"))
@@ -362,10 +349,10 @@ COMMAND_LINES = ("claude-code", "codex", "gemini-cli")
 _PROVIDERS = ("anthropic", "openai", "openai-chat", "gemini", "openrouter", "deepseek", "ollama")
 _CHOICES = {"verify": ("words", "model"), "provider": (*_PROVIDERS, *COMMAND_LINES)}
 _OTHERWISE = {
-    "day_tokens": "no ceiling",
-    "day_cost": "no ceiling",
+    **dict.fromkeys(("day_tokens", "day_cost"), "no ceiling"),
+    **dict.fromkeys(("price_input", "price_cached", "price_output"), "what the table of prices says"),
     "base_url": "the provider's own",
-} | dict.fromkeys(("price_input", "price_cached", "price_output"), "what the table of prices says")
+}
 """The effect of leaving out a setting without a default. For the others the model decides."""
 _LIKENESS = 0.7
 """How similar a name must be to a setting to be a misspelling of it: two letters of seven may be wrong."""
@@ -385,10 +372,8 @@ def policy_from(settings: dict[str, Any], where: str = "looseleaf.toml", agent: 
             changed |= _read_agent_settings(value, where, agent)
         elif name not in SETTINGS:
             raise _unknown_setting_error(where, name, name, SETTINGS | {"agents"})
-    for name, value in settings.items():
-        if name != "agents":
-            changed.setdefault(name, _check_setting(where, name, value))
-    return Policy(**changed)
+    own = {name: value for name, value in settings.items() if name != "agents"}
+    return Policy(**{name: _check_setting(where, name, value) for name, value in own.items()} | changed)
 
 
 def _read_agent_settings(tables: Any, where: str, agent: str | None) -> dict[str, Any]:
@@ -408,7 +393,7 @@ def _read_agent_settings(tables: Any, where: str, agent: str | None) -> dict[str
     return own
 
 
-def _unknown_setting_error(where: str, name: str, setting: str, known: frozenset[str]) -> Refused:
+def _unknown_setting_error(where: str, name: str, setting: str, known: frozenset[str]) -> Invalid:
     from difflib import get_close_matches
 
     # A setting of another table is not misspelled.
@@ -422,7 +407,7 @@ def _unknown_setting_error(where: str, name: str, setting: str, known: frozenset
 
 
 def _check_setting(where: str, name: str, value: Any) -> Any:
-    wanted: Any = _TYPES.get(name) or type(getattr(Policy(), name))
+    wanted: Any = _TYPES[Policy.__annotations__[name].removesuffix(" | None")]
     if type(value) is not wanted and not (wanted is float and type(value) is int):
         raise _setting_error(where, name, f"must be {_KINDS[wanted]}, not {value!r}")
     if wanted in (str, bool):
@@ -454,31 +439,26 @@ def _check_text(where: str, name: str, value: str | bool) -> str | bool:
         raise _setting_error(where, name, f"must be one of {named}, not {value!r}")
     if name == "base_url" and not _is_address(str(value)):
         # Not repeated: an address may hold a password.
-        raise _setting_error(
-            where,
-            name,
-            "must be an address that begins with https:// or http://, with nothing else around it",
-        )
+        fault = "must be an address that begins with https:// or http://, with nothing else around it"
+        raise _setting_error(where, name, fault)
     return value
 
 
 def is_distiller(name: str) -> bool:
     """Return whether the setting `distiller` accepts this name."""
     provider, _, model = name.partition("/")
-    if name in ("rules", "model", *COMMAND_LINES):
-        return True
-    return provider in (*_PROVIDERS, *COMMAND_LINES) and bool(model.strip())
+    is_model = provider in (*_PROVIDERS, *COMMAND_LINES) and bool(model.strip())
+    return is_model or name in ("rules", "model", *COMMAND_LINES)
 
 
 def _is_address(text: str) -> bool:
     scheme, _, rest = text.partition("://")
-    is_plain = text.isprintable() and not any(each.isspace() for each in text)
-    return (
-        scheme.lower() in ("http", "https") and rest.strip("/") != "" and rest[0] not in "/?#:" and is_plain
-    )
+    is_plain = text.isprintable() and not any(map(str.isspace, text))
+    has_host = rest.strip("/") != "" and rest[0] not in "/?#:"
+    return scheme.lower() in ("http", "https") and has_host and is_plain
 
 
-def _setting_error(where: str, name: str, fault: str) -> Refused:
+def _setting_error(where: str, name: str, fault: str) -> Invalid:
     default = getattr(Policy(), name)
     otherwise = _OTHERWISE.get(name, "which the model decides") if default is None else default
     return Invalid(

@@ -6,7 +6,7 @@ the whole reply.
 
 from __future__ import annotations
 
-from looseleaf.base.immutable import frozen
+from looseleaf.base.immutable import frozen, members_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class Usage:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the counts; the cost is for the ledger."""
-        return {name: getattr(self, name) for name in self.__match_args__ if name != "cost"}
+        return {name: value for name, value in members_of(self).items() if name != "cost"}
 
 
 # --- events ----------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import namedtuple
 
 from looseleaf.base.hashing import sha256
-from looseleaf.base.immutable import frozen
+from looseleaf.base.immutable import Replaceable, frozen, members_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,15 +32,7 @@ if TYPE_CHECKING:
 else:
     Position = namedtuple("Position", ("segment", "offset"))
 
-KINDS: tuple[Kind, ...] = (
-    "identity",
-    "commitment",
-    "constraint",
-    "preference",
-    "trait",
-    "event",
-    "decision",
-)
+KINDS: tuple[Kind, ...] = ("identity", "commitment", "constraint", "preference", "trait", "event", "decision")
 
 FOUND = ("fact", "prose", "episode", "day", "entry", "trace")
 """Kinds of items that recall finds."""
@@ -79,7 +71,7 @@ class Problem:
     severity: Literal["error", "note"] = "error"
 
     def to_dict(self) -> dict[str, Any]:
-        return {"path": self.path, "line": self.line, "message": self.message, "severity": self.severity}
+        return members_of(self)
 
     def __str__(self) -> str:
         where = self.path if self.line is None else f"{self.path}:{self.line}"
@@ -136,13 +128,14 @@ class Hunk:
     def from_dict(cls, raw: dict[str, Any]) -> Hunk:
         """Return the hunk; TypeError or KeyError if it is none: a journal may come from anywhere."""
         at, removed, added = raw["at"], raw["del"], raw["add"]
-        if type(at) is not int or not _are_lines(removed) or not _are_lines(added):
+        if type(at) is not int or not are_texts(removed) or not are_texts(added):
             raise TypeError("a hunk is a whole number and two lists of lines")
         return cls(at, tuple(removed), tuple(added))
 
 
-def _are_lines(value: object) -> bool:
-    return isinstance(value, list) and all(type(line) is str for line in value)
+def are_texts(value: object) -> bool:
+    """Return whether a value is a list of texts: what was read from a file may be anything."""
+    return isinstance(value, list) and all(type(each) is str for each in value)
 
 
 @frozen
@@ -177,7 +170,7 @@ class Edit:
 
 
 @frozen
-class Fact:
+class Fact(Replaceable):
     """One fact. Its words come from the page; all else about it from the journal."""
 
     topic: str
@@ -209,9 +202,7 @@ class Fact:
 
     def to_dict(self) -> dict[str, Any]:
         """Return its members, without empty ones; `from_dict` restores the fact."""
-        found = {name: getattr(self, name) for name in type(self).__match_args__}
-        for name in ("tags", "sources"):
-            found[name] = list(found[name])
+        found = members_of(self) | {"tags": list(self.tags), "sources": list(self.sources)}
         return {name: value for name, value in found.items() if value is not None and value != []}
 
     @classmethod
@@ -221,10 +212,6 @@ class Fact:
         for name in ("tags", "sources"):
             given[name] = tuple(map(str, given.get(name, ())))
         return cls(**given)
-
-    def but(self, **changes: Any) -> Fact:
-        """Return the same fact, except for these members."""
-        return Fact(**{name: getattr(self, name) for name in type(self).__match_args__} | changes)
 
 
 @frozen
@@ -276,7 +263,7 @@ class PageText:
 
 
 @frozen
-class Receipt:
+class Receipt(Replaceable):
     """The effect of a write, so that "saved" can be checked."""
 
     id: str
@@ -289,11 +276,7 @@ class Receipt:
     held: tuple[str, ...] = ()
     """Sentences about lines that were held back."""
 
-    def but(self, **changes: Any) -> Receipt:
-        """Return the same receipt, except for these members."""
-        return Receipt(**{name: getattr(self, name) for name in type(self).__match_args__} | changes)
-
     def to_dict(self) -> dict[str, Any]:
-        names = ("id", "path", "base", "new", "added", "removed", "changed")
-        held = {"held": list(self.held)} if self.held else {}
-        return {name: getattr(self, name) for name in names} | held
+        """Return its members; `held` only if something was."""
+        found = members_of(self) | {"held": list(self.held)}
+        return found if self.held else {name: value for name, value in found.items() if name != "held"}

@@ -12,8 +12,10 @@ from __future__ import annotations
 
 import re
 
+from looseleaf.language.tables import read_rows
 from looseleaf.recall.when import DAY, FIRST, LAST, When, day_after
 from looseleaf.text.patterns import lazy
+from looseleaf.text.times import MONTH_NAMES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -167,29 +169,28 @@ _HINT = lazy(
 )
 """Dates without a word of the lists below."""
 _FIGURE = lazy("[0-9]")
+
+
+def _read_words(*sections: str) -> set[str]:
+    """Return the words of a table's sections; of a phrase its last word ("this morning": "morning")."""
+    rows = (words for section in sections for words in read_rows("date_words", section).values())
+    return {re.split("[_'-]", word)[-1] for words in rows for word in words}
+
+
+_NAMES = {*_read_words("weekdays"), *" ".join(MONTH_NAMES).split()}
+_PARTS_OF_DAY = set("morning afternoon evening night".split())
 _DATE_WORDS = frozenset(
-    "today tonight tomorrow yesterday heute morgen übermorgen gestern vorgestern aujourd demain hier hoy mañana "
-    "ayer anteayer monday montag lundi lunes tuesday dienstag mardi martes wednesday mittwoch mercredi miércoles "
-    "miercoles thursday thurs donnerstag jeudi jueves friday freitag vendredi viernes saturday samstag sonnabend "
-    "samedi sábado sabado sunday sonntag dimanche domingo january januar jänner janvier enero february februar "
-    "février fevrier febrero märz marzo april avril abril mayo june juni juin junio july juli juillet julio "
-    "august août aout agosto september sept septembre septiembre october oktober octobre octubre november "
-    "novembre noviembre december dezember décembre decembre diciembre".split()
+    {*_read_words("days"), "aujourd", "morgen", "mañana"} - _PARTS_OF_DAY
+    | {name for name in _NAMES if len(name) > 3 and name not in ("march", "mars")}
 )
 _UNSURE_WORDS = frozenset(
-    "mon tue tues wed thu thur fri sat sun jan feb march mar mars apr may mai jun jul aug sep oct okt nov dec dez "
-    "day days tag tage tagen jour jours día días dia dias week weeks woche wochen semaine semaines semana semanas "
-    "month months monat monate monaten mois mes meses year years jahr jahre jahren ans année années año años ano "
-    "anos weekend wochenende spring frühling frühjahr printemps primavera summer sommer été verano autumn fall "
-    "herbst automne otoño winter hiver invierno morning afternoon evening night".split()
+    {*_NAMES, *_PARTS_OF_DAY, *_read_words("units", "seasons"), "fall"} - _DATE_WORDS - {"an", "end"}
 )
 _PARTNERS = frozenset(
-    "next nächste nächsten nächster nächstes próximo próxima proximo proxima prochain prochaine viene vient this "
-    "coming upcoming diese diesen dieser dieses diesem kommende kommenden kommender kommendes este esta ce cette "
-    "cet last past previous letzte letzten letzter letztes letztem vergangene vergangenen vergangenes pasado "
-    "pasada dernier dernière derniers dernières passé passée últimos últimas ago vor hace il in dans dentro en "
-    "from on by since until till before after im seit bis ab depuis desde around early late mid for during "
-    "throughout all between avant après nach".split()
+    {*_read_words("signs before", "signs after")}.union(
+        "derniers dernières últimos últimas ago vor hace il in dans dentro en from on by since until till before after "
+        "im seit bis ab depuis desde around early late mid for during throughout all between avant après nach".split()
+    )
 )
 """Each date that `language/dates.py` reads in a spaced script has a date word, or an unsure one beside a partner or a
 figure: "day", "may" and "last" alone are in too many questions."""
