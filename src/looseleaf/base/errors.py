@@ -66,6 +66,18 @@ class Invalid(Refused, ValueError):
     """An argument makes no sense."""
 
 
+def check_text(name: str, value: object) -> None:
+    """Refuse an argument that is not text; None is one left out."""
+    if value is not None and not isinstance(value, str):
+        raise Invalid(f"`{name}` must be text, not {type(value).__name__}.")
+
+
+def check_count(name: str, value: object, least: int = 0) -> None:
+    """Refuse an argument that is no count; None is one left out."""
+    if value is not None and (type(value) is not int or value < least):
+        raise Invalid(f"`{name}` must be a whole number of at least {least}, not {value!r:.40}.")
+
+
 class Stale(Refused):
     """A document changed since the caller read it. `current` is its hash now (None: it is gone)."""
 

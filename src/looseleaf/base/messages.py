@@ -26,7 +26,10 @@ else:
 TRACE_TYPES: tuple[TraceType, ...] = ("user", "assistant", "tool_call", "tool_result")
 
 _REQUIRED = ("id", "ts", "turn_id", "seq", "trace_type", "content", "source_event", "session_id", "origin")
-_OPTIONAL = "media reasoning tool_name tool_call_id tool_args tool_error tool_result_ref correlation_id opaque flag".split()
+_OPTIONAL = (
+    *("media", "reasoning", "tool_name", "tool_call_id", "tool_args", "tool_error", "tool_result_ref"),
+    *("correlation_id", "opaque", "flag"),
+)
 
 
 @frozen
@@ -286,7 +289,10 @@ class Proposal(Replaceable):
         return {name: value for name, value in said.items() if value not in (None, "", False, [])}
 
 
-_PROPOSED = "topic relation object kind quote source time_span salience valid_from valid_to correction was ended change".split()
+_PROPOSED = (
+    *("topic", "relation", "object", "kind", "quote", "source", "time_span", "salience", "valid_from"),
+    *("valid_to", "correction", "was", "ended", "change"),
+)
 """In the order of an entry's file."""
 
 

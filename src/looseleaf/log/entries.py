@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from looseleaf.base.errors import NotFound, Unreadable
+from looseleaf.base.errors import NotFound, Unreadable, check_text
 from looseleaf.base.immutable import frozen
 from looseleaf.base.messages import NOTED, SELDOM_NOTED, Distilled, Noted, Trace
 from looseleaf.base.paths import path_fault
@@ -43,20 +43,15 @@ def entry_from_v0(
         "trust": "tainted",
         "upgraded": "entry.v0",
     }
-    facts = summary.get("facts")
-    new_summary: dict[str, Any] = {
-        "schema": "entry_summary.v1",
-        "summary": str(summary.get("summary") or ""),
-        "episode": None,
-        "facts": [_fact_from_v0(each, topic) for each in facts if isinstance(each, dict)]
-        if isinstance(facts, list)
-        else [],
-    }
-    for member in NOTED:
+
+    def items(member: str, kind: type) -> list[Any]:
         given = summary.get(member)
-        said = [each for each in given if isinstance(each, str)] if isinstance(given, list) else []
-        new_summary[member] = [{"text": each, "source": ""} for each in said]
-    return new_meta, new_summary
+        return [each for each in given if isinstance(each, kind)] if isinstance(given, list) else []
+
+    text = str(summary.get("summary") or "")
+    facts = [_fact_from_v0(each, topic) for each in items("facts", dict)]
+    noted = {name: [{"text": each, "source": ""} for each in items(name, str)] for name in NOTED}
+    return new_meta, {"schema": "entry_summary.v1", "summary": text, "episode": None, "facts": facts} | noted
 
 
 def _fact_from_v0(raw: dict[str, Any], topic: str) -> dict[str, Any]:
@@ -91,27 +86,22 @@ class Entry:
 
 
 def summary_json(distilled: Distilled) -> bytes:
-    return as_json(
-        {"schema": SUMMARY, "summary": distilled.summary, "episode": distilled.episode}
-        | {"facts": list(distilled.facts)}
-        | {
-            name: [each.to_dict() for each in getattr(distilled, name)]
-            for name in NOTED
-            if name not in SELDOM_NOTED or getattr(distilled, name)
-        }
-        | ({"private": list(distilled.private)} if distilled.private else {})
-    )
+    value: dict[str, Any] = {"schema": SUMMARY, "summary": distilled.summary, "episode": distilled.episode}
+    value["facts"] = list(distilled.facts)
+    for name in NOTED:
+        noted = getattr(distilled, name)
+        if noted or name not in SELDOM_NOTED:
+            value[name] = [each.to_dict() for each in noted]
+    if distilled.private:
+        value["private"] = list(distilled.private)
+    return as_json(value)
 
 
 def distilled_of(summary: dict[str, Any]) -> Distilled:
     """Read a summary back; Refused if it is not one."""
     try:
-        noted: dict[str, Any] = {
-            name: tuple(
-                map(Noted.from_dict, summary.get(name, ()) if name in SELDOM_NOTED else summary[name])
-            )
-            for name in NOTED
-        }
+        every = dict.fromkeys(SELDOM_NOTED, ()) | summary
+        noted: dict[str, Any] = {name: tuple(map(Noted.from_dict, every[name])) for name in NOTED}
         private = tuple(map(str, summary.get("private", ())))
         facts = tuple(summary["facts"])
         return Distilled(str(summary["summary"]), summary["episode"], facts, **noted, private=private)
@@ -178,18 +168,15 @@ def runs_of(items: Sequence[EntrySpan]) -> list[list[Any]]:
 
 def read_entry(store: Store, name: str) -> Entry:
     """Read an entry by its id or `<topic>/<id>`."""
+    check_text("name", name)
     topic, _, entry_id = name.rpartition("/")
     topics = (topic,) if topic else store.folders(FOLDER)
     for topic in topics if path_fault(f"{FOLDER}/{name}") is None else ():
         folder = f"{FOLDER}/{topic}/{entry_id}"
         meta, summary = (store.get(f"{folder}/{file}") for file in ("meta.json", "summary.json"))
         if meta is not None and summary is not None:
-            return _entry_of(
-                folder,
-                f"{topic}/{entry_id}",
-                _parse_object(folder, meta.data),
-                _parse_object(folder, summary.data),
-            )
+            parsed = _parse_object(folder, meta.data), _parse_object(folder, summary.data)
+            return _entry_of(folder, f"{topic}/{entry_id}", *parsed)
     raise NotFound(
         f"Nothing was shown: there is no entry, turn or trace {name}. `looseleaf expand` lists the entries."
     )

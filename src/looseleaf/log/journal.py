@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from looseleaf.base.errors import Refused
 from looseleaf.base.hashing import sha256_or_none
-from looseleaf.base.immutable import frozen
+from looseleaf.base.immutable import Replaceable, frozen
 from looseleaf.base.values import Edit, Hunk
 from looseleaf.store import JOURNAL_SCHEMA
 from looseleaf.text.diff import apply, diff, invert
@@ -66,7 +66,7 @@ def fold(heads: dict[str, Head], record: Record) -> None:
 
 
 @frozen
-class AgentHead:
+class AgentHead(Replaceable):
     """An agent's last mark: its id and its place in the journal; None: its window begins with its first trace.
 
     `flag`: compact its window before the next call, `early` or `hard`. `through`: its traces are distilled up to
@@ -91,11 +91,10 @@ def fold_agents(agents: dict[str, AgentHead], record: Record, position: Position
         agents[agent] = AgentHead(record.get("id"), *position, None, head.through)
     elif record.get("kind") == "flag":
         flag = record.get("flag") if record.get("flag") in FLAGS else None
-        agents[agent] = AgentHead(head.mark, head.segment, head.offset, flag, head.through)
+        agents[agent] = head.but(flag=flag)
     elif record.get("kind") == "placed" and record.get("through"):
         segment, offset = record["through"]
-        through = max(head.through, (int(segment), int(offset)))
-        agents[agent] = AgentHead(head.mark, head.segment, head.offset, head.flag, through)
+        agents[agent] = head.but(through=max(head.through, (int(segment), int(offset))))
 
 
 def refuse_unknown(record: Record) -> None:
@@ -127,7 +126,12 @@ def make_edit(
     ended: tuple[Ended, ...] = (),
 ) -> Edit:
     """Return the edit that turns `old` into `new`. `lost_base`: the hash of an old text that is lost."""
-    before, after, encoding = _decode_both(old, new)
+    encoding = "utf-8"
+    try:
+        before, after = (old or b"").decode(), (new or b"").decode()
+    except UnicodeDecodeError:  # one character per byte, so that nothing is lost
+        encoding = "latin-1"
+        before, after = (old or b"").decode(encoding), (new or b"").decode(encoding)
     return Edit(
         id=id,
         ts=ts,
@@ -145,29 +149,10 @@ def make_edit(
     )
 
 
-def _decode_both(old: bytes | None, new: bytes | None) -> tuple[str, str, str]:
-    """Decode both sides. Bytes that are not UTF-8 become one character each, so that nothing is lost."""
-    for encoding in ("utf-8", "latin-1"):
-        try:
-            return (old or b"").decode(encoding), (new or b"").decode(encoding), encoding
-        except UnicodeDecodeError:
-            continue
-    raise AssertionError("latin-1 decodes everything")  # pragma: no cover
-
-
 def record_of(edit: Edit) -> Record:
-    record: Record = {
-        "schema": SCHEMA,
-        "id": edit.id,
-        "ts": edit.ts,
-        "kind": "edit",
-        "path": edit.path,
-        "author": edit.author,
-        "reason": edit.reason,
-        "base": edit.base,
-        "new": edit.new,
-        "diff": [hunk.to_dict() for hunk in edit.hunks],
-    }
+    record: Record = {"schema": SCHEMA, "id": edit.id, "ts": edit.ts, "kind": "edit"}
+    record |= {name: getattr(edit, name) for name in ("path", "author", "reason", "base", "new")}
+    record["diff"] = [hunk.to_dict() for hunk in edit.hunks]
     if edit.encoding != "utf-8":
         record["encoding"] = edit.encoding
     if edit.undoes is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from looseleaf.base.errors import Invalid
-from looseleaf.base.immutable import frozen
+from looseleaf.base.immutable import Replaceable, frozen
 from looseleaf.base.messages import FARTHEST, MAY_BE_TEXT
 from looseleaf.base.values import NOT_GIVEN
 
@@ -22,7 +22,7 @@ _LONGEST_NAME = 1000
 
 
 @frozen
-class RecordRequest:
+class RecordRequest(Replaceable):
     """A trace to record, before it has an id and a turn."""
 
     trace_type: TraceType
@@ -56,6 +56,20 @@ def given_in(arguments: dict[str, Any]) -> dict[str, Any]:
     return {**named, **arguments["unknown"]}
 
 
+def copy_of(value: Any) -> Any:
+    """Return a JSON value that its caller can no longer change."""
+    try:
+        return _copy_value(value)
+    except RecursionError:
+        return value  # refused when it is written
+
+
+def _copy_value(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _copy_value(each) for key, each in value.items()}
+    return type(value)(map(_copy_value, value)) if type(value) in (list, tuple) else value
+
+
 def ask(
     *,
     user: str | None = None,
@@ -73,21 +87,13 @@ def ask(
         near = get_close_matches(unknown[0], known, 1)
         advice = f"Did you mean {near[0]!r}?" if near else f"Leave it out; there are: {', '.join(known)}."
         raise Invalid(f"Nothing was recorded: a trace has no {unknown[0]!r}. {advice}")
-    given: list[tuple[TraceType, Any]] = []
-    if user is not None:
-        given.append(("user", user))
-    if assistant is not None:
-        given.append(("assistant", assistant))
-    if tool_call is not None:
-        given.append(("tool_call", tool_call))
+    every: dict[TraceType, Any] = {"user": user, "assistant": assistant, "tool_call": tool_call}
+    given = [(kind, value) for kind, value in every.items() if value is not None]
     if tool_result is not NOT_GIVEN or (not given and more.get("tool_error") is not None):
         given.append(("tool_result", None if tool_result is NOT_GIVEN else tool_result))
     if len(given) != 1:
-        what = (
-            "nothing was given"
-            if not given
-            else f"{' and '.join(kind for kind, _ in given)} were given at once"
-        )
+        kinds = " and ".join(kind for kind, _ in given)
+        what = f"{kinds} were given at once" if given else "nothing was given"
         raise Invalid(f"Nothing was recorded: {what}. Give one of user, assistant, tool_call, tool_result.")
     [(kind, value)] = given
     own = _OWN[kind]
@@ -113,28 +119,15 @@ _MORE = dict.fromkeys(
 def imported(origin: str | None, session: str, **asked: Any) -> RecordRequest:
     """Make a request, as `ask`, for talk from elsewhere that a person's command imports: in its own session, and as
     data (`import:<format>`) or, without an origin, as the words of its speakers."""
-    request = ask(**asked)
-    members = {name: getattr(request, name) for name in RecordRequest.__match_args__ if name not in _STAMPED}
-    return RecordRequest(**members, origin=origin, session=session)
+    return ask(**asked).but(origin=origin, session=session)
 
 
 def _check_request(asked: RecordRequest) -> RecordRequest:
-    for name in (
-        "content",
-        "turn_id",
-        "reasoning",
-        "tool_name",
-        "tool_call_id",
-        "tool_error",
-        "tool_result_ref",
-        "source_event",
-        "correlation_id",
-    ):
+    for name in ("content", "turn_id", "source_event", *MAY_BE_TEXT):
         value = getattr(asked, name)
         if value is not None and not isinstance(value, str):
-            raise Invalid(
-                f"Nothing was recorded: {name} must be text, not {type(value).__name__}. Give it as text."
-            )
+            kind = type(value).__name__
+            raise Invalid(f"Nothing was recorded: {name} must be text, not {kind}. Give it as text.")
     if not isinstance(asked.tags, (list, tuple)) or not all(isinstance(tag, str) for tag in asked.tags):
         raise Invalid("Nothing was recorded: tags must be a list of strings. Give one.")
     for name in ("tool_name", "tool_call_id", "source_event", "correlation_id"):
@@ -167,7 +160,7 @@ def redacted(asked: RecordRequest, key: bytes) -> RecordRequest:
         "media": redact_value(_check_media(asked.media), key) if asked.media is not None else None,
         "tags": redact_value(list(tags), key) if tags else [],
     }
-    for name in _TEXTS:
+    for name in ("content", "source_event", *MAY_BE_TEXT):
         value = getattr(asked, name)
         changed[name] = redact(value, key) if value else value
     for name in ("tool_args", "tool_result"):
@@ -179,13 +172,8 @@ def redacted(asked: RecordRequest, key: bytes) -> RecordRequest:
                 f"Nothing was recorded: {name} cannot be written out ({error}). Give such a number as text, and "
                 "nest less deeply."
             ) from error
-    # `opaque` looks like one long secret; its provider would refuse it changed.
-    kept = {name: getattr(asked, name) for name in _AS_GIVEN}
-    return RecordRequest(**kept, **changed)
-
-
-_AS_GIVEN = ("trace_type", "turn_id", "interrupted", "ts", "opaque", *_STAMPED)
-_TEXTS = ("content", "source_event", *MAY_BE_TEXT)
+    # `opaque` stays: it looks like one long secret, and its provider would refuse it changed.
+    return asked.but(**changed)
 
 
 def _check_media(given: Any) -> dict[str, list[str]] | None:

@@ -10,14 +10,14 @@ from __future__ import annotations
 import os
 
 from looseleaf.base import ids as clock
-from looseleaf.base.errors import Refused, Stale
+from looseleaf.base.errors import NotFound, Refused, Stale
 from looseleaf.base.ids import is_id, new_id, time_of
 from looseleaf.base.messages import Trace
 from looseleaf.base.origins import FORBIDDEN, RECALLED, may_forbid
 from looseleaf.base.paths import safe_name
 from looseleaf.base.values import NOT_GIVEN, START, Position
-from looseleaf.log.record_request import INTERRUPTED, RecordRequest, ask, given_in, redacted
-from looseleaf.log.turns import RESERVED, TurnTally, turn_name, turn_number
+from looseleaf.log.record_request import INTERRUPTED, RecordRequest, ask, copy_of, given_in, redacted
+from looseleaf.log.turns import RESERVED, TurnTally, traces_back, turn_name, turn_number
 from looseleaf.store import records
 from looseleaf.store.lock import Threads
 
@@ -38,21 +38,17 @@ _SAVE_EVERY = 256
 """Traces after which the view is written again: at most what a killed process leaves for the next to read."""
 
 _KEY_BYTES = 32
-_EVENTS: dict[TraceType, str] = {
-    "user": "LLMUserMessageReadyEvent",
-    "assistant": "LLMCompleteResponseReceivedEvent",
-    "tool_call": "PendingToolInvocationEvent",
-    "tool_result": "ToolResultEvent",
+_STAMPS: dict[TraceType, tuple[str, str]] = {
+    "user": ("LLMUserMessageReadyEvent", "user"),
+    "assistant": ("LLMCompleteResponseReceivedEvent", "assistant"),
+    "tool_call": ("PendingToolInvocationEvent", "assistant"),
+    "tool_result": ("ToolResultEvent", "tool"),
 }
+"""The source event and the origin of each type of trace."""
+
+_KEPT = "media reasoning tool_args tool_result tool_error tool_result_ref correlation_id opaque".split()
 IMPORTED = "import"
 """The source event of imported talk."""
-
-_ORIGINS: dict[TraceType, str] = {
-    "user": "user",
-    "assistant": "assistant",
-    "tool_call": "assistant",
-    "tool_result": "tool",
-}
 
 
 def stream_of(agent: str) -> str:
@@ -97,7 +93,11 @@ class Batch:
         **unknown: Never,
     ) -> None:
         """Add a trace, as `Memory.record` does, to write when the block ends."""
-        self._requests.append(ask(**given_in(locals())))
+        self.add(ask(**copy_of(given_in(locals()))))
+
+    def add(self, *requests: RecordRequest) -> None:
+        """Add traces that were asked for before."""
+        self._requests += requests
 
     def __enter__(self) -> Batch:
         return self
@@ -182,13 +182,8 @@ class Recorder:
         """Reserve a unique turn id; the next traces of this session belong to it."""
         with self._alone(), self._store.lock():
             self.catch_up()
-            record: Record = {
-                "id": new_id(),
-                "ts": clock.now(),
-                "kind": RESERVED,
-                "turn_id": turn_name(self.tally.last_turn + 1),
-                "session_id": self._own_session(),
-            }
+            record: Record = {"id": new_id(), "ts": clock.now(), "kind": RESERVED}
+            record |= {"turn_id": turn_name(self.tally.last_turn + 1), "session_id": self._own_session()}
             [self._position] = self._store.append(self._stream, [record])
             self._last = record["id"]
             self.tally.take(record)
@@ -198,24 +193,15 @@ class Recorder:
         """End every open call of this session with an error: no results will come."""
         with self._alone(), self._store.lock():
             self.catch_up()
-            own = [
+            own = sorted(
                 (waiting[1], call, waiting[2])
                 for call, calls in self.tally.open.items()
                 for waiting in calls
                 if waiting[3] == self.session
-            ]
-            return self.record(
-                [
-                    RecordRequest(
-                        "tool_result",
-                        tool_call_id=call,
-                        tool_name=name,
-                        tool_error=f"{INTERRUPTED}: {reason}" if reason else INTERRUPTED,
-                        interrupted=True,
-                    )
-                    for _, call, name in sorted(own)
-                ]
             )
+            error = f"{INTERRUPTED}: {reason}" if reason else INTERRUPTED
+            result = RecordRequest("tool_result", tool_error=error, interrupted=True)
+            return self.record([result.but(tool_call_id=call, tool_name=name) for _, call, name in own])
 
     def open_calls(self) -> list[tuple[str, float]]:
         """Return the id of each call without a result, and when it was recorded."""
@@ -226,13 +212,9 @@ class Recorder:
 
     def resume(self, seconds: float) -> None:
         """Continue the agent's last session unless it is older than `seconds`."""
-        if self.session is None:
-            for line in self._store.read_back(self._stream):
-                trace = Trace.from_record(line.record)
-                if trace is not None:
-                    if trace.session_id and clock.now() - trace.ts < seconds:
-                        self.session = trace.session_id
-                    return
+        last = next(traces_back(self._store, self._stream), None) if self.session is None else None
+        if last is not None and last.session_id and clock.now() - last.ts < seconds:
+            self.session = last.session_id
 
     # --- the tally ---------------------------------------------------------------------
 
@@ -292,12 +274,19 @@ class Recorder:
         return self.session
 
     def _place_trace(self, asked: RecordRequest) -> Trace:
-        """Return the trace with its turn, its number there, and (for a result) its call."""
+        """Return the trace with its turn, its number there, and (for a result) its call. An imported result answers no
+        call of another session: histories reuse ids."""
+        event, origin = _STAMPS[asked.trace_type]
         session = self._own_session() if asked.session is None else asked.session
         is_new = session not in self.tally.sessions
-        call, name, flag = asked.tool_call_id, asked.tool_name, None
+        call, name = asked.tool_call_id, asked.tool_name
+        turn: str | None
+        flag: Flag | None = None
         if asked.trace_type == "tool_result":
-            call, turn, flag = self._pair_result(call, name, session, is_imported=asked.session is not None)
+            if asked.session is not None and call is not None and not self.tally.is_open(call, session):
+                turn, flag = None, "no_call"
+            else:
+                call, turn, flag = self.tally.pair(call, name, session)
             name = name or self.tally.tool_name(call)
             turn_id = turn or self._choose_turn(asked.turn_id, session)
         else:
@@ -312,19 +301,12 @@ class Recorder:
             self._last_seq(turn_id) + 1,
             asked.trace_type,
             asked.content,
-            asked.source_event or (IMPORTED if asked.session is not None else _EVENTS[asked.trace_type]),
+            asked.source_event or (IMPORTED if asked.session is not None else event),
             session,
-            asked.origin or _ORIGINS[asked.trace_type],
-            media=asked.media,
-            reasoning=asked.reasoning,
+            asked.origin or origin,
+            **{name: getattr(asked, name) for name in _KEPT},
             tool_name=name,
             tool_call_id=call,
-            tool_args=asked.tool_args,
-            tool_result=asked.tool_result,
-            tool_error=asked.tool_error,
-            tool_result_ref=asked.tool_result_ref,
-            correlation_id=asked.correlation_id,
-            opaque=asked.opaque,
             tags=self._tags_of(asked),
             flag=flag,
             session_start=is_new,
@@ -332,19 +314,11 @@ class Recorder:
         self.tally.take(trace.to_record())
         return trace
 
-    def _pair_result(
-        self, call: str | None, name: str | None, session: str, *, is_imported: bool
-    ) -> tuple[str | None, str | None, Flag | None]:
-        """Pair a result with its call. An imported one answers no call of another session: histories reuse ids."""
-        if is_imported and call is not None and not self.tally.is_open(call, session):
-            return call, None, "no_call"
-        return self.tally.pair(call, name, session)
-
     def _choose_turn(self, given: str | None, session: str, *, starts: bool = False) -> str:
         if given is not None:
             number = turn_number(given)
             if number is None or not 1 <= number <= self.tally.last_turn or given != turn_name(number):
-                raise Refused(
+                raise NotFound(
                     f"Nothing was recorded: there is no turn {given!r}. Leave turn_id out, or call start_turn()."
                 )
             return given

@@ -11,7 +11,7 @@ import json
 import re
 from functools import cache
 
-from looseleaf.base.immutable import frozen
+from looseleaf.base.immutable import Replaceable, frozen
 from looseleaf.base.messages import Message, ToolCallPayload, ToolCallSpec, ToolResultPayload
 from looseleaf.log.turns import turn_number, turns_of
 from looseleaf.text import untrusted
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
-    from looseleaf.base.messages import Trace, TraceType
+    from looseleaf.base.messages import MessageRole, Trace, TraceType
     from looseleaf.base.values import Record
 
 EPISODIC = "[MEMORY:EPISODIC]"
@@ -56,7 +56,7 @@ LABELS: dict[TraceType, str] = {
 
 
 @frozen
-class Mark:
+class Mark(Replaceable):
     """Where the window begins since the last compaction, and what replaces the talk before.
 
     `start`: the place and id of the trace to read from; `far`: places and ids of open calls before it. Of the traces
@@ -147,11 +147,8 @@ def extend(
     """Append the messages of `traces`; `before` is the trace of the last message."""
     for trace in traces:
         message = message_of(trace, (short or {}).get(trace.id))
-        if (
-            before is not None
-            and before.trace_type == trace.trace_type == "tool_call"
-            and before.turn_id == trace.turn_id
-        ):
+        is_call = before is not None and before.trace_type == trace.trace_type == "tool_call"
+        if is_call and before is not None and before.turn_id == trace.turn_id:
             messages[-1] = _join_calls(messages[-1], message)
         else:
             messages.append(message)
@@ -171,11 +168,11 @@ def _calls_of(message: Message) -> tuple[ToolCallSpec, ...]:
 def message_of(trace: Trace, short: str | None = None) -> Message:
     """Return a trace's message. `short` replaces its text, arguments or result."""
     content = guard(short if short is not None else trace.content)
+    names = guard(trace.tool_call_id or trace.id), guard(trace.tool_name or "")
     if trace.trace_type == "tool_call":
         arguments = {} if trace.tool_args is None else guard_value(trace.tool_args)
         if short is not None:
             arguments, content = {"left_out": content}, ""
-        names = guard(trace.tool_call_id or trace.id), guard(trace.tool_name or "")
         call = ToolCallSpec(*names, arguments, trace.opaque if short is None else None)
         return Message("assistant", content or None, tool_payload=ToolCallPayload((call,)))
     if trace.trace_type == "tool_result":
@@ -185,22 +182,13 @@ def message_of(trace: Trace, short: str | None = None) -> Message:
         error = guard(trace.tool_error) if trace.tool_error is not None else None
         if short is not None and error is not None:
             result, error = None, content
-        call_id, name = guard(trace.tool_call_id or trace.id), guard(trace.tool_name or "")
-        payload = ToolResultPayload(call_id, name, result, error)
-        return Message("tool", None, tool_payload=payload)
-    images, audio, video = (
-        tuple(guard(str(each)) for each in (trace.media or {}).get(kind) or ())
-        for kind in ("images", "audio", "video")
-    )
-    return Message(
-        "user" if trace.trace_type == "user" else "assistant",
-        content,
-        guard(trace.reasoning) if trace.reasoning is not None and short is None else None,
-        images,
-        audio,
-        video,
-        opaque=trace.opaque if short is None else None,
-    )
+        return Message("tool", None, tool_payload=ToolResultPayload(*names, result, error))
+    reasoning = guard(trace.reasoning) if trace.reasoning is not None and short is None else None
+    addresses = ((trace.media or {}).get(kind) or () for kind in ("images", "audio", "video"))
+    images, audio, video = (tuple(guard(str(each)) for each in own) for own in addresses)
+    opaque = trace.opaque if short is None else None
+    role: MessageRole = "user" if trace.trace_type == "user" else "assistant"
+    return Message(role, content, reasoning, images, audio, video, opaque=opaque)
 
 
 def texts_of(message: Message) -> Iterator[str]:
@@ -240,15 +228,10 @@ def snapshot(mark: Mark, tail: Sequence[Trace]) -> Message | None:
     word = untrusted.word(mark.id)
     if mark.episodic:
         # A summary may quote a tool's result.
-        numbered = (
-            f"{number}) {_indent_lines(text, 3)}" for number, (_, text) in enumerate(mark.episodic, 1)
-        )
-        summaries = untrusted.inert("\n".join(numbered), word)
-        parts.append(
-            "\n".join(
-                (EPISODIC, untrusted.notice(word), untrusted.opened(word), summaries, untrusted.closed(word))
-            )
-        )
+        texts = enumerate((_indent_lines(text, 3) for _, text in mark.episodic), 1)
+        summaries = untrusted.inert("\n".join(f"{number}) {text}" for number, text in texts), word)
+        fence = untrusted.notice(word), untrusted.opened(word)
+        parts.append("\n".join((EPISODIC, *fence, summaries, untrusted.closed(word))))
     if mark.semantic:
         lines = (f"- {untrusted.inert(_one_line(text), word)}" for text in mark.semantic)
         parts.append("\n".join((SEMANTIC, *lines)))
@@ -264,12 +247,8 @@ def recent_lines(tail: Sequence[Trace], short: Mapping[str, str], word: str) -> 
     for turn in turns_of(tail):
         yield f"Turn {turn_number(turn.turn_id) or _one_line(turn.turn_id)}:"
         for trace in turn.traces:
-            text = said(trace, short.get(trace.id))
-            text = (
-                untrusted.fenced(text, word)
-                if trace.trace_type == "tool_result"
-                else untrusted.inert(text, word)
-            )
+            show = untrusted.fenced if trace.trace_type == "tool_result" else untrusted.inert
+            text = show(said(trace, short.get(trace.id)), word)
             yield f"  {LABELS[trace.trace_type]}: {_indent_lines(text, 4)}"
 
 
@@ -277,19 +256,18 @@ def said(trace: Trace, short: str | None = None) -> str:
     """Return a trace as one text. `short` replaces what is too long; a tool's name always stays."""
     name = trace.tool_name or ""
     if trace.trace_type == "tool_call":
-        arguments = (
-            short if short is not None else as_text({} if trace.tool_args is None else trace.tool_args)
-        )
-        return " ".join(part for part in (name, arguments, trace.content if short is None else "") if part)
+        arguments = as_text({} if trace.tool_args is None else trace.tool_args)
+        parts = (name, arguments, trace.content) if short is None else (name, short)
+        return " ".join(part for part in parts if part)
     if trace.trace_type == "tool_result":
         if short is not None:
             return short
-        parts = [trace.content] if trace.content else []
+        lines = [trace.content] if trace.content else []
         if trace.tool_error is not None:
-            parts.append(f"error: {trace.tool_error}")
-        if trace.tool_result is not None or not parts:
-            parts.append(as_text(trace.tool_result))
-        return "\n".join(parts)
+            lines.append(f"error: {trace.tool_error}")
+        if trace.tool_result is not None or not lines:
+            lines.append(as_text(trace.tool_result))
+        return "\n".join(lines)
     media = sum(map(len, (trace.media or {}).values()))
     with_media = f" (with {media} pictures or recordings)" if media else ""
     return (short if short is not None else trace.content) + with_media

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 
+from looseleaf.base.errors import check_count
 from looseleaf.base.ids import is_id, time_of
 from looseleaf.base.messages import Block, Session, ToolInteraction, Trace, Turn
 
@@ -117,14 +118,8 @@ class TurnTally:
         waiting = self.open.get(call_id or "")
         return waiting[0][2] if waiting else None
 
-    @property
-    def open_ids(self) -> set[str]:
-        """The trace ids of calls that have no result yet."""
-        return {waiting[1] for calls in self.open.values() for waiting in calls}
-
     def to_dict(self) -> Record:
-        names = ("last_turn", "seqs", "sessions", "open", "answered")
-        return {name: getattr(self, name) for name in names}
+        return dict(vars(self))
 
     @classmethod
     def from_dict(cls, raw: Record) -> TurnTally:
@@ -283,12 +278,9 @@ def turn_range(store: Store, stream: str, first: str, last: str) -> list[Turn]:
     return turns_of(reversed(found))
 
 
-def session_turns(store: Store, stream: str, session: str) -> list[Turn]:
-    return last_turns(store, stream, None, session)
-
-
 def last_turns(store: Store, stream: str, count: int | None, session: str | None = None) -> list[Turn]:
     """Return the last `count` turns (None: all) of a session or of all, oldest first."""
+    check_count("last", count)
     found: list[Trace] = []
     begun: set[str] = set()
     for trace in traces_back(store, stream):
@@ -310,6 +302,7 @@ def last_turns(store: Store, stream: str, count: int | None, session: str | None
 
 def sessions(store: Store, stream: str, count: int) -> list[Session]:
     """Return the last `count` sessions to begin, the latest last."""
+    check_count("last", count)
     begun: list[str] = []
     firsts: dict[str, Trace] = {}
     facts: dict[str, tuple[float, set[str], int]] = {}

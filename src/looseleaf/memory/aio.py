@@ -10,11 +10,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from inspect import getattr_static, isfunction
 
 from looseleaf.base.errors import Unreadable
-from looseleaf.log.record_request import ask
+from looseleaf.log.record_request import ask, copy_of
 from looseleaf.memory.memory import Memory
 
 GROUPS = ("talk", "window", "pages", "history", "review", "explain", "views", "state", "costs")
@@ -79,28 +78,25 @@ class _Batch:
 
     def __init__(self, memory):
         self._of = memory
-        self._asked = []
+        self._requests = []
         self.traces = []
 
     def record(self, **given):
-        ask(
-            **{name: value for name, value in given.items() if value is not None}
-        )  # refused now, not at the end
-        self._asked.append(given)
+        named = {name: value for name, value in given.items() if value is not None or name == "tool_result"}
+        self._requests.append(ask(**copy_of(named)))
 
     async def __aenter__(self):
         return self
 
     async def __aexit__(self, kind, error, trace):
-        asked, self._asked = self._asked, []
-        self.traces += await _run(self._of, partial(_write_batch, self._of._memory, asked))
+        requests, self._requests = self._requests, []
 
+        def write():
+            with self._of._memory.batch() as batch:
+                batch.add(*requests)
+            return batch.traces
 
-def _write_batch(memory, asked):
-    with memory.batch() as batch:
-        for given in asked:
-            batch.record(**given)
-    return batch.traces
+        self.traces += await _run(self._of, write)
 
 
 def _class_of(group):
@@ -113,18 +109,8 @@ def _class_of(group):
     from looseleaf.models.costs import Costs
     from looseleaf.state.state import State
 
-    classes = (
-        TalkVerbs,
-        WindowVerbs,
-        PageVerbs,
-        HistoryVerbs,
-        ReviewVerbs,
-        ExplainVerbs,
-        ViewVerbs,
-        State,
-        Costs,
-    )
-    return dict(zip(GROUPS, classes, strict=True))[group]
+    verbs = TalkVerbs, WindowVerbs, PageVerbs, HistoryVerbs, ReviewVerbs, ExplainVerbs, ViewVerbs
+    return dict(zip(GROUPS, (*verbs, State, Costs), strict=True))[group]
 
 
 def _awaited_verb(memory, kind, name, find):
@@ -136,15 +122,14 @@ def _awaited_verb(memory, kind, name, find):
         return _run(memory, lambda: getattr(find(), name))
 
     async def call(*given, **named):
-        return await _run(memory, lambda: _read_whole(getattr(find(), name)(*given, **named)))
+        def act():
+            answer = getattr(find(), name)(*given, **named)
+            return list(answer) if isinstance(answer, Iterator) else answer  # here, in the memory's thread
+
+        return await _run(memory, act)
 
     call.__name__, call.__doc__ = name, found.__doc__
     return call
-
-
-def _read_whole(found):
-    """Read an iterator to its end here, in the memory's thread."""
-    return list(found) if isinstance(found, Iterator) else found
 
 
 def _finish(act):

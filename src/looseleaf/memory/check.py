@@ -32,21 +32,17 @@ _JOURNAL_FILE = "log/journal.jsonl"
 
 
 def check(parts: Parts) -> Iterator[Problem]:
-    for problem in parts.context.store.check():
-        if not _is_older_entry(parts.context.store, problem):
-            yield problem
-    unknown = list(_unknown_records(parts.context.store))
-    yield from unknown
-    if unknown:
-        return  # the journal cannot be understood, so nothing can be compared with it
-    yield from _check_chains(parts.context.store)
-    yield from _check_marks(parts.context.store)
+    store = parts.context.store
+    yield from (problem for problem in store.check() if not _is_older_entry(store, problem))
+    for line in store.read(JOURNAL):
+        schema = line.record.get("schema")
+        if not isinstance(schema, str) or schema not in KNOWN_SCHEMAS:
+            yield Problem(_JOURNAL_FILE, None, f"a record has the format {schema!r}, which is not known here")
+            return  # the journal cannot be understood, so nothing can be compared with it
+    yield from _check_chains(store)
+    yield from _check_marks(store)
     yield from _check_pages(parts)
-    yield from _check_index(parts)
-
-
-def _check_index(parts: Parts) -> Iterator[Problem]:
-    """Check the one view that needs it: SQLite notices damage only where it reads, and misses words until then."""
+    # The one view that needs it: SQLite notices damage only where it reads, and misses words until then.
     from looseleaf.recall.index_sync import VIEW, faults
 
     for fault in faults(parts.context.path):
@@ -63,14 +59,6 @@ def _is_older_entry(store: Store, problem: Problem) -> bool:
         return "upgraded" in read_entry(store, folder.removeprefix(f"{FOLDER}/")).meta
     except Refused:
         return False
-
-
-def _unknown_records(store: Store) -> Iterator[Problem]:
-    for line in store.read(JOURNAL):
-        schema = line.record.get("schema")
-        if not isinstance(schema, str) or schema not in KNOWN_SCHEMAS:
-            yield Problem(_JOURNAL_FILE, None, f"a record has the format {schema!r}, which is not known here")
-            return
 
 
 # --- the journal's edits ---------------------------------------------------------------
@@ -172,10 +160,10 @@ def _check_pages(parts: Parts) -> Iterator[Problem]:
 
 def _entries(path: str, folder: str) -> list[tuple[str, int]]:
     """Return names and modes in a folder, by name. A folder that is a link is not followed: its target is not ours."""
-    where = os.path.join(path, folder)
-    if not hasattr(os, "O_DIRECTORY"):  # pragma: no cover - Windows
-        return sorted((name, os.lstat(os.path.join(where, name)).st_mode) for name in os.listdir(where))
-    fd = os.open(where, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | (os.O_NOFOLLOW if folder else 0))
+    fd = os.open(
+        os.path.join(path, folder),
+        os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | (os.O_NOFOLLOW if folder else 0),
+    )
     found: list[tuple[str, int]] = []
     try:
         for name in sorted(os.listdir(fd)):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from looseleaf.base.errors import Refused
+from looseleaf.base.errors import Invalid
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -56,9 +56,8 @@ class ExplainVerbs:
     def replay(self, name: str = "last") -> Prompt:
         """Render a prompt of the log (by its id, how that ends, or `last`) again, byte for byte."""
         if not isinstance(name, str):
-            raise Refused(
-                f"A prompt is named by its id, which is text, not {type(name).__name__}. `last` is the last one."
-            )
+            kind = type(name).__name__
+            raise Invalid(f"A prompt is named by its id, which is text, not {kind}. `last` is the last one.")
         return self._parts.prompts.log.again(name)
 
     def compare(self, old: str, new: str = "last") -> Compared:

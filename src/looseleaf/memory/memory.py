@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from looseleaf.base.errors import Invalid, Unreadable
+from looseleaf.base.errors import Invalid, Unreadable, check_text
 from looseleaf.base.values import NOT_GIVEN
 from looseleaf.memory.pages import HistoryVerbs, PageVerbs
 from looseleaf.memory.parts import Parts, check_distiller
@@ -318,6 +318,7 @@ class Memory:
         The manifest says why each part is there, and is logged. A task already recorded is not repeated; without one,
         the window ends the prompt. A window that does not fit is compacted first. `dry_run` compacts and logs nothing.
         """
+        check_text("agent", agent)
         if agent is not None and agent != self.agent:
             return self._as(agent).prompt(task, budget=budget, model=model, dry_run=dry_run)
         return self.parts.prompts(task, budget, model, dry_run=dry_run)

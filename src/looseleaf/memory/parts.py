@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from functools import cached_property
 
-from looseleaf.base.errors import Refused
+from looseleaf.base.errors import Invalid, NotFound, Refused
 from looseleaf.base.origins import FORBIDDEN
 from looseleaf.base.paths import safe_name
 from looseleaf.pages.folder import find, is_memory, settings
@@ -55,7 +55,7 @@ class Parts(PlaceParts):
         embedder: Embedder | None = None,
     ) -> None:
         if where is not None and not os.fspath(where):
-            raise Refused("The memory path is empty. Give a folder, or leave it out.")
+            raise Invalid("The memory path is empty. Give a folder, or leave it out.")
         path = os.path.abspath(where if where is not None else find())
         agent = safe_name(agent, "agent's name")
         if not is_memory(path):
@@ -63,7 +63,7 @@ class Parts(PlaceParts):
 
             init_if_free(path)
         if model is not None and not callable(getattr(model, "send", None)):
-            raise Refused(f"{model!r} is not a model. Give one of looseleaf.models, such as Anthropic(name).")
+            raise Invalid(f"{model!r} is not a model. Give one of looseleaf.models, such as Anthropic(name).")
         self.has_own_policy = policy is not None
         self.session = session
         self.counter = counter
@@ -202,9 +202,7 @@ class Parts(PlaceParts):
             self.obey(trace)
 
     def forbids(self, text: str) -> bool:
-        from looseleaf.distill.forbidding import (
-            forbidden,
-        )  # the selector: loaded only for likely prohibitions
+        from looseleaf.distill.forbidding import forbidden  # loads the selector: only for likely prohibitions
 
         return forbidden(text) is not None
 
@@ -255,7 +253,7 @@ class Parts(PlaceParts):
 
             self.model = choose_distiller(policy)
         if self.model is None:
-            raise Refused(
+            raise NotFound(
                 "No model was found. Name one in looseleaf.toml (`distiller`, or `provider` and `model`), set a "
                 "provider's key, or start a model server on this machine (Ollama, llama.cpp, LM Studio)."
             )
@@ -279,4 +277,4 @@ class Parts(PlaceParts):
 def check_distiller(distiller: Distiller) -> Distiller:
     if type(getattr(distiller, "name", None)) is str and callable(getattr(distiller, "distill", None)):
         return distiller
-    raise Refused("A distiller needs a name, as text, and distill(material, tokens). Give it both.")
+    raise Invalid("A distiller needs a name, as text, and distill(material, tokens). Give it both.")

@@ -46,9 +46,7 @@ class TalkVerbs:
         talk = self._parts.conversation
         if first is not None or until is not None:
             return talk.between(first or until or "", until or first or "")
-        if session is not None and last is None:
-            return talk.session(session)
-        return talk.turns(20 if last is None else last, session)
+        return talk.turns(20 if last is None and session is None else last, session)
 
     def turn(self, turn_id: str) -> Turn:
         """Return one turn, with late results."""

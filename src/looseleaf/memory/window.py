@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from looseleaf.base.errors import Invalid
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,6 +35,8 @@ class WindowVerbs:
 
     def count(self, texts: Sequence[str], *, model: str | None = None, quick: bool = False) -> list[int]:
         """Count the tokens of texts. `quick`: estimate where counting would load a vocabulary."""
+        if not isinstance(texts, (list, tuple)) or not all(isinstance(text, str) for text in texts):
+            raise Invalid("`texts` must be a list of texts.")
         return self._parts.conversation.counter(model, quick=quick)(texts)
 
     def budget(self, model: str | None = None) -> Budget:

@@ -6,6 +6,7 @@ asked time) and repeats are dropped. Each text is read from its source, never fr
 
 from __future__ import annotations
 
+from looseleaf.base.errors import Refused
 from looseleaf.index.protocol import Only
 from looseleaf.index.sqlite_file import DamagedIndex
 from looseleaf.language.terms import terms as terms_of
@@ -122,6 +123,8 @@ class Recall:
             for _ in range(_TRIES):
                 try:
                     return answer(self.keep.indexes())
+                except Refused:
+                    raise
                 except (DamagedIndex, *_SENSELESS):
                     self.keep.drop()
                 except OSError as error:

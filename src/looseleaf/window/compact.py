@@ -71,10 +71,7 @@ class Compact:
     """Compacts one agent's window."""
 
     def __init__(
-        self,
-        context: Context,
-        parts: CompactNeeds,
-        rules: Callable[[Callable[[str], int]], Distiller],
+        self, context: Context, parts: CompactNeeds, rules: Callable[[Callable[[str], int]], Distiller]
     ) -> None:
         self._store, self._policy, self._agent = context.store, context.policy, context.agent
         self._redact = context.redact
@@ -88,13 +85,7 @@ class Compact:
         return self._parts.pages.absorb.agent(self._agent)
 
     def __call__(
-        self,
-        budget: int,
-        system: str | None,
-        count: Count,
-        *,
-        dry_run: bool = False,
-        is_over: bool = False,
+        self, budget: int, system: str | None, count: Count, *, dry_run: bool = False, is_over: bool = False
     ) -> Loss | None:
         """Make the window fit `budget` tokens, as `count` counts them.
 
@@ -103,7 +94,11 @@ class Compact:
         """
         head = self._read_head()
         draft = self._start_draft(head, budget, system, count)
-        made = self._take_prepared(head, draft)
+        made: CompactSummary | None = None
+        if self._prepared is not None and self._prepared[0] == head.mark and draft.fit(self._prepared[1]):
+            made = self._prepared[2]
+        else:
+            draft.fit()
         if draft.plan.is_empty and not (is_over and draft.has_past):
             return None
         gone = LeavingTraces(self._store, self._stream, draft.mark, draft.plan.gone)
@@ -178,13 +173,6 @@ class Compact:
         """Wait until the preparation is ready."""
         with self._preparing:
             pass
-
-    def _take_prepared(self, head: AgentHead, draft: Draft) -> CompactSummary | None:
-        """Return the prepared summary if it is of this epoch and fits; plan the draft either way."""
-        if self._prepared is not None and self._prepared[0] == head.mark and draft.fit(self._prepared[1]):
-            return self._prepared[2]
-        draft.fit()
-        return None
 
     # --- distilling --------------------------------------------------------------------
 

@@ -146,7 +146,10 @@ class Draft:
         """Plan until the rest really fits. With `prepared`: return whether it fits if just those traces go."""
         if not self._items:
             return True
-        goal = self._target_tokens()
+        # With the account of the others, a part of the budget that leaves room for as much talk again.
+        whole = self._budget - self._system
+        told = whole - self._room
+        goal = max(int(self._policy.compact_to * whole) - told, whole // _LEAST_SHARE)
         room = self._room
         for _ in range(_TRIES):
             self.plan = self._make_plan(room, goal, prepared)
@@ -158,7 +161,8 @@ class Draft:
                     break
                 room = self._room = self._measure_room()
                 continue
-            excess = self._count_rest() - self._room
+            # What the window costs without its account of the past.
+            excess = self._count_mark(self._build_mark("", None, (), ())) - self._room
             if excess <= 0:
                 return True
             room -= max(excess, _SEAMS)
@@ -170,13 +174,6 @@ class Draft:
             f"pictures) does not fit {self._budget:,} tokens. "
             + ("End calls that get no result: memory.interrupt()." if calls else "Use a larger context.")
         )
-
-    def _target_tokens(self) -> int:
-        """Return the most the remaining traces should cost: with the account of the others, a part of the budget that
-        leaves room for as much talk again."""
-        whole = self._budget - self._system
-        told = whole - self._room
-        return max(int(self._policy.compact_to * whole) - told, whole // _LEAST_SHARE)
 
     def _give_up_more(self) -> bool:
         """Make room by shortening the account of the past: first drop older summaries (they stay in their entries),
@@ -202,10 +199,6 @@ class Draft:
         rest = [item for item in self._items if item.id not in gone]
         made = plan(rest, current=current, tail_turns=len(rest), target=room, room=room)
         return CompactPlan((*prepared, *made.gone), made.tail, made.held, made.short, made.fits)
-
-    def _count_rest(self) -> int:
-        """Return what the window costs without its account of the past."""
-        return self._count_mark(self._build_mark("", None, (), ()))
 
     def _count_mark(self, mark: Mark) -> int:
         first = snapshot(mark, self._read_traces(mark.tail))
@@ -235,10 +228,10 @@ class Draft:
         staying = {*self.plan.tail, *self.plan.held}
         stay = [item for item in self._items if item.id in staying]
         open_calls = self._find_open_calls()
-        near = [
+        near = (
             item for item in stay if item.id not in open_calls or turn_number(item.turn_id) == self._current
-        ]
-        start = near[0] if near else self._items[-1]
+        )
+        start = next(near, self._items[-1])
         far = [item for item in stay if item.place < start.place]
         limits = dict(self.plan.short)
         short = {trace_id: text for trace_id, text in self._short.items() if trace_id in staying}
@@ -285,32 +278,28 @@ class Draft:
             mark = self._build_mark(mark_id, reference, episodic, semantic)
             after = self._system + self._count_mark(mark)
         loss = self._build_loss(mark, made, gone, after)
-        files = {}
-        if reference is not None:
-            entry = reference.rpartition("/")[2]
-            files = {
-                "raw.md": raw_md(entry, traces(), self._policy.raw_bytes),
-                "summary.json": summary_json(made.distilled),
-                "meta.json": meta_json(
-                    {
-                        "id": entry,
-                        "ts": clock.now(),
-                        "topic": TOPIC,
-                        "agent": self._agent,
-                        "turn_ids": list(dict.fromkeys(item.turn_id for item in gone)),
-                        "traces": runs_of(
-                            [EntrySpan(item.id, item.place, (item.place[0], item.end)) for item in gone]
-                        ),
-                        "source_sha256": sha256("\n".join(self.plan.gone).encode()),
-                        "distiller": made.distiller,
-                        "level": made.level,
-                        "model": made.distilled.model,
-                        "tokens": made.distilled.tokens,
-                        "cost": made.distilled.cost,
-                        "loss": loss.to_dict(),
-                    }
-                ),
-            }
+        if reference is None:
+            return mark, loss, {}
+        entry = reference.rpartition("/")[2]
+        spans = [EntrySpan(item.id, item.place, (item.place[0], item.end)) for item in gone]
+        meta = {
+            "id": entry,
+            "ts": clock.now(),
+            "topic": TOPIC,
+            "agent": self._agent,
+            "turn_ids": list(dict.fromkeys(item.turn_id for item in gone)),
+            "traces": runs_of(spans),
+            "source_sha256": sha256("\n".join(self.plan.gone).encode()),
+            "distiller": made.distiller,
+            "level": made.level,
+            **{name: getattr(made.distilled, name) for name in ("model", "tokens", "cost")},
+            "loss": loss.to_dict(),
+        }
+        files = {
+            "raw.md": raw_md(entry, traces(), self._policy.raw_bytes),
+            "summary.json": summary_json(made.distilled),
+            "meta.json": meta_json(meta),
+        }
         return mark, loss, files
 
     @property
@@ -336,15 +325,11 @@ class Draft:
 
     def _write_summary(self, made: CompactSummary, reference: str, gone: Sequence[PlanItem]) -> str:
         numbers = [turn_number(item.turn_id) or 0 for item in gone]
-        turns = (
-            f"turn {min(numbers)}"
-            if min(numbers) == max(numbers)
-            else f"turns {min(numbers)} to {max(numbers)}"
-        )
+        first, last = min(numbers), max(numbers)
+        turns = f"turn {first}" if first == last else f"turns {first} to {last}"
         head = f"({turns}; looseleaf expand {reference.rpartition('/')[2]})"
-        return cut_to_tokens(
-            f"{head} {made.distilled.summary.strip()}".strip(), self.summary_tokens, self._count
-        )
+        text = f"{head} {made.distilled.summary.strip()}".strip()
+        return cut_to_tokens(text, self.summary_tokens, self._count)
 
     def _choose_lines(self, made: CompactSummary) -> tuple[str, ...]:
         """Return the must-keep lines that have room."""
@@ -386,30 +371,22 @@ class Draft:
             *report_kept(made.noted, self._kept_so_far, (told and told.content) or "", self.is_outdated),
         ]
         sizes = {item.id: item.tokens for item in self._items}
-        shorter = dict(
-            zip(
-                dict(self.plan.short),
-                self._count([dict(mark.short)[each] for each, _ in self.plan.short]),
-                strict=True,
-            )
-        )
+        stand_ins = dict(mark.short)
+        short = [trace for trace, _ in self.plan.short]
+        costs = zip(short, self._count([stand_ins[trace] for trace in short]), strict=True)
+        first = snapshot(self.mark, ()) if self.mark else None
+        before = self._system + (count_messages([first], self._count) if first else 0)
         return Loss(
             mark.entry,
             made.level if gone else "pointers",
             made.distiller if gone else "–",
-            self._system
-            + sum(item.tokens + item.fixed + MESSAGE_TOKENS for item in self._items)
-            + self._count_snapshot(),
+            before + sum(item.tokens + item.fixed + MESSAGE_TOKENS for item in self._items),
             after,
             len({item.turn_id for item in gone}),
             len(gone),
             sum(item.trace_type == "tool_result" for item in gone),
             sum(item.tokens for item in gone),
-            tuple((trace, max(0, sizes[trace] - shorter[trace])) for trace, _ in self.plan.short),
+            tuple((trace, max(0, sizes[trace] - cost)) for trace, cost in costs),
             tuple(report),
             made.failures,
         )
-
-    def _count_snapshot(self) -> int:
-        first = snapshot(self.mark, ()) if self.mark else None
-        return count_messages([first], self._count) if first else 0

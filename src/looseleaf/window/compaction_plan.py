@@ -38,8 +38,8 @@ _REPORTED = {
     WORK: "unresolved work",
     QUESTION: "open questions",
 }
-_RANKS = (CONSTRAINT, DECISION, WORK, QUESTION)
-"""Most important first."""
+_LABELS = {CONSTRAINT: "constraints", DECISION: "decisions", WORK: "tasks", QUESTION: "open_questions"}
+"""The members of a distillation that must be kept, most important first."""
 
 
 @frozen
@@ -74,13 +74,9 @@ class Loss:
 
     def to_dict(self) -> dict[str, Any]:
         names = ("entry", "level", "distiller", "tokens_before", "tokens_after")
+        dropped = {name: getattr(self, name) for name in ("turns", "traces", "tool_results")}
         return {name: getattr(self, name) for name in names} | {
-            "dropped": {
-                "turns": self.turns,
-                "traces": self.traces,
-                "tool_results": self.tool_results,
-                "tokens": self.tokens_dropped,
-            },
+            "dropped": dropped | {"tokens": self.tokens_dropped},
             "shortened": [{"trace": trace, "tokens": tokens} for trace, tokens in self.shortened],
             "kept": [each.to_dict() for each in self.kept],
             "failures": list(self.failures),
@@ -164,13 +160,9 @@ def merge_kept_lines(before: Sequence[str], *found: Distilled) -> tuple[str, ...
 def sort_by_rank(lines: Sequence[str]) -> list[str]:
     """Sort lines, most important first; of equal rank, newest first."""
 
-    def rank(line: str) -> int:
-        label = line.partition(": ")[0]
-        return _RANKS.index(label) if label in _RANKS else len(_RANKS)
-
-    newest_first = list(reversed(lines))
-    newest_first.sort(key=rank)
-    return newest_first
+    ranks = {label: rank for rank, label in enumerate(_LABELS)}
+    newest_first = lines[::-1]
+    return sorted(newest_first, key=lambda line: ranks.get(line.partition(": ")[0], len(ranks)))
 
 
 def keep_mentioned(found: Distilled, told: str) -> Distilled:
@@ -180,13 +172,8 @@ def keep_mentioned(found: Distilled, told: str) -> Distilled:
     def own(noted: tuple[Noted, ...]) -> tuple[Noted, ...]:
         return tuple(each for each in noted if _pad_words(guard(each.text)).strip() in words)
 
-    return Distilled(
-        "",
-        decisions=own(found.decisions),
-        tasks=own(found.tasks),
-        open_questions=own(found.open_questions),
-        constraints=own(found.constraints),
-    )
+    kept: dict[str, Any] = {name: own(getattr(found, name)) for name in _LABELS.values()}
+    return Distilled("", **kept)
 
 
 def report_kept(
@@ -196,30 +183,19 @@ def report_kept(
     is_outdated: Callable[[str], bool] = lambda line: False,
 ) -> list[Kept]:
     """Count per kind what is left after a compaction, except what was taken back meanwhile."""
-    every = [*_label_notes(found), *(_split_label(line) for line in before)]
-    noted = [(label, each) for label, each in every if not is_outdated(each.text)]
-    return [
-        count_kept(
-            what, list({_pad_words(each.text): each for name, each in noted if name == label}.values()), told
-        )
-        for label, what in _REPORTED.items()
-    ]
+    split = (line.partition(": ") for line in before)
+    every = [*_label_notes(found), *((label, Noted(text, "")) for label, _, text in split)]
+    noted: dict[str, dict[str, Noted]] = {label: {} for label in _REPORTED}
+    for label, each in every:
+        if label in noted and not is_outdated(each.text):
+            noted[label][_pad_words(each.text)] = each
+    return [count_kept(what, list(noted[label].values()), told) for label, what in _REPORTED.items()]
 
 
 def _label_notes(distilled: Distilled) -> Iterator[tuple[str, Noted]]:
-    for label, own in (
-        (CONSTRAINT, distilled.constraints),
-        (DECISION, distilled.decisions),
-        (WORK, distilled.tasks),
-        (QUESTION, distilled.open_questions),
-    ):
-        for each in own:
+    for label, name in _LABELS.items():
+        for each in getattr(distilled, name):
             yield label, each
-
-
-def _split_label(line: str) -> tuple[str, Noted]:
-    label, _, text = line.partition(": ")
-    return label, Noted(text, "")
 
 
 # --- the plan ----------------------------------------------------------------------------
@@ -326,11 +302,13 @@ def plan(
     if current is not None:
         used = _find_used(blocks.get(current, []), items)
         _shorten_results(draft, used, target)
-        _distill_one_by_one(draft, used, target)
+        for block in used:
+            _distill(draft, [block], target)
     if draft.total > room:
         _level_lengths(draft, room)
-        unseen = [block for block in blocks.get(current or "", []) if block.settled]
-        _distill_one_by_one(draft, unseen, room)
+        for block in blocks.get(current or "", []):
+            if block.settled:
+                _distill(draft, [block], room)
     return CompactPlan(
         draft.ids("gone"),
         draft.ids("tail"),
@@ -359,11 +337,6 @@ def _distill(draft: _Draft, blocks: Sequence[Block], target: int) -> None:
                 draft.put(each.id, "gone")
 
 
-def _distill_one_by_one(draft: _Draft, blocks: Iterable[Block], target: int) -> None:
-    for block in blocks:
-        _distill(draft, [block], target)
-
-
 def _find_used(blocks: Iterable[Block], items: Sequence[PlanItem]) -> list[Block]:
     """Return the settled blocks of the current turn that the model went on from. It has not seen the last yet."""
     order = {item.id: number for number, item in enumerate(items)}
@@ -378,14 +351,15 @@ def _level_lengths(draft: _Draft, room: int) -> None:
     left = [item_id for item_id in draft.items if draft.where[item_id] != "gone"]
     low, high = POINTER_TOKENS, max((draft.items[item_id].tokens for item_id in left), default=0)
 
+    def size(item_id: str) -> int:
+        return draft.short.get(item_id, draft.items[item_id].tokens)
+
     def total(level: int) -> int:
-        return draft.total - sum(
-            max(0, draft.short.get(item_id, draft.items[item_id].tokens) - level) for item_id in left
-        )
+        return draft.total - sum(max(0, size(item_id) - level) for item_id in left)
 
     while low < high:
         middle = (low + high + 1) // 2
         low, high = (middle, high) if total(middle) <= room else (low, middle - 1)
     for item_id in left:
-        if draft.short.get(item_id, draft.items[item_id].tokens) > low:
+        if size(item_id) > low:
             draft.shorten(item_id, low)

@@ -10,19 +10,17 @@ import os
 import time
 from functools import cached_property
 
-from looseleaf.base.errors import NotFound, Refused
+from looseleaf.base.errors import Invalid, NotFound, Refused, check_count, check_text
 from looseleaf.base.ids import new_id
 from looseleaf.base.messages import Message
 from looseleaf.log.journal import EARLY, FLAGS, HARD, SCHEMA
 from looseleaf.log.record_request import ask, given_in
 from looseleaf.log.recorder import Recorder, stream_of
 from looseleaf.log.turns import (
-    blocks_of,
     interactions,
     last_turns,
     one_turn,
     recent,
-    session_turns,
     sessions,
     traces_back,
     turn_range,
@@ -31,10 +29,10 @@ from looseleaf.store import JOURNAL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
     from typing import Any, Protocol
 
-    from looseleaf.base.messages import Block, Session, ToolInteraction, Trace, Turn
+    from looseleaf.base.messages import Session, ToolInteraction, Trace, Turn
     from looseleaf.facts.gate import Spoken
     from looseleaf.log.entries import Entry
     from looseleaf.log.journal import AgentHead
@@ -131,7 +129,7 @@ class Conversation:
         if self._spoken_cache is not None and self._spoken_cache[0] == key:
             return self._spoken_cache[1]
         if session is not None:
-            traces = [trace for turn in self.session(session) for trace in turn.traces]
+            traces = [trace for turn in self.turns(None, session) for trace in turn.traces]
         else:
             since = time.time() - self._policy.session_seconds
             traces = recent(self._store, self._stream, since)
@@ -147,26 +145,28 @@ class Conversation:
 
     # --- reading -----------------------------------------------------------------------
 
-    def turns(self, last: int, session: str | None) -> list[Turn]:
+    def turns(self, last: int | None, session: str | None) -> list[Turn]:
+        """Return the last turns (None: all) of a session or of all."""
         return last_turns(self._store, self._stream, last, session)
 
     def turn(self, turn_id: str) -> Turn:
+        check_text("turn_id", turn_id)
         found = one_turn(self._store, self._stream, turn_id)
         if found is None:
             raise NotFound(f"There is no turn {turn_id!r}. `looseleaf turns` lists the last ones.")
         return found
 
     def between(self, first: str, last: str) -> list[Turn]:
+        check_text("first", first)
+        check_text("until", last)
         return turn_range(self._store, self._stream, first, last)
-
-    def session(self, session: str) -> list[Turn]:
-        return session_turns(self._store, self._stream, session)
 
     def sessions(self, last: int) -> list[Session]:
         return sessions(self._store, self._stream, last)
 
     def tail(self, count: int, exclude: str | None) -> list[Trace]:
         """Return the traces of the last `count` turns, without the excluded one."""
+        check_count("turns", count)
         found = [turn for turn in self.turns(count + 1, None) if turn.turn_id != exclude]
         return [trace for turn in found[max(0, len(found) - count) :] for trace in turn.traces]
 
@@ -176,20 +176,15 @@ class Conversation:
         self.window.read()
         return interactions([*self.window.tail, *self.window.traces])
 
-    def blocks(self, turn_id: str) -> list[Block]:
-        turn = self.turn(turn_id)
-        self.recorder.catch_up()
-        current = self.recorder.tally.sessions.get(turn.session_id)
-        return blocks_of(turn, is_current=turn_id == current)
-
     def expand(self, name: str) -> list[Trace]:
         """Return the traces of an entry or a turn, or one trace."""
-        from looseleaf.log.entries import read_entry, traces_of
+        from looseleaf.log.entries import traces_of
 
+        check_text("name", name)
         if name.startswith("turn_"):
             return list(self.turn(name).traces)
         try:
-            entry = read_entry(self._store, name)
+            entry = self.entry(name)
         except Refused:
             found = next((each for each in traces_back(self._store, self._stream) if each.id == name), None)
             if found is None:
@@ -209,6 +204,7 @@ class Conversation:
     def model(self, name: str | None) -> ModelInfo:
         from looseleaf.models.model_table import model
 
+        check_text("model", name)
         return model(name or self._policy.model)
 
     def unit(self, name: str | None) -> str:
@@ -218,14 +214,8 @@ class Conversation:
     def budget(self, name: str | None) -> Budget:
         from looseleaf.models.model_table import budget
 
-        policy = self._policy
-        return budget(
-            self.model(name),
-            context_tokens=policy.context_tokens,
-            max_tokens=policy.max_tokens,
-            safety_margin_tokens=policy.safety_margin_tokens,
-            compaction_ratio=policy.compaction_ratio,
-        )
+        names = ("context_tokens", "max_tokens", "safety_margin_tokens", "compaction_ratio")
+        return budget(self.model(name), **{each: getattr(self._policy, each) for each in names})
 
     def _count_room(self, name: str | None) -> int:
         """Return the input budget in tokens as counted here."""
@@ -233,10 +223,8 @@ class Conversation:
 
     def usage(self, prompt_tokens: int, name: str | None, system: str | None) -> str | None:
         if type(prompt_tokens) is not int or prompt_tokens < 0:
-            raise Refused(
-                f"prompt_tokens must be a number of tokens, not {prompt_tokens!r}. "
-                "Give what the provider reported."
-            )
+            said = f"prompt_tokens must be a number of tokens, not {prompt_tokens!r}."
+            raise Invalid(f"{said} Give what the provider reported.")
         budget = self.budget(name)
         flag = HARD if prompt_tokens > budget.input else EARLY if prompt_tokens > budget.early else None
         if flag is not None:
@@ -278,6 +266,7 @@ class Conversation:
         return lambda texts: counts.count(texts, quick=quick)
 
     def messages(self, system: str | None, name: str | None) -> list[Message]:
+        check_text("system", system)
         limit: int | None = _LONGEST * self._count_room(name)
         for _ in range(_TRIES):
             with self.window.alone():
@@ -296,29 +285,24 @@ class Conversation:
         """True if the window fits; skip exact counting if it fits even at one token per byte."""
         from looseleaf.models.tokens import at_most
 
-        def bounds(texts: Sequence[str]) -> list[int]:
-            return [at_most(text) for text in texts]
-
         room = self._count_room(name)
-        at_worst = self._weigh(system, "bytes", bounds)
+        at_worst = self._weigh(system, "bytes", lambda texts: [at_most(text) for text in texts])
         return at_worst <= room or self._weigh(system, self.unit(name), self.counter(name)) <= room
 
     def tokens(self, system: str | None, name: str | None, *, quick: bool) -> int:
         """Return what the window costs, with its system prompt."""
+        check_text("system", system)
         with self.window.alone():
-            return self._count_tokens(system, name, quick=quick)
-
-    def _count_tokens(self, system: str | None, name: str | None, *, quick: bool) -> int:
-        self.window.read()
-        unit = "estimate" if quick else self.unit(name)
-        return self._weigh(system, unit, self.counter(name, quick=quick))
+            self.window.read()
+            unit = "estimate" if quick else self.unit(name)
+            return self._weigh(system, unit, self.counter(name, quick=quick))
 
     def _weigh(self, system: str | None, unit: str, count: Count) -> int:
         own = 0
         if system:
-            from looseleaf.log.trace_messages import MESSAGE_TOKENS
+            from looseleaf.window.window import costs_of
 
-            own = count([system])[0] + MESSAGE_TOKENS
+            own = costs_of([Message("system", system)], count)[0]
         return own + self.window.weigh(unit, count)
 
     # --- compaction --------------------------------------------------------------------
@@ -340,21 +324,25 @@ class Conversation:
         is_over: bool = False,
     ) -> Loss | None:
         """Compact the window to the model's budget, or to `room` tokens."""
+        check_text("system", system)
         before = self._read_head()
         count = self.counter(name)
         room = self._count_room(name) if room is None else room
         loss = self._compact(room, system, count, dry_run=dry_run, is_over=is_over)
-        if loss is None and not dry_run:
-            self.flag(None, before)  # there was nothing to compact
-        if loss is not None and not dry_run:
+        if loss is None:
+            if not dry_run:
+                self.flag(None, before)  # there was nothing to compact
+            return None
+        if not dry_run:
             self.last_loss = loss
             if loss.entry is not None:
                 self._parts.place(loss.entry)
-        for failure in loss.failures if loss else ():
+        for failure in loss.failures:
             self._note(f"The last compaction did without its distiller: {failure.rstrip('.')}.")
         return loss
 
     def prepare(self, system: str | None, name: str | None) -> None:
+        check_text("system", system)
         self._compact.prepare(self._count_room(name), system, self.counter(name))
 
 
@@ -370,13 +358,13 @@ def _call_counter(counter: Callable[[str], int], text: str) -> int:
     try:
         found: object = counter(text)
     except _RAISED as error:
-        raise Refused(
+        raise Invalid(
             f"The token counter raised {type(error).__name__} for a text of {len(text):,} characters. "
             "Give one that returns a number for every text."
         ) from error
     if type(found) is not int or found < 0:
         kind = "a negative number" if type(found) is int else type(found).__name__
-        raise Refused(
+        raise Invalid(
             f"The token counter returned {kind}, which is not a number of tokens. "
             "Give one that returns a whole number, 0 or more, for every text."
         )

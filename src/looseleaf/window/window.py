@@ -31,10 +31,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
-    from looseleaf.base.messages import Message, Trace
+    from looseleaf.base.messages import Message
     from looseleaf.base.values import LogLine
     from looseleaf.log.journal import AgentHead
-    from looseleaf.log.trace_messages import Mark
     from looseleaf.store.protocol import Store
 
     Count = Callable[[Sequence[str]], list[int]]
@@ -77,8 +76,12 @@ def _read_traces(store: Store, stream: str, mark: Mark | None) -> Iterator[tuple
     tail, held = frozenset(mark.tail), frozenset(mark.held)
     last = _find_last_before(store, stream, mark)
     for segment, offset, trace_id in mark.far:
-        for trace, line in _read_trace_at(store, stream, segment, offset, trace_id):
-            yield trace, line, HELD
+        found = next(store.read(stream, Position(segment, offset)), None)
+        if found is None or found.record.get("id") != trace_id:  # repair has moved it
+            found = next((each for each in store.read(stream) if each.record.get("id") == trace_id), None)
+        trace = Trace.from_record(found.record) if found is not None else None
+        if trace is not None and found is not None:
+            yield trace, found, HELD
     is_since = False
     for line in _read_from_start(store, stream, mark):
         trace = Trace.from_record(line.record)
@@ -105,17 +108,6 @@ def _find_last_before(store: Store, stream: str, mark: Mark) -> str | None:
         if isinstance(trace_id, str) and trace_id in named:
             last = trace_id
     return last
-
-
-def _read_trace_at(
-    store: Store, stream: str, segment: int, offset: int, trace_id: str
-) -> Iterator[tuple[Trace, LogLine]]:
-    line = next(store.read(stream, Position(segment, offset)), None)
-    if line is None or line.record.get("id") != trace_id:  # repair has moved it
-        line = next((line for line in store.read(stream) if line.record.get("id") == trace_id), None)
-    trace = Trace.from_record(line.record) if line is not None else None
-    if trace is not None and line is not None:
-        yield trace, line
 
 
 def _read_from_start(store: Store, stream: str, mark: Mark) -> Iterator[LogLine]:
@@ -199,7 +191,10 @@ class Window:
             edition = self._store.edition()
             is_same = is_same and edition == self._edition  # else it may show what was forgotten since
             self._edition = edition
-            return (is_same and self._read_on()) or self._read_anew(head, limit)
+            if is_same and self._read_on():
+                return True
+            self._reset()
+            return self._fill(read_mark(self._store, head), limit)
 
     def weigh(self, unit: str, count: Count) -> int:
         """Return what the messages cost. Counts are cached per `unit`."""
@@ -235,18 +230,13 @@ class Window:
         """Return the snapshot without these must-keep sentences; None if that leaves nothing."""
         assert self.mark is not None
         kept = tuple(sentence for sentence in self.mark.semantic if sentence not in left)
-        members = {name: getattr(self.mark, name) for name in self.mark.__match_args__}
-        return snapshot(Mark(**members | {"semantic": kept}), self.tail)
+        return snapshot(self.mark.but(semantic=kept), self.tail)
 
     def read_through(self, mark: Mark | None, last: str) -> None:
         """Read the window as it was when this trace was the last."""
         with self.alone():
             self._reset()
             self._fill(mark, None, last)
-
-    def _read_anew(self, head: AgentHead, limit: int | None) -> bool:
-        self._reset()
-        return self._fill(read_mark(self._store, head), limit)
 
     def _fill(self, mark: Mark | None, limit: int | None, through: str | None = None) -> bool:
         self.mark = mark
