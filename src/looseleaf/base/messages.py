@@ -167,9 +167,6 @@ class Session:
         return members_of(self)
 
 
-# --- messages to a model --------------------------------------------------------------
-
-
 @frozen
 class ToolCallSpec:
     """One call that a model requests. `opaque`: as in `Message`."""
@@ -229,9 +226,6 @@ class Message:
         if self.opaque is None:
             del told["opaque"]
         return told
-
-
-# --- distilled talk ----------------------------------------------------------------
 
 
 @frozen

@@ -51,9 +51,6 @@ class Usage:
         return {name: value for name, value in members_of(self).items() if name != "cost"}
 
 
-# --- events ----------------------------------------------------------------------------
-
-
 @frozen
 class TextDelta:
     """A piece of the answer."""
@@ -104,9 +101,6 @@ class Reply:
     stop: Stop = "end"
     model: str = ""
     opaque: dict[str, Any] | None = None
-
-
-# --- models ----------------------------------------------------------------------------
 
 
 class CancelFlag(Protocol):

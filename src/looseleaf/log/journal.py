@@ -198,9 +198,6 @@ def _text_or_none(value: object) -> str | None:
     raise TypeError(value)
 
 
-# --- one edit --------------------------------------------------------------------------
-
-
 def forward(edit: Edit, old: bytes | None) -> bytes | None:
     """Return the page after an edit, from the page before it."""
     if not edit.whole and sha256_or_none(old) != edit.base:
@@ -225,9 +222,6 @@ def _apply_hunks(edit: Edit, data: bytes | None, hunks: tuple[Hunk, ...], wanted
     if sha256_or_none(result) != wanted:
         raise BrokenEdit(f"edit {edit.id} does not give the text it records")
     return result
-
-
-# --- many edits ------------------------------------------------------------------------------
 
 
 def edits_back(records: Iterable[Record]) -> Iterator[Edit]:

@@ -216,8 +216,6 @@ class Recorder:
         if last is not None and last.session_id and clock.now() - last.ts < seconds:
             self.session = last.session_id
 
-    # --- the tally ---------------------------------------------------------------------
-
     def catch_up(self) -> None:
         """Read what this or another process recorded since. Starts at the last known record, to prove that this is
         still the same log: repair rewrites its files."""
@@ -265,8 +263,6 @@ class Recorder:
                     self._store.view(self._view, records.encode({"schema": SCHEMA} | view))
                 except Refused:
                     pass  # only a cache
-
-    # --- one trace ---------------------------------------------------------------------
 
     def _own_session(self) -> str:
         if self.session is None:

@@ -108,9 +108,6 @@ def _parse_place(raw: Any) -> tuple[int, int, str]:
     return int(segment), int(offset), str(trace)
 
 
-# --- messages --------------------------------------------------------------------------
-
-
 def guard(text: str) -> str:
     """Escape what reads as a heading of the snapshot."""
     return escaped(text, _heading_pattern(), "[")
@@ -216,9 +213,6 @@ def media_tokens(message: Message) -> int:
 def as_text(value: Any) -> str:
     """Return a value as providers get it: text as it is, anything else as compact JSON."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-
-
-# --- the snapshot ----------------------------------------------------------------------
 
 
 def snapshot(mark: Mark, tail: Sequence[Trace]) -> Message | None:

@@ -40,9 +40,6 @@ def turn_number(turn_id: str) -> int | None:
     return int(found[1]) if found else None
 
 
-# --- the tally -------------------------------------------------------------------------
-
-
 class TurnTally:
     """The numbers, sessions and open calls needed to place the next trace. Follows from the log alone."""
 
@@ -139,9 +136,6 @@ class TurnTally:
 def _choose_call(own: str, others: Sequence[str]) -> int:
     """Return which call a result belongs to: the oldest of its own session or turn, else the oldest."""
     return others.index(own) if own in others else 0
-
-
-# --- turns -----------------------------------------------------------------------------
 
 
 def turns_of(traces: Iterable[Trace]) -> list[Turn]:

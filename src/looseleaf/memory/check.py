@@ -61,9 +61,6 @@ def _is_older_entry(store: Store, problem: Problem) -> bool:
         return False
 
 
-# --- the journal's edits ---------------------------------------------------------------
-
-
 def _check_chains(store: Store) -> Iterator[Problem]:
     """Check that each page's edits follow from each other, and that each gives the text it records.
 
@@ -110,9 +107,6 @@ def _follow(edit: Edit, texts: dict[str, bytes | None], heads: dict[str, str | N
     return message
 
 
-# --- marks -----------------------------------------------------------------------------
-
-
 def _check_marks(store: Store) -> Iterator[Problem]:
     """Check that each compaction's mark is readable and its entry exists: published before it, never removed."""
     for line in store.read(JOURNAL):
@@ -125,9 +119,6 @@ def _check_marks(store: Store) -> Iterator[Problem]:
             folder = f"{FOLDER}/{entry}"
             if entry is not None and (path_fault(folder) or store.stat(f"{folder}/meta.json") is None):
                 yield Problem(folder, None, f"this entry is gone; the mark {line.record.get('id')} names it")
-
-
-# --- the pages -------------------------------------------------------------------------
 
 
 def _check_pages(parts: Parts) -> Iterator[Problem]:

@@ -90,8 +90,6 @@ class Parts(PlaceParts):
         if "conversation" in self.__dict__:
             self.conversation.close_views()
 
-    # --- the context's functions -----------------------------------------------------------
-
     def note(self, note: str) -> None:
         if note not in self.notes:  # once, even if a program reads for days on a full disk
             self.notes.append(note)
@@ -101,8 +99,6 @@ class Parts(PlaceParts):
 
     def redact(self, value: Any) -> Any:
         return self.conversation.recorder.without_secrets(value)
-
-    # --- parts -----------------------------------------------------------------------------
 
     @cached_property
     def conversation(self) -> Conversation:
@@ -225,8 +221,6 @@ class Parts(PlaceParts):
         state = StateFile(self.context.store, self.pages, self.note).now()
         build_state(self.context.store, state, schema_text())
         return self.topics.build(full=full, progress=progress)
-
-    # --- who distills ----------------------------------------------------------------------
 
     @cached_property
     def distiller(self) -> Distiller | None:

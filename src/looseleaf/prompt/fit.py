@@ -64,9 +64,13 @@ class _SlotCut:
         self.kept: int | None = None
         self.longest: int | None = None
 
-    def to_form(self, form: SlotForm) -> None:
+    def to_form(self, form: SlotForm) -> bool:
+        """Take a form; return whether that is another one."""
+        if form is self.form:
+            return False
         self.left += form.left
         self.form = form
+        return True
 
     def pieces(self) -> list[SlotPiece]:
         found = self.form.pieces
@@ -167,8 +171,6 @@ class _Fitting:
         yield from [Omitted(omitted.id, omitted.slot, SHOWN, said)] if said else []
         yield from [Omitted(omitted.id, omitted.slot, OVER, gone)] if gone else []
 
-    # --- giving way --------------------------------------------------------------------
-
     def _take_smaller_forms(self) -> None:
         for slot in STEPS:
             cut = self._cuts.get(slot)
@@ -181,12 +183,11 @@ class _Fitting:
 
     def _find_smaller(self, cut: _SlotCut) -> SlotForm | None:
         """Return a slot's second form; for the state TOON, and only if it counts smaller."""
-        forms = cut.shown.forms
-        second = next(
-            (form for form in forms[1:2] if cut.shown.slot != "state" or form.format == "toon"), None
-        )
+        second = next(iter(cut.shown.forms[1:2]), None)
         if second is None or cut.shown.slot != "state":
             return second
+        if second.format != "toon":
+            return None
         json, toon = self._count([cut.form.text(cut.form.pieces), second.text(second.pieces)])
         return second if toon < json else None
 
@@ -195,8 +196,7 @@ class _Fitting:
         if cut is None:
             return
         form = cut.shown.forms[-1]
-        if form is not cut.form:
-            cut.to_form(form)
+        if cut.to_form(form):
             self._steps.append(f"profile: {form.format}")
         self._keep_best(cut)
         if cut.is_shortened and form is cut.shown.forms[0]:
@@ -207,9 +207,7 @@ class _Fitting:
         for slot in SQUEEZED:
             cut = self._cuts.get(slot)
             if cut is not None:
-                form = cut.shown.forms[-1]
-                if form is not cut.form:
-                    cut.to_form(form)
+                cut.to_form(cut.shown.forms[-1])
                 self._keep_best(cut)
                 if self._fits():
                     break
@@ -237,8 +235,7 @@ class _Fitting:
         """Show one piece of each slot, as long as fits; drop slots until it does."""
         self._squeezed = True
         for cut in self._cuts.values():
-            if cut.form is not cut.shown.forms[-1]:
-                cut.to_form(cut.shown.forms[-1])
+            cut.to_form(cut.shown.forms[-1])
             cut.kept = 1
 
         def shorten(longest: int) -> None:
@@ -266,8 +263,6 @@ class _Fitting:
         use(found)
         return found
 
-    # --- the result --------------------------------------------------------------------
-
     def _build_result(self) -> Fitted:
         text = self._join_text()
         if not self._fits():  # not even the headings: no room for memory at all
@@ -279,24 +274,19 @@ class _Fitting:
             ends.append((ends[-1] + len(_GAP) if ends else 0) + len(cut.text()))
         # A part's cost is what it adds to the text: so the parts add up to the whole.
         upto = [0, *(self._count_text(text[:end]) for end in ends)]
-        start = 0
+        start, at = 0, self._message
         items: list[ManifestItem] = []
         for number, (cut, end) in enumerate(zip(self._cuts.values(), ends, strict=True)):
             shown = cut.shown
             whole = (shown.of,) if shown.of else tuple(piece.id for piece in cut.pieces())
+            kind, form, cost = (
+                TYPES.get(shown.slot, shown.slot),
+                cut.form.format,
+                upto[number + 1] - upto[number],
+            )
             items.append(
                 ManifestItem(
-                    shown.id,
-                    shown.slot,
-                    TYPES.get(shown.slot, shown.slot),
-                    cut.form.format,
-                    upto[number + 1] - upto[number],
-                    shown.reason,
-                    self._message,
-                    self._message + 1,
-                    start,
-                    end,
-                    whole,
+                    shown.id, shown.slot, kind, form, cost, shown.reason, at, at + 1, start, end, whole
                 )
             )
             start = end
@@ -325,23 +315,14 @@ def trim_window(window: Window, asked_at: int | None, room: int, count: Count) -
     if total - own <= room:
         return None, total - own
     last_start = len(messages) if asked_at is None else asked_at
-    starts = [
-        at
-        for at in range(window.begins, last_start + 1)
-        if at == len(messages) or messages[at].role == "user"
-    ]
-    left = total - own
-    at = 0
-    for first in starts:
-        left -= sum(costs[at:first])
-        at = first
-        if left <= room and first < len(messages):
+    left = total - own - sum(costs[: window.begins])
+    for first in range(window.begins, min(last_start + 1, len(messages))):
+        if left <= room and messages[first].role == "user":
             return {"first": first, "end": len(messages)}, left
+        left -= costs[first]
     if asked_at is not None:
-        return _shorten_message(messages, costs, asked_at, room, count) or (
-            {"first": asked_at, "end": asked_at + 1},
-            0,
-        )
+        alone: Record = {"first": asked_at, "end": asked_at + 1}
+        return _shorten_message(messages, costs, asked_at, room, count) or (alone, 0)
     last = messages[-1]
     # Not the end of a snapshot: its fences would close without opening.
     if last.content and last.tool_payload is None and len(messages) > window.begins:
@@ -379,9 +360,8 @@ def replace_result(message: Message, text: str) -> Message | None:
     payload = message.tool_payload
     if not text or not isinstance(payload, ToolResultPayload):
         return None
-    return Message(
-        "tool", None, tool_payload=ToolResultPayload(payload.tool_call_id, payload.tool_name, text)
-    )
+    result = ToolResultPayload(payload.tool_call_id, payload.tool_name, text)
+    return Message("tool", None, tool_payload=result)
 
 
 def _cut_beginning(text: str, tokens: int, count: Count) -> str:

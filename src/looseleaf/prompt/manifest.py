@@ -11,38 +11,28 @@ import re
 from functools import cache
 
 from looseleaf.base.hashing import sha256
-from looseleaf.base.immutable import frozen
+from looseleaf.base.immutable import Replaceable, frozen, members_of
 from looseleaf.base.messages import Message
 from looseleaf.log.trace_messages import texts_of
 from looseleaf.text.untrusted import GAP, escaped, spelt
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from typing import Any, Literal
 
-    from looseleaf.base.messages import Message
     from looseleaf.base.values import Record
 
     Slot = Literal["charter", "profile", "state", "essentials", "index", "episodes", "window", "task"]
 
 
 SCHEMA = "manifest.v1"
-SLOTS: tuple[Slot, ...] = (
-    "charter",
-    "profile",
-    "state",
-    "essentials",
-    "index",
-    "episodes",
-    "window",
-    "task",
-)
+SLOTS: tuple[Slot, ...] = ("charter", "profile", "state", "essentials", "index", "episodes", "window", "task")
 """In prompt order."""
 
 
 @frozen
-class ManifestItem:
+class ManifestItem(Replaceable):
     """One part of a prompt: the messages from `first` up to, not including, `end`; of a single message the characters
     from `start` to `stop`, or all (None). `of` names its sources: a page and its hash, facts, pages, traces."""
 
@@ -66,20 +56,14 @@ class ManifestItem:
         of = {"of": list(self.of)} if self.of else {}
         return {name: getattr(self, name) for name in names} | where | of
 
-    def but(self, **changes: Any) -> ManifestItem:
-        """Return the same item with other members."""
-        return ManifestItem(**{name: getattr(self, name) for name in type(self).__match_args__} | changes)
-
     @classmethod
     def from_dict(cls, raw: Record) -> ManifestItem:
         """Raise KeyError, TypeError or ValueError for anything else."""
         first, end = map(int, raw["messages"])
         start, stop = map(int, raw["characters"]) if "characters" in raw else (None, None)
-        texts = (str(raw[name]) for name in ("id", "slot", "type", "format"))
-        name, slot, kind, form = texts
+        texts: Any = {name: str(raw[name]) for name in ("id", "slot", "type", "format", "reason")}
         of = tuple(map(str, raw.get("of", ())))
-        reason, tokens = str(raw["reason"]), int(raw["tokens"])
-        return cls(name, slot, kind, form, tokens, reason, first, end, start, stop, of)  # type: ignore[arg-type]
+        return cls(**texts, tokens=int(raw["tokens"]), first=first, end=end, start=start, stop=stop, of=of)
 
 
 @frozen
@@ -102,8 +86,36 @@ class Omitted:
         return cls(name, slot, reason, tuple(map(str, raw.get("of", ()))))  # type: ignore[arg-type]
 
 
+def _write_members(value: object) -> Record:
+    """Return a value's members as JSON has them: tuples as lists, their parts as objects."""
+    return {name: _write_value(member) for name, member in members_of(value).items()}
+
+
+def _write_value(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return [_write_value(each) for each in value]
+    return value.to_dict() if isinstance(value, (ManifestItem, Omitted)) else value
+
+
+def _read_members(kind: type, raw: Record) -> dict[str, Any]:
+    """Return the members of a value, each read by its type; KeyError, TypeError or ValueError if one is not there."""
+    return {name: _READERS[of](raw[name]) for name, of in kind.__annotations__.items()}
+
+
+_READERS: dict[str, Callable[[Any], Any]] = {
+    "str": str,
+    "int": int,
+    "float": float,
+    "str | None": lambda raw: raw,
+    "tuple[str, ...]": lambda raw: tuple(map(str, raw)),
+    "dict[str, str]": lambda raw: {str(name): str(value) for name, value in raw.items()},
+    "tuple[ManifestItem, ...]": lambda raw: tuple(map(ManifestItem.from_dict, raw)),
+    "tuple[Omitted, ...]": lambda raw: tuple(map(Omitted.from_dict, raw)),
+}
+
+
 @frozen
-class Manifest:
+class Manifest(Replaceable):
     """`timestamp`, totals and items as in seed 000. `prefix_hash` covers the messages that stay until the next
     compaction, `sha256` all of them; `epoch` says why the former were rendered."""
 
@@ -123,52 +135,17 @@ class Manifest:
     cuts: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        return {
-            "schema": SCHEMA,
-            "id": self.id,
-            "timestamp": self.timestamp,
-            "total_tokens": self.total_tokens,
-            "budget_tokens": self.budget_tokens,
-            "items": [item.to_dict() for item in self.items],
-            "omitted": [each.to_dict() for each in self.omitted],
-            "model": self.model,
-            "tokenizer": self.tokenizer,
-            "prefix_hash": self.prefix_hash,
-            "sha256": self.sha256,
-            "agent": self.agent,
-            "epoch": self.epoch,
-            "prefix_tokens": self.prefix_tokens,
-            "cuts": list(self.cuts),
-        }
+        return {"schema": SCHEMA} | _write_members(self)
 
     @classmethod
     def from_dict(cls, raw: Record) -> Manifest:
         """Raise KeyError, TypeError or ValueError for anything else."""
-        return cls(
-            str(raw["id"]),
-            str(raw["timestamp"]),
-            int(raw["total_tokens"]),
-            int(raw["budget_tokens"]),
-            tuple(map(ManifestItem.from_dict, raw["items"])),
-            tuple(map(Omitted.from_dict, raw["omitted"])),
-            str(raw["model"]),
-            str(raw["tokenizer"]),
-            str(raw["prefix_hash"]),
-            str(raw["sha256"]),
-            str(raw["agent"]),
-            str(raw["epoch"]),
-            int(raw["prefix_tokens"]),
-            tuple(map(str, raw["cuts"])),
-        )
+        return cls(**_read_members(cls, raw))
 
     def by_slot(self) -> dict[Slot, int]:
         """Return the tokens of each slot that has any, in prompt order."""
-        found: dict[Slot, int] = {}
-        for slot in SLOTS:
-            tokens = sum(item.tokens for item in self.items if item.slot == slot)
-            if tokens:
-                found[slot] = tokens
-        return found
+        found = {slot: sum(item.tokens for item in self.items if item.slot == slot) for slot in SLOTS}
+        return {slot: tokens for slot, tokens in found.items() if tokens}
 
 
 @frozen
@@ -223,30 +200,19 @@ def _role_start() -> re.Pattern[str]:
 def text_of(messages: Sequence[Message]) -> str:
     """Render each message alone, so that a longer prompt's text begins with a shorter one's. Escape lines that look
     like the next message's role."""
-    return "".join(
-        "\n".join(
-            (
-                f"[{message.role}]",
-                *(escaped(each, _role_start(), "[") for each in _list_texts(message)),
-                "",
-                "",
-            )
-        )
-        for message in messages
-    )
-
-
-def _list_texts(message: Message) -> list[str]:
-    media = (*message.image_urls, *message.audio_urls, *message.video_urls)
-    return [*texts_of(message), *(f"({each})" for each in media)]
+    lines: list[str] = []
+    for message in messages:
+        media = (*message.image_urls, *message.audio_urls, *message.video_urls)
+        texts = (*texts_of(message), *(f"({each})" for each in media))
+        lines += [f"[{message.role}]", *(escaped(each, _role_start(), "[") for each in texts), ""]
+    return "".join(f"{line}\n" for line in lines)
 
 
 def hash_of(messages: Sequence[Message]) -> str:
     """Return a hash that is equal for messages equal in every byte."""
     told = [message.to_dict() for message in messages]
-    return sha256(
-        json.dumps(told, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
-    )
+    text = json.dumps(told, ensure_ascii=False, separators=(",", ":"))
+    return sha256(text.encode("utf-8", "surrogatepass"))
 
 
 # --- epochs: the beginning of a prompt between two compactions, and the changes since -------
@@ -288,43 +254,13 @@ class Epoch:
         return [*found, *([Message("user", self.memory)] if self.memory else [])]
 
     def to_record(self, agent: str) -> Record:
-        return {
-            "schema": PROMPTS_SCHEMA,
-            "id": self.id,
-            "ts": self.ts,
-            "kind": "snapshot",
-            "agent": agent,
-            "mark": self.mark,
-            "why": self.why,
-            "system": self.system,
-            "memory": self.memory,
-            "items": [item.to_dict() for item in self.items],
-            "omitted": [each.to_dict() for each in self.omitted],
-            "seen": self.seen,
-            "left": list(self.left),
-            "cuts": list(self.cuts),
-            "budget": self.budget,
-            "tokenizer": self.tokenizer,
-        }
+        head = {"schema": PROMPTS_SCHEMA, "id": self.id, "ts": self.ts, "kind": "snapshot", "agent": agent}
+        return head | _write_members(self)
 
     @classmethod
     def from_record(cls, raw: Record) -> Epoch:
         """Raise KeyError, TypeError or ValueError for anything else."""
-        return cls(
-            str(raw["id"]),
-            float(raw["ts"]),
-            raw["mark"],
-            str(raw["why"]),
-            str(raw["system"]),
-            str(raw["memory"]),
-            tuple(map(ManifestItem.from_dict, raw["items"])),
-            tuple(map(Omitted.from_dict, raw["omitted"])),
-            {str(path): str(revision) for path, revision in raw["seen"].items()},
-            tuple(map(str, raw["left"])),
-            tuple(map(str, raw["cuts"])),
-            int(raw["budget"]),
-            str(raw["tokenizer"]),
-        )
+        return cls(**_read_members(cls, raw))
 
 
 @frozen
@@ -345,31 +281,11 @@ class EpochChange:
         return Message("user", self.text)
 
     def to_record(self, agent: str, epoch: str, previous: Ref | None) -> Record:
-        """`previous`: the place of the change before it."""
-        return {
-            "schema": PROMPTS_SCHEMA,
-            "id": self.id,
-            "ts": self.ts,
-            "kind": "changes",
-            "agent": agent,
-            "snapshot": epoch,
-            "previous": previous,
-            "after": self.after,
-            "text": self.text,
-            "seen": self.seen,
-            "came": list(self.came),
-            "went": list(self.went),
-        }
+        """Return its line in the log. `previous`: the place of the change before it."""
+        head = {"schema": PROMPTS_SCHEMA, "id": self.id, "ts": self.ts, "kind": "changes", "agent": agent}
+        return head | {"snapshot": epoch, "previous": previous} | _write_members(self)
 
     @classmethod
     def from_record(cls, raw: Record) -> EpochChange:
         """Raise KeyError, TypeError or ValueError for anything else."""
-        return cls(
-            str(raw["id"]),
-            float(raw["ts"]),
-            raw["after"],
-            str(raw["text"]),
-            {str(path): str(revision) for path, revision in raw["seen"].items()},
-            tuple(map(str, raw["came"])),
-            tuple(map(str, raw["went"])),
-        )
+        return cls(**_read_members(cls, raw))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import accumulate
 
 from looseleaf.base import ids as clock
 from looseleaf.base.errors import Refused
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from looseleaf.base.messages import Message, Trace
     from looseleaf.base.values import Position, Record
     from looseleaf.pages.pages import Pages
-    from looseleaf.prompt.manifest import Epoch, EpochChange
+    from looseleaf.prompt.manifest import Epoch
     from looseleaf.prompt.snapshot import SlotReader
     from looseleaf.window.window import Count, Window
 
@@ -58,9 +59,7 @@ class ChangeTracker:
     def begin(self) -> dict[str, str]:
         """Remember what the top pages say; return their revisions."""
         self._texts = {}
-        for path in _TOP:
-            revision, text = self._read_now(path)
-            self._texts[path] = revision, text
+        self._texts = {path: self._read_now(path) for path in _TOP}
         told = self._gather.state()[0]
         revision = _hash_state(told)
         self._states = revision, told
@@ -92,7 +91,9 @@ class ChangeTracker:
             revision, text = self._read_now(path)
             if revision != seen.get(path, ""):
                 foreign = self._gather.untrusted_lines(path) if path == PROFILE else ()
-                before_it = self._read_text_at(path, seen.get(path, ""))
+                was, before_it = self._texts.get(path, ("", None))
+                if was != seen.get(path, ""):
+                    before_it = self._rebuild_text(path, seen.get(path, ""))
                 elsewhere = self._gather.facts_elsewhere() if path == PROFILE else ()
                 is_doubted = path == PROFILE and not self._gather.trusts
                 own = slot_forms.diff_page(before_it, text, foreign, word, elsewhere, is_doubted=is_doubted)
@@ -109,18 +110,15 @@ class ChangeTracker:
             new[STATE] = revision
             self._states = revision, told
         fresh, gone = self._find_page_changes(epoch, before)
-        parts.append(
-            ("Pages", list(slot_forms.list_page_changes(self._gather.summaries(fresh), sorted(gone))))
-        )
+        pages = slot_forms.list_page_changes(self._gather.summaries(fresh), sorted(gone))
+        parts.append(("Pages", list(pages)))
         self._looked = position
         message = slot_forms.join_changes(parts, word)
         if not message:
             return None
         traces = window.traces
-        is_asked = (
-            bool(traces) and traces[-1].trace_type == "user" and _count_shown(traces, last) < len(traces)
-        )
-        behind = traces[-2:-1] if is_asked else traces[-1:]
+        is_asked = bool(traces) and traces[-1].trace_type == "user"
+        behind = traces[-2:-1] if is_asked and _count_shown(traces, last) < len(traces) else traces[-1:]
         after = behind[0].id if behind else None
         return EpochChange(name, clock.now(), after, message, new, tuple(sorted(fresh)), tuple(sorted(gone)))
 
@@ -145,10 +143,6 @@ class ChangeTracker:
         except Refused as refused:
             self._note(str(refused))
             return known or (head, self._rebuild_text(path, head))
-
-    def _read_text_at(self, path: str, revision: str) -> str | None:
-        known = self._texts.get(path)
-        return known[1] if known is not None and known[0] == revision else self._rebuild_text(path, revision)
 
     def _rebuild_text(self, path: str, revision: str) -> str | None:
         data = self._pages.history.rebuild(path, revision) if revision else None
@@ -190,7 +184,6 @@ def _count_shown(traces: Sequence[Trace], last: Record | None) -> int:
     return number + 1 if is_task and traces[number].content == task else number
 
 
-# --- the messages ------------------------------------------------------------------------
 SHORT_TERM = "short_term"
 _OWN_ITEMS = 8
 """Changes with an item of their own: more would make each record grow with the epoch."""
@@ -225,7 +218,7 @@ class PromptParts:
         self._places = [place_of_change(window, change) for change in changes]
         if trimmed is not None:
             self._talk_messages = apply_trim(self._talk_messages, trimmed)
-            self._sums = _running_sums(costs_of(self._talk_messages, count))
+            self._sums = list(accumulate(costs_of(self._talk_messages, count), initial=0))
         else:
             self._sums = window.weights(unit, count)
             if epoch.left and self._talk_messages:
@@ -237,9 +230,8 @@ class PromptParts:
     def messages(self) -> list[Message]:
         told = self._talk_messages
         if self.trimmed is None:
-            told = insert_changes(
-                told, [(at, each.message) for at, each in zip(self._places, self.changes, strict=True)]
-            )
+            changes = (each.message for each in self.changes)
+            told = insert_changes(told, list(zip(self._places, changes, strict=True)))
         return [*self._first_messages, *told, *self._request]
 
     def omitted(self) -> list[Omitted]:
@@ -257,8 +249,6 @@ class PromptParts:
             short = tuple(trace for trace, _ in mark.short)
             found += [Omitted("what is too long", "window", COMPACTED, short)] if short else []
         return found
-
-    # --- items -------------------------------------------------------------------------
 
     def _build_items(self) -> Iterator[ManifestItem]:
         yield from self._weigh_beginning()
@@ -284,28 +274,34 @@ class PromptParts:
     def _split_talk(self, first: int) -> Iterator[ManifestItem]:
         """Yield the window in runs: its snapshot, the talk, the changes in between, the task if it was said already.
         The last changes get their own items; older ones are part of the talk."""
-        if self.trimmed is not None:
-            begins, asked_at, told = 0, self._find_task(self.trimmed), []
+        begins, asked_at = self._window.begins, self.asked_at
+        told: list[tuple[int, EpochChange, int]] = []
+        if self.trimmed is None:
+            costs = costs_of([change.message for change in self.changes], self._count)
+            told = list(zip(self._places, self.changes, costs, strict=True))
         else:
-            begins, asked_at = self._window.begins, self.asked_at
-            told = list(zip(self._places, self.changes, self._cost_changes(), strict=True))
+            begins, start, end = 0, int(self.trimmed["first"]), int(self.trimmed["end"])
+            asked_at = asked_at - start if asked_at is not None and start <= asked_at < end else None
         own, old = told[-_OWN_ITEMS:], told[:-_OWN_ITEMS]
         cuts = {0, begins, len(self._talk_messages), *(at for at, _, _ in own)}
         cuts |= {asked_at, asked_at + 1} if asked_at is not None else set()
-        bounds = sorted(cuts)
+        bounds, traces = sorted(cuts), self._window.traces
         at = first
         number = 0
+
+        def item_of(name: str, tokens: int, end: int, reason: str, of: tuple[str, ...]) -> ManifestItem:
+            return ManifestItem(name, "window", SHORT_TERM, "text", tokens, reason, at, end, of=of)
+
         for start, stop in zip(bounds, [*bounds[1:], bounds[-1]], strict=True):
             here = [cost for place, _, cost in old if place == start]
             if here:
                 end = at + len(here)
-                yield ManifestItem(
-                    f"changes/{at}", "window", "changes", "lines", sum(here), "changed_since", at, end
-                )
+                yield _item_of_changes(str(at), sum(here), at, end)
                 at = end
             for place, change, tokens in own:
                 if place == start:
-                    yield _item_of_change(change, tokens, at)
+                    of = tuple(sorted({*change.seen, *change.came, *change.went}))
+                    yield _item_of_changes(change.id, tokens, at, at + 1, of)
                     at += 1
             if start == stop:
                 continue
@@ -314,59 +310,21 @@ class PromptParts:
             if start == asked_at:
                 yield ManifestItem("task", "task", "task", "text", tokens, "the_request", at, end)
             elif start < begins:
-                yield ManifestItem(
-                    "summary",
-                    "window",
-                    SHORT_TERM,
-                    "text",
-                    tokens,
-                    "compacted",
-                    at,
-                    end,
-                    of=self._list_entries(),
-                )
+                yield item_of("summary", tokens, end, "compacted", self._list_entries())
             else:
                 number += 1
-                name = "conversation" if number == 1 else f"conversation/{number}"
-                yield ManifestItem(
-                    name,
-                    "window",
-                    SHORT_TERM,
-                    "text",
-                    tokens,
-                    "recent_turns",
-                    at,
-                    end,
-                    of=self._name_turns(number),
-                )
+                name, of = f"conversation/{number}", ()
+                if number == 1:
+                    name, of = "conversation", tuple(trace.turn_id for trace in traces[:1] + traces[-1:])
+                yield item_of(name, tokens, end, "recent_turns", of)
             at = end
-
-    def _cost_changes(self) -> list[int]:
-        return costs_of([change.message for change in self.changes], self._count)
-
-    def _find_task(self, trimmed: Record) -> int | None:
-        first, end = int(trimmed["first"]), int(trimmed["end"])
-        return self.asked_at - first if self.asked_at is not None and first <= self.asked_at < end else None
 
     def _list_entries(self) -> tuple[str, ...]:
         mark = self._window.mark
         return tuple(entry for entry, _ in mark.episodic) if mark is not None else ()
 
-    def _name_turns(self, number: int) -> tuple[str, ...]:
-        """Return the first and the last turn, for the first run only."""
-        traces = self._window.traces
-        return (traces[0].turn_id, traces[-1].turn_id) if number == 1 and traces else ()
 
-
-def _item_of_change(change: EpochChange, tokens: int, at: int) -> ManifestItem:
-    of = tuple(sorted({*change.seen, *change.came, *change.went}))
+def _item_of_changes(name: str, tokens: int, at: int, end: int, of: tuple[str, ...] = ()) -> ManifestItem:
     return ManifestItem(
-        f"changes/{change.id}", "window", "changes", "lines", tokens, "changed_since", at, at + 1, of=of
+        f"changes/{name}", "window", "changes", "lines", tokens, "changed_since", at, end, of=of
     )
-
-
-def _running_sums(costs: Sequence[int]) -> list[int]:
-    found = [0]
-    for cost in costs:
-        found.append(found[-1] + cost)
-    return found

@@ -19,9 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from typing import TypeVar
 
-    from looseleaf.base.messages import Message
     from looseleaf.base.values import LogLine, Record
-    from looseleaf.prompt.manifest import Epoch, EpochChange, Ref
+    from looseleaf.prompt.manifest import Ref
     from looseleaf.store.protocol import Store
     from looseleaf.window.window import Count
 
@@ -53,8 +52,6 @@ class PromptLog:
         position = self._store.append(self._stream, [record])[0]
         return str(record["id"]), position.segment, position.offset
 
-    # --- reading -----------------------------------------------------------------------
-
     def back(self) -> Iterator[Record]:
         """Yield the records of prompts, newest first."""
         for line in self._store.read_back(self._stream):
@@ -66,27 +63,18 @@ class PromptLog:
 
     def find(self, name: str) -> Record:
         """Find a prompt by its id, the end of its id (which begins with the time), or `last`."""
-        if name == "last":
-            found = self.last()
-        else:
-            found = (
-                next((each for each in self.back() if str(each["id"]).endswith(name.upper())), None)
-                if name
-                else None
-            )
-        if found is None and name and name != "last" and self._is_gone(name):
-            raise Refused(_FORGOTTEN)
-        if found is None:
-            raise NotFound(
-                f"There is no prompt {name!r} of {self._agent}. `looseleaf analyze` lists the last ones."
-            )
-        return found
 
-    def _is_gone(self, name: str) -> bool:
-        lines = self._store.read_back(self._stream)
-        return any(
-            line.record.get("kind") == GONE and str(line.record.get("id")).endswith(name.upper())
-            for line in lines
+        def is_named(record: Record) -> bool:
+            return name != "" and str(record.get("id")).endswith(name.upper())
+
+        found = self.last() if name == "last" else next(filter(is_named, self.back()), None)
+        if found is not None:
+            return found
+        records = (line.record for line in self._store.read_back(self._stream))
+        if any(record.get("kind") == GONE and is_named(record) for record in records):
+            raise NotFound(_FORGOTTEN)
+        raise NotFound(
+            f"There is no prompt {name!r} of {self._agent}. `looseleaf analyze` lists the last ones."
         )
 
     def _read_ref(self, ref: Ref, read: Callable[[Record], _T]) -> _T:
@@ -97,7 +85,7 @@ class PromptLog:
             lines = self._store.read_back(self._stream)
             line = next((each for each in lines if each.record.get("id") == name), None)
         if line is not None and line.record.get("kind") == GONE:
-            raise Refused(_FORGOTTEN)
+            raise NotFound(_FORGOTTEN)
         try:
             return read(line.record if line is not None else {})
         except (KeyError, TypeError, ValueError, AttributeError):
@@ -139,10 +127,7 @@ class PromptLog:
         )
         kept = {(each.id, each.slot) for each in epoch.omitted}
         omitted = (*epoch.omitted, *(each for each in found.omitted if (each.id, each.slot) not in kept))
-        members = {name: getattr(found, name) for name in found.__match_args__}
-        return Manifest(**members | {"items": items, "omitted": omitted})
-
-    # --- rendering again ---------------------------------------------------------------
+        return found.but(items=items, omitted=omitted)
 
     def again(self, name: str) -> Prompt:
         """Render a prompt as it was. Refuse if its sources are gone or give other bytes."""
@@ -164,14 +149,11 @@ class PromptLog:
         epoch = self.epoch(record["snapshot"])
         window = self.window(record)
         told = drop_sentences(window, epoch.left)
-        trimmed = record.get("trimmed")
-        if trimmed is not None:
-            told = apply_trim(told, trimmed)
+        if record.get("trimmed") is not None:
+            told = apply_trim(told, record["trimmed"])
         else:
-            changes = self.changes(record["changes"])
-            told = insert_changes(
-                told, [(place_of_change(window, each), each.message) for _, each in changes]
-            )
+            changes = (each for _, each in self.changes(record["changes"]))
+            told = insert_changes(told, [(place_of_change(window, each), each.message) for each in changes])
         task = record["task"]
         return [*epoch.messages, *told, *([task_message(task)] if task is not None else [])]
 
@@ -218,9 +200,7 @@ def drop_sentences(window: Window, left: Sequence[str]) -> list[Message]:
 
 def place_of_change(window: Window, change: EpochChange) -> int:
     """Return how many messages of the window stand before a change."""
-    if change.after is None:
-        return window.begins
-    found = window.after(change.after)
+    found = window.after(change.after) if change.after is not None else None
     return window.begins if found is None else found
 
 
@@ -318,11 +298,12 @@ class CurrentEpoch:
                 self.changes.append(change)
             self._last_messages = ()
             assert self.epoch is not None
-            frozen_at = self._write_epoch(self.epoch)
-            told_at = self._write_changes()
-            used = (
-                self._log.append(begun.to_record(self._agent)) if begun is not None and is_once else frozen_at
-            )
+            if self.epoch.id not in self._refs:
+                self._refs = {self.epoch.id: self._log.append(self.epoch.to_record(self._agent))}
+            used = frozen_at = self._refs[self.epoch.id]
+            told_at = self._write_changes(self.epoch)
+            if begun is not None and is_once:
+                used = self._log.append(begun.to_record(self._agent))
             record = record | {
                 "snapshot": used,
                 "changes": told_at if begun is None else None,
@@ -331,18 +312,11 @@ class CurrentEpoch:
             self._log.append(record)
             self.last, self._last_messages = record, messages
 
-    def _write_epoch(self, epoch: Epoch) -> Ref:
-        if epoch.id not in self._refs:
-            self._refs = {epoch.id: self._log.append(epoch.to_record(self._agent))}
-        return self._refs[epoch.id]
-
-    def _write_changes(self) -> Ref | None:
+    def _write_changes(self, epoch: Epoch) -> Ref | None:
         """Return the place of the last change; write those that are not in the log yet."""
         last: Ref | None = None
         for change in self.changes:
             if change.id not in self._refs:
-                assert self.epoch is not None
-                record = change.to_record(self._agent, self.epoch.id, last)
-                self._refs[change.id] = self._log.append(record)
+                self._refs[change.id] = self._log.append(change.to_record(self._agent, epoch.id, last))
             last = self._refs[change.id]
         return last

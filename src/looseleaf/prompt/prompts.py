@@ -103,8 +103,6 @@ class Prompts:
         self._since = ChangeTracker(parts.pages, self.gather, context.note)
         self._current = CurrentEpoch(context.store, self.log, context.agent)
 
-    # --- asking ------------------------------------------------------------------------
-
     def __call__(
         self, task: str | None, budget: int | None, model: str | None, *, dry_run: bool = False
     ) -> Prompt:
@@ -172,8 +170,6 @@ class Prompts:
         unit, count = talk.unit(name), talk.counter(name)
         return PromptRequest(request, tokens, room, name or row.name, unit, count, row.count_margin, dry_run)
 
-    # --- the epoch ---------------------------------------------------------------------
-
     def _make_prompt(self, asked: PromptRequest, window: Window, *, may_compact: bool) -> Prompt | int:
         """Return the prompt; or, if the window must be compacted first, the tokens left for it."""
         self._parts.pages.absorb_to_read(TOP)
@@ -185,13 +181,9 @@ class Prompts:
                 return prompt
             if may_compact and (room := self._measure_talk_room(asked)):
                 return room
-            why = ONCE if asked.room < self._budget or asked.dry_run else CROWDED
+            is_smaller = self._current.epoch is not None and asked.room < self._current.epoch.budget
+            why = ONCE if is_smaller or asked.dry_run else CROWDED
         return self._begin_epoch(asked, window, why, may_compact=may_compact)
-
-    @property
-    def _budget(self) -> int:
-        """The room that this epoch's beginning was made for."""
-        return self._current.epoch.budget if self._current.epoch is not None else 0
 
     def _find_reason(self, asked: PromptRequest, window: Window) -> str | None:
         mark = window.mark.id if window.mark is not None else None
@@ -228,8 +220,6 @@ class Prompts:
     ) -> PromptParts:
         at = find_request(asked.task, window)
         return PromptParts(epoch, window, changes, asked.task, at, asked.count, asked.tokenizer, shown)
-
-    # --- beginning anew ----------------------------------------------------------------
 
     def _begin_epoch(
         self, asked: PromptRequest, window: Window, why: str, *, may_compact: bool
@@ -305,13 +295,8 @@ class Prompts:
             return ()
         said = plain(memory)
         # A sentence may have a label before it: `Decision: …`.
-        return tuple(
-            each
-            for each in window.mark.semantic
-            if is_said(each, said) or is_said(each.partition(": ")[2], said)
-        )
-
-    # --- writing it down ---------------------------------------------------------------
+        named = ((each, each.partition(": ")[2]) for each in window.mark.semantic)
+        return tuple(each for each, bare in named if is_said(each, said) or is_said(bare, said))
 
     def _finish(
         self,
@@ -348,10 +333,7 @@ class Prompts:
             "ts": now,
             "kind": "prompt",
             "items": [_shrink_item(item, len(epoch.messages)) for item in manifest.items],
-            "omitted": [
-                *(_count_omitted(each) for each in epoch.omitted),
-                *(each.to_dict() for each in omitted),
-            ],
+            "omitted": [*map(_count_omitted, epoch.omitted), *(each.to_dict() for each in omitted)],
             "session": self._parts.conversation.recorder.session,
             "task": asked.task if parts.asked_at is None else None,
             "mark": [head.mark, head.segment, head.offset] if head.mark is not None else None,
@@ -402,6 +384,5 @@ def _shrink_item(item: ManifestItem, begun: int) -> Record:
 
 def _count_omitted(omitted: Omitted) -> Record:
     record = omitted.to_dict()
-    return {name: value for name, value in record.items() if name != "of"} | {
-        "count": max(1, len(omitted.of))
-    }
+    record.pop("of", None)
+    return record | {"count": max(1, len(omitted.of))}

@@ -120,9 +120,6 @@ def _make_snapshot(parts: Needs, budget: int | None, count: Count) -> Snapshot:
         room -= tokens - budget  # the two cost more together than alone
 
 
-# --- the kept view ---------------------------------------------------------------------
-
-
 def _read_kept(parts: Needs, budget: int | None) -> Snapshot | None:
     try:
         document = parts.context.store.get(_view_path(parts))

@@ -117,13 +117,12 @@ def _format_row(each: Any) -> str:
 
 def list_page_changes(new: Iterable[tuple[str, str]], gone: Iterable[str]) -> Iterator[str]:
     """Yield the drawers' new pages with their summaries, and those that are gone."""
-    yield from (
-        guard(f"- can be read now: {path}{f': {escape(title)}' if title else ''}") for path, title in new
-    )
-    yield from (guard(f"- is gone: {path}") for path in gone)
+    for path, title in new:
+        yield guard(f"- can be read now: {path}{f': {escape(title)}' if title else ''}")
+    for path in gone:
+        yield guard(f"- is gone: {path}")
 
 
-# --- slots and their forms ---------------------------------------------------------------
 HEADINGS: dict[Slot, str] = {
     "profile": "[MEMORY:PROFILE]",
     "state": "[MEMORY:STATE]",
@@ -226,9 +225,6 @@ def fence_slot(shown: SlotText, word: str) -> SlotText:
     return SlotText(shown.slot, shown.id, shown.reason, forms, shown.of, shown.omitted)
 
 
-# --- profile ---------------------------------------------------------------------------
-
-
 def show_profile(
     path: str, text: str, facts: Sequence[Fact], revision: str, *, foreign: str = ""
 ) -> SlotText | None:
@@ -237,22 +233,21 @@ def show_profile(
     if not text.strip():
         return None
     ranks = {fact.line: number for number, fact in enumerate(facts)}
-    lines = sorted((fact for fact in facts), key=lambda fact: fact.line or 0)
+    lines = ((fact, guard(f"- {said(fact.relation, fact.object)}")) for fact in facts)
     pieces = tuple(
-        SlotPiece(
-            fact.id or f"{path}:{fact.line}", guard(f"- {said(fact.relation, fact.object)}"), ranks[fact.line]
-        )
-        for fact in lines
+        SlotPiece(fact.id or f"{path}:{fact.line}", line, ranks[fact.line])
+        for fact, line in sorted(lines, key=lambda each: each[0].line or 0)
     )
     if foreign:
         own = "\n".join(piece.text for piece in pieces)
-        rest = _drop_lines(text, {fact.line for fact in facts})
+        own_lines = {fact.line for fact in facts}
+        lines_of = enumerate(split_lines(text), 1)  # as facts are numbered
+        rest = "".join(line for number, line in lines_of if number not in own_lines).strip("\n")
         whole = SlotForm("markdown", (SlotPiece(path, own),))
         if rest.strip():
             # Around the piece, not in it: the fence stays closed when the piece is shortened.
-            before = "\n".join(
-                part for part in (own, untrusted.notice(foreign), untrusted.opened(foreign)) if part
-            )
+            opening = (own, untrusted.notice(foreign), untrusted.opened(foreign))
+            before = "\n".join(part for part in opening if part)
             inside = SlotPiece(path, untrusted.inert(guard(rest), foreign))
             whole = SlotForm("markdown", (inside,), before, untrusted.closed(foreign))
     else:
@@ -261,14 +256,6 @@ def show_profile(
     if pieces:
         forms.append(SlotForm("lines", pieces, left=(Omitted(f"{path}: prose", "profile", OVER),)))
     return SlotText("profile", path, "always_included", tuple(forms), revision)
-
-
-def _drop_lines(text: str, numbers: Collection[int | None]) -> str:
-    lines = split_lines(text)  # as facts are numbered
-    return "".join(line for number, line in enumerate(lines, 1) if number not in numbers).strip("\n")
-
-
-# --- state -----------------------------------------------------------------------------
 
 
 def show_state(told: Mapping[str, Any], toon: str | None, revision: str) -> SlotText | None:
@@ -297,18 +284,13 @@ def _list_rows(told: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
             newest = reversed(value) if name == "decisions_recent" else value
             for each in newest:
                 title = each.get("title", _to_json(each)) if isinstance(each, dict) else each
-                yield (
-                    f"{name}/{each.get('id', title) if isinstance(each, dict) else title}",
-                    f"{name}: {title}",
-                )
+                own = each.get("id", title) if isinstance(each, dict) else title
+                yield f"{name}/{own}", f"{name}: {title}"
         elif isinstance(value, dict):
             for key, each in value.items():
                 yield f"{name}/{key}", f"{name}: {key}: {each}"
         elif value:
             yield name, f"{name}: {value}"
-
-
-# --- essentials ------------------------------------------------------------------------
 
 
 def show_essentials(
@@ -347,9 +329,6 @@ def show_essentials(
     return SlotText("essentials", "essentials", "do_not_forget", tuple(forms), omitted=omitted)
 
 
-# --- index -----------------------------------------------------------------------------
-
-
 def show_index(lines: Sequence[tuple[str, int, str]], further: Sequence[str]) -> SlotText | None:
     """Show a line per page: path, bytes and summary, in order of weight; `further`: pages not listed."""
     omitted = (Omitted("pages", "index", FAR, tuple(further)),) if further else ()
@@ -358,35 +337,26 @@ def show_index(lines: Sequence[tuple[str, int, str]], further: Sequence[str]) ->
     ranks = {path: number for number, (path, _, _) in enumerate(lines)}
     ordered = sorted(lines)
     after = READ if not further else f"{len(further)} more: memory_list. {READ}"
+
+    def piece(path: str, text: str) -> SlotPiece:
+        return SlotPiece(path, guard(text), ranks[path])
+
     full = tuple(
-        SlotPiece(
-            path, guard(f"- {path} ({size_of(size)}){f': {escape(summary)}' if summary else ''}"), ranks[path]
-        )
+        piece(path, f"- {path} ({size_of(size)}){f': {escape(summary)}' if summary else ''}")
         for path, size, summary in ordered
     )
-    names = tuple(SlotPiece(path, guard(path), ranks[path]) for path, _, _ in ordered)
-    forms = (
-        SlotForm("lines", full, before=LISTED, after=after),
-        SlotForm(
-            "names",
-            names,
-            before=LISTED,
-            after=after,
-            joint=", ",
-            left=(Omitted("summaries", "index", OVER),),
-        ),
-    )
+    names = tuple(piece(path, path) for path, _, _ in ordered)
+    left = (Omitted("summaries", "index", OVER),)
+    forms = SlotForm("lines", full, LISTED, after), SlotForm("names", names, LISTED, after, ", ", left)
     return SlotText("index", "index", "read_on_demand", forms, omitted=omitted)
 
 
 def size_of(size: int) -> str:
     """Format a size as seed 002 does: `320B`, `1.2KB`."""
-    return (
-        f"{size}B" if size < 1000 else f"{size / 1000:.1f}KB" if size < 1_000_000 else f"{size / 1e6:.1f}MB"
-    )
+    if size < 1000:
+        return f"{size}B"
+    return f"{size / 1000:.1f}KB" if size < 1_000_000 else f"{size / 1e6:.1f}MB"
 
-
-# --- episodes --------------------------------------------------------------------------
 
 _TOLD = ("summary", "problem", "task", "solution", "lesson")
 

@@ -46,7 +46,6 @@ CHARTER = ("SOUL.md", "PROJECT.md", "PROJECT.local.md")
 """The system message, in this order (seed 003: the soul first, unchanged)."""
 
 LISTED = ("facts/", "episodes/")
-_DAYS, _REVIEW = "days/", "review/"
 NEVER = "only_searched"
 WAITS = "waits_for_a_person"
 
@@ -75,8 +74,6 @@ class SlotReader:
         head = self._parts.pages.absorb.heads.get(path).sha256
         return f"{path}@{head or sha256(text.encode('utf-8', 'surrogatepass'))}"
 
-    # --- the charter -------------------------------------------------------------------
-
     def charter(self) -> Charter:
         """Return the system message. Refuse if a page of it is unreadable: half a charter is worse than none."""
         text = ""
@@ -94,18 +91,21 @@ class SlotReader:
                     )
         return Charter(text, tuple(ends))
 
-    # --- the memory --------------------------------------------------------------------
-
     def slots(self, mark: Mark | None) -> tuple[list[SlotText], list[Omitted]]:
         """Return what the memory shows beside a window that begins with this mark; and what it never shows."""
+        from looseleaf.text.notation import encode
+
         profile = self._read_profile()
         seen = {piece.id for form in profile.forms for piece in form.pieces} if profile is not None else set()
         told, revision = self.state()
+        lines, further = self._parts.page_index.newest(self._policy.index_pages)
         found = (
             profile,
-            self._fence_untrusted(slot_forms.show_state(told, self._encode_toon(told), revision), STATE),
+            self._fence_untrusted(
+                slot_forms.show_state(told, encode(told) if told else None, revision), STATE
+            ),
             slot_forms.show_essentials(self._parts.topics.essentials(), seen, told),
-            self._read_index(),
+            slot_forms.show_index([(each.path, each.size, each.summary) for each in lines], further),
             self._read_episodes(mark),
         )
         return [each for each in found if each is not None], self._list_never_shown()
@@ -148,16 +148,6 @@ class SlotReader:
         head = self._parts.pages.absorb.heads.get(STATE)
         return self._parts.state.shown(), f"{STATE}@{head.sha256}" if head.sha256 else ""
 
-    @staticmethod
-    def _encode_toon(told: dict[str, object]) -> str | None:
-        from looseleaf.text.notation import encode
-
-        return encode(told) if told else None
-
-    def _read_index(self) -> SlotText | None:
-        lines, further = self._parts.page_index.newest(self._policy.index_pages)
-        return slot_forms.show_index([(each.path, each.size, each.summary) for each in lines], further)
-
     def _read_episodes(self, mark: Mark | None) -> SlotText | None:
         """Show the last episodes, except those whose summaries are in the window."""
         in_window = {entry.rpartition("/")[2] for entry, _ in mark.episodic} if mark is not None else set()
@@ -191,20 +181,20 @@ class SlotReader:
         return found[:count]
 
     def _list_never_shown(self) -> list[Omitted]:
-        paths = [
-            path for path, head in self._parts.pages.absorb.heads.pages.items() if head.sha256 is not None
-        ]
-        days = tuple(sorted(path for path in paths if path.startswith(_DAYS)))
-        review = tuple(sorted(path for path in paths if path.startswith(_REVIEW)))
-        found = [Omitted("days", "index", NEVER, days)] if days else []
-        return [*found, *([Omitted("review", "index", WAITS, review)] if review else [])]
+        days, review = self._list_pages("days/"), self._list_pages("review/")
+        found = Omitted("days", "index", NEVER, days), Omitted("review", "index", WAITS, review)
+        return [each for each in found if each.of]
 
-    # --- changes -----------------------------------------------------------------------
+    def _list_pages(self, *folders: str) -> tuple[str, ...]:
+        """Return the pages in some folders, as the journal knows them."""
+        heads = self._parts.pages.absorb.heads.pages.items()
+        return tuple(
+            sorted(path for path, head in heads if path.startswith(folders) and head.sha256 is not None)
+        )
 
     def drawers(self) -> set[str]:
-        """Return the pages that an index lists, as the journal knows them."""
-        heads = self._parts.pages.absorb.heads.pages
-        return {path for path, head in heads.items() if path.startswith(LISTED) and head.sha256 is not None}
+        """Return the pages that an index lists."""
+        return set(self._list_pages(*LISTED))
 
     def keep_trusted(self, paths: set[str]) -> set[str]:
         """Return those of these pages that a prompt may name."""
@@ -222,19 +212,9 @@ def items_of(charter: Charter, tokens: list[int]) -> list[ManifestItem]:
     items: list[ManifestItem] = []
     start = cost = 0
     for (path, end, revision), upto in zip(charter.ends, tokens, strict=True):
-        item = ManifestItem(
-            path,
-            "charter",
-            "system",
-            "markdown",
-            upto - cost,
-            "always_included",
-            0,
-            1,
-            start,
-            end,
-            (revision,),
+        own, of = upto - cost, (revision,)
+        items.append(
+            ManifestItem(path, "charter", "system", "markdown", own, "always_included", 0, 1, start, end, of)
         )
-        items.append(item)
         start, cost = end, upto
     return items

@@ -9,7 +9,7 @@ import re
 import time
 
 from looseleaf.base.errors import Refused
-from looseleaf.base.immutable import frozen
+from looseleaf.base.immutable import frozen, members_of
 from looseleaf.base.messages import Trace
 from looseleaf.base.origins import LEVELS, level_of
 from looseleaf.base.values import Position
@@ -32,23 +32,14 @@ from looseleaf.text.diff import split_lines
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
-    from typing import Any, Protocol
+    from typing import Any
 
     from looseleaf.base.values import Fact, Level
-    from looseleaf.facts.known_facts import Facts
     from looseleaf.index.protocol import FoundItem, Index
-    from looseleaf.pages.pages import Pages
+    from looseleaf.recall.index_sync import Needs
     from looseleaf.recall.ranking import Scored
     from looseleaf.store.protocol import Store
 
-    class Needs(Protocol):
-        @property
-        def known(self) -> Facts: ...
-        @property
-        def pages(self) -> Pages: ...
-
-
-if TYPE_CHECKING:
     _Hits = tuple["Hit", ...]
 else:
     _Hits = tuple
@@ -75,22 +66,19 @@ class Hit:
     ts: float | None
     level: Level | None
     status: str
-    now: str
-    topic: str
-    agent: str
-    session: str
-    speaker: str
-    is_whole: bool
-    tokens: int
+    now: str = ""
+    topic: str = ""
+    agent: str = ""
+    session: str = ""
+    speaker: str = ""
+    is_whole: bool = True
+    tokens: int = 0
     """The cost of the text, if a budget was given."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the members, without empty ones."""
-        found = {name: getattr(self, name) for name in type(self).__match_args__}
-        found |= {
-            "score": round(self.score, 4),
-            "parts": {name: round(part, 4) for name, part in self.parts.items()},
-        }
+        parts = {name: round(part, 4) for name, part in self.parts.items()}
+        found = members_of(self) | {"score": round(self.score, 4), "parts": parts}
         if not self.tokens:
             del found["tokens"]
         return {name: value for name, value in found.items() if value is not None and value != ""}
@@ -102,10 +90,8 @@ class Hit:
 
     def but(self, *, text: str, tokens: int) -> Hit:
         """Return the same hit with another text."""
-        values = {name: getattr(self, name) for name in type(self).__match_args__}
-        return Hit(
-            **values | {"text": text, "tokens": tokens, "is_whole": self.is_whole and text == self.text}
-        )
+        is_whole = self.is_whole and text == self.text
+        return Hit(**members_of(self) | {"text": text, "tokens": tokens, "is_whole": is_whole})
 
 
 class Recalled(_Hits):
@@ -123,15 +109,8 @@ class Recalled(_Hits):
         return made
 
     def to_dict(self) -> dict[str, Any]:
-        return {
-            "hits": [hit.to_dict() for hit in self],
-            "best": self.best,
-            "why": self.why,
-            "tokens": self.tokens,
-        }
-
-
-# --- reading a hit's text ----------------------------------------------------------------
+        hits = [hit.to_dict() for hit in self]
+        return {"hits": hits, "best": self.best, "why": self.why, "tokens": self.tokens}
 
 
 @frozen
@@ -163,7 +142,8 @@ class HitReader:
                 case "trace":
                     return self._read_trace(found)
                 case "fact":
-                    return self._read_fact(found)
+                    fact = self.fact(found)
+                    return HitText(fact_text(fact), found.name, fact.path or "") if fact is not None else None
                 case "entry":
                     return self._read_entry(found)
             return self._read_page(found)
@@ -202,10 +182,6 @@ class HitReader:
             return None
         return fact.user_fact_score / 10 if fact.user_fact_score is not None else fact.salience
 
-    def _read_fact(self, found: FoundItem) -> HitText | None:
-        fact = self.fact(found)
-        return HitText(fact_text(fact), found.name, fact.path or "") if fact is not None else None
-
     def _read_entry(self, found: FoundItem) -> HitText | None:
         from looseleaf.log.entries import FOLDER, read_entry
 
@@ -231,8 +207,6 @@ class HitReader:
         return HitText(part, where, where, found.ts) if part else None
 
 
-# --- making hits -------------------------------------------------------------------------
-
 if TYPE_CHECKING:
     Indexes = list[tuple[Index, tuple[str, ...]]]
     """The indexes to query, each with the sources that it holds an older version of."""
@@ -251,7 +225,7 @@ def hit_of(
     named = [each for each in past if _is_named(each, forms)]
     asked = named or [each for each in past if _is_asked(each, forms)] or past
     true = [fact for fact in (_find_successor(old, read) for old in asked) if fact is not None]
-    status = ("partly " if is_part else "") + _status_of(past) if past else ""
+    status = "rejected" if all(fact.status == "rejected" for fact in past) else "superseded"
     hit = Hit(
         where=text.where,
         kind=found.kind,
@@ -262,14 +236,12 @@ def hit_of(
         date=date_of(text.ts),
         ts=text.ts,
         level=text.level,
-        status=status,
+        status=f"{'partly ' if is_part else ''}{status}" if past else "",
         now="; ".join(dict.fromkeys(map(fact_text, true))),
         topic=found.topic,
         agent=found.source.removeprefix(TRACES) if found.kind == "trace" else "",
         session=text.session,
         speaker=text.speaker,
-        is_whole=True,
-        tokens=0,
     )
     return hit, true if any(_is_asked(old, forms) for old in past) else []
 
@@ -284,10 +256,6 @@ def _find_past(name: str, indexes: Indexes, read: HitReader) -> tuple[list[Fact]
         if past:
             return past, any(rest.endswith(" +") for _, _, rest in rows) or len(past) < len(rows)
     return [], False
-
-
-def _status_of(past: Collection[Fact]) -> str:
-    return "rejected" if all(fact.status == "rejected" for fact in past) else "superseded"
 
 
 def _is_asked(fact: Fact, forms: Collection[str]) -> bool:
@@ -332,11 +300,6 @@ def fact_hit(fact: Fact, score: float, parts: dict[str, float], now: str = "") -
         status=fact.status,
         now=now,
         topic=fact.topic,
-        agent="",
-        session="",
-        speaker="",
-        is_whole=True,
-        tokens=0,
     )
 
 

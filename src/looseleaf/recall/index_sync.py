@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 
 from looseleaf.base.errors import Busy, Refused, Unwritten
+from looseleaf.base.ids import is_id, time_of
 from looseleaf.base.immutable import frozen
 from looseleaf.base.messages import Trace
 from looseleaf.base.origins import is_own
@@ -74,11 +75,8 @@ class ItemSources:
 
     def streams(self) -> list[str]:
         """Return all agents' streams. Skip folders that cannot be an agent's name."""
-        return [
-            f"{TRACES}{name}"
-            for name in self._store.folders(f"log/{TRACES[:-1]}")
-            if name_fault(name) is None
-        ]
+        names = self._store.folders(f"log/{TRACES[:-1]}")
+        return [f"{TRACES}{name}" for name in names if name_fault(name) is None]
 
     def has_other_rules(self, index: Marks) -> bool:
         """True if the index was made by other rules: a question would find nothing in it."""
@@ -107,9 +105,8 @@ class ItemSources:
 
     def taken(self, index: Marks, segment_bytes: int) -> int:
         """Return roughly how many of them are indexed."""
-        return sum(
-            _count_bytes(_parse_mark(index.mark(stream))[0], segment_bytes) for stream in self.streams()
-        )
+        ends = (_parse_mark(index.mark(stream))[0] for stream in self.streams())
+        return sum(_count_bytes(end, segment_bytes) for end in ends)
 
     def find_missing(self, index: Marks) -> Iterator[ItemBatch]:
         """Yield what the index lacks. The journal comes last: its mark says that all it leads to is in."""
@@ -153,8 +150,6 @@ class ItemSources:
         if lines or anew:
             yield ItemBatch(stream, mark if lines else "", items, anew)
 
-    # --- what pages say ----------------------------------------------------------------
-
     def _read_pages(self, marks: dict[str, str]) -> Iterator[ItemBatch]:
         from looseleaf.recall.items import page_items
 
@@ -169,12 +164,9 @@ class ItemSources:
         for source, sha256 in sorted(there.items()):
             if marks.get(source) != sha256:
                 path = source.removeprefix(PAGE)
-                data = self._parts.pages.absorb.head_bytes(path)
-                yield ItemBatch(
-                    source, sha256, page_items(path, data, _edit_time(heads[path].edit)), anew=True
-                )
-
-    # --- what is known -----------------------------------------------------------------
+                data, edit = self._parts.pages.absorb.head_bytes(path), heads[path].edit or ""
+                items = page_items(path, data, time_of(edit) if is_id(edit) else None)
+                yield ItemBatch(source, sha256, items, anew=True)
 
     def _read_topics(self, marks: dict[str, str]) -> Iterator[ItemBatch]:
         from looseleaf.recall.items import fact_items, outdated_origins
@@ -188,8 +180,6 @@ class ItemSources:
             if marks.get(source) != mark:
                 facts = known.of(source.removeprefix(TOPIC))
                 yield ItemBatch(source, mark, fact_items(facts), anew=True, over=outdated_origins(facts))
-
-    # --- what was distilled ------------------------------------------------------------
 
     def _read_entries(self, begin: Position, end: Position, marks: dict[str, str]) -> Iterator[ItemBatch]:
         """Yield each entry as its own source. The journal names it when it is placed, or when a window moves past it;
@@ -224,12 +214,6 @@ def _is_own(trace: Trace) -> bool:
     return trace.trace_type in ("tool_call", "tool_result") and is_own(trace.tool_name)
 
 
-def _edit_time(edit: str | None) -> float | None:
-    from looseleaf.base.ids import is_id, time_of
-
-    return time_of(edit) if edit is not None and is_id(edit) else None
-
-
 def _count_bytes(position: Position, segment_bytes: int) -> int:
     return max(position.segment - 1, 0) * segment_bytes + position.offset
 
@@ -241,11 +225,8 @@ def _format_mark(position: Position, last: object) -> str:
 def _parse_mark(mark: str) -> tuple[Position, str]:
     segment, _, rest = mark.partition(" ")
     offset, _, last = rest.partition(" ")
-    return (
-        (Position(int(segment), int(offset)), last)
-        if segment.isdecimal() and offset.isdecimal() and len(mark) < _LONGEST_MARK
-        else (START, "")
-    )
+    is_sound = segment.isdecimal() and offset.isdecimal() and len(mark) < _LONGEST_MARK
+    return (Position(int(segment), int(offset)), last) if is_sound else (START, "")
 
 
 # --- the index file, and the index in memory ---------------------------------------------
@@ -298,10 +279,8 @@ class IndexKeeper:
             if self._is_lost:
                 return self._without_writing(OSError("the file is damaged and cannot be removed"))
             try:
-                if self.is_current():
-                    self._close_aside()
-                    return [(self._file, ())]
-                self._catch_up()
+                if not self.is_current():
+                    self._catch_up()
                 self._close_aside()
             except DamagedIndex:
                 self.drop()
@@ -314,9 +293,8 @@ class IndexKeeper:
     def drop(self) -> None:
         """Remove the damaged file. If it cannot be removed, stop reading it."""
         try:
-            with (
-                self._store.lock()
-            ):  # no process may begin a new file while this one's side files are removed
+            # No process may begin a new file while this one's side files are removed.
+            with self._store.lock():
                 self._file.remove()
             self._is_lost = False
         except (Busy, Unwritten, OSError):
@@ -337,10 +315,11 @@ class IndexKeeper:
             raise DamagedIndex("its terms were made by other rules")
         return self._sources.is_complete(self._file)
 
-    # --- catching up -------------------------------------------------------------------
-
     def _catch_up(self) -> None:
-        self._make_folder()
+        try:
+            os.mkdir(os.path.dirname(self._path), 0o700)
+        except FileExistsError:
+            pass  # opening the file checks it
         whole = self._sources.size(self._segment_bytes) if self.progress is not None else 0
         while not self._take_batch():
             if self.progress is not None:
@@ -359,13 +338,6 @@ class IndexKeeper:
                     if taken >= _AT_ONCE and batch.source != JOURNAL:
                         return False
         return True
-
-    def _make_folder(self) -> None:
-        folder = os.path.dirname(self._path)
-        try:
-            os.mkdir(folder, 0o700)
-        except FileExistsError:
-            pass  # opening the file checks it
 
     # --- where nothing can be written --------------------------------------------------
 

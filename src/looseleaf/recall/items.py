@@ -11,6 +11,7 @@ from looseleaf.index.protocol import IndexItem
 from looseleaf.language.relations import relation_term
 from looseleaf.language.terms import terms
 from looseleaf.text.diff import split_lines
+from looseleaf.text.times import moment
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,9 +21,6 @@ if TYPE_CHECKING:
     from looseleaf.base.values import Fact, Position
     from looseleaf.log.entries import Entry
     from looseleaf.store.protocol import Store
-
-
-# --- items -------------------------------------------------------------------------------
 
 
 def trace_items(trace: Trace, position: Position, stream: str) -> Iterator[IndexItem]:
@@ -78,13 +76,13 @@ def page_items(path: str, data: bytes | None, ts: float | None) -> list[IndexIte
             )
 
     if path.startswith("days/"):
-        at = _parse_day(path.removeprefix("days/").removesuffix(".md"))
+        at = moment(path.removeprefix("days/").removesuffix(".md"))
         for first, last in _split_paragraphs(lines, 1, len(lines), numbers, by_bullet=True):
             add("day", "".join(lines[first - 1 : last]), first, last, at if at is not None else ts)
         return items
     page = parse(path, text)
     for episode in page.episodes:
-        at = _parse_day(episode.get("Date") or "")
+        at = moment(episode.get("Date") or "")
         part = "".join(lines[episode.line - 1 : episode.end])
         add("episode", part, episode.line, episode.end, at if at is not None else ts, "")
     for prose in page.prose:
@@ -216,10 +214,7 @@ def entry_items(store: Store, reference: str) -> list[IndexItem]:
     level = str(entry.meta.get("trust", "tainted"))
     topic = reference.rpartition("/")[0]
     items: list[IndexItem] = []
-    for which, text in (
-        (SUMMARY, summary_text(entry.summary)),
-        (RAW, decode(raw.data if raw else b"")),
-    ):
+    for which, text in ((SUMMARY, summary_text(entry.summary)), (RAW, decode(raw.data if raw else b""))):
         for first, last in passages(text):
             part = text[first:last]
             items.append(
@@ -239,12 +234,6 @@ def entry_items(store: Store, reference: str) -> list[IndexItem]:
                 )
             )
     return items
-
-
-def _parse_day(text: str) -> float | None:
-    from looseleaf.text.times import moment
-
-    return moment(text)
 
 
 # --- texts, read from their source -------------------------------------------------------
@@ -308,20 +297,15 @@ def speaker_of(trace: Trace) -> str:
             return " ".join(tag.removeprefix(_SPEAKER).casefold().split())[:_LONGEST_NAME]
     if trace.trace_type in ("user", "assistant"):
         named = re.match(_NAMED, trace.content)
-        if named is not None and _is_name(named[1].split()):
-            return named[1].casefold()
+        words = named[1].split() if named is not None else []
+        is_large = all(word[0].isupper() or word.upper() == word.lower() for word in words)
+        if words and is_large and _LABELS.isdisjoint(word.casefold() for word in words):
+            return " ".join(words).casefold()
     return ""
-
-
-def _is_name(words: Sequence[str]) -> bool:
-    is_large = all(word[0].isupper() or word.upper() == word.lower() for word in words)
-    return is_large and _LABELS.isdisjoint(word.casefold() for word in words)
 
 
 def fact_time(fact: Fact) -> float | None:
     """Return the time of a fact: last said, else valid from, else recorded."""
-    from looseleaf.text.times import moment
-
     return fact.said_at or moment(fact.valid_from or "") or fact.recorded_at
 
 

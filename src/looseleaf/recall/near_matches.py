@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 
-from looseleaf.base.errors import Refused
+from looseleaf.base.errors import Invalid, Refused
 from looseleaf.language import stems
 
 TYPE_CHECKING = False
@@ -23,9 +23,6 @@ if TYPE_CHECKING:
     from looseleaf.recall.hits import HitReader
 
 
-# --- other spellings and compounds -------------------------------------------------------
-
-_COMPOUNDING = ("german", "dutch", "swedish", "danish", "norwegian", "finnish")
 _LINKS = ("es", "en", "er", "s", "n", "e")
 """Links between the words of a compound: Arbeit-s-vertrag, Sonne-n-schirm."""
 
@@ -38,9 +35,9 @@ _LONG = 6
 
 def find_misspelled(term: str, candidates: Iterable[str]) -> list[tuple[str, float]]:
     """Return the candidates that `term` may misspell, likeliest first."""
-    allowed = _allowed_errors(term)
-    if not allowed:
-        return []
+    if len(term) < 4 or not term.isalpha():
+        return []  # no letter of a number or of a short word may be wrong
+    allowed = 1 if len(term) < 8 else 2
     found = []
     for candidate in dict.fromkeys(candidates):
         if abs(len(candidate) - len(term)) > allowed or not candidate.isalpha():
@@ -54,13 +51,6 @@ def find_misspelled(term: str, candidates: Iterable[str]) -> list[tuple[str, flo
         elif errors == 2 <= allowed and same_start:
             found.append((candidate, 0.6))
     return sorted(found, key=lambda each: (-each[1], each[0]))
-
-
-def _allowed_errors(term: str) -> int:
-    """Return how many letters may be wrong: none in a number or a word of up to three letters."""
-    if len(term) < 4 or not term.isalpha():
-        return 0
-    return 1 if len(term) < 8 else 2
 
 
 def distance(first: str, second: str, most: int) -> int:
@@ -150,13 +140,11 @@ def _find_pieces(word: str) -> list[tuple[int, int, str]]:
         piece = plain[start:end]
         found.append((start, end, piece))
         if start == 0 or end == len(plain):
-            found += [(start, end, stems.stem(piece, tongue)) for tongue in _COMPOUNDING[: 2 if start else 1]]
+            tongues = ("german", "dutch") if start else ("german",)
+            found += [(start, end, stems.stem(piece, tongue)) for tongue in tongues]
         if start == 0:
-            found += [
-                (start, end, piece[: -len(link)])
-                for link in _LINKS
-                if piece.endswith(link) and end - len(link) >= 4
-            ]
+            links = (link for link in _LINKS if piece.endswith(link) and end - len(link) >= 4)
+            found += [(start, end, piece.removesuffix(link)) for link in links]
     return [each for each in found if len(each[2]) >= 4]
 
 
@@ -243,8 +231,6 @@ class Meaning:
             self._disable(error)
             return [], {}
         return more, {name: cosines[number] for name, number in hashes.items() if number in cosines}
-
-    # --- making vectors ----------------------------------------------------------------
 
     def embed_later(self, index: Index, read: HitReader) -> None:
         """Embed texts without a vector, in the background."""
@@ -345,7 +331,7 @@ def create_embedder(setting: str) -> Embedder:
         return embed.minilm()
     address, _, model = setting.partition(" ")
     if not model.strip():
-        raise Refused(
+        raise Invalid(
             f"`semantic` is {setting!r}. Set it to `minilm`, or to the address of an "
             "endpoint and the name of its model, as in `http://localhost:11434/v1 nomic-embed-text`."
         )

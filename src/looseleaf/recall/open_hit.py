@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from looseleaf.base.errors import Invalid, NotFound
-from looseleaf.base.immutable import frozen
+from looseleaf.base.errors import Invalid, NotFound, check_count
+from looseleaf.base.immutable import frozen, members_of
 from looseleaf.base.paths import page_path
 from looseleaf.index.protocol import Only
 from looseleaf.text.diff import split_lines
@@ -37,8 +37,6 @@ if TYPE_CHECKING:
         def recall(self) -> Recall: ...
 
 
-# --- open --------------------------------------------------------------------------------
-
 _LINES = re.compile(r"(.+\.md)#([0-9]{1,7})(?:-([0-9]{1,7}))?")
 _AROUND = 5
 """Lines of a page to show before and after the hit."""
@@ -53,7 +51,7 @@ class Opened:
     text: str
 
     def to_dict(self) -> dict[str, Any]:
-        return {"where": self.where, "kind": self.kind, "text": self.text}
+        return members_of(self)
 
 
 def open_hit(parts: Needs, where: object) -> Opened:
@@ -90,7 +88,7 @@ def _show_page(parts: Needs, path: str, first: int | None = None, last: int | No
         return page.text.rstrip("\n")
     if not 1 <= first <= last <= len(lines):
         count = f"{len(lines)} line{'s' * (len(lines) != 1)}"
-        raise Invalid(f"{path} has no lines {first} to {last}; it has {count}. Recall it again.")
+        raise NotFound(f"{path} has no lines {first} to {last}; it has {count}. Recall it again.")
     shown = range(max(first - _AROUND, 1), min(last + _AROUND, len(lines)) + 1)
     width = len(str(shown[-1]))
     return "\n".join(
@@ -165,9 +163,8 @@ class Bundle:
 def retrieve(
     recall: Recall, question: Question | None, max_episodic: int, max_semantic: int, now: float
 ) -> Bundle:
-    for name, value in (("max_episodic", max_episodic), ("max_semantic", max_semantic)):
-        if type(value) is not int or value < 0:
-            raise Invalid(f"`{name}` must be a whole number of at least 0, not {value!r}.")
+    check_count("max_episodic", max_episodic)
+    check_count("max_semantic", max_semantic)
     asked = recall(question) if question is not None else ()
     episodic = _fill_kinds(recall, asked, EPISODIC, max_episodic, now)
     semantic = _fill_kinds(recall, asked, SEMANTIC, max_semantic, now)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from looseleaf.base.errors import Invalid
+from looseleaf.base.errors import Invalid, check_count
 from looseleaf.base.policy import Ranking
 from looseleaf.base.values import FOUND
 from looseleaf.index.protocol import Corpus, Only
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from looseleaf.language.terms import Word
     from looseleaf.recall.when import When
 
-
-# --- the question ------------------------------------------------------------------------
 
 RANKING = Ranking()
 
@@ -59,8 +57,10 @@ class Question:
         weights: Ranking = RANKING,
     ) -> None:
         self.query = _check_query(query)
-        self.budget = _check_count("budget", budget)
-        self.k = min(_check_count("k", k) or (_K if budget is None else _K_IN_BUDGET), _MOST)
+        for name, value in (("budget", budget), ("k", k), ("clip", clip)):
+            check_count(name, value, 1)
+        self.budget, self.clip = budget, clip
+        self.k = min(k or (_K if budget is None else _K_IN_BUDGET), _MOST)
         as_of, since, until, now = (
             _check_time(name, value)
             for name, value in (("as_of", as_of), ("since", since), ("until", until), ("now", now))
@@ -69,8 +69,9 @@ class Question:
         self.now = now if now is not None else as_of if as_of is not None else time.time()
         self.weights = weights
         self.least = weights.least if self.k <= _K else weights.least_of_many
-        self.sure = weights.abstain if sure is None else _check_share("sure", sure)
-        self.clip = _check_count("clip", clip)
+        if sure is not None and (type(sure) not in (int, float) or not 0 <= sure <= 1):
+            raise Invalid(f"`sure` must be a number from 0 to 1, not {sure!r}.")
+        self.sure = weights.abstain if sure is None else float(sure)
         ends = [each for each in (until, as_of) if each is not None]
         if since is not None and until is not None and since > until:
             raise Invalid("`since` is later than `until`. Swap them.")
@@ -90,22 +91,9 @@ def _check_query(query: object) -> str:
     if not query.strip():
         raise Invalid("The question is empty. Give some words to look for.")
     if len(query) > LONGEST:
-        raise Invalid(
-            f"The question has {len(query):,} characters; at most {LONGEST:,} are read. Ask for what matters in it."
-        )
+        size = f"{len(query):,} characters; at most {LONGEST:,} are read"
+        raise Invalid(f"The question has {size}. Ask for what matters in it.")
     return query
-
-
-def _check_share(name: str, value: float) -> float:
-    if type(value) not in (int, float) or not 0 <= value <= 1:
-        raise Invalid(f"`{name}` must be a number from 0 to 1, not {value!r}.")
-    return float(value)
-
-
-def _check_count(name: str, value: int | None) -> int | None:
-    if value is not None and (type(value) is not int or value < 1):
-        raise Invalid(f"`{name}` must be a whole number of at least 1, not {value!r}.")
-    return value
 
 
 def _check_time(name: str, value: object) -> float | None:
@@ -177,14 +165,12 @@ def read_question(query: str, indexes: Sequence[Index], when: When | None = None
     found = _add_relations(query, _keep_rarest(_drop_asking_words(words(query)), indexes))
     if when is not None:
         said = when.text.casefold()
-        found = [_weaken_word(word) if word.text.casefold() in said else word for word in found]
+        # Texts hardly ever say when they were said.
+        found = [_weaken(word, _OF_TIME) if word.text.casefold() in said else word for word in found]
     span = (when.first, when.last, when.strength) if when is not None else None
     speakers = _find_speakers(query, {name for index in indexes for name in index.speakers()})
     known = _join_corpora(indexes, _collect_terms(found))
-    found = [
-        word._replace(weight=word.weight * _BY_CHANCE) if _is_by_chance(word, known) else word
-        for word in found
-    ]
+    found = [_weaken(word, _BY_CHANCE) if _is_by_chance(word, known) else word for word in found]
     widened = _widen_words(found, indexes, known)
     if widened != found:
         known = _join_corpora(indexes, _collect_terms(widened))
@@ -196,9 +182,7 @@ def asks_only_when(query: str, when: When) -> bool:
     stand in a text as well."""
     said = when.text.casefold()
     rest = (word.text.casefold() for word in words(query))
-    return not any(letter.isdigit() for letter in said) and all(
-        word in said or word in _ASKING for word in rest
-    )
+    return not any(map(str.isdigit, said)) and all(word in said or word in _ASKING for word in rest)
 
 
 def _is_by_chance(word: Word, known: Corpus) -> bool:
@@ -221,9 +205,8 @@ def _drop_asking_words(found: Sequence[Word]) -> Sequence[Word]:
 
 def _add_relations(query: str, found: Sequence[Word]) -> list[Word]:
     """Add the relations that the words name: "where" asks for Home."""
-    names = {
-        term: word for word in found for term, factor in word.forms if factor >= _LIKELY and term.isalpha()
-    }
+    likely = ((term, word) for word in found for term, factor in word.forms if factor >= _LIKELY)
+    names = {term: word for term, word in likely if term.isalpha()}
     names |= {word.text.casefold(): word for word in found}
     more: dict[str, dict[str, float]] = {}
     for name, terms in asked_relations(query, names).items():
@@ -234,9 +217,8 @@ def _add_relations(query: str, found: Sequence[Word]) -> list[Word]:
     ]
 
 
-def _weaken_word(word: Word) -> Word:
-    """Lower the weight of a word for the time: texts hardly ever say when they were said."""
-    return word._replace(weight=word.weight * _OF_TIME)
+def _weaken(word: Word, factor: float) -> Word:
+    return word._replace(weight=word.weight * factor)
 
 
 def choose_terms(asking: Query, corpus: Corpus) -> dict[str, int]:
@@ -287,15 +269,9 @@ def _join_corpora(indexes: Sequence[Index], terms: Iterable[str]) -> Corpus:
 
 def _find_speakers(query: str, speakers: Iterable[str]) -> frozenset[str]:
     """Return the speakers whom the question names, in full or in part."""
-    said = {_strip_word(word) for word in query.casefold().split()} - {""}
+    words = (word.strip(".,;:!?\"'()[]“”„«»‘’") for word in query.casefold().split())
+    said = {word.removesuffix("'s").removesuffix("’s") for word in words} - {""}
     return frozenset(name for name in speakers if not said.isdisjoint(name.split()))
-
-
-def _strip_word(word: str) -> str:
-    word = word.strip(".,;:!?\"'()[]“”„«»‘’")
-    for ending in ("'s", "’s"):
-        word = word.removesuffix(ending)
-    return word
 
 
 def _widen_words(found: Sequence[Word], indexes: Sequence[Index], known: Corpus) -> list[Word]:

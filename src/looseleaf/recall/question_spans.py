@@ -179,8 +179,6 @@ def _widen_ago(text: str, part: Part, today: int) -> Part:
     return part
 
 
-# --- the span ----------------------------------------------------------------------------
-
 if TYPE_CHECKING:
     Named = tuple[float, float, float, str, Side]
     """First second, second after the last, strength, words, side."""
@@ -303,8 +301,6 @@ def _read_side(text: str, part: Part) -> tuple[Side, bool]:
         return ("before", False) if after[1] else ("after", bool(after[3]))
     return "in", True
 
-
-# --- several dates ---------------------------------------------------------------------
 
 _RANGE = lazy(
     r"\b(?:between|from|zwischen|von|vom|entre|de|du|desde) (?=\S)(.{1,30}?)"

@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     from looseleaf.base.policy import Ranking
     from looseleaf.index.protocol import Corpus, Doc
 
-
-if TYPE_CHECKING:
-
     class Query(NamedTuple):
         """A question: its words, the speakers it names, the time it names (first, last, how surely)."""
 
@@ -87,9 +84,8 @@ def rank(
     if not rows:
         return []
     likest = max(cosines.values()) if cosines else None
-    sure = _rate_certainty(
-        _measure_coverage(rows[:JUDGED], asked, docs, places, found, words), likest, corpus, weights
-    )
+    covered = _measure_coverage(rows[:JUDGED], asked, docs, places, found, words)
+    sure = _rate_certainty(covered, likest, corpus, weights)
     best = rows[0][0]
     return [
         Scored(
@@ -306,12 +302,9 @@ def weigh_words(asked: Query, corpus: Corpus, weights: Ranking) -> Worth:
     for number, word in enumerate(asked.words):
         share = word.weight if number in kept else 0.0
         known = [(corpus.df.get(term, 0) * factor, factor) for term, factor in word.forms]
-        mass = share * _rarity_of(max([often for often, _ in known], default=0.0), corpus.items)
+        mass = share * _rarity_of([often for often, _ in known], corpus.items)
         # A word that stands nowhere is as rare as any, whatever was guessed in its place.
-        plain.append(
-            share
-            * _rarity_of(max([often for often, sure in known if sure >= PLAIN], default=0.0), corpus.items)
-        )
+        plain.append(share * _rarity_of([often for often, sure in known if sure >= PLAIN], corpus.items))
         named = [name for name in names if word.text.casefold() in name.split()]
         for name in named:
             names[name].append(number)
@@ -319,16 +312,13 @@ def weigh_words(asked: Query, corpus: Corpus, weights: Ranking) -> Worth:
     return Worth(masses, plain, max(masses, default=0.0) or 1.0, forms, others, names)
 
 
-def _rarity_of(known: float, items: int) -> float:
+def _rarity_of(often: Sequence[float], items: int) -> float:
+    known = max(often, default=0.0)
     return log(1.0 + (items - min(known, items) + 0.5) / (known + 0.5))
 
 
 def match_words(
-    docs: Sequence[Doc],
-    places: Sequence[int],
-    words: Worth,
-    corpus: Corpus,
-    weights: Ranking,
+    docs: Sequence[Doc], places: Sequence[int], words: Worth, corpus: Corpus, weights: Ranking
 ) -> WordMatches:
     """Find the question's words in each item."""
     forms, others, masses = words.forms, words.others, words.masses
@@ -353,10 +343,8 @@ def match_words(
         sort = doc[5:7]
         length = lengths.get(sort)
         if length is None:
-            length = lengths[sort] = (
-                *_length_weights(doc, corpus, weights),
-                _rate_voice(doc, corpus, weights),
-            )
+            voice = _rate_voice(doc, corpus, weights)
+            length = lengths[sort] = (*_length_weights(doc, corpus, weights), voice)
         norm = again * (length[0] + length[1] * len(terms))
         voice = length[2]
         if voice != 1.0:
@@ -417,12 +405,7 @@ def measure_strengths(
     recent, age = weights.recent, DAY * weights.recent_days
     masses, rarest = asked_words.masses, asked_words.rarest
     newest = max([doc.ts for doc in docs if doc.ts is not None], default=0.0)
-    steps = (
-        (-1, weights.before),
-        (1, weights.after),
-        (-2, weights.second_before),
-        (2, weights.second_after),
-    )
+    steps = ((-1, weights.before), (1, weights.after), (-2, weights.second_before), (2, weights.second_after))
     speakers = asked.speakers - {""}
     company = {doc.session for doc in docs if doc.speaker in speakers} if speakers else ()
     fits: dict[Any, float] = {}

@@ -24,11 +24,10 @@ if TYPE_CHECKING:
 
     from looseleaf.base.messages import Trace
     from looseleaf.base.values import Fact
-    from looseleaf.facts.known_facts import Facts
     from looseleaf.index.embed import Embedder
     from looseleaf.index.protocol import Doc, FoundItem
     from looseleaf.language.terms import Word
-    from looseleaf.pages.pages import Pages
+    from looseleaf.recall import index_sync
     from looseleaf.recall.hits import Indexes
     from looseleaf.recall.near_matches import Meaning
     from looseleaf.recall.question import Question
@@ -37,13 +36,9 @@ if TYPE_CHECKING:
 
     Answer = TypeVar("Answer")
 
-    class Needs(Protocol):
+    class Needs(index_sync.Needs, Protocol):
         @property
         def embedder(self) -> Embedder | None: ...
-        @property
-        def known(self) -> Facts: ...
-        @property
-        def pages(self) -> Pages: ...
 
 
 CANDIDATES = 100
@@ -195,12 +190,9 @@ class Recall:
             return Recalled(best=best, why=_explain_nothing(best, question))
         chosen = self._choose_hits(question, indexes, scored, docs, words)
         if not chosen:
-            return Recalled(
-                best=best, why="What bears on this is not true, or not there, at the time asked for."
-            )
+            why = "What bears on this is not true, or not there, at the time asked for."
+            return Recalled(best=best, why=why)
         return _pack_hits(question, chosen, words, best, count)
-
-    # --- ranking -----------------------------------------------------------------------
 
     def _rank_items(
         self, question: Question, indexes: Indexes
@@ -219,9 +211,8 @@ class Recall:
             if when is not None and when.strength >= _SURE:
                 last = min(when.last - _MOMENT, question.now) + (0.0 if is_of_time else _TOLD_LATER)
                 there = {doc.id for doc in found}
-                found += [
-                    doc for doc in index.within(when.first, last, only, _OF_TIME) if doc.id not in there
-                ]
+                of_time = index.within(when.first, last, only, _OF_TIME)
+                found += [doc for doc in of_time if doc.id not in there]
             if self._meaning is not None and not number:
                 meant = strip_speakers(question.query, asking.speakers)
                 more, cosines = self._meaning.find_like(meant, index, found, only)
@@ -240,14 +231,11 @@ class Recall:
     def _find_time(self, question: Question, indexes: Indexes) -> When | None:
         """Return the time that the question names; for an event, when the memory mentions it."""
         from looseleaf.recall.question_dates import read_time
-
-        when = read_time(question.query, question.now)
-        return when if when is None or when.event is None else self._place_event(when, question, indexes)
-
-    def _place_event(self, when: When, question: Question, indexes: Indexes) -> When | None:
         from looseleaf.recall.when import place_event
 
-        assert when.event is not None
+        when = read_time(question.query, question.now)
+        if when is None or when.event is None:
+            return when
         asking, corpus = read_question(when.event, [index for index, _ in indexes])
         terms = choose_terms(asking, corpus)
         docs: list[Doc] = []
@@ -258,8 +246,6 @@ class Recall:
         times = {doc.id: doc.ts for doc in docs}
         at = times.get(best.id) if best is not None and best.score >= question.weights.abstain else None
         return place_event(when, at) if at is not None else None
-
-    # --- the hits ----------------------------------------------------------------------
 
     def _choose_hits(
         self,
@@ -308,9 +294,6 @@ class Recall:
                     chosen.append(fact_hit(fact, each.score, {"instead": each.score}))
             chosen.append(hit)
         return chosen[: question.k]
-
-
-# --- parts of an answer ----------------------------------------------------------------
 
 
 def _read_rows(scored: Sequence[Scored], indexes: Indexes) -> dict[int, FoundItem]:
@@ -383,7 +366,5 @@ def _explain_nothing(best: float, question: Question) -> str:
     within = " within what was asked for (kinds, topic, agent or time)" if asked != Only() else ""
     if not best:
         return f"Nothing that is remembered{within} has these words. Others may find it."
-    return (
-        f"Nothing{within} clearly bears on this: the best is {best:.2f} sure, and less than {question.sure:.2f} "
-        "is noise."
-    )
+    rated = f"the best is {best:.2f} sure, and less than {question.sure:.2f} is noise"
+    return f"Nothing{within} clearly bears on this: {rated}."

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 
-from looseleaf.base.errors import Refused, Unreadable
+from looseleaf.base.errors import Invalid, NotFound, Refused, Unreadable
 from looseleaf.base.immutable import frozen
 from looseleaf.base.values import FOUND
 from looseleaf.recall.question import LONGEST, question_of
@@ -54,6 +54,7 @@ NAME = "recall.tests.toml"
 """Its name, at the top of a memory."""
 
 _KEYS = "question contains not_contains abstains as_of now k budget topic kind agent".split()
+_ASKED = ("k", "budget", "topic", "kinds", "agent", "as_of", "now")
 _SHOWN = 3
 """Hits that a failure shows, best first."""
 _LINE = 100
@@ -113,9 +114,6 @@ class TestResult:
         }
 
 
-# --- reading ---------------------------------------------------------------------------
-
-
 def load(text: str, where: str) -> list[Expectation]:
     """Read the tests of a file; `where` names it in errors."""
     import tomllib
@@ -123,7 +121,7 @@ def load(text: str, where: str) -> list[Expectation]:
     try:
         data = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise Refused(f"No test was run: {where} is not TOML ({error}). Mend it and try again.") from None
+        raise Invalid(f"No test was run: {where} is not TOML ({error}). Mend it and try again.") from None
     for key in data:
         if key != "test":
             _refuse(where, f"`{key}` is not known there", "Begin each test with a line [[test]].")
@@ -131,9 +129,8 @@ def load(text: str, where: str) -> list[Expectation]:
     if not isinstance(tests, list) or not all(isinstance(test, dict) for test in tests):
         _refuse(where, "`test` is no list of tests", "Begin each test with a line [[test]], in two brackets.")
     if not tests:
-        _refuse(
-            where, "it holds no test", "Write one: [[test]], then a question and what its hits must contain."
-        )
+        then = "Write one: [[test]], then a question and what its hits must contain."
+        _refuse(where, "it holds no test", then)
     places = _find_places(text, where, len(tests))
     return [_read_expectation(test, place) for test, place in zip(tests, places, strict=True)]
 
@@ -150,7 +147,7 @@ def _find_places(text: str, where: str, count: int) -> list[str]:
 
 
 def _refuse(where: str, what: str, then: str) -> NoReturn:
-    raise Refused(f"No test was run: {where}: {what}. {then}")
+    raise Invalid(f"No test was run: {where}: {what}. {then}")
 
 
 def _read_expectation(test: dict[str, Any], where: str) -> Expectation:
@@ -167,11 +164,8 @@ def _read_expectation(test: dict[str, Any], where: str) -> Expectation:
         _refuse(where, "`abstains` is neither true nor false", "Write it without quotes.")
     contains = tuple(_read_choices(test.get("contains", []), where))
     if abstains and contains:
-        _refuse(
-            where,
-            "nothing may be found (`abstains`), and something must be (`contains`)",
-            "Leave one of them out.",
-        )
+        what = "nothing may be found (`abstains`), and something must be (`contains`)"
+        _refuse(where, what, "Leave one of them out.")
     unwanted = tuple(_read_texts(test.get("not_contains", []), "not_contains", where))
     if not contains and not unwanted and abstains is None:
         _refuse(where, "it expects nothing", "Give `contains`, `not_contains` or `abstains`.")
@@ -239,9 +233,6 @@ def _read_name(test: dict[str, Any], key: str, where: str) -> str | None:
     return value
 
 
-# --- judging ---------------------------------------------------------------------------
-
-
 def judge(expectation: Expectation, hits: Sequence[HitLike]) -> TestResult:
     """Check whether the hits are what the test expects. An outdated text is no answer; but with `as_of`, a fact that
     was found was true then."""
@@ -251,17 +242,12 @@ def judge(expectation: Expectation, hits: Sequence[HitLike]) -> TestResult:
         for hit in hits
         if not hit.status.endswith(_OVER) or (was_true and hit.kind == "fact")
     ]
-    missing = tuple(
-        choice
-        for choice in expectation.contains
-        if not any(_normalize(word) in text for word in choice for text, _ in texts)
-    )
-    unwanted = tuple(
-        (word, where)
-        for word in expectation.not_contains
-        for text, where in texts
-        if _normalize(word) in text
-    )
+
+    def places_of(word: str) -> list[str]:
+        return [where for text, where in texts if _normalize(word) in text]
+
+    missing = tuple(choice for choice in expectation.contains if not any(map(places_of, choice)))
+    unwanted = tuple((word, where) for word in expectation.not_contains for where in places_of(word))
     found = tuple((_place_of(hit), hit.score, _shorten_line(hit.text)) for hit in hits[:_SHOWN])
     return TestResult(expectation, missing, unwanted, found, len(hits), getattr(hits, "why", ""))
 
@@ -288,25 +274,19 @@ def run(parts: Needs, path: str | None = None) -> list[TestResult]:
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise Refused(f"No test was run: {where} is not UTF-8. Save it as that and try again.") from None
-    return [judge(expectation, _run_query(parts, expectation)) for expectation in load(text, where)]
-
-
-def _run_query(parts: Needs, test: Expectation) -> Sequence[HitLike]:
-    more: dict[str, Any] = {
-        "budget": test.budget,
-        "topic": test.topic,
-        "kinds": test.kinds,
-        "agent": test.agent,
-    }
-    return parts.recall(question_of(test.question, test.k, as_of=test.as_of, now=test.now, **more))
+        raise Invalid(f"No test was run: {where} is not UTF-8. Save it as that and try again.") from None
+    found = []
+    for test in load(text, where):
+        given: dict[str, Any] = {name: getattr(test, name) for name in _ASKED}
+        found.append(judge(test, parts.recall(question_of(test.question, **given))))
+    return found
 
 
 def _read_own_tests(parts: Needs) -> bytes:
     # Read like a page: no link out of the folder, no pipe that never answers.
     document = parts.context.store.get(NAME, parts.context.policy.page_bytes)
     if document is None:
-        raise Refused(
+        raise NotFound(
             f"No test was run: there is no {NAME} in {parts.context.path}. Write one, or name a file: "
             "looseleaf test FILE."
         )
@@ -318,17 +298,13 @@ def _read_tests(path: str) -> bytes:
 
     try:
         if not os.path.isfile(path):
-            raise Refused(f"No test was run: {path} is no file. Name one that holds tests.")
+            raise NotFound(f"No test was run: {path} is no file. Name one that holds tests.")
         with open(path, "rb") as file:
             return file.read()
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or error
-        raise Unreadable(
-            f"No test was run: {path} could not be read ({why}). Name one that you may read."
-        ) from error
-
-
-# --- reporting -------------------------------------------------------------------------
+        said = f"No test was run: {path} could not be read ({why})."
+        raise Unreadable(f"{said} Name one that you may read.") from error
 
 
 def report(outcomes: Iterable[TestResult]) -> str:

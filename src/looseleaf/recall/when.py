@@ -17,10 +17,8 @@ BARE, COUNTED = 0.4, 0.6
 
 DAY = 86_400.0
 
-
 EPOCH = 719_163
 """The ordinal of 1970-01-01."""
-
 
 FIRST, LAST = -62_135_596_800.0, 253_402_300_800.0
 """The first second of the calendar, and the one after its last: finite, so that lengths can be computed."""

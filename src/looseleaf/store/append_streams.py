@@ -71,8 +71,6 @@ class Streams:
         for stream in list(self._active):
             self.close_stream(stream)
 
-    # --- appending -------------------------------------------------------------------
-
     def append(self, stream: str, records: Sequence[Record]) -> list[Position]:
         """Append by group commit: the first thread to get the lock writes for all that wait, with one sync."""
         try:
@@ -182,8 +180,6 @@ class Streams:
         if active is not None:
             self._disk.close(active.fd)
 
-    # --- the open end ----------------------------------------------------------------
-
     def _open_active(self, stream: str) -> _OpenEnd:
         path, archive = stream_files(stream)
         active = self._active.get(stream)
@@ -255,8 +251,6 @@ class Streams:
         self.close_stream(stream)
         self._open_active(stream)
 
-    # --- segments --------------------------------------------------------------------
-
     def rotate(self, stream: str) -> None:
         try:
             with self._lock:
@@ -281,17 +275,15 @@ class Streams:
 
     def _seal_missing(self, archive: str) -> None:
         """Seal the newest segment if it has no seal: it was just rotated, or a crash left it without."""
-        names = [segment_name(number) for number in self._segments.numbers(archive)]
-        if not names:
+        numbers = self._segments.numbers(archive)
+        if not numbers:
             return
         seals = self._segments.seals(archive)
         # Only the newest: an older one has lost its seal, which `check` must keep reporting.
-        missing = [name for name in names[-1:] if name not in seals]
-        if missing:
+        name = segment_name(numbers[-1])
+        if name not in seals:
             old = self._root.read(f"{archive}/{SUMS}") or b""
             if old and not old.endswith(b"\n"):
                 old += b"\n"
-            new = "".join(
-                f"{sha256(self._root.read(f'{archive}/{name}') or b'')}  {name}\n" for name in missing
-            )
-            self._root.replace(f"{archive}/{SUMS}", old + new.encode())
+            digest = sha256(self._root.read(f"{archive}/{name}") or b"")
+            self._root.replace(f"{archive}/{SUMS}", old + f"{digest}  {name}\n".encode())

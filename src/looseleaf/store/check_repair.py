@@ -58,9 +58,8 @@ def check_log(root: Root, segments: Segments) -> Iterator[Problem]:
     yield from _check_bodies(root)
     yield from _check_entries(root)
     for name in _list_names(root, STAGED, found):
-        yield Problem(
-            f"{STAGED}/{name}", None, "a change was interrupted; the next command finishes it", "note"
-        )
+        message = "a change was interrupted; the next command finishes it"
+        yield Problem(f"{STAGED}/{name}", None, message, "note")
     for name in _list_names(root, ASIDE, found):
         if name != "late":
             yield Problem(f"{ASIDE}/{name}", None, "a copy of displaced or cut bytes", "note")
@@ -165,11 +164,8 @@ def _check_file(
     try:
         for number, (begin, raw, ended) in enumerate(lines(root.disk, fd, 0), 1):
             if active and not ended:
-                found.append(
-                    Problem(
-                        path, number, "this record is not finished; the next append keeps a copy and cuts it"
-                    )
-                )
+                message = "this record is not finished; the next append keeps a copy and cuts it"
+                found.append(Problem(path, number, message))
                 break
             if not raw:
                 found.append(Problem(path, number, "this line is empty", "error" if strict else "note"))
@@ -279,9 +275,8 @@ def _fill_gaps(root: Root, segments: Segments, archive: str) -> list[str]:
                 "belong to this memory. Move it out of the memory."
             )
         for name in map(segment_name, range(first, first + count)):
-            root.replace(
-                f"{archive}/{name}", records.encode(_lost_record(segment=name, sha256=seals.get(name)))
-            )
+            lost = _lost_record(segment=name, sha256=seals.get(name))
+            root.replace(f"{archive}/{name}", records.encode(lost))
             done.append(f"{archive}/{name}: missing; a `lost` record stands in its place")
     return done
 

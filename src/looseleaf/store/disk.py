@@ -44,8 +44,6 @@ class Disk:
         self._libc: Any = None
         self._lacking: set[int] = set()  # kinds of rename that this system lacks
 
-    # --- opening ---------------------------------------------------------------------
-
     def open_root(self, path: str) -> int:
         """Open the memory's folder. Only this call may follow a link: the user gave the path."""
         return os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -101,8 +99,6 @@ class Disk:
             self._libc = ctypes.CDLL(None, use_errno=True)
         return self._libc
 
-    # --- bytes -----------------------------------------------------------------------
-
     # These are the system calls themselves, for speed: an append is little more than them.
 
     read = staticmethod(os.read)
@@ -138,8 +134,6 @@ class Disk:
             os.close(fd)
         except OSError:
             pass
-
-    # --- names -----------------------------------------------------------------------
 
     def stat(self, folder: int, path: str) -> os.stat_result:
         """Stat a single name. In a longer path a folder may be a link, so use that only to compare identities."""
@@ -236,8 +230,6 @@ class Disk:
             raise OSError(number, os.strerror(number), old, None, new)
         return True
 
-    # --- lock ------------------------------------------------------------------------
-
     def try_lock(self, fd: int) -> bool:
         import fcntl  # not at the top: readers take no lock
 
@@ -251,8 +243,6 @@ class Disk:
         import fcntl
 
         fcntl.flock(fd, fcntl.LOCK_UN)
-
-    # --- where -----------------------------------------------------------------------
 
     def network_type(self, root: int) -> str | None:
         """Return the file system's type if it is a network share, where locks may not hold between hosts."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from functools import cached_property
 
-from looseleaf.base.errors import Busy, Refused, Stale, Unwritten
+from looseleaf.base.errors import Busy, Invalid, Refused, Stale, Unwritten
 from looseleaf.base.hashing import sha256
 from looseleaf.base.ids import chance_id
 from looseleaf.base.paths import canonical, same_name
@@ -56,8 +56,6 @@ class Documents:
 
         return Recovery(self._root, self._lock, self._policy, self._streams, self._segments, self._exchange)
 
-    # --- reading -----------------------------------------------------------------------
-
     def get(self, path: str, limit: int | None = None) -> Document | None:
         path = canonical(path)
         data = self._root.read(path, limit)
@@ -73,8 +71,6 @@ class Documents:
         except OSError as error:
             raise unreadable(path, error) from error
         return _stat_of(path, found)
-
-    # --- changing ----------------------------------------------------------------------
 
     def put(self, path: str, data: bytes, *, base: str | None, record: Record | None = None) -> str:
         self._change_document(canonical(path), data, base, record)
@@ -161,8 +157,6 @@ class Documents:
             return True  # recovery reads the journal again, and decides
         return last is not None and last.record.get("id") == edit
 
-    # --- after a crash -----------------------------------------------------------------
-
     def recover(self) -> None:
         """Finish or undo interrupted changes. Usually there are none, and this loads nothing to find that out."""
         try:
@@ -183,8 +177,6 @@ class Documents:
                 self._recovery.sweep()
         except (OSError, Unwritten, Busy):
             pass
-
-    # --- folders -----------------------------------------------------------------------
 
     def publish(self, folder: str, files: Mapping[str, bytes], *, again: bool = False) -> None:
         folder = canonical(folder)
@@ -226,14 +218,12 @@ class Documents:
     def folders(self, folder: str) -> tuple[str, ...]:
         try:
             with self._root.folder(canonical(folder)) as fd:
-                found = [
-                    entry.name for entry in self._disk.entries(fd) if entry.is_dir(follow_symlinks=False)
-                ]
+                entries = self._disk.entries(fd)
+                return tuple(sorted(each.name for each in entries if each.is_dir(follow_symlinks=False)))
         except FileNotFoundError:
             return ()
         except OSError as error:
             raise unreadable(folder, error) from error
-        return tuple(sorted(found))
 
     # Last: its name hides the type `list` from the lines below it.
     def list(self, folder: str = "") -> list[Stat]:
@@ -252,7 +242,7 @@ def view_path(path: str) -> str:
     """Return the canonical path of a view; refuse any other."""
     path = canonical(path)
     if not path.startswith("views/"):
-        raise Refused(f"{path} was not written: only files in views/ may be written without a base. Use put.")
+        raise Invalid(f"{path} was not written: only files in views/ may be written without a base. Use put.")
     return path
 
 

@@ -164,8 +164,6 @@ class FileStore:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    # --- streams -----------------------------------------------------------------------
-
     def append(self, stream: str, records: Sequence[Record]) -> list[Position]:
         return self._streams.append(stream, records)
 
@@ -185,8 +183,6 @@ class FileStore:
 
     def streams(self) -> list[str]:
         return self._segments.streams()
-
-    # --- documents ---------------------------------------------------------------------
 
     def get(self, path: str, limit: int | None = None) -> Document | None:
         return self._documents.get(path, limit)
@@ -229,8 +225,6 @@ class FileStore:
             switch(self._root, name, puts, removals)
         except OSError as error:
             raise unwritten("The memory without the forgotten text", error) from error
-
-    # --- check and repair --------------------------------------------------------------
 
     def recover(self) -> None:
         self._documents.recover()

@@ -142,7 +142,8 @@ class Lock:
 
     def _open_files(self) -> None:
         if self._lock < 0:
-            _watch_forks(self)
+            name = id(self)
+            _opened[name] = ref(self, lambda _: _opened.pop(name, None) and None)
             self._lock = self._open(LOCK)
             self._turn = self._open(TURN)
 
@@ -189,12 +190,6 @@ class Lock:
 
 _opened: dict[int, ref[Lock]] = {}
 """Locks in use, for a fork to reach."""
-
-
-def _watch_forks(lock: Lock) -> None:
-    """Register a lock, at its first use, for `after_fork`."""
-    name = id(lock)
-    _opened[name] = ref(lock, lambda _: _opened.pop(name, None) and None)
 
 
 def _after_fork() -> None:

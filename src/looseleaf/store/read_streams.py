@@ -11,7 +11,7 @@ import re
 import time
 from functools import lru_cache
 
-from looseleaf.base.errors import Refused
+from looseleaf.base.errors import NotFound, Refused
 from looseleaf.base.paths import quoted, safe_name
 from looseleaf.base.values import START, LogLine, Position, Problem
 from looseleaf.store import IMPORTS, TOMBSTONES, records
@@ -47,7 +47,7 @@ def stream_files(stream: str) -> tuple[str, str]:
         return f"log/{stream}.jsonl", f"log/{stream}/archive"
     kind, _, agent = stream.partition("/")
     if kind not in ("traces", "prompts"):
-        raise Refused(
+        raise NotFound(
             f"There is no stream {quoted(stream)}. Use journal, calls, tombstones, imports, traces/<agent> or "
             "prompts/<agent>."
         )
@@ -71,10 +71,8 @@ _RACY_NS = 100_000_000
 
 
 def missing_segments(archive: str, first: int, count: int) -> Problem:
-    what = (
-        "this segment is missing" if count == 1 else f"this segment and the {count - 1} after it are missing"
-    )
-    return Problem(f"{archive}/{segment_name(first)}", None, what)
+    more = f"and the {count - 1} after it are" if count > 1 else "is"
+    return Problem(f"{archive}/{segment_name(first)}", None, f"this segment {more} missing")
 
 
 class Segments:
@@ -84,23 +82,13 @@ class Segments:
         self._numbers_by_archive: dict[str, tuple[tuple[int, ...], list[int]]] = {}
         self.bodies = bodies
 
-    # --- streams and segments ----------------------------------------------------------
-
     def streams(self) -> list[str]:
         """Return all streams, unreadable ones too. Skip names that cannot be a stream's (`.DS_Store`)."""
-        agents = [f"traces/{name}" for name in self._list_names("log/traces")]
-        prompts = {
-            name.removesuffix(".jsonl") for name in self._list_names("log/prompts") if name.endswith(".jsonl")
-        }
-        prompts.update(self._list_names("log/prompts/archive"))
-        found = [
-            "journal",
-            "calls",
-            TOMBSTONES,
-            IMPORTS,
-            *agents,
-            *(f"prompts/{agent}" for agent in sorted(prompts)),
-        ]
+        traces = (f"traces/{name}" for name in self._list_names("log/traces"))
+        files = (name for name in self._list_names("log/prompts") if name.endswith(".jsonl"))
+        agents = {name.removesuffix(".jsonl") for name in files} | {*self._list_names("log/prompts/archive")}
+        prompts = (f"prompts/{agent}" for agent in sorted(agents))
+        found = ("journal", "calls", TOMBSTONES, IMPORTS, *traces, *prompts)
         return [stream for stream in found if self._has_stream(stream)]
 
     def _has_stream(self, stream: str) -> bool:
@@ -133,9 +121,8 @@ class Segments:
         if known is not None and known[0] == look:
             return known[1]
         seen_ns = time.time_ns()
-        found = sorted(
-            number for name in self._list_names(archive) if (number := segment_number(name)) is not None
-        )
+        numbers = map(segment_number, self._list_names(archive))
+        found = sorted(number for number in numbers if number is not None)
         self._numbers_by_archive.pop(archive, None)
         if look is not None and max(look[2:]) < seen_ns - _RACY_NS:
             self._numbers_by_archive[archive] = look, found
@@ -163,8 +150,6 @@ class Segments:
         lines = (self._root.read(f"{archive}/{SUMS}") or b"").split(b"\n")
         found = (re.fullmatch(SEAL, line) for line in lines)
         return {seal[2].decode(): seal[1].decode() for seal in found if seal is not None}
-
-    # --- forwards ----------------------------------------------------------------------
 
     def read(self, stream: str, start: Position = START, on_problem: OnProblem = None) -> Iterator[LogLine]:
         path, archive = stream_files(stream)
@@ -260,8 +245,6 @@ class Segments:
             if on_problem and piece.checked and not raw.startswith(b" ", piece.start):
                 on_problem(Problem(name, number, f"the beginning of {_WHOLE}"))
             yield LogLine(record, Position(at.segment, begin), Position(at.segment, end), piece.checked)
-
-    # --- backwards ---------------------------------------------------------------------
 
     def read_back(self, stream: str, end: Position | None = None) -> Iterator[LogLine]:
         path, archive = stream_files(stream)

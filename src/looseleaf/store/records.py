@@ -13,7 +13,7 @@ import re
 from bisect import bisect_left
 from zlib import crc32
 
-from looseleaf.base.errors import Refused
+from looseleaf.base.errors import Invalid
 from looseleaf.base.hashing import sha256
 from looseleaf.base.immutable import frozen
 
@@ -45,9 +45,6 @@ _escaped = json.JSONEncoder(ensure_ascii=True, **_options)
 
 class DamagedRecord(Exception):
     """This line is not a record; the message says why."""
-
-
-# --- writing -----------------------------------------------------------------------------
 
 
 def to_json(value: object) -> bytes:
@@ -82,8 +79,8 @@ def _find_fault(value: object) -> str | None:
     return None
 
 
-def _not_json_error(why: str) -> Refused:
-    return Refused(
+def _not_json_error(why: str) -> Invalid:
+    return Invalid(
         f"The record was not written: JSON cannot hold it ({why}). "
         "Use text, finite numbers, true, false, null, lists and objects with text keys."
     )
@@ -92,14 +89,14 @@ def _not_json_error(why: str) -> Refused:
 def encode_new(record: Record) -> bytes:
     """Encode a caller's record; refuse the members that belong to the log."""
     if "crc" in record or "bodies" in record:
-        raise Refused("The record was not written: the members `crc` and `bodies` belong to the log itself.")
+        raise Invalid("The record was not written: the members `crc` and `bodies` belong to the log itself.")
     return encode(record)
 
 
 def encode(record: Record, length: int = 0) -> bytes:
     """Return the record as a line with its checksum, padded with spaces to `length` if shorter (FORMAT §17.2)."""
     if not record:
-        raise Refused("The record was not written: it is empty. Give it at least an id.")
+        raise Invalid("The record was not written: it is empty. Give it at least an id.")
     body = to_json(record)
     if _KEY in body:  # an inner object could pass for a record: spell its key another way
         body = body.replace(_KEY, b',"\\u0063rc":"')
@@ -107,9 +104,6 @@ def encode(record: Record, length: int = 0) -> bytes:
     if missing > 0:
         body = body[:-1] + b" " * missing + b"}"
     return b' %b,"crc":"%08x"}\n' % (body[:-1], crc32(body))
-
-
-# --- reading -----------------------------------------------------------------------------
 
 
 def decode(line: bytes) -> tuple[Record, bool]:

@@ -65,14 +65,11 @@ class Recovery:
 
     def _finish_edit(self, edit: str, staged: str) -> None:
         """Finish an interrupted change if the page is unchanged; else declare it void."""
-        record = self._find_record(edit)
-        if record is None:
-            self._exchange.keep(staged)
-            return
+        record = self._find_record(edit) or {}
         try:
             path, base, new = canonical(str(record["path"])), record["base"], record["new"]
         except (KeyError, Refused):
-            # Not an edit of ours: a foreign journal may name any file of this machine.
+            # None, or not an edit of ours: a foreign journal may name any file of this machine.
             self._exchange.keep(staged)
             return
         self._streams.confirm(JOURNAL)
@@ -82,7 +79,11 @@ class Recovery:
             if not ours and under != base:
                 self._exchange.keep(staged)  # a displaced save that the crash kept from being set aside
         elif page == base and ours:
-            self._exchange_again(path, staged, base, new, edit)
+            self._root.make(path.rpartition("/")[0])
+            try:
+                self._exchange.replace(path, staged, base, new, edit)
+            except Stale:
+                pass  # saved meanwhile: that save stands, and the edit is void
         elif under == base:
             pass  # exchanged already; any other text on the page was written later
         elif page == new and not ours:
@@ -100,13 +101,6 @@ class Recovery:
             pass  # the page's folder was removed meanwhile
         self._exchange.retire(staged, edit, under or SHA256_OF_NOTHING)
 
-    def _exchange_again(self, path: str, staged: str, base: str | None, new: str | None, edit: str) -> None:
-        self._root.make(path.rpartition("/")[0])
-        try:
-            self._exchange.replace(path, staged, base, new, edit)
-        except Stale:
-            pass  # saved meanwhile: that save stands, and the edit is void
-
     def _find_record(self, edit: str) -> Record | None:
         """Return the record of an edit, with kind `void` if it was declared so; None if it is not in the journal."""
         voided = False
@@ -120,8 +114,6 @@ class Recovery:
             if isinstance(written, (int, float)) and written < oldest:
                 return None
         return None
-
-    # --- late saves --------------------------------------------------------------------
 
     def sweep(self) -> None:
         """Remove displaced files that are unchanged; keep and journal those that an editor wrote into."""

@@ -146,8 +146,6 @@ def remove_tree(root: Root, folder: str) -> None:
                 pass
 
 
-# --- one page ----------------------------------------------------------------------------
-
 NO_FILE = "no regular file"
 COLLISION = "somebody else saved the page in the same moment"
 
@@ -182,8 +180,11 @@ class Exchange:
             displaced = None if base is None else self.hash_or_mark(staged)
             if displaced == base:
                 self._root.sync(path.rpartition("/")[0], STAGED)
-                if base is not None:
-                    self._try_retire(staged, edit, base)
+                try:
+                    if base is not None:
+                        self.retire(staged, edit, base)
+                except OSError:
+                    pass  # recovery finds the file, and sees by its bytes that the change was made
                 return
             kept, under = self.give_back(path, staged, displaced, new)
         self.void(path, edit, COLLISION, kept)
@@ -249,20 +250,9 @@ class Exchange:
         self.note("void", path, edit, reason, aside)
 
     def note(self, kind: str, path: str, edit: str, reason: str, aside: list[str]) -> None:
-        record: Record = {
-            "schema": JOURNAL_SCHEMA,
-            "id": new_id(),
-            "ts": time.time(),
-            "kind": kind,
-            "path": path,
-            "edit": edit,
-            "reason": reason,
-        }
-        if aside:
-            record["aside"] = aside
+        record: Record = {"schema": JOURNAL_SCHEMA, "id": new_id(), "ts": time.time(), "kind": kind}
+        record |= {"path": path, "edit": edit, "reason": reason} | ({"aside": aside} if aside else {})
         self._streams.append(JOURNAL, [record])
-
-    # --- late saves --------------------------------------------------------------------
 
     def retire(self, staged: str, edit: str, known: str) -> None:
         """Move a displaced file to where it is watched: an editor that still has it open may write into it.
@@ -279,16 +269,8 @@ class Exchange:
             with self._root.folder(LATE) as target:
                 self._disk.rename(source, old, target, f"{edit}-{late_mark(found)}-{known}")
 
-    def _try_retire(self, staged: str, edit: str, known: str) -> None:
-        """Retire, but ignore a failure: the change itself is made and on disk."""
-        try:
-            self.retire(staged, edit, known)
-        except OSError:
-            pass  # recovery finds the file, and sees by its bytes that the change was made
-
     def hash(self, path: str) -> str | None:
-        data = self._root.read(path)
-        return None if data is None else sha256(data)
+        return sha256_or_none(self._root.read(path))
 
     def hash_or_mark(self, path: str) -> str | None:
         """Return a file's hash, or NO_FILE for anything else, such as a link put under the name."""

@@ -70,8 +70,6 @@ class Root:
     def closed(self) -> bool:
         return self.fd == _CLOSED
 
-    # --- folders ---------------------------------------------------------------------
-
     def folder(self, path: str) -> _OpenFolder:
         """Open a folder for a `with` block."""
         return _OpenFolder(self.disk, self.disk.open_dir(self.fd, path))
@@ -121,8 +119,6 @@ class Root:
                 return sorted(self.disk.names(fd))
         except FileNotFoundError:
             return []
-
-    # --- files -----------------------------------------------------------------------
 
     def open_file(self, path: str, flags: int) -> int:
         """Open a regular file with one name. A link, a device or a pipe is a trap."""

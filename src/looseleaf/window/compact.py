@@ -144,8 +144,6 @@ class Compact:
     def _start_draft(self, head: AgentHead, budget: int, system: str | None, count: Count) -> Draft:
         return Draft(self._store, self._policy, self._agent, head, count, budget, system)
 
-    # --- in the background -------------------------------------------------------------
-
     def prepare(self, budget: int, system: str | None, count: Count) -> None:
         """Distill what the next compaction will take, in its own thread, one at a time."""
         from threading import Thread
@@ -173,8 +171,6 @@ class Compact:
         """Wait until the preparation is ready."""
         with self._preparing:
             pass
-
-    # --- distilling --------------------------------------------------------------------
 
     def _distill(self, material: LeavingTraces, tokens: int, count: Count) -> CompactSummary:
         """Distill with the distiller, or with the rules if it fails. The rules always read the material: the window

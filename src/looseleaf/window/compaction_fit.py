@@ -118,8 +118,6 @@ class Draft:
         self._older = self._cut_older_summaries()
         self._room = self._measure_room()
 
-    # --- room ------------------------------------------------------------------------------
-
     def _cut_older_summaries(self) -> tuple[tuple[str, str], ...]:
         """Return the summaries of earlier compactions to show beside the new one."""
         room = self._budget // _OLDER_SHARE
@@ -215,8 +213,6 @@ class Draft:
                 if trace.id in wanted
             } | self._traces
         return [self._traces[item.id] for item in self._items if item.id in wanted]
-
-    # --- the mark --------------------------------------------------------------------------
 
     def _build_mark(
         self,

@@ -146,9 +146,6 @@ def _pad_words(text: str) -> str:
     return f" {' '.join(text.casefold().split())} "
 
 
-# --- what must be kept -------------------------------------------------------------------
-
-
 def merge_kept_lines(before: Sequence[str], *found: Distilled) -> tuple[str, ...]:
     """Return each thing once, as a labeled line in the order it was said: the lines kept so far, then new ones."""
     lines = list(before)
@@ -198,7 +195,6 @@ def _label_notes(distilled: Distilled) -> Iterator[tuple[str, Noted]]:
             yield label, each
 
 
-# --- the plan ----------------------------------------------------------------------------
 POINTER_TOKENS = 64
 """The least that stays of a trace in place: where to find it, its length, and a few of its identifiers."""
 

@@ -111,8 +111,6 @@ class Conversation:
         self.window.read()
         return self.window
 
-    # --- recording ---------------------------------------------------------------------
-
     def record(self, asked: dict[str, Any]) -> Trace:
         return self.recorder.record([ask(**given_in(asked))])[0]
 
@@ -142,8 +140,6 @@ class Conversation:
         spoken = Spoken(user, bool(news), _read_statements, news)
         self._spoken_cache = key, spoken
         return spoken
-
-    # --- reading -----------------------------------------------------------------------
 
     def turns(self, last: int | None, session: str | None) -> list[Turn]:
         """Return the last turns (None: all) of a session or of all."""
@@ -250,8 +246,6 @@ class Conversation:
     def flagged(self) -> str | None:
         return self._read_head().flag
 
-    # --- the messages ------------------------------------------------------------------
-
     def counter(self, name: str | None, *, quick: bool = False) -> Count:
         """Return a model's counter: a custom one, or its vocabulary's, with earlier counts cached in a view."""
         own = self._parts.counter
@@ -304,8 +298,6 @@ class Conversation:
 
             own = costs_of([Message("system", system)], count)[0]
         return own + self.window.weigh(unit, count)
-
-    # --- compaction --------------------------------------------------------------------
 
     @cached_property
     def _compact(self) -> Compact:

@@ -289,9 +289,6 @@ class Window:
         return is_known
 
 
-# --- token costs -------------------------------------------------------------------------
-
-
 _CHARACTERS = 4
 """Rough characters per token: the first guess for a cut, which is then counted and corrected."""
 
