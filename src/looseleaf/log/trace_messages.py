@@ -146,16 +146,13 @@ def extend(
         message = message_of(trace, (short or {}).get(trace.id))
         is_call = before is not None and before.trace_type == trace.trace_type == "tool_call"
         if is_call and before is not None and before.turn_id == trace.turn_id:
-            messages[-1] = _join_calls(messages[-1], message)
+            calls = (*_calls_of(messages[-1]), *_calls_of(message))
+            texts = [text for text in (messages[-1].content, message.content) if text]
+            joined = guard("\n".join(texts)) or None
+            messages[-1] = Message("assistant", joined, tool_payload=ToolCallPayload(calls))
         else:
             messages.append(message)
         before = trace
-
-
-def _join_calls(first: Message, second: Message) -> Message:
-    calls = (*_calls_of(first), *_calls_of(second))
-    parts = [part for part in (first.content, second.content) if part]
-    return Message("assistant", guard("\n".join(parts)) or None, tool_payload=ToolCallPayload(calls))
 
 
 def _calls_of(message: Message) -> tuple[ToolCallSpec, ...]:

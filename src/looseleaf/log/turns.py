@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from typing import Any
 
-    from looseleaf.base.messages import Flag
-    from looseleaf.base.values import Record
+    from looseleaf.base.messages import CallStatus, Flag
+    from looseleaf.base.values import LogLine, Position, Record
     from looseleaf.store.protocol import Store
 
 RESERVED = "turn"
@@ -179,17 +179,9 @@ def interactions(traces: Sequence[Trace]) -> list[ToolInteraction]:
         if trace.trace_type == "tool_call":
             result = results.get(trace.id)
             error = result.tool_error if result else None
-            found.append(
-                ToolInteraction(
-                    trace.tool_call_id or "",
-                    trace.turn_id,
-                    trace.tool_name or "",
-                    trace.tool_args,
-                    result.tool_result if result else None,
-                    error,
-                    "PENDING" if result is None else "ERROR" if error is not None else "SUCCESS",
-                )
-            )
+            status: CallStatus = "PENDING" if result is None else "ERROR" if error is not None else "SUCCESS"
+            call = trace.tool_call_id or "", trace.turn_id, trace.tool_name or "", trace.tool_args
+            found.append(ToolInteraction(*call, result.tool_result if result else None, error, status))
     return found
 
 
@@ -221,6 +213,14 @@ def blocks_of(turn: Turn, *, is_current: bool = False) -> list[Block]:
 
 _OPENING = 80
 """Characters of a session's first message in a list of sessions."""
+
+
+def find_line(store: Store, stream: str, place: Position, name: str) -> LogLine | None:
+    """Return the record at a place, if it has this id; else search for it: repair may have moved it."""
+    line = next(store.read(stream, place), None)
+    if line is None or line.record.get("id") != name:
+        line = next((each for each in store.read_back(stream) if each.record.get("id") == name), None)
+    return line
 
 
 def traces_back(store: Store, stream: str) -> Iterator[Trace]:
@@ -311,14 +311,9 @@ def sessions(store: Store, stream: str, count: int) -> list[Session]:
                 break
     else:  # the whole log: a session whose first line is damaged counts too
         begun += [session for session in facts if session not in begun]
-    return [
-        Session(
-            session,
-            firsts[session].ts,
-            facts[session][0],
-            len(facts[session][1]),
-            facts[session][2],
-            " ".join(firsts[session].content.split())[:_OPENING],
-        )
-        for session in reversed(begun[:count])
-    ]
+    found = []
+    for session in reversed(begun[:count]):
+        first, (last, turns, traces) = firsts[session], facts[session]
+        opening = " ".join(first.content.split())[:_OPENING]
+        found.append(Session(session, first.ts, last, len(turns), traces, opening))
+    return found

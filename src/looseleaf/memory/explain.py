@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from looseleaf.base.errors import Invalid
+from looseleaf.memory.parts import Verbs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -12,16 +13,12 @@ if TYPE_CHECKING:
     from looseleaf.explain.sources import Signed
     from looseleaf.explain.why import Explanation
     from looseleaf.explain.writes import Written
-    from looseleaf.memory.parts import Parts
     from looseleaf.place.notebook import FactSource
     from looseleaf.prompt.manifest import Prompt
 
 
-class ExplainVerbs:
+class ExplainVerbs(Verbs):
     """Where things come from."""
-
-    def __init__(self, parts: Parts) -> None:
-        self._parts = parts
 
     def why(self, text: str, prompt: str = "last") -> Explanation:
         """Explain why words are in a prompt, back to the trace that said them; or why they are not in it."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from looseleaf.base.values import ANY
+from looseleaf.memory.parts import Verbs
 from looseleaf.store import JOURNAL
 
 TYPE_CHECKING = False
@@ -11,16 +12,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from looseleaf.base.values import Edit, Fact, Receipt
-    from looseleaf.memory.parts import Parts
     from looseleaf.pages.pages import Page
     from looseleaf.views.page_index import IndexLine
 
 
-class PageVerbs:
+class PageVerbs(Verbs):
     """The pages of the folder, read and changed."""
-
-    def __init__(self, parts: Parts) -> None:
-        self._parts = parts
 
     def read(self, path: str) -> Page:
         """Return a page as it is now."""
@@ -87,11 +84,8 @@ class PageVerbs:
         return self._parts.pages.absorb()
 
 
-class HistoryVerbs:
+class HistoryVerbs(Verbs):
     """Page and fact history."""
-
-    def __init__(self, parts: Parts) -> None:
-        self._parts = parts
 
     def edits(self, path: str | None = None) -> Iterator[Edit]:
         """Yield the edits of a page, or of all, newest first."""

@@ -272,3 +272,10 @@ def check_distiller(distiller: Distiller) -> Distiller:
     if type(getattr(distiller, "name", None)) is str and callable(getattr(distiller, "distill", None)):
         return distiller
     raise Invalid("A distiller needs a name, as text, and distill(material, tokens). Give it both.")
+
+
+class Verbs:
+    """A group of an open memory's verbs."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts

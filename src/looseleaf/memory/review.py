@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
+from looseleaf.memory.parts import Verbs
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from looseleaf.base.messages import Distiller
     from looseleaf.base.values import Fact
-    from looseleaf.memory.parts import Parts
     from looseleaf.place.entry_pages import ReviewResult
     from looseleaf.place.redistill import Difference
     from looseleaf.place.tidy import Tidied
 
 
-class ReviewVerbs:
+class ReviewVerbs(Verbs):
     """A person's word on what is known."""
-
-    def __init__(self, parts: Parts) -> None:
-        self._parts = parts
 
     def pending(self) -> list[Fact]:
         """Return the proposals that wait for a person."""

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+from looseleaf.memory.parts import Verbs
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from looseleaf.base.messages import Session, ToolInteraction, Trace, Turn
     from looseleaf.log.entries import Entry
-    from looseleaf.memory.parts import Parts
 
 
-class TalkVerbs:
+class TalkVerbs(Verbs):
     """The recorded talk."""
-
-    def __init__(self, parts: Parts) -> None:
-        self._parts = parts
 
     @property
     def session(self) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 from looseleaf.base.errors import NotFound
+from looseleaf.memory.parts import Verbs
 from looseleaf.text.times import when_of
 
 TYPE_CHECKING = False
@@ -12,17 +13,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from looseleaf.memory.parts import Parts
     from looseleaf.prompt.rendered_snapshot import Snapshot
     from looseleaf.recall.open_hit import Bundle
     from looseleaf.views.build import Built
 
 
-class ViewVerbs:
+class ViewVerbs(Verbs):
     """Topics, all of them together, snapshots, the index."""
-
-    def __init__(self, parts: Parts) -> None:
-        self._parts = parts
 
     def topics(self) -> list[str]:
         """Return the names of all topics."""

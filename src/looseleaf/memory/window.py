@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from looseleaf.base.errors import Invalid
+from looseleaf.memory.parts import Verbs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from looseleaf.base.messages import Message
-    from looseleaf.memory.parts import Parts
     from looseleaf.models.model_table import Budget
     from looseleaf.window.compaction_plan import Loss
     from looseleaf.window.window import Window
 
 
-class WindowVerbs:
+class WindowVerbs(Verbs):
     """The talk that a model still sees."""
-
-    def __init__(self, parts: Parts) -> None:
-        self._parts = parts
 
     def messages(self, system: str | None = None, *, model: str | None = None) -> list[Message]:
         """Return the messages for the next call, never more than its budget. Runs a compaction first if one is due."""

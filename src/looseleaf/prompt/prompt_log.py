@@ -10,6 +10,7 @@ from looseleaf.base.values import Position
 from looseleaf.log.journal import NO_MARK, AgentHead
 from looseleaf.log.recorder import stream_of
 from looseleaf.log.trace_messages import guard
+from looseleaf.log.turns import find_line
 from looseleaf.prompt.fit import replace_result
 from looseleaf.prompt.manifest import ONCE, Epoch, EpochChange, Manifest, Prompt, hash_of
 from looseleaf.window.window import Window, costs_of, read_mark
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from typing import TypeVar
 
-    from looseleaf.base.values import LogLine, Record
+    from looseleaf.base.values import Record
     from looseleaf.prompt.manifest import Ref
     from looseleaf.store.protocol import Store
     from looseleaf.window.window import Count
@@ -78,12 +79,9 @@ class PromptLog:
         )
 
     def _read_ref(self, ref: Ref, read: Callable[[Record], _T]) -> _T:
-        """Read the record that a prompt refers to. Repair may have moved it: then search for it."""
+        """Read the record that a prompt refers to."""
         name, segment, offset = ref
-        line: LogLine | None = next(self._store.read(self._stream, Position(segment, offset)), None)
-        if line is None or line.record.get("id") != name:
-            lines = self._store.read_back(self._stream)
-            line = next((each for each in lines if each.record.get("id") == name), None)
+        line = find_line(self._store, self._stream, Position(segment, offset), name)
         if line is not None and line.record.get("kind") == GONE:
             raise NotFound(_FORGOTTEN)
         try:

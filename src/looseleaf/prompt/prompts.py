@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from looseleaf.base.values import Record
     from looseleaf.place.notebook import Notebook
     from looseleaf.prompt import snapshot as slots
-    from looseleaf.prompt.manifest import EpochChange, ManifestItem
+    from looseleaf.prompt.manifest import EpochChange
     from looseleaf.store.context import Context
     from looseleaf.window.conversation import Conversation
     from looseleaf.window.window import Count, Window
@@ -328,12 +328,18 @@ class Prompts:
         if asked.dry_run:
             self._since.forget()
             return Prompt(messages, manifest)
-        head, traces = window.head, window.traces
+        head, traces, begins = window.head, window.traces, len(epoch.messages)
+        counted = (
+            Omitted(each.id, each.slot, each.reason).to_dict() | _count_of(each) for each in epoch.omitted
+        )
         record = manifest.to_dict() | {
             "ts": now,
             "kind": "prompt",
-            "items": [_shrink_item(item, len(epoch.messages)) for item in manifest.items],
-            "omitted": [*map(_count_omitted, epoch.omitted), *(each.to_dict() for each in omitted)],
+            # Without what the record of the beginning holds.
+            "items": [
+                item.but(of=() if item.first < begins else item.of).to_dict() for item in manifest.items
+            ],
+            "omitted": [*counted, *(each.to_dict() for each in omitted)],
             "session": self._parts.conversation.recorder.session,
             "task": asked.task if parts.asked_at is None else None,
             "mark": [head.mark, head.segment, head.offset] if head.mark is not None else None,
@@ -374,15 +380,5 @@ def find_request(task: str | None, window: Window) -> int | None:
     return None
 
 
-def _shrink_item(item: ManifestItem, begun: int) -> Record:
-    """Return the item without what the record of the beginning holds."""
-    record = item.to_dict()
-    if item.first < begun:
-        record.pop("of", None)
-    return record
-
-
-def _count_omitted(omitted: Omitted) -> Record:
-    record = omitted.to_dict()
-    record.pop("of", None)
-    return record | {"count": max(1, len(omitted.of))}
+def _count_of(omitted: Omitted) -> Record:
+    return {"count": max(1, len(omitted.of))}

@@ -108,7 +108,9 @@ class SlotReader:
             slot_forms.show_index([(each.path, each.size, each.summary) for each in lines], further),
             self._read_episodes(mark),
         )
-        return [each for each in found if each is not None], self._list_never_shown()
+        days, review = self._list_pages("days/"), self._list_pages("review/")
+        never = Omitted("days", "index", NEVER, days), Omitted("review", "index", WAITS, review)
+        return [each for each in found if each is not None], [each for each in never if each.of]
 
     def facts_elsewhere(self) -> list[str]:
         """Return the user's facts that hold and stand on another page than the profile, as lines."""
@@ -179,11 +181,6 @@ class SlotReader:
             # An agent's episodes are read on demand: they are untrusted.
             found += [(path, episode) for episode in reversed(unsigned(page.parsed).episodes)]
         return found[:count]
-
-    def _list_never_shown(self) -> list[Omitted]:
-        days, review = self._list_pages("days/"), self._list_pages("review/")
-        found = Omitted("days", "index", NEVER, days), Omitted("review", "index", WAITS, review)
-        return [each for each in found if each.of]
 
     def _list_pages(self, *folders: str) -> tuple[str, ...]:
         """Return the pages in some folders, as the journal knows them."""

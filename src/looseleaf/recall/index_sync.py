@@ -140,7 +140,11 @@ class ItemSources:
         lines = 0
         for line in self._store.read(stream, START if anew else position):
             trace = Trace.from_record(line.record)
-            if trace is not None and not _is_own(trace):
+            # Not the calls of our own tools: recall finds their text where it was written, and a text that waits in
+            # review must not be found through the call that proposed it.
+            if trace is not None and (
+                trace.trace_type in ("user", "assistant") or not is_own(trace.tool_name)
+            ):
                 items += trace_items(trace, line.position, stream)
             lines += 1
             mark = _format_mark(line.end, line.record.get("id"))
@@ -206,12 +210,6 @@ class ItemSources:
 
 def _rules_mark() -> str:
     return f"{edition()} {_TAKEN}"
-
-
-def _is_own(trace: Trace) -> bool:
-    """True for calls of our own tools: recall finds their text where it was written. A text that waits in review must
-    not be found through the call that proposed it."""
-    return trace.trace_type in ("tool_call", "tool_result") and is_own(trace.tool_name)
 
 
 def _count_bytes(position: Position, segment_bytes: int) -> int:

@@ -433,7 +433,9 @@ def measure_strengths(
         full = substance * sizes[at] / (sizes[at] + little)
         fit = fits.get((kind, role))
         if fit is None:
-            fit = fits[kind, role] = _rate_kind(doc, corpus, weights)
+            is_talk = kind == "trace"
+            fit = _rate_voice(doc, corpus, weights) if is_talk else float(getattr(weights, role or kind, 1.0))
+            fits[kind, role] = fit
         said = 0.0
         if speakers:
             if speaker in speakers:
@@ -458,13 +460,6 @@ def _rate_time(ts: float | None, span: tuple[float, float, float], weights: Rank
     if ts > last:
         return strength * exp((last - ts) / (DAY * weights.days_after))
     return strength
-
-
-def _rate_kind(doc: Doc, corpus: Corpus, weights: Ranking) -> float:
-    """Return what an item of this sort counts."""
-    if doc.kind != "trace":
-        return float(getattr(weights, doc.role or doc.kind, 1.0))
-    return _rate_voice(doc, corpus, weights)
 
 
 def _rate_voice(doc: Doc, corpus: Corpus, weights: Ranking) -> float:

@@ -248,7 +248,7 @@ def judge(expectation: Expectation, hits: Sequence[HitLike]) -> TestResult:
 
     missing = tuple(choice for choice in expectation.contains if not any(map(places_of, choice)))
     unwanted = tuple((word, where) for word in expectation.not_contains for where in places_of(word))
-    found = tuple((_place_of(hit), hit.score, _shorten_line(hit.text)) for hit in hits[:_SHOWN])
+    found = tuple((_place_of(hit), hit.score, _first_line(hit.text)) for hit in hits[:_SHOWN])
     return TestResult(expectation, missing, unwanted, found, len(hits), getattr(hits, "why", ""))
 
 
@@ -262,7 +262,7 @@ def _place_of(hit: HitLike) -> str:
     return hit.where or hit.path
 
 
-def _shorten_line(text: str) -> str:
+def _first_line(text: str) -> str:
     line = text.strip().partition("\n")[0].strip()
     return line if len(line) <= _LINE else f"{line[: _LINE - 1].rstrip()}…"
 

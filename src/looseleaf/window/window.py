@@ -22,6 +22,7 @@ from looseleaf.log.trace_messages import (
     snapshot,
     texts_of,
 )
+from looseleaf.log.turns import find_line
 from looseleaf.store import JOURNAL
 from looseleaf.store.lock import Threads
 from looseleaf.text.identifiers import clipped, reduced
@@ -48,9 +49,7 @@ def read_mark(store: Store, head: AgentHead) -> Mark | None:
     """Read the mark that an agent's head names."""
     if head.mark is None:
         return None
-    line = next(store.read(JOURNAL, Position(head.segment, head.offset)), None)
-    if line is None or line.record.get("id") != head.mark:
-        line = next((line for line in store.read_back(JOURNAL) if line.record.get("id") == head.mark), None)
+    line = find_line(store, JOURNAL, Position(head.segment, head.offset), head.mark)
     try:
         return Mark.from_record(line.record if line else {})
     except (KeyError, TypeError, ValueError) as error:
@@ -76,9 +75,7 @@ def _read_traces(store: Store, stream: str, mark: Mark | None) -> Iterator[tuple
     tail, held = frozenset(mark.tail), frozenset(mark.held)
     last = _find_last_before(store, stream, mark)
     for segment, offset, trace_id in mark.far:
-        found = next(store.read(stream, Position(segment, offset)), None)
-        if found is None or found.record.get("id") != trace_id:  # repair has moved it
-            found = next((each for each in store.read(stream) if each.record.get("id") == trace_id), None)
+        found = find_line(store, stream, Position(segment, offset), trace_id)
         trace = Trace.from_record(found.record) if found is not None else None
         if trace is not None and found is not None:
             yield trace, found, HELD
@@ -120,12 +117,6 @@ def _read_from_start(store: Store, stream: str, mark: Mark) -> Iterator[LogLine]
         yield from lines
     else:
         yield from store.read(stream)
-
-
-def _estimate_size(trace: Trace) -> int:
-    """Return the rough length of a trace."""
-    texts = (trace.content, trace.tool_result, trace.tool_args, trace.tool_error)
-    return sum(len(text) if isinstance(text, str) else len(repr(text)) for text in texts if text)
 
 
 class Scale:
@@ -249,7 +240,9 @@ class Window:
             last = line
             if where != GONE and self._is_new(trace):
                 (self.tail if where == TAIL else self.traces).append(trace)
-                size += 0 if trace.id in short else _estimate_size(trace)
+                if trace.id not in short:
+                    texts = (trace.content, trace.tool_result, trace.tool_args, trace.tool_error)
+                    size += sum(len(text if isinstance(text, str) else repr(text)) for text in texts if text)
                 if limit is not None and size > limit:
                     self._reset()
                     return False
