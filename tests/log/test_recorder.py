@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from drawing import core
 from looseleaf import Memory, Refused, Unwritten
+from looseleaf.base.errors import Invalid, NotFound
 from looseleaf.base.ids import is_id
 from looseleaf.base.messages import Trace
 from looseleaf.base.policy import Policy
@@ -298,7 +299,7 @@ def test_a_turn_that_nobody_started_is_refused(memory: Memory) -> None:
     memory.record(user="x")
 
     def check(turn: str) -> None:
-        with pytest.raises(Refused, match="there is no turn"):
+        with pytest.raises(NotFound, match="there is no turn"):
             memory.record(user="y", turn_id=turn)
         assert len(lines(memory)) == 1
 
@@ -450,6 +451,36 @@ def test_a_batch_that_ends_with_an_error_loses_nothing(memory: Memory) -> None:
     with pytest.raises(ZeroDivisionError):
         work()
     assert [line["content"] for line in lines(memory)] == ["x"]
+
+
+def test_a_batch_writes_what_it_was_given_whatever_its_caller_changes_later(memory: Memory) -> None:
+    arguments: dict[str, Any] = {"paths": ["a"], "pair": ({"x": 1},)}
+    result: list[Any] = [{"lines": 1}]
+    with memory.batch() as batch:
+        batch.record(tool_call="look", tool_args=arguments, tags=["one"])
+        batch.record(tool_result=result)
+        arguments["paths"].append("b")
+        arguments["pair"][0]["x"] = 2
+        arguments["more"] = True
+        result[0]["lines"] = 2
+    call, answer = lines(memory)
+    assert (call["tool_args"], answer["tool_result"]) == (
+        {"paths": ["a"], "pair": [{"x": 1}]},
+        [{"lines": 1}],
+    )
+
+
+def test_a_batch_refuses_at_its_end_what_contains_itself(memory: Memory) -> None:
+    endless: dict[str, Any] = {}
+    endless["self"] = [endless, endless]
+
+    def work() -> None:
+        with memory.batch() as batch:
+            batch.record(tool_call="look", tool_args=endless)
+
+    with pytest.raises(Invalid, match=r"Nothing was recorded|was not written"):
+        work()
+    assert not (Path(memory.path) / ACTIVE).exists()
 
 
 def test_an_empty_batch_writes_nothing(memory: Memory) -> None:

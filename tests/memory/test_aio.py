@@ -121,6 +121,18 @@ def test_a_batch_is_written_when_its_block_ends(tmp_path: Path) -> None:
     assert run(tmp_path, act) == 2
 
 
+def test_a_batch_writes_what_it_was_given_whatever_its_caller_changes_later(tmp_path: Path) -> None:
+    async def act(memory: AsyncMemory) -> Any:
+        arguments = {"paths": ["a"]}
+        async with memory.batch() as batch:
+            batch.record(tool_call="look", tool_args=arguments)
+            batch.record(tool_result=None)
+            arguments["paths"].append("b")
+        return [(trace.trace_type, trace.tool_args) for trace in batch.traces]
+
+    assert run(tmp_path, act) == [("tool_call", {"paths": ["a"]}), ("tool_result", None)]
+
+
 def test_a_name_that_memory_does_not_have_is_no_attribute(tmp_path: Path) -> None:
     async def act(memory: Any) -> None:
         for name in ("remembr", "parts", "_parts"):

@@ -6,11 +6,12 @@ import os
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from looseleaf import Memory
-from looseleaf.base.errors import Refused, Unreadable
+from looseleaf.base.errors import Invalid, Refused, Unreadable
 from looseleaf.base.policy import Policy
 from looseleaf.pages.folder import PRIVATE, find, init, is_memory
 from tables import check_rows
@@ -338,3 +339,34 @@ def test_a_log_of_another_program_is_no_memory_that_one_is_in(
     (tmp_path / "app/log/journal.jsonl").write_text(line)
     monkeypatch.chdir(tmp_path / "app")
     assert not find().startswith(str(tmp_path / "app"))
+
+
+def test_an_argument_of_a_wrong_type_is_invalid_and_named(place: Path) -> None:
+    with Memory(place / "m") as memory:
+        memory.record(user="x")
+        verbs: dict[str, tuple[Callable[[Any], object], str]] = {
+            "turn": (memory.talk.turn, "turn_id"),
+            "turns": (memory.talk.turns, "last"),
+            "first": (lambda value: memory.talk.turns(first=value), "first"),
+            "until": (lambda value: memory.talk.turns(first="turn_0001", until=value), "until"),
+            "sessions": (memory.talk.sessions, "last"),
+            "tail": (memory.talk.tail, "turns"),
+            "traces": (memory.talk.traces, "name"),
+            "entry": (memory.talk.entry, "name"),
+            "tool_calls": (memory.talk.tool_calls, "turn_id"),
+            "messages": (memory.window.messages, "system"),
+            "tokens": (memory.window.tokens, "system"),
+            "compact": (lambda value: memory.window.compact(system=value), "system"),
+            "prepare": (lambda value: memory.window.prepare(system=value), "system"),
+            "budget": (memory.window.budget, "model"),
+            "count": (memory.window.count, "texts"),
+            "prompt": (lambda value: memory.prompt(agent=value), "agent"),
+        }
+
+        def check(name: str) -> None:
+            verb, argument = verbs[name]
+            for value in (b"x", 1.5, ["x", 1]):
+                with pytest.raises(Invalid, match=f"`{argument}` must be"):
+                    verb(value)
+
+        check_rows(check, verbs)

@@ -155,7 +155,7 @@ def test_an_index_that_took_other_things_is_made_anew(
     memory.record(user="An amber zeppelin.")
     with monkeypatch.context() as before:
         before.setattr(sources, "_TAKEN", "before")
-        before.setattr(sources, "_is_own", lambda _: False)
+        before.setattr(sources, "is_own", lambda _: False)
         assert any("quartz" in text for text in texts(memory, "zeppelin"))
     assert texts(memory, "zeppelin") == ["An amber zeppelin."]
     assert texts(memory, "zeppelin") == ["An amber zeppelin."]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 from hypothesis import given
@@ -13,23 +12,19 @@ from hypothesis import strategies as st
 
 from looseleaf.base.errors import Refused
 from looseleaf.memory import Memory
+from looseleaf.recall.hits import Hit
 from looseleaf.recall.recall_tests import NAME, Expectation, judge, load, report, run
 from tables import check_rows
 
 Run = Callable[..., tuple[int, str, str]]
 
 
-class Hit(NamedTuple):
-    text: str
-    where: str = "USER.md#5-5"
-    score: float = 0.8
-    path: str = "USER.md#5-5"
-    status: str = ""
-    kind: str = "fact"
+def hit(text: str, where: str = "USER.md#5-5", score: float = 0.8) -> Hit:
+    return Hit(where, "fact", text, score, {}, "USER.md#5-5", "", None, None, "current")
 
 
-ENGLISH = Hit("Code is written in English.")
-BERLIN = Hit("Lives in Berlin\nsince 2024", "01ABC", 0.61)
+ENGLISH = hit("Code is written in English.")
+BERLIN = hit("Lives in Berlin\nsince 2024", "01ABC", 0.61)
 
 
 def test_a_whole_file_is_read() -> None:
@@ -130,7 +125,7 @@ def test_any_text_is_tests_or_is_refused(text: str) -> None:
 def test_what_is_contained_may_be_in_any_hit_in_any_case() -> None:
     assert judge(Expectation("q", (("english",), ("LIVES  IN berlin SINCE",))), [ENGLISH, BERLIN]).passed
     assert judge(Expectation("q", (("Paris", "Berlin"),)), [BERLIN]).passed
-    assert judge(Expectation("q", (("Café",),)), [Hit("the Cafe\u0301 there")]).passed
+    assert judge(Expectation("q", (("Café",),)), [hit("the Cafe\u0301 there")]).passed
 
 
 def test_each_of_what_must_be_contained_is_wanted() -> None:
@@ -158,7 +153,7 @@ def test_silence_is_expected_or_is_not(abstains: bool, hits: int, passed: bool) 
     st.lists(st.sampled_from("abcd"), max_size=3),
 )
 def test_a_text_is_missing_or_unwanted_but_never_both(texts: list[str], words: list[str]) -> None:
-    hits = [Hit(text) for text in texts]
+    hits = [hit(text) for text in texts]
     for word in words:
         wanted = judge(Expectation("q", ((word,),)), hits)
         unwanted = judge(Expectation("q", not_contains=(word,)), hits)
@@ -170,7 +165,7 @@ def test_a_report_tells_what_was_expected_and_what_was_found() -> None:
         judge(Expectation("Which language\nfor code?", (("English",),), where="t.toml:1"), [ENGLISH]),
         judge(
             Expectation("Where do I live?", (("Berlin",), ("Paris", "Rome")), ("since",), where="t.toml:5"),
-            [BERLIN, ENGLISH, Hit("x" * 200), ENGLISH, ENGLISH],
+            [BERLIN, ENGLISH, hit("x" * 200), ENGLISH, ENGLISH],
         ),
         judge(Expectation("Peru?", abstains=True, where="t.toml:9"), [ENGLISH]),
         judge(Expectation("Work?", (("Acme",),), abstains=False), []),

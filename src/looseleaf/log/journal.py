@@ -132,21 +132,9 @@ def make_edit(
     except UnicodeDecodeError:  # one character per byte, so that nothing is lost
         encoding = "latin-1"
         before, after = (old or b"").decode(encoding), (new or b"").decode(encoding)
-    return Edit(
-        id=id,
-        ts=ts,
-        path=path,
-        author=author,
-        reason=reason,
-        base=lost_base or sha256_or_none(old),
-        new=sha256_or_none(new),
-        hunks=diff(before, after),
-        encoding=encoding,
-        undoes=undoes,
-        whole=lost_base is not None,
-        facts=facts,
-        ended=ended,
-    )
+    base, hunks, whole = lost_base or sha256_or_none(old), diff(before, after), lost_base is not None
+    text = base, sha256_or_none(new), hunks, encoding
+    return Edit(id, ts, path, author, reason, *text, undoes, whole, facts, ended)
 
 
 def record_of(edit: Edit) -> Record:

@@ -153,23 +153,20 @@ class Recorder:
         with self._alone():
             if self._position == START:
                 self.catch_up()  # may take long: not while holding the lock
-            return self._write(clean)
-
-    def _write(self, clean: Sequence[RecordRequest]) -> list[Trace]:
-        with self._store.lock():
-            self.catch_up()
-            last_turn = self.tally.last_turn
-            try:
-                traces = [self._place_trace(each) for each in clean]
-                positions = self._store.append(self._stream, [trace.to_record() for trace in traces])
-            except BaseException:
-                self.tally.last_turn = last_turn  # the tally ran ahead of the log
-                self._forget()
-                raise
-            self._position, self._last = positions[-1], traces[-1].id
-            self._unsaved += len(traces)
-        self.save()
-        return traces
+            with self._store.lock():
+                self.catch_up()
+                last_turn = self.tally.last_turn
+                try:
+                    traces = [self._place_trace(each) for each in clean]
+                    positions = self._store.append(self._stream, [trace.to_record() for trace in traces])
+                except BaseException:
+                    self.tally.last_turn = last_turn  # the tally ran ahead of the log
+                    self._forget()
+                    raise
+                self._position, self._last = positions[-1], traces[-1].id
+                self._unsaved += len(traces)
+            self.save()
+            return traces
 
     def _tags_of(self, asked: RecordRequest) -> tuple[str, ...]:
         """Return the tags, with `FORBIDDEN` where the user forbids remembering the message."""

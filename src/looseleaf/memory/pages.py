@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from looseleaf.base.errors import Refused
 from looseleaf.base.values import ANY
 from looseleaf.memory.parts import Verbs
 from looseleaf.store import JOURNAL
@@ -115,7 +116,6 @@ class HistoryVerbs(Verbs):
 
     def _refuse_undo_of_forget(self) -> None:
         """Refuse right after a forget: "undo" would undo something else."""
-        from looseleaf.base.errors import Refused
         from looseleaf.facts.tombstones import Tombstones
 
         store = self._parts.context.store

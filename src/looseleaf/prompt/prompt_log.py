@@ -134,6 +134,8 @@ class PromptLog:
         try:
             messages = tuple(self._render_messages(record))
             is_same = hash_of(messages) == manifest.sha256
+        except Refused:
+            raise
         except (LookupError, TypeError, ValueError, AttributeError):  # it names messages that are gone
             is_same = False
         if not is_same:

@@ -16,6 +16,7 @@ from looseleaf.text.times import moment
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from typing import Any
 
     from looseleaf.base.messages import Trace
     from looseleaf.base.values import Fact, Position
@@ -24,26 +25,25 @@ if TYPE_CHECKING:
 
 
 def trace_items(trace: Trace, position: Position, stream: str) -> Iterator[IndexItem]:
-    """Yield a trace as items: several, if its text is long."""
-    text = trace_text(trace)
-    speaker = escape_surrogates(speaker_of(trace))
+    """Return a trace as items: several, if its text is long."""
+    return _passage_items(
+        "trace",
+        escape_surrogates(trace.id),
+        trace_text(trace),
+        session=escape_surrogates(trace.session_id or stream),
+        speaker=escape_surrogates(speaker_of(trace)),
+        role=ROLES[trace.trace_type],
+        ts=trace.ts,
+        level=level_of(trace.origin),
+        segment=position.segment,
+        byte=position.offset,
+    )
+
+
+def _passage_items(kind: str, name: str, text: str, **about: Any) -> Iterator[IndexItem]:
     for first, last in passages(text):
         part = text[first:last]
-        yield IndexItem(
-            "trace",
-            escape_surrogates(trace.id),
-            terms(part),
-            text_hash(part),
-            session=escape_surrogates(trace.session_id or stream),
-            speaker=speaker,
-            role=ROLES[trace.trace_type],
-            ts=trace.ts,
-            level=level_of(trace.origin),
-            segment=position.segment,
-            byte=position.offset,
-            first=first,
-            last=last,
-        )
+        yield IndexItem(kind, name, terms(part), text_hash(part), first=first, last=last, **about)
 
 
 def page_items(path: str, data: bytes | None, ts: float | None) -> list[IndexItem]:
@@ -61,19 +61,9 @@ def page_items(path: str, data: bytes | None, ts: float | None) -> list[IndexIte
         if part.strip():
             about = dict.fromkeys((*terms(name), *terms(headings[first - 1])))
             own = terms(part)
-            items.append(
-                IndexItem(
-                    kind,
-                    path,
-                    [*own, *(term for term in about if term not in own)],
-                    text_hash(part),
-                    session=session,
-                    ts=at,
-                    topic=topic,
-                    first=first,
-                    last=last,
-                )
-            )
+            every = [*own, *(term for term in about if term not in own)]
+            where: dict[str, Any] = {"session": session, "topic": topic, "first": first, "last": last}
+            items.append(IndexItem(kind, path, every, text_hash(part), ts=at, **where))
 
     if path.startswith("days/"):
         at = moment(path.removeprefix("days/").removesuffix(".md"))
@@ -151,20 +141,11 @@ def fact_items(facts: Sequence[Fact]) -> list[IndexItem]:
     for fact in facts:
         if fact.id is None or fact.status in ("pending", "forgotten"):
             continue
+        status = "current" if fact.id in now else "superseded"
+        about: dict[str, Any] = {"ts": fact_time(fact), "level": fact.level or "", "topic": fact.topic}
         for role, words in _collect_fact_terms(fact, before.get(fact.id, ())):
-            items.append(
-                IndexItem(
-                    "fact",
-                    fact.id,
-                    words,
-                    text_hash(fact_text(fact)),
-                    role=role,
-                    ts=fact_time(fact),
-                    level=fact.level or "",
-                    status="current" if fact.id in now else "superseded",
-                    topic=fact.topic,
-                )
-            )
+            hashed = text_hash(fact_text(fact))
+            items.append(IndexItem("fact", fact.id, words, hashed, role=role, status=status, **about))
     return items
 
 
@@ -210,29 +191,13 @@ def entry_items(store: Store, reference: str) -> list[IndexItem]:
         raw = store.get(f"{FOLDER}/{reference}/raw.md") if not entry.meta.get("traces") else None
     except Refused:
         return []  # removed or broken; `check` reports it
-    at = entry_time(store, entry)
-    level = str(entry.meta.get("trust", "tainted"))
-    topic = reference.rpartition("/")[0]
+    about: dict[str, Any] = {"ts": entry_time(store, entry), "topic": reference.rpartition("/")[0]}
+    about["level"] = str(entry.meta.get("trust", "tainted"))
     items: list[IndexItem] = []
     for which, text in ((SUMMARY, summary_text(entry.summary)), (RAW, decode(raw.data if raw else b""))):
-        for first, last in passages(text):
-            part = text[first:last]
-            items.append(
-                IndexItem(
-                    "entry",
-                    reference,
-                    terms(part),
-                    text_hash(part),
-                    session=reference if which == RAW else "",
-                    role="summary" if which == SUMMARY and entry.meta.get("traces") else "",
-                    ts=at,
-                    level=level,
-                    topic=topic,
-                    segment=which,
-                    first=first,
-                    last=last,
-                )
-            )
+        session = reference if which == RAW else ""
+        role = "summary" if which == SUMMARY and entry.meta.get("traces") else ""
+        items += _passage_items("entry", reference, text, session=session, role=role, segment=which, **about)
     return items
 
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from typing import Any, NoReturn, Protocol
 
+    from looseleaf.recall.hits import Hit
     from looseleaf.recall.recall import Recall
     from looseleaf.store.context import Context
 
@@ -34,22 +35,7 @@ if TYPE_CHECKING:
         @property
         def recall(self) -> Recall: ...
 
-    class HitLike(Protocol):
-        @property
-        def text(self) -> str: ...
-        @property
-        def where(self) -> str: ...
-        @property
-        def path(self) -> str: ...
-        @property
-        def score(self) -> float: ...
-        @property
-        def status(self) -> str: ...
-        @property
-        def kind(self) -> str: ...
 
-
-_OVER = ("superseded", "rejected")
 NAME = "recall.tests.toml"
 """Its name, at the top of a memory."""
 
@@ -233,14 +219,14 @@ def _read_name(test: dict[str, Any], key: str, where: str) -> str | None:
     return value
 
 
-def judge(expectation: Expectation, hits: Sequence[HitLike]) -> TestResult:
+def judge(expectation: Expectation, hits: Sequence[Hit]) -> TestResult:
     """Check whether the hits are what the test expects. An outdated text is no answer; but with `as_of`, a fact that
     was found was true then."""
     was_true = expectation.as_of is not None
     texts = [
         (_normalize(hit.text), _place_of(hit))
         for hit in hits
-        if not hit.status.endswith(_OVER) or (was_true and hit.kind == "fact")
+        if not hit.is_over or (was_true and hit.kind == "fact")
     ]
 
     def places_of(word: str) -> list[str]:
@@ -258,7 +244,7 @@ def _normalize(text: str) -> str:
     return " ".join(normalize("NFC", text).casefold().split())
 
 
-def _place_of(hit: HitLike) -> str:
+def _place_of(hit: Hit) -> str:
     return hit.where or hit.path
 
 

@@ -15,6 +15,8 @@ An open tool call is never distilled, nor is the message of the current turn.
 
 from __future__ import annotations
 
+from bisect import bisect_right
+
 from looseleaf.base.immutable import frozen
 from looseleaf.base.messages import Distilled, Noted
 from looseleaf.log.trace_messages import MESSAGE_TOKENS, guard
@@ -87,22 +89,13 @@ class Loss:
     def from_dict(cls, raw: dict[str, Any]) -> Loss:
         """Read an entry's report. Raise KeyError or TypeError for anything else."""
         dropped = raw["dropped"]
-        return cls(
-            raw["entry"],
-            raw["level"],
-            raw["distiller"],
-            raw["tokens_before"],
-            raw["tokens_after"],
-            dropped["turns"],
-            dropped["traces"],
-            dropped["tool_results"],
-            dropped["tokens"],
-            tuple((each["trace"], each["tokens"]) for each in raw["shortened"]),
-            tuple(
-                Kept(each["what"], each["in"], each["out"], tuple(each["missing"])) for each in raw["kept"]
-            ),
-            tuple(raw["failures"]),
-        )
+        named = ("entry", "level", "distiller", "tokens_before", "tokens_after")
+        values: list[Any] = [raw[name] for name in named]
+        values += [dropped[name] for name in ("turns", "traces", "tool_results", "tokens")]
+        values.append(tuple((each["trace"], each["tokens"]) for each in raw["shortened"]))
+        kept = (Kept(each["what"], each["in"], each["out"], tuple(each["missing"])) for each in raw["kept"])
+        values += [tuple(kept), tuple(raw["failures"])]
+        return cls(*values)
 
     def __str__(self) -> str:
         return self.text
@@ -345,7 +338,7 @@ def _find_used(blocks: Iterable[Block], items: Sequence[PlanItem]) -> list[Block
 def _level_lengths(draft: _Draft, room: int) -> None:
     """Shorten the longest items to one common length, so that all fit."""
     left = [item_id for item_id in draft.items if draft.where[item_id] != "gone"]
-    low, high = POINTER_TOKENS, max((draft.items[item_id].tokens for item_id in left), default=0)
+    longest = max((draft.items[item_id].tokens for item_id in left), default=0)
 
     def size(item_id: str) -> int:
         return draft.short.get(item_id, draft.items[item_id].tokens)
@@ -353,9 +346,7 @@ def _level_lengths(draft: _Draft, room: int) -> None:
     def total(level: int) -> int:
         return draft.total - sum(max(0, size(item_id) - level) for item_id in left)
 
-    while low < high:
-        middle = (low + high + 1) // 2
-        low, high = (middle, high) if total(middle) <= room else (low, middle - 1)
+    level = POINTER_TOKENS + bisect_right(range(POINTER_TOKENS + 1, longest + 1), room, key=total)
     for item_id in left:
-        if size(item_id) > low:
-            draft.shorten(item_id, low)
+        if size(item_id) > level:
+            draft.shorten(item_id, level)

@@ -119,20 +119,6 @@ def _read_from_start(store: Store, stream: str, mark: Mark) -> Iterator[LogLine]
         yield from store.read(stream)
 
 
-class Scale:
-    """The cost of a growing list of messages: each is counted once, except the last, which may still change."""
-
-    def __init__(self) -> None:
-        self._sums = [0]
-
-    def weigh(self, messages: Sequence[Message], count: Count) -> list[int]:
-        """Return the running totals: 0, then the cost of the first, of the first two, and so on."""
-        sure = max(len(messages) - 1, 0)
-        for cost in costs_of(messages[len(self._sums) - 1 : sure], count):
-            self._sums.append(self._sums[-1] + cost)
-        return [*self._sums, *(self._sums[-1] + cost for cost in costs_of(messages[sure:], count))]
-
-
 def costs_of(messages: Sequence[Message], count: Count) -> list[int]:
     """Return what each message costs."""
     texts = [list(texts_of(message)) for message in messages]
@@ -171,7 +157,7 @@ class Window:
         self.traces: list[Trace] = []
         self.messages: list[Message] = []
         self._after: dict[str, int] = {}
-        self._scales: dict[str, Scale] = {}
+        self._sums: dict[str, list[int]] = {}
 
     def read(self, limit: int | None = None) -> bool:
         """Bring it up to date. Return False if it has more than `limit` characters and was not read to its end."""
@@ -192,9 +178,14 @@ class Window:
         return self.weights(unit, count)[-1]
 
     def weights(self, unit: str, count: Count) -> list[int]:
-        """Return the cost up to each message, beginning with 0."""
+        """Return the cost up to each message, beginning with 0. Each is counted once, except the last, which may still
+        change."""
         with self.alone():
-            return self._scales.setdefault(unit, Scale()).weigh(self.messages, count)
+            sums = self._sums.setdefault(unit, [0])
+            sure = max(len(self.messages) - 1, 0)
+            for cost in costs_of(self.messages[len(sums) - 1 : sure], count):
+                sums.append(sums[-1] + cost)
+            return [*sums, *(sums[-1] + cost for cost in costs_of(self.messages[sure:], count))]
 
     @property
     def last(self) -> str | None:
@@ -319,19 +310,9 @@ def _weigh_batch(
     texts = [list(texts_of(message)) for message in messages]
     tokens = iter(count([text for own in texts for text in own]))
     for (trace, place, end), message, own in zip(waiting, messages, texts, strict=True):
-        yield PlanItem(
-            trace.id,
-            trace.turn_id,
-            trace.trace_type,
-            trace.tool_call_id,
-            trace.flag,
-            sum(next(tokens) for _ in own),
-            media_tokens(message),
-            sum(text.count("\n") for text in own),
-            place,
-            end,
-            trace.ts,
-        )
+        known = trace.id, trace.turn_id, trace.trace_type, trace.tool_call_id, trace.flag
+        costs = sum(next(tokens) for _ in own), media_tokens(message), sum(text.count("\n") for text in own)
+        yield PlanItem(*known, *costs, place, end, trace.ts)
 
 
 def make_stand_in(trace: Trace, tokens: int, size: int, count: Count) -> str:
