@@ -35,11 +35,9 @@ def name_fault(name: str) -> str | None:
         return "has a part that begins or ends with a space or ends with a dot"
     # Rare, and each look at a folder checks every name.
     if not name.isprintable() or not _FORBIDDEN.isdisjoint(name):
-        for character in name:
-            if character in _FORBIDDEN:
-                return f"contains `{character}`"
-            if not character.isprintable():
-                return f"contains the invisible or unknown character U+{ord(character):04X}"
+        bad = next(each for each in name if each in _FORBIDDEN or not each.isprintable())
+        what = f"`{bad}`" if bad in _FORBIDDEN else f"the invisible or unknown character U+{ord(bad):04X}"
+        return f"contains {what}"
     if "%" in name and _is_percent_encoded(name):
         return "contains a percent-encoded character"
     # Windows compares the text before the first dot, without trailing spaces.

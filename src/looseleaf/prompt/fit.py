@@ -157,19 +157,19 @@ class _Fitting:
 
     def _correct_reason(self, omitted: Omitted) -> Iterator[Omitted]:
         """Correct a reason: a cut profile no longer says what was left out because of it."""
-        profile = self._cuts.get("profile")
         if omitted.reason != SHOWN or omitted.slot != "essentials":
             yield omitted
             return
-        kept = {piece.id for piece in profile.pieces()} if profile is not None else set()
-        is_whole = profile is not None and profile.form is profile.shown.forms[0]
-        lines = {piece.id for piece in profile.shown.forms[-1].pieces} if profile is not None else set()
-        gone = tuple(each for each in omitted.of if not is_whole and each in lines and each not in kept)
-        if profile is None:
-            gone = omitted.of
+        profile = self._cuts.get("profile")
+        gone = omitted.of if profile is None else ()
+        if profile is not None and profile.form is not profile.shown.forms[0]:
+            kept = {piece.id for piece in profile.pieces()}
+            lines = {piece.id for piece in profile.shown.forms[-1].pieces}
+            gone = tuple(each for each in omitted.of if each in lines and each not in kept)
         said = tuple(each for each in omitted.of if each not in gone)
-        yield from [Omitted(omitted.id, omitted.slot, SHOWN, said)] if said else []
-        yield from [Omitted(omitted.id, omitted.slot, OVER, gone)] if gone else []
+        for reason, of in ((SHOWN, said), (OVER, gone)):
+            if of:
+                yield Omitted(omitted.id, omitted.slot, reason, of)
 
     def _take_smaller_forms(self) -> None:
         for slot in STEPS:

@@ -129,7 +129,7 @@ class Prompts:
             # Outside the lock: a custom distiller may read messages too. If nothing can be compacted, the window is
             # shown as far as there is room.
             may_compact = bool(made) and self._compact_window(asked, made, is_over=flag is None)
-        raise Invalid(
+        raise Refused(
             "No prompt was made: other processes make prompts for this agent faster than this one can. "
             "Give each process its own agent name."
         )

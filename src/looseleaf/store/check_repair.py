@@ -48,10 +48,8 @@ def check_log(root: Root, segments: Segments) -> Iterator[Problem]:
         path, archive = stream_files(stream)
         try:
             yield from _check_stream(root, segments, stream, path, archive)
-        except OSError as error:
-            yield Problem(archive, None, str(unreadable(archive, error)))
-        except Refused as refused:
-            yield Problem(archive, None, str(refused))
+        except (OSError, Refused) as error:
+            yield _problem_of(archive, error)
     for name in _list_names(root, "log/traces", found):
         if f"traces/{name}" not in streams:
             yield Problem(f"log/traces/{name}", None, "this is not an agent's log, so it is not read", "note")
@@ -79,8 +77,12 @@ def _list_names(root: Root, folder: str, found: list[Problem]) -> list[str]:
     try:
         return root.names(folder)
     except OSError as error:
-        found.append(Problem(folder, None, str(unreadable(folder, error))))
+        found.append(_problem_of(folder, error))
         return []
+
+
+def _problem_of(path: str, error: OSError | Refused) -> Problem:
+    return Problem(path, None, str(unreadable(path, error) if isinstance(error, OSError) else error))
 
 
 def _check_stream(root: Root, segments: Segments, stream: str, path: str, archive: str) -> Iterator[Problem]:
@@ -154,11 +156,8 @@ def _check_file(
         fd = root.open_file(path, os.O_RDONLY)
     except FileNotFoundError:
         return  # sealed meanwhile: checked under its new name
-    except OSError as error:
-        yield Problem(path, None, str(unreadable(path, error)))
-        return
-    except Refused as refused:
-        yield Problem(path, None, str(refused))
+    except (OSError, Refused) as error:
+        yield _problem_of(path, error)
         return
     found: list[Problem] = []
     try:
@@ -177,7 +176,7 @@ def _check_file(
             found.clear()
         yield from found
     except OSError as error:
-        yield Problem(path, None, str(unreadable(path, error)))
+        yield _problem_of(path, error)
     finally:
         root.disk.close(fd)
 
