@@ -673,10 +673,7 @@ def test_a_revision_is_known_by_its_bytes_and_by_its_text(memory: Memory, of_byt
     text = data.decode("utf-8", "replace")
     trail = Trail(memory.parts, Needle("too"))
     revision = sha256(data if of_bytes else text.encode())
-    assert (trail.true_revision("facts/tea.md", revision), trail.text_of("facts/tea.md", revision)) == (
-        sha256(data),
-        text,
-    )
+    assert trail.revision_of("facts/tea.md", revision) == (sha256(data), text)
     assert [step.what for step in trail.page("facts/tea.md", revision, "x")] == [
         "page",
         "changed since",

@@ -28,7 +28,7 @@ from looseleaf.text.lines import is_blank
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from typing import Any, Literal
 
     from looseleaf.base.values import Fact
@@ -52,7 +52,7 @@ class Promise:
     missing: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        told = {"kind": self.kind, "text": self.text, "kept": self.kept, "receipt": self.receipt}
+        told = {name: getattr(self, name) for name in ("kind", "text", "kept", "receipt")}
         return told | ({"missing": list(self.missing)} if self.missing else {})
 
 
@@ -65,7 +65,7 @@ class BrokenPromise:
     why: str
 
     def to_dict(self) -> dict[str, Any]:
-        return {"kind": self.kind, "text": self.text, "why": self.why}
+        return {name: getattr(self, name) for name in self.__match_args__}
 
 
 @frozen
@@ -79,23 +79,22 @@ class Reconciled:
     flagged: tuple[BrokenPromise, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        parts = ("requests", "claims", "receipts", "flagged")
+        lists = {name: getattr(self, name) for name in ("requests", "claims", "receipts", "flagged")}
         return {"turn_id": self.turn_id} | {
-            name: [each.to_dict() for each in getattr(self, name)] for name in parts
+            name: [each.to_dict() for each in found] for name, found in lists.items()
         }
 
 
 def reconcile(parts: Needs, turn: str | None = None) -> Reconciled:
     """Compare the promises of a turn (None: the last one) with what was written."""
-    span = span_of(parts, turn if turn is not None else LAST)
+    span = span_of(parts, LAST if turn is None else turn)
     told = [each.content for each in span.traces if each.origin == "user" and RECALLED not in each.tags]
     asked = [text for each in told for text in requests_in(each)]
     answers = [each.content for each in span.traces if each.trace_type == "assistant"]
     claimed = [text for each in answers for text in claims_in(each)]
     written = written_in(parts, span)
-    keeps = _PromiseCheck(
-        parts, span, [each for each in written if not each.is_diary and each.undone_by is None]
-    )
+    lasting = [each for each in written if not each.is_diary and each.undone_by is None]
+    keeps = _PromiseCheck(parts, span, lasting)
     requests = [keeps.check_request(text) for text in dict.fromkeys(asked)]
     is_known = any(each.kept == "known" for each in requests)
     claims = [keeps.check_claim(text, is_known=is_known) for text in dict.fromkeys(claimed)]
@@ -114,9 +113,6 @@ _SHOWN = 200
 """Most characters of a promise that a flag repeats."""
 
 
-_SAVE = "Ask for it again (a model calls remember), or write it down with `looseleaf write --mine`."
-
-
 def _word_flag(promise: Promise, turn_id: str) -> BrokenPromise:
     """Word a flag, for the user (in a message of their coding agent) and for models."""
     text = promise.text if len(promise.text) <= _SHOWN else f"{promise.text[:_SHOWN].rstrip()}…"
@@ -129,7 +125,8 @@ def _word_flag(promise: Promise, turn_id: str) -> BrokenPromise:
         why = f"{said} nothing went, nor was proposed to go: it is still known. Ask for it again (a model calls "
         why += "memory_forget), or take it off its page."
     else:
-        why = f"{said} nothing that says {missing or 'it'} was written: it is not saved. {_SAVE}"
+        why = f"{said} nothing that says {missing or 'it'} was written: it is not saved. Ask for it again (a model "
+        why += "calls remember), or write it down with `looseleaf write --mine`."
     return BrokenPromise(promise.kind, promise.text, why)
 
 
@@ -145,25 +142,21 @@ class _PromiseCheck:
 
     def check_request(self, text: str) -> Promise:
         if asks_to_forget(text):
-            return self._find_promise(
-                "request", text, lambda each: self._lines[each.id] if each.held else each.gone
-            )
+            forgets = {each.id: self._lines[each.id] if each.held else each.gone for each in self._written}
+            return self._find_promise("request", text, forgets)
         words = wanted(text)
         about = words if bare(words) else text
-        found = self._find_promise("request", text, lambda each: self._lines[each.id], about)
-        is_known = found.kept == "nothing" and any(
-            bears(about, line, sure=True) for line in self._read_known()
-        )
+        found = self._find_promise("request", text, self._lines, about)
+        is_known = found.kept == "nothing" and self._is_known(about)
         return Promise("request", text, "known") if is_known else found
 
     def check_claim(self, text: str, *, is_known: bool) -> Promise:
-        found = self._find_promise("claim", text, lambda each: (*self._lines[each.id], *each.gone))
+        changes = {each.id: (*self._lines[each.id], *each.gone) for each in self._written}
+        found = self._find_promise("claim", text, changes)
         if found.kept == "written":
             return self._find_least_kept(text, things_of(text)) or found
-        if found.kept == "nothing":
-            said = bare(text)
-            is_known = any(bears(text, line, sure=True) for line in self._read_known()) if said else is_known
-            return Promise("claim", text, "known") if is_known else found
+        if found.kept == "nothing" and (self._is_known(text) if bare(text) else is_known):
+            return Promise("claim", text, "known")
         return found
 
     def _find_least_kept(self, text: str, things: Sequence[str]) -> Promise | None:
@@ -172,9 +165,10 @@ class _PromiseCheck:
         there = [
             line for each in self._written if not each.held for line in (*self._lines[each.id], *each.gone)
         ]
-        missing = tuple(each for each in things if not any(bears(each, line) for line in there))
         missing = tuple(
-            each for each in missing if not any(bears(each, line, sure=True) for line in self._read_known())
+            each
+            for each in things
+            if not any(bears(each, line) for line in there) and not self._is_known(each)
         )
         if not missing or len(missing) == len(things):
             return None
@@ -185,28 +179,24 @@ class _PromiseCheck:
             if write.held and bears(each, "\n".join(self._lines[write.id]))
         ]
         if waiting:
-            return Promise(
-                "claim", text, "waits", waiting[0][1], tuple(dict.fromkeys(each for each, _ in waiting))
-            )
+            return Promise("claim", text, "waits", waiting[0][1], tuple(dict(waiting)))
         are_all_named = all(
             line.startswith("- Updated:") or any(bears(each, line) for each in things) for line in there
         )
         return Promise("claim", text, "nothing", None, missing) if are_all_named else None
 
     def _find_promise(
-        self,
-        kind: PromiseKind,
-        text: str,
-        lines: Callable[[Written], Sequence[str]],
-        about: str = "",
+        self, kind: PromiseKind, text: str, lines: Mapping[str, Sequence[str]], about: str = ""
     ) -> Promise:
-        keeping = [
-            each for each in self._written if lines(each) and bears(about or text, "\n".join(lines(each)))
-        ]
+        there = (each for each in self._written if lines[each.id])
+        keeping = [each for each in there if bears(about or text, "\n".join(lines[each.id]))]
         best = next((each for each in keeping if not each.held), None)
         if best is not None:
             return Promise(kind, text, "written", best.id)
         return Promise(kind, text, "waits", keeping[0].id) if keeping else Promise(kind, text, "nothing")
+
+    def _is_known(self, text: str) -> bool:
+        return any(bears(text, line, sure=True) for line in self._read_known())
 
     def _read_known(self) -> Iterator[str]:
         """Yield what the user's page and the tools' pages already say, and what the turn only repeated."""

@@ -6,9 +6,9 @@ Analyzing logs and compacts nothing.
 
 from __future__ import annotations
 
-from itertools import islice
+from itertools import islice, takewhile
 
-from looseleaf.base.errors import Refused
+from looseleaf.base.errors import Invalid, Refused
 from looseleaf.base.immutable import frozen
 from looseleaf.log.trace_messages import MESSAGE_TOKENS
 from looseleaf.prompt.manifest import Manifest
@@ -31,7 +31,6 @@ CACHED_SECONDS = 300
 _MOST = 1_000_000
 """Most prompts to list."""
 
-_TALK = ("window", "task")
 _DAYS = 2
 """Daily logs in a prompt before seed 003."""
 
@@ -99,12 +98,12 @@ def _share_of(part: int, whole: int) -> float:
 def analyze(parts: Needs, last: int = 20) -> Analysis:
     if type(last) is not int or last < 1:
         told = "a number below 1" if type(last) is int and last < -_MOST else repr(last)
-        raise Refused(f"{told} is not a number of prompts. Give one of at least 1.")
+        raise Invalid(f"{told} is not a number of prompts. Give one of at least 1.")
     if last > _MOST:
-        raise Refused(f"At most {_MOST:,} prompts are listed. Give a smaller number.")
+        raise Invalid(f"At most {_MOST:,} prompts are listed. Give a smaller number.")
     manifest = parts.prompts(None, None, None, dry_run=True).manifest
     slots: dict[str, int] = {str(slot): tokens for slot, tokens in manifest.by_slot().items()}
-    talk = sum(slots.get(name, 0) for name in _TALK)
+    talk = slots.get("window", 0) + slots.get("task", 0)
     texts = dict(_read_texts(parts))
     count = parts.conversation.counter(None)
     before = _count_old_layout(texts, count)
@@ -120,9 +119,6 @@ def analyze(parts: Needs, last: int = 20) -> Analysis:
         sum(everything) + MESSAGE_TOKENS * bool(texts),
         tuple(_read_rows(parts, last)),
     )
-
-
-# --- other layouts ---------------------------------------------------------------------
 
 
 def _read_texts(parts: Needs) -> Iterator[tuple[str, str]]:
@@ -152,9 +148,6 @@ def _count_old_layout(texts: dict[str, str], count: Count) -> dict[str, int]:
     return found
 
 
-# --- the last prompts ------------------------------------------------------------------
-
-
 def _read_rows(parts: Needs, last: int) -> list[Row]:
     """Return the last prompts, oldest first. Read one more, to compare the first with."""
     found: list[tuple[Manifest, float]] = []
@@ -166,25 +159,12 @@ def _read_rows(parts: Needs, last: int) -> list[Row]:
                 f"A prompt was left out: record {record.get('id')} of log/prompts/{parts.context.agent}.jsonl makes no "
                 "sense. `looseleaf check` says more."
             )
-    pairs = zip(found[:last], [*found[1:], None], strict=False)
-    return [_row_of(manifest, ts, before[1] if before else None) for (manifest, ts), before in pairs][::-1]
-
-
-def _row_of(manifest: Manifest, ts: float, before: float | None) -> Row:
-    is_known = before is not None and ts - before <= CACHED_SECONDS
-    return Row(
-        manifest.id,
-        manifest.timestamp,
-        manifest.total_tokens,
-        manifest.budget_tokens,
-        manifest.prefix_tokens,
-        manifest.prefix_tokens if is_known else 0,
-        manifest.epoch,
-        manifest.cuts,
-    )
-
-
-# --- two prompts -----------------------------------------------------------------------
+    rows: list[Row] = []
+    for (each, ts), before in zip(found[:last], [*found[1:], None], strict=False):
+        cached = each.prefix_tokens if before is not None and ts - before[1] <= CACHED_SECONDS else 0
+        sizes = each.total_tokens, each.budget_tokens, each.prefix_tokens, cached
+        rows.append(Row(each.id, each.timestamp, *sizes, each.epoch, each.cuts))
+    return rows[::-1]
 
 
 @frozen
@@ -208,17 +188,17 @@ class Compared:
 
 def compare(old: Prompt, new: Prompt, count: Count) -> Compared:
     """Compare two prompts; `count` counts what they share."""
-    same = 0
-    for before, after in zip(old.messages, new.messages, strict=False):
-        if before != after:
-            break
-        same += 1
+    pairs = zip(old.messages, new.messages, strict=False)
+    same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
     ours, theirs = ({item.id: item for item in each.manifest.items} for each in (old, new))
-    changed = [
-        _diff_item(item, theirs[name], old.text_of(item), new.text_of(theirs[name]))
-        for name, item in ours.items()
-        if name in theirs and old.text_of(item) != new.text_of(theirs[name])
-    ]
+    changed: list[Record] = []
+    for name in (name for name in ours if name in theirs):
+        before, after = old.text_of(ours[name]), new.text_of(theirs[name])
+        if before != after:
+            lines = unified(f"{before}\n", f"{after}\n", "old", "new").splitlines()[2:]
+            lines = [line for line in lines if line.startswith(("+", "-")) and line[1:].strip()]
+            tokens = [ours[name].tokens, theirs[name].tokens]
+            changed.append({"id": name, "slot": theirs[name].slot, "tokens": tokens, "lines": lines})
     return Compared(
         old.manifest.id,
         new.manifest.id,
@@ -238,13 +218,3 @@ def _list_only(
         for name, item in some.items()
         if name not in others
     )
-
-
-def _diff_item(old: ManifestItem, new: ManifestItem, before: str, after: str) -> Record:
-    lines = unified(f"{before}\n", f"{after}\n", "old", "new").splitlines()
-    return {
-        "id": new.id,
-        "slot": new.slot,
-        "tokens": [old.tokens, new.tokens],
-        "lines": [line for line in lines[2:] if line.startswith(("+", "-")) and line[1:].strip()],
-    }

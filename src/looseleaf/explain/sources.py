@@ -28,15 +28,16 @@ if TYPE_CHECKING:
     from looseleaf.base.values import Edit, Fact, Hunk, Level
     from looseleaf.explain.needs import Needs
 
-
-# --- edits of lines: walk a page's edits back from its text, until every line has its edit ---
+    Brought = tuple[str, float, dict[tuple[str, str], str]]
+    """An edit's author, time, and its lines by what each says."""
 
 
 def find_edits(
     text: str, sha256: str | None, edits: Iterable[Edit], after: Callable[[Edit], str | None]
 ) -> list[Edit | None]:
-    """Return the edit of each line of a page; None if unknown. `edits` are the page's, newest first, read only as far
-    as needed; `after` gives the page's text after an edit, or None if it is lost."""
+    """Return the edit of each line of a page; None if unknown. Walks back from its text until every line has one:
+    `edits` are the page's, newest first, read only as far as needed; `after` gives the page's text after an edit, or
+    None if it is lost."""
     walk = _Walk(split_lines(text))
     expected = sha256
     whole: Edit | None = None
@@ -155,9 +156,6 @@ def _decode_line(line: str, edit: Edit | None) -> str:
     return line.encode("latin-1", "replace").decode("utf-8", "replace")
 
 
-# --- authors of lines ----------------------------------------------------------------------
-
-
 @frozen
 class Signed:
     """A line of a page, numbered from 1: its author, time, reason and edit (all None if the record is lost), and its
@@ -197,10 +195,10 @@ def who(parts: Needs, path: str) -> list[Signed]:
     found: list[Signed] = []
     for number, (line, edit) in enumerate(zip(split_lines(page.text), edits, strict=True), 1):
         level = None if is_blank(line) else levels.get(number) or _level_of(edit, path, trusts=trusts)
-        author, ts, name, why = (
-            (edit.author, edit.ts, edit.id, edit.reason) if edit is not None else (None, None, None, None)
-        )
-        found.append(Signed(number, body(line), author, ts, name, level, why))
+        if edit is None:
+            found.append(Signed(number, body(line), None, None, None, level, None))
+        else:
+            found.append(Signed(number, body(line), edit.author, edit.ts, edit.id, level, edit.reason))
     return found
 
 
@@ -211,13 +209,6 @@ def _level_of(edit: Edit | None, path: str, *, trusts: bool) -> Level:
     if author == PERSON or (author == EXTERNAL and trusts):
         return "confirmed"
     return "said" if author == PROGRAM and not path.startswith(("episodes/", "review/")) else "inferred"
-
-
-# --- words behind facts --------------------------------------------------------------------
-
-if TYPE_CHECKING:
-    Brought = tuple[str, float, dict[tuple[str, str], str]]
-    """An edit's author, time, and its lines by what each says."""
 
 
 _ENTRIES = 32
@@ -266,15 +257,13 @@ class FactWords:
             for edit in self._parts.pages.log(page):
                 name = f"{page}@{edit.id}"
                 if name in wanted:
-                    found[name] = edit.author, edit.ts, _lines_of(edit)
+                    lines = [line for hunk in edit.hunks for line in hunk.added]
+                    facts = parse(page, "".join(lines)).facts
+                    says = {
+                        (fact.relation, fact.object): lines[(fact.line or 1) - 1].strip() for fact in facts
+                    }
+                    found[name] = edit.author, edit.ts, says
                     wanted.remove(name)
                     if not wanted:
                         break
         return found
-
-
-def _lines_of(edit: Edit) -> dict[tuple[str, str], str]:
-    """Return the lines that an edit brought, by what each says."""
-    lines = [line for hunk in edit.hunks for line in hunk.added]
-    facts = parse(edit.path, "".join(lines)).facts
-    return {(fact.relation, fact.object): lines[(fact.line or 1) - 1].strip() for fact in facts}

@@ -7,6 +7,7 @@ to look at. Nothing is inferred: all of it is read.
 from __future__ import annotations
 
 import re
+from functools import cached_property
 from itertools import islice
 
 from looseleaf.base.errors import Refused
@@ -18,11 +19,12 @@ from looseleaf.log.trace_messages import said as said_in
 from looseleaf.pages.grammar import parse
 from looseleaf.store import JOURNAL
 from looseleaf.text.diff import split_lines
+from looseleaf.text.lines import DOUBTFUL
 from looseleaf.views.essentials import said
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator
     from typing import Any
 
     from looseleaf.base.messages import Trace
@@ -57,15 +59,12 @@ class Step:
     depth: int = 0
 
     def to_dict(self) -> dict[str, Any]:
-        return {"what": self.what, "where": self.where, "text": self.text, "depth": self.depth}
+        return {name: getattr(self, name) for name in self.__match_args__}
 
 
 def deepen(steps: Iterable[Step], depth: int = 1) -> Iterator[Step]:
     """Yield the same steps, deeper."""
     return (Step(step.what, step.where, step.text, step.depth + depth) for step in steps)
-
-
-# --- finding words ---------------------------------------------------------------------
 
 
 def fold(text: str) -> str:
@@ -138,38 +137,28 @@ def strip_bullet(line: str) -> str:
     return fold(line).removeprefix("- ")
 
 
-# --- following -------------------------------------------------------------------------
+def words_of(fact: Fact) -> str:
+    """Return what a fact says, as a prompt shows it."""
+    return said(fact.relation, fact.object)
 
 
 class Trail:
     def __init__(self, parts: Needs, needle: Needle) -> None:
         self._parts = parts
         self._needle = needle
-        self._facts: list[Fact] | None = None
         self._revisions: dict[tuple[str, str], tuple[str, str | None]] = {}
 
-    @property
+    @cached_property
     def facts(self) -> list[Fact]:
         """All facts, current ones first."""
-        if self._facts is None:
-            self._facts = [fact for status in STATUSES for fact in self._parts.notebook.facts(status=status)]
-        return self._facts
+        return [fact for status in STATUSES for fact in self._parts.notebook.facts(status=status)]
 
-    # --- pages -------------------------------------------------------------------------
-
-    def text_of(self, path: str, revision: str) -> str | None:
-        """Return what a page said in a revision; None if it cannot be rebuilt."""
-        return self._revision_of(path, revision)[1]
-
-    def true_revision(self, path: str, revision: str) -> str:
-        """Return the hash of a page's bytes, if a prompt names that of its text (they differ unless it is UTF-8)."""
-        return self._revision_of(path, revision)[0]
-
-    def _revision_of(self, path: str, revision: str) -> tuple[str, str | None]:
-        known = self._revisions.get((path, revision))
-        if known is None:
-            known = self._revisions[path, revision] = self._find_revision(path, revision)
-        return known
+    def revision_of(self, path: str, revision: str) -> tuple[str, str | None]:
+        """Return the hash of a page's bytes, and what it said; None if that cannot be rebuilt. A prompt may name the
+        hash of its text: they differ unless it is UTF-8."""
+        if (path, revision) not in self._revisions:
+            self._revisions[path, revision] = self._find_revision(path, revision)
+        return self._revisions[path, revision]
 
     def _find_revision(self, path: str, revision: str) -> tuple[str, str | None]:
         page = self._parts.pages.page(path)
@@ -187,7 +176,7 @@ class Trail:
 
     def page(self, path: str, revision: str, line: str, *, to_facts: bool = True) -> Iterator[Step]:
         """Follow a line that a prompt shows of a page's revision."""
-        text = self.text_of(path, revision)
+        own_hash, text = self.revision_of(path, revision)
         if text is None:
             yield Step("page", path, "what it said then cannot be rebuilt from the journal")
             return
@@ -196,21 +185,14 @@ class Trail:
             yield Step("page", path, "the prompt's own words about it")
             return
         yield Step("page", f"{path}:{number}", self._needle.excerpt(own))
-        yield from deepen(self._note_change(path, revision, own))
-        fact = self._find_fact(path, text, number) if to_facts else None
-        if fact is not None:
-            yield from deepen(self.fact(fact, place=False))
-        else:
-            yield from deepen(self.edit_of(path, own, revision))
-
-    def _note_change(self, path: str, revision: str, line: str) -> Iterator[Step]:
         page = self._parts.pages.page(path)
-        if page.sha256 == self.true_revision(path, revision):
-            return
-        lines = split_lines(page.text)
-        now = next((at for at, each in enumerate(lines, 1) if strip_bullet(each) == strip_bullet(line)), None)
-        told = f"it says this on line {now} now" if now else "it says this no more"
-        yield Step("changed since", path, told)
+        if page.sha256 != own_hash:
+            lines = enumerate(split_lines(page.text), 1)
+            now = next((at for at, each in lines if strip_bullet(each) == strip_bullet(own)), None)
+            told = f"it says this on line {now} now" if now else "it says this no more"
+            yield Step("changed since", path, told, 1)
+        fact = self._find_fact(path, text, number) if to_facts else None
+        yield from deepen(self.fact(fact, place=False) if fact else self.edit_of(path, own, revision))
 
     def line_of(self, text: str, line: str) -> tuple[int, str]:
         """Return the number and text of the page's line that a prompt's line shows; 0 if it shows none."""
@@ -236,44 +218,40 @@ class Trail:
         on_page = (each for each in same if (each.path, each.line) == (path, number))
         return next(on_page, same[0] if same else None)
 
-    # --- edits -------------------------------------------------------------------------
-
     def edit_of(
         self, path: str, line: str, revision: str | None = None, *, gone: bool = False
     ) -> Iterator[Step]:
-        """Follow the edit that brought a line to a page, or removed it; with a revision: the last up to that. If none
-        is known (binary edits have no lines in the journal): the last edit."""
-        wanted = None if revision is None else self.true_revision(path, revision)
-        is_known = wanted is None
+        """Follow the edit that brought a line to a page, or removed it; with a revision: the last up to that."""
+
+        def has_line(edit: Edit) -> bool:
+            lines = (each for hunk in edit.hunks for each in (hunk.removed if gone else hunk.added))
+            return strip_bullet(line) in map(strip_bullet, lines)
+
+        return self.last_edit(path, revision, has_line)
+
+    def last_edit(
+        self, path: str, revision: str | None = None, fits: Callable[[Edit], bool] = lambda edit: True
+    ) -> Iterator[Step]:
+        """Follow the last edit of a page, up to a revision, that fits, and the entry it was distilled from. If none
+        does (binary edits have no lines in the journal): the last edit."""
+        wanted = None if revision is None else self.revision_of(path, revision)[0]
+        found: Edit | None = None
         for edit in self._parts.pages.log(path):
-            is_known = is_known or edit.new == wanted
-            if is_known and strip_bullet(line) in map(strip_bullet, _lines_of(edit, gone=gone)):
-                yield from self.edit(edit)
-                return
-        yield from self.last_edit(path, revision)
-
-    def last_edit(self, path: str, revision: str | None = None) -> Iterator[Step]:
-        """Follow the last edit of a page, up to a revision."""
-        wanted = None if revision is None else self.true_revision(path, revision)
-        for edit in self._parts.pages.log(path):
-            if wanted is None or edit.new == wanted:
-                yield from self.edit(edit)
-                return
-
-    def edit(self, edit: Edit) -> Iterator[Step]:
-        """Follow an edit, and the entry it was distilled from."""
-        yield Step("edit", edit.id, f"{edit.author}, {format_time(edit.ts)}: {edit.reason} ({edit.path})")
-        entry = _DISTILLED.match(edit.reason)
-        if entry is not None:
-            yield from deepen(self.entry(entry[1]))
-
-    # --- facts and entries -------------------------------------------------------------
+            if found is None and wanted not in (None, edit.new):
+                continue
+            found = found or edit
+            if fits(edit):
+                found = edit
+                break
+        if found is not None:
+            told = f"{found.author}, {format_time(found.ts)}: {found.reason} ({found.path})"
+            yield Step("edit", found.id, told)
+            entry = _DISTILLED.match(found.reason)
+            yield from deepen(self.entry(entry[1])) if entry else ()
 
     def fact(self, fact: Fact, *, place: bool = True) -> Iterator[Step]:
         """Follow a fact: its line, the entry it was placed from, and whose words it rests on."""
-        from looseleaf.text.lines import DOUBTFUL
-
-        told = self._needle.excerpt(said(fact.relation, fact.object))
+        told = self._needle.excerpt(words_of(fact))
         depth = 0
         if place and fact.path and fact.line:
             yield Step("page", f"{fact.path}:{fact.line}", told)
@@ -327,19 +305,14 @@ class Trail:
         """Yield the entries of the agent's compactions, newest first."""
         for line in self._parts.context.store.read_back(JOURNAL):
             record = line.record
-            if (
-                record.get("kind") == "mark"
-                and record.get("agent") == self._parts.context.agent
-                and record.get("entry")
-            ):
+            is_own = record.get("kind") == "mark" and record.get("agent") == self._parts.context.agent
+            if is_own and record.get("entry"):
                 yield str(record["entry"])
 
     def _find_noted(self, entry: Entry) -> set[str]:
         """Return the traces that an entry names for sentences that have the words."""
         noted = [each for name in NOTED for each in entry.summary.get(name) or () if isinstance(each, dict)]
         return {str(each.get("source")) for each in noted if self._needle.is_in(str(each.get("text", "")))}
-
-    # --- traces ------------------------------------------------------------------------
 
     def spoken(self, traces: Iterable[Trace], named: Collection[str] | None = None) -> list[Step]:
         """Return a few traces that have the words, or those that are named."""
@@ -348,16 +321,12 @@ class Trail:
             for trace in traces
             if (self._needle.is_in(said_in(trace)) if named is None else trace.id in named)
         )
-        return [self.trace(trace) for trace, _ in zip(has, range(_SOURCES), strict=False)]
+        return [self.trace(trace) for trace in islice(has, _SOURCES)]
 
     def trace(self, trace: Trace) -> Step:
         told = self._needle.excerpt(said_in(trace))
         about = ", ".join(filter(None, (trace.origin, trace.turn_id, format_time(trace.ts))))
         return Step("trace", trace.id, f"{about}: {told}")
-
-
-def _lines_of(edit: Edit, *, gone: bool) -> Iterator[str]:
-    return (line for hunk in edit.hunks for line in (hunk.removed if gone else hunk.added))
 
 
 def format_time(ts: object) -> str:

@@ -9,21 +9,20 @@ from __future__ import annotations
 import json
 import re
 
-from looseleaf.base.errors import Refused
+from looseleaf.base.errors import Invalid, Refused
 from looseleaf.base.immutable import frozen
 from looseleaf.base.paths import STATE
-from looseleaf.explain.trail import Needle, Step, Trail, deepen, line_at, strip_bullet
-from looseleaf.explain.why_not import Absent, Standing, find_page, is_from_page
+from looseleaf.explain.trail import Needle, Step, Trail, deepen, line_at, strip_bullet, words_of
+from looseleaf.explain.why_not import Absent, find_page, is_from_page
 from looseleaf.log.trace_messages import texts_of
 from looseleaf.state.rules import for_prompt
-from looseleaf.views.essentials import said
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import Any
 
-    from looseleaf.base.values import Record
+    from looseleaf.base.values import Edit, Record
     from looseleaf.explain.needs import Needs
     from looseleaf.prompt.manifest import ManifestItem, Prompt
     from looseleaf.window.window import Window
@@ -57,10 +56,8 @@ class Explanation:
     more: int = 0
 
     def to_dict(self) -> dict[str, Any]:
-        names = ("text", "prompt", "is_in", "more")
-        return {name: getattr(self, name) for name in names} | {
-            "chains": [each.to_dict() for each in self.chains]
-        }
+        told = {name: getattr(self, name) for name in ("text", "prompt", "is_in", "more")}
+        return told | {"chains": [each.to_dict() for each in self.chains]}
 
 
 @frozen
@@ -86,21 +83,21 @@ def why(parts: Needs, text: str, name: str = "last") -> Explanation:
     """Explain words in a prompt of the log; if none was ever made, make one for the memory as it is now."""
     for given, what in ((text, "A search"), (name, "The id of a prompt")):
         if not isinstance(given, str):
-            raise Refused(f"{what} must be text, not {type(given).__name__}. Give some words of a prompt.")
+            raise Invalid(f"{what} must be text, not {type(given).__name__}. Give some words of a prompt.")
     if not Needle(text).folded:
-        raise Refused("The text is empty. Give some words of a prompt.")
+        raise Invalid("The text is empty. Give some words of a prompt.")
     prompt, record = _find_prompt(parts, name)
     page, line = find_page(parts, text) or (None, None)
     needle = Needle(text if line is None else line)
     found = _PromptSearch(parts, prompt, record, needle)
     if page is not None and line is None:
-        is_in, trails = Standing(parts, prompt, record, page).chains()
+        is_in, trails = Absent(parts, prompt, record, Needle(page)).page_chains(page)
         chains = tuple(WhyChain(is_in, (found.first(), *steps)) for steps in trails)
         return Explanation(text, prompt.manifest.id, is_in, chains)
     hits = found.hits(page)
     if not hits and page is None:  # a fact with the same words in another order may stand there
         for fact in Trail(parts, needle).facts:
-            line = said(fact.relation, fact.object)
+            line = words_of(fact)
             if fact.status == "current" and needle.has_its_words(line):
                 found = _PromptSearch(parts, prompt, record, Needle(line))
                 hits = found.hits()
@@ -120,15 +117,14 @@ def why(parts: Needs, text: str, name: str = "last") -> Explanation:
 
 def _find_prompt(parts: Needs, name: str) -> tuple[Prompt, Record | None]:
     log = parts.prompts.log
-    if name == "last":
-        if log.last() is None:
-            return parts.prompts(None, None, None, dry_run=True), None
-        try:
+    try:
+        if name != "last" or log.last() is not None:
             return log.again(name), log.find(name)
-        except Refused as refused:
-            parts.context.note(f"{refused} A prompt as it would be now was searched instead.")
-            return parts.prompts(None, None, None, dry_run=True), None
-    return log.again(name), log.find(name)
+    except Refused as refused:
+        if name != "last":
+            raise
+        parts.context.note(f"{refused} A prompt as it would be now was searched instead.")
+    return parts.prompts(None, None, None, dry_run=True), None
 
 
 def _choose_few(hits: Sequence[_Hit]) -> list[_Hit]:
@@ -156,81 +152,63 @@ class _PromptSearch:
         size = f"{manifest.total_tokens:,} of {manifest.budget_tokens:,} tokens"
         return Step("prompt", manifest.id, f"{made}, {size}")
 
-    # --- places ------------------------------------------------------------------------
-
     def hits(self, page: str | None = None) -> list[_Hit]:
         """Find the words in the prompt, each line once; with a page, only in what was made of it."""
         found: dict[tuple[int, str, int], _Hit] = {}
         for item in self._prompt.manifest.items:
             if page is not None and not is_from_page(item, page):
                 continue
-            for number, text in self._read_texts(item):
+            if item.start is None:
+                numbers = range(item.first, item.end)
+                texts = [(at, "\n".join(texts_of(self._prompt.messages[at]))) for at in numbers]
+            else:
+                texts = [(item.first, self._prompt.text_of(item))]
+            for number, text in texts:
                 for place in self._needle.places(text):
                     key = number, item.id, text.rfind("\n", 0, place[0])
                     found.setdefault(key, _Hit(item, number, text, place))
         return list(found.values())
 
-    def _read_texts(self, item: ManifestItem) -> Iterator[tuple[int, str]]:
-        if item.start is not None:
-            yield item.first, self._prompt.text_of(item)
-            return
-        for number in range(item.first, item.end):
-            yield number, "\n".join(texts_of(self._prompt.messages[number]))
-
     def steps(self, hit: _Hit) -> Iterator[Step]:
         item = hit.item
         yield Step(item.slot, item.id, f"{item.reason}, {item.tokens:,} tokens as {item.format}")
-        match item.slot, item.type:
-            case (("charter" | "profile"), _):
-                found = self._follow_page(hit)
-            case "state", _:
-                found = self._follow_state(hit)
-            case "essentials", _:
-                found = self._follow_essential(hit)
-            case "index", _:
-                found = self._follow_listed(hit)
-            case "episodes", _:
-                found = self._follow_episode(hit)
-            case _, "changes":
-                found = self._follow_change(hit)
-            case _:
-                found = self._follow_talk(hit)
-        yield from deepen(found)
-
-    # --- pages and state ---------------------------------------------------------------
+        by_slot = {
+            "charter": self._follow_page,
+            "profile": self._follow_page,
+            "state": self._follow_state,
+            "essentials": self._follow_essential,
+            "index": self._follow_listed,
+            "episodes": self._follow_episode,
+        }
+        others = self._follow_change if item.type == "changes" else self._follow_talk
+        yield from deepen(by_slot.get(item.slot, others)(hit))
 
     def _follow_page(self, hit: _Hit) -> Iterator[Step]:
         path, _, revision = hit.item.of[0].rpartition("@")
-        is_charter = hit.item.slot == "charter"
-        if is_charter:
-            steps = list(self._trail.page(path, revision, hit.line, to_facts=False))
-            yield from (step for step in steps if step.what in ("page", "changed since"))
-            yield from deepen(self._trail.last_edit(path, revision))
-        else:
+        if hit.item.slot != "charter":
             yield from self._trail.page(path, revision, hit.line)
+            return
+        steps = self._trail.page(path, revision, hit.line, to_facts=False)
+        yield from (step for step in steps if step.what in ("page", "changed since"))
+        yield from deepen(self._trail.last_edit(path, revision))
 
     def _follow_state(self, hit: _Hit) -> Iterator[Step]:
         """Follow the member that says it, and the edit of the state that brought it."""
         revision = hit.item.of[0].rpartition("@")[2] if hit.item.of else ""
-        text = self._trail.text_of(STATE, revision)
-        name, value = self._find_member(text)
+        name, value = self._find_member(self._trail.revision_of(STATE, revision)[1])
         yield Step("state", f"{STATE}: {name}" if name else STATE, self._needle.excerpt(value or hit.line))
         yield from deepen(self._follow_state_edit(value, revision))
 
     def _follow_state_edit(self, value: str, revision: str | None) -> Iterator[Step]:
         """Follow the edit since which the state has this value."""
-        found = None
-        is_known = revision is None
-        for edit in self._parts.pages.log(STATE):
-            is_known = is_known or edit.new == revision
-            if is_known and value:
-                added = "".join(line for hunk in edit.hunks for line in hunk.added)
-                removed = "".join(line for hunk in edit.hunks for line in hunk.removed)
-                wanted = Needle(value)
-                if wanted.is_in(added) and not wanted.is_in(removed):
-                    found = edit
-                    break
-        yield from self._trail.edit(found) if found is not None else self._trail.last_edit(STATE, revision)
+        wanted = Needle(value)
+
+        def brings(edit: Edit) -> bool:
+            added = "".join(line for hunk in edit.hunks for line in hunk.added)
+            removed = "".join(line for hunk in edit.hunks for line in hunk.removed)
+            return bool(value) and wanted.is_in(added) and not wanted.is_in(removed)
+
+        return self._trail.last_edit(STATE, revision, brings)
 
     def _find_member(self, text: str | None) -> tuple[str, str]:
         try:
@@ -242,14 +220,10 @@ class _PromptSearch:
                 return name, value
         return "", ""
 
-    # --- drawers -----------------------------------------------------------------------
-
     def _follow_essential(self, hit: _Hit) -> Iterator[Step]:
         shown = [fact for fact in self._trail.facts if fact.id in hit.item.of]
-        same = [
-            fact for fact in shown if strip_bullet(said(fact.relation, fact.object)) == strip_bullet(hit.line)
-        ]
-        near = [fact for fact in shown if self._needle.is_in(said(fact.relation, fact.object))]
+        same = [fact for fact in shown if strip_bullet(words_of(fact)) == strip_bullet(hit.line)]
+        near = [fact for fact in shown if self._needle.is_in(words_of(fact))]
         for fact in [*same, *near][:1]:
             yield from self._trail.fact(fact)
 
@@ -278,8 +252,6 @@ class _PromptSearch:
                     yield from deepen(self._trail.entry(entry) if entry else self._trail.edit_of(path, line))
                     return
 
-    # --- changes -----------------------------------------------------------------------
-
     def _follow_change(self, hit: _Hit) -> Iterator[Step]:
         """Follow a change to its page, and the edit that made it."""
         line, path = hit.line.strip(), hit.heading()
@@ -297,50 +269,35 @@ class _PromptSearch:
             return
         told = _TOLD.match(line)
         if told is not None:
-            own = told[2]
-            yield from deepen(self._trail.edit_of(path, own, gone=told[1] != "now"))
-            same = (
-                fact
-                for fact in self._trail.facts
-                if strip_bullet(said(fact.relation, fact.object)) == strip_bullet(own)
-            )
-            fact = next(same, None)
+            own = strip_bullet(told[2])
+            yield from deepen(self._trail.edit_of(path, told[2], gone=told[1] != "now"))
+            fact = next((fact for fact in self._trail.facts if strip_bullet(words_of(fact)) == own), None)
             yield from deepen(self._trail.fact(fact)) if fact is not None else ()
 
-    # --- the window --------------------------------------------------------------------
-
     def _follow_talk(self, hit: _Hit) -> Iterator[Step]:
-        if hit.item.slot == "task" and self._is_request:
+        is_request = self._record is not None and self._record["task"] is not None
+        if hit.item.slot == "task" and is_request:
             yield Step("task", "", "the request itself: it was not recorded when the prompt was made")
             return
-        window = self._read_window()
         own = [
             number
             for item in self._prompt.manifest.items
             if item.slot in ("window", "task") and item.type != "changes"
             for number in range(item.first, item.end)
         ]
-        own = own[: len(own) - self._is_request]
-        trimmed = (self._record or {}).get("trimmed")
-        skipped = (
-            len(window.messages) - len(own) if self._record is None else int((trimmed or {}).get("first", 0))
-        )
+        own = own[: len(own) - is_request]
+        if self._record is None:
+            window = self._parts.conversation.read_window()
+            skipped = len(window.messages) - len(own)
+        else:
+            window = self._parts.prompts.log.window(self._record)
+            skipped = int((self._record.get("trimmed") or {}).get("first", 0))
         at = own.index(hit.message) + skipped
         if at < window.begins:
             yield from self._follow_snapshot(window)
         else:
             traces = [trace for trace in window.traces if window.after(trace.id) == at + 1]
             yield from self._trail.spoken(traces) or [self._trail.trace(trace) for trace in traces[:1]]
-
-    @property
-    def _is_request(self) -> bool:
-        return self._record is not None and self._record["task"] is not None
-
-    def _read_window(self) -> Window:
-        """Return the window as the prompt had it."""
-        if self._record is None:
-            return self._parts.conversation.read_window()
-        return self._parts.prompts.log.window(self._record)
 
     def _follow_snapshot(self, window: Window) -> Iterator[Step]:
         """Follow what a compaction left: a turn as it was, an entry's summary, or a sentence to keep."""

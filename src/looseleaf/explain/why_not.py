@@ -7,15 +7,15 @@ from __future__ import annotations
 import re
 from itertools import islice
 
-from looseleaf.base.errors import Refused
+from looseleaf.base.errors import NotFound, Refused
 from looseleaf.base.messages import Trace
 from looseleaf.base.paths import REVIEW, STATE, TOP_PAGES
-from looseleaf.explain.trail import Needle, Step, Trail, deepen
+from looseleaf.explain.trail import Needle, Step, Trail, deepen, words_of
 from looseleaf.log.recorder import stream_of
 from looseleaf.log.trace_messages import said as said_in
+from looseleaf.log.turns import traces_back
 from looseleaf.place.notebook import TRACES
 from looseleaf.text.diff import split_lines
-from looseleaf.views.essentials import said
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from looseleaf.base.values import Fact, Record
     from looseleaf.explain.needs import Needs
-    from looseleaf.explain.trail import Needle
     from looseleaf.prompt.manifest import ManifestItem, Omitted, Prompt
 
     Steps = tuple[Step, ...]
@@ -47,7 +46,8 @@ _NEVER = {"days/": "only_searched", "review/": "waits_for_a_person"}
 
 
 class Absent:
-    """Explains words that one prompt lacks. `record` is the log's; None: the prompt was made for this question."""
+    """Explains words that one prompt lacks, or one page in it. `record` is the log's; None: the prompt was made for
+    this question."""
 
     def __init__(self, parts: Needs, prompt: Prompt, record: Record | None, needle: Needle) -> None:
         self._parts = parts
@@ -71,14 +71,10 @@ class Absent:
             found = [(Step("nowhere", "", told),)]
         return found[:_MOST], max(0, len(found) - _MOST)
 
-    # --- facts -------------------------------------------------------------------------
-
     def _explain_facts(self) -> Iterator[Steps]:
         facts = self._trail.facts
-        exact = [fact for fact in facts if self._needle.is_in(said(fact.relation, fact.object))]
-        for fact in exact or [
-            fact for fact in facts if self._needle.has_its_words(said(fact.relation, fact.object))
-        ]:
+        exact = [fact for fact in facts if self._needle.is_in(words_of(fact))]
+        for fact in exact or [fact for fact in facts if self._needle.has_its_words(words_of(fact))]:
             yield (*self._explain_absence(fact), *deepen(self._trail.fact(fact)))
 
     def _explain_absence(self, fact: Fact) -> Iterator[Step]:
@@ -89,19 +85,17 @@ class Absent:
                 told = f"{WHY['waits_for_a_person']}: looseleaf approve {fact.id}"
                 yield Step("waits_for_a_person", REVIEW, told)
             case "superseded":
-                yield self._explain_superseded(fact)
+                since = f" since {fact.valid_to}" if fact.valid_to else ""
+                others = (each for each in self._trail.facts if each.id and each.id == fact.superseded_by)
+                by = next(others, None)
+                told = (
+                    f"“{self._needle.excerpt(words_of(by))}” stands in its place"
+                    if by
+                    else "it is no longer true"
+                )
+                yield Step("superseded", (by or fact).id or "", f"{told}{since}")
             case _:
                 yield Step(fact.status, fact.id or "", f"a person rejected it: looseleaf history {fact.id}")
-
-    def _explain_superseded(self, fact: Fact) -> Step:
-        by = next((each for each in self._trail.facts if each.id and each.id == fact.superseded_by), None)
-        since = f" since {fact.valid_to}" if fact.valid_to else ""
-        if by is None:
-            return Step("superseded", fact.id or "", f"it is no longer true{since}")
-        told = self._needle.excerpt(said(by.relation, by.object))
-        return Step("superseded", by.id or "", f"“{told}” stands in its place{since}")
-
-    # --- omissions ---------------------------------------------------------------------
 
     def left_out(self, what: str, name: str, path: str) -> Iterator[Step]:
         """Explain by its own name, else by its page: left out, listed to be read, or newer than the prompt."""
@@ -116,61 +110,40 @@ class Absent:
                 told.append(Step(reason, path, WHY[reason]))
         for item in self._manifest.items:
             if item.type == "changes" and path in item.of and not told:
-                told.append(self._explain_change(item.id, what, path))
+                is_named = "/" in path
+                why = f"the changes on {path} are listed there, and this {what} is not one of them"
+                why = f"its page {path} is named in the prompt, to be read on demand" if is_named else why
+                told.append(Step("read_on_demand" if is_named else "changed_since", item.id, why))
         if not told:
             slot = "profile" if path == "USER.md" else "state" if path == STATE else "index"
             told = self.find_cut(slot)[:1]
         yield from told or [self._explain_later(what, path)]
 
-    @staticmethod
-    def _explain_change(name: str, what: str, path: str) -> Step:
-        if "/" in path:
-            return Step(
-                "read_on_demand", name, f"its page {path} is named in the prompt, to be read on demand"
-            )
-        return Step(
-            "changed_since",
-            name,
-            f"the changes on {path} are listed there, and this {what} is not one of them",
-        )
-
     def find_cut(self, slot: str) -> list[Step]:
         """Return what of a slot was over budget."""
-        left = self._manifest.omitted
-        return [
-            self._step_of_omitted(each) for each in left if (each.slot, each.reason) == (slot, "over_budget")
-        ]
+        wanted = slot, "over_budget"
+        found = (each for each in self._manifest.omitted if (each.slot, each.reason) == wanted)
+        return [self._step_of_omitted(each) for each in found]
 
     def _explain_later(self, what: str, path: str) -> Step:
         """Explain a page or its part that came after the beginning was rendered."""
-        began = self._began
-        if began is not None and self._parts.pages.page_as_of(path, began).sha256 is None:
-            return Step("later", path, f"there was no page {path} when the prompt began")
+        if self._record is not None:
+            began = self._parts.prompts.log.epoch(self._record["snapshot"]).ts
+            if self._parts.pages.page_as_of(path, began).sha256 is None:
+                return Step("later", path, f"there was no page {path} when the prompt began")
         return Step("later", path, f"this {what} is not what {path} said when the prompt began")
-
-    @property
-    def _began(self) -> float | None:
-        """When the beginning of the prompt was rendered; None: now."""
-        if self._record is None:
-            return None
-        return self._parts.prompts.log.epoch(self._record["snapshot"]).ts
 
     @staticmethod
     def _step_of_omitted(each: Omitted) -> Step:
         return Step(each.reason, f"{each.slot}: {each.id}", WHY.get(each.reason, each.reason))
 
-    # --- pages -------------------------------------------------------------------------
-
     def _explain_pages(self, only: str | None = None) -> Iterator[Steps]:
         """Yield lines that are not facts, which are explained already. `only`: any line of one page."""
-        told = {
-            (fact.path, fact.line)
-            for fact in (self._trail.facts if only is None else ())
-            if self._needle.is_in(said(fact.relation, fact.object))
-        }
+        facts = self._trail.facts if only is None else []
+        told = {(fact.path, fact.line) for fact in facts if self._needle.is_in(words_of(fact))}
+        is_waiting = any(fact.status == "pending" for fact in facts)
         for path in [only] if only is not None else sorted(self._parts.pages.paths(), key=_sort_key):
-            is_told = only is None and any(fact.status == "pending" for fact in self._trail.facts)
-            if path.startswith("review/") and is_told:
+            if path.startswith("review/") and is_waiting:
                 continue
             try:
                 page = self._parts.pages.page(path)
@@ -182,8 +155,6 @@ class Absent:
                 place = Step("page", f"{path}:{number}", self._needle.excerpt(line))
                 edit = deepen(self._trail.edit_of(path, line), 2)
                 yield (*self.left_out("line", path, path), *deepen([place]), *edit)
-
-    # --- traces ------------------------------------------------------------------------
 
     def _explain_traces(self) -> Iterator[Steps]:
         """Yield talk outside the window: it left, did not fit, or was said after the prompt was made."""
@@ -206,9 +177,8 @@ class Absent:
             if agent == own:
                 continue
             told = f"it was recorded for the agent {agent}, and a prompt for {own} shows what was said with {own}"
-            for line in self._parts.context.store.read_back(stream_of(agent)):
-                trace = Trace.from_record(line.record)
-                if trace is not None and self._needle.is_in(said_in(trace)):
+            for trace in traces_back(self._parts.context.store, stream_of(agent)):
+                if self._needle.is_in(said_in(trace)):
                     yield (Step("another_agent", agent, told), *deepen([self._trail.trace(trace)]))
 
     def _explain_compacted(self, trace: Trace) -> Iterator[Step]:
@@ -229,9 +199,42 @@ class Absent:
         if left is not None and left.reason == "over_budget":
             yield self._step_of_omitted(left)
         else:
-            yield Step(
-                "window", "", "it is in the log, and the window of this prompt shows another part of it"
-            )
+            told = "it is in the log, and the window of this prompt shows another part of it"
+            yield Step("window", "", told)
+
+    def page_chains(self, path: str) -> tuple[bool, list[Steps]]:
+        """Return whether the prompt shows or names a page, and the trails that lead to it."""
+        items = [item for item in self._manifest.items if is_from_page(item, path)]
+        found = [tuple(self._explain_item(item, path)) for item in items]
+        return (True, found) if found else (False, [tuple(self._explain_page_absence(path))])
+
+    def _explain_item(self, item: ManifestItem, path: str) -> Iterator[Step]:
+        revision = next((each.rpartition("@")[2] for each in item.of if each.startswith(f"{path}@")), None)
+        yield Step(item.slot, item.id, f"{item.reason}, {item.tokens:,} tokens as {item.format}")
+        match item.slot:
+            case "index":
+                told = self._parts.pages.page(path).summary or "it is listed to be read"
+            case "episodes":
+                told = "its last episodes are shown"
+            case "window":
+                told = "its changes are listed" if "/" not in path else "it is listed as added or removed"
+            case _:
+                told = _SHOWN.get(item.format, f"it is shown as {item.format}")
+        cut = self.find_cut(item.slot) if item.slot in ("profile", "state") else []
+        yield Step("page", path, "it is shown in part" if cut else told, 1)
+        yield from deepen(cut, 2)
+        if revision and self._trail.revision_of(path, revision)[0] != self._parts.pages.page(path).sha256:
+            yield Step("changed since", path, "it says something else now", 2)
+        yield from deepen(islice(self._trail.last_edit(path, revision), 1), 2)
+
+    def _explain_page_absence(self, path: str) -> Iterator[Step]:
+        page = self._parts.pages.page(path)
+        if not page.text.strip() or (path == STATE and page.text.split() == ["{}"]):
+            yield Step("page", path, "it says nothing")
+            return
+        yield from self.left_out("page", path, path)
+        yield Step("page", path, "it is not shown", 1)
+        yield from deepen(islice(self._trail.last_edit(path), 1), 2)
 
 
 def _may_contain(runs: object, name: str) -> bool:
@@ -247,9 +250,6 @@ def _sort_key(path: str) -> tuple[int, str]:
     if path in TOP_PAGES or path == STATE:
         return 0, path
     return next((number for number, head in enumerate(order, 1) if path.startswith(head)), 0), path
-
-
-# --- whole pages, and single lines by number -----------------------------------------------
 
 
 _LINE = re.compile(r"(.+\.(?:md|json)):([0-9]{1,7})")
@@ -274,7 +274,7 @@ def find_page(parts: Needs, text: str) -> tuple[str, str | None] | None:
     lines = split_lines(parts.pages.page(found[1]).text)
     number = int(found[2])
     if not 1 <= number <= len(lines):
-        raise Refused(
+        raise NotFound(
             f"{found[1]} has {len(lines):,} line{'s' * (len(lines) != 1)}, and no line "
             f"{number:,}. `looseleaf show {found[1]}` shows it."
         )
@@ -285,58 +285,3 @@ def find_page(parts: Needs, text: str) -> tuple[str, str | None] | None:
 def is_from_page(item: ManifestItem, path: str) -> bool:
     """True if an item was made of a page: of a revision of it, a part of it, or as one of several."""
     return any(each == path or each.startswith((f"{path}@", f"{path}:")) for each in item.of)
-
-
-class Standing:
-    """Explains one page in one prompt. `record` is the log's; None: the prompt was made for this question."""
-
-    def __init__(self, parts: Needs, prompt: Prompt, record: Record | None, path: str) -> None:
-        self._parts = parts
-        self._prompt = prompt
-        self._path = path
-        needle = Needle(path)
-        self._trail = Trail(parts, needle)
-        self._absent = Absent(parts, prompt, record, needle)
-
-    def chains(self) -> tuple[bool, list[Steps]]:
-        """Return whether the prompt shows or names the page, and the trails that lead to it."""
-        found = [
-            tuple(self._explain_item(item))
-            for item in self._prompt.manifest.items
-            if is_from_page(item, self._path)
-        ]
-        return (True, found) if found else (False, [tuple(self._explain_absence())])
-
-    def _explain_item(self, item: ManifestItem) -> Iterator[Step]:
-        path = self._path
-        revision = next((each.rpartition("@")[2] for each in item.of if each.startswith(f"{path}@")), None)
-        yield Step(item.slot, item.id, f"{item.reason}, {item.tokens:,} tokens as {item.format}")
-        yield from deepen(self._explain_page(item, revision))
-
-    def _explain_page(self, item: ManifestItem, revision: str | None) -> Iterator[Step]:
-        path = self._path
-        match item.slot:
-            case "index":
-                told = self._parts.pages.page(path).summary or "it is listed to be read"
-            case "episodes":
-                told = "its last episodes are shown"
-            case "window":
-                told = "its changes are listed" if "/" not in path else "it is listed as added or removed"
-            case _:
-                told = _SHOWN.get(item.format, f"it is shown as {item.format}")
-        cut = self._absent.find_cut(item.slot) if item.slot in ("profile", "state") else []
-        yield Step("page", path, "it is shown in part" if cut else told)
-        yield from deepen(cut)
-        if revision and self._trail.true_revision(path, revision) != self._parts.pages.page(path).sha256:
-            yield Step("changed since", path, "it says something else now", 1)
-        yield from deepen(islice(self._trail.last_edit(path, revision), 1))
-
-    def _explain_absence(self) -> Iterator[Step]:
-        path = self._path
-        page = self._parts.pages.page(path)
-        if not page.text.strip() or (path == STATE and page.text.split() == ["{}"]):
-            yield Step("page", path, "it says nothing")
-            return
-        yield from self._absent.left_out("page", path, path)
-        yield Step("page", path, "it is not shown", 1)
-        yield from deepen(islice(self._trail.last_edit(path), 1), 2)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from itertools import islice
 
-from looseleaf.base.errors import NotFound, Refused
+from looseleaf.base.errors import Invalid, NotFound, Refused
 from looseleaf.base.immutable import frozen
 from looseleaf.log.entries import read_entry
 from looseleaf.log.journal import AGENT, OBEYED, PERSON, PROGRAM
@@ -82,7 +82,7 @@ def receipts(parts: Needs, last: int = 20, turn: str | None = None) -> list[Writ
     if turn is not None:
         return written_in(parts, span_of(parts, turn))
     if type(last) is not int or last < 1:
-        raise Refused("The number of receipts must be at least 1. Leave it out for the last 20.")
+        raise Invalid("The number of receipts must be at least 1. Leave it out for the last 20.")
     return list(islice(_read_writes(parts.pages.log()), last))
 
 
@@ -114,26 +114,13 @@ def _receipt_of(edit: Edit, undone_by: str | None) -> Written | None:
         author = PROGRAM
     elif not author.startswith(AGENT):
         return None
-    added = tuple(body(line) for hunk in edit.hunks for line in hunk.added)
-    removed = tuple(body(line) for hunk in edit.hunks for line in hunk.removed)
-    gone = edit.new is None
+    lines = tuple(body(line) for hunk in edit.hunks for line in hunk.added)
+    gone = tuple(body(line) for hunk in edit.hunks for line in hunk.removed)
+    is_deleted = edit.new is None
+    name, undoes, ts = edit.id, edit.undoes, edit.ts
     return Written(
-        edit.id,
-        edit.ts,
-        edit.path,
-        author,
-        edit.reason,
-        added,
-        removed,
-        held,
-        gone,
-        entry,
-        edit.undoes,
-        undone_by,
+        name, ts, edit.path, author, edit.reason, lines, gone, held, is_deleted, entry, undoes, undone_by
     )
-
-
-# --- one turn --------------------------------------------------------------------------
 
 
 @frozen
@@ -154,13 +141,13 @@ class Span:
 
 def span_of(parts: Needs, turn: str) -> Span:
     if not isinstance(turn, str):
-        raise Refused(
+        raise Invalid(
             f"A turn is named by its id, which is text, not {type(turn).__name__}. `last` is the last one."
         )
     if turn == LAST:
         last = parts.conversation.turns(1, None)
         if not last:
-            raise Refused("Nothing was recorded yet, so there is no last turn. Record one first.")
+            raise NotFound("Nothing was recorded yet, so there is no last turn. Record one first.")
         turn = last[-1].turn_id
     own: list[Trace] = []
     later: list[Trace] = []
@@ -182,7 +169,11 @@ def span_of(parts: Needs, turn: str) -> Span:
 
 def written_in(parts: Needs, span: Span) -> list[Written]:
     """Return what the agent wrote during the turn, what its tools' results name, and what was distilled from it."""
-    named = _find_named_ids(span)
+    tools = {trace.tool_call_id: trace.tool_name for trace in span.traces if trace.trace_type == "tool_call"}
+    named: set[str] = set()
+    for trace in span.traces:
+        if trace.trace_type == "tool_result" and is_writer(trace.tool_name or tools.get(trace.tool_call_id)):
+            named.update(_ID.findall(f"{trace.content} {trace.tool_result}"))
     author = f"{AGENT}{parts.context.agent}"
     entries: dict[str, bool] = {}
     found: list[Written] = []
@@ -199,17 +190,6 @@ def written_in(parts: Needs, span: Span) -> list[Written]:
             found.append(each)
         named.discard(each.id)
     return found[::-1]
-
-
-def _find_named_ids(span: Span) -> set[str]:
-    """Return the ids in the answers of our own tools in the turn."""
-    tools = {trace.tool_call_id: trace.tool_name for trace in span.traces if trace.trace_type == "tool_call"}
-    found: set[str] = set()
-    for trace in span.traces:
-        tool = trace.tool_name or tools.get(trace.tool_call_id)
-        if trace.trace_type == "tool_result" and is_writer(tool):
-            found.update(_ID.findall(f"{trace.content} {trace.tool_result}"))
-    return found
 
 
 def is_writer(tool: str | None) -> bool:
