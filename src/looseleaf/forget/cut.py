@@ -6,9 +6,10 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from copy import copy
 from unicodedata import normalize
 
-from looseleaf.base.errors import NotFound, Refused
+from looseleaf.base.errors import Invalid, NotFound, Refused
 from looseleaf.base.messages import Trace
 from looseleaf.base.paths import STATE
 from looseleaf.facts.gate import proposal_of
@@ -80,18 +81,9 @@ class Cut:
 
     def with_quotes(self, quotes: Mapping[str, tuple[str, ...]]) -> Cut:
         """Return the same cut with other sentences."""
-        return Cut(
-            self.by,
-            self.what,
-            self.agent,
-            words=self.words,
-            quotes=quotes,
-            facts=self.facts,
-            named=self.named,
-            topics=self.topics,
-        )
-
-    # --- sources -----------------------------------------------------------------------
+        other = copy(self)
+        other.quotes = quotes
+        return other
 
     def takes(self, session: object, origin: object, agent: str) -> bool:
         """True if a source of this session and origin goes whole."""
@@ -103,31 +95,21 @@ class Cut:
 
     def cut_trace(self, agent: str, record: Record) -> Record | None:
         """Return what is left of a trace: itself, itself with sentences masked, or None."""
-        if Trace.from_record(record) is None:
-            return self._cut_other(agent, record)
         if self.takes(record.get("session_id"), record.get("origin"), agent):
             return None
+        others = {name: value for name, value in record.items() if name not in _OWN}
+        if Trace.from_record(record) is None:  # a reserved turn, or a foreign line
+            return None if self.holds([*each_text(others)]) else record
         words = (*self.words, *self.quotes.get(str(record.get("id")), ()))
-        if not words or self.agent not in (None, agent) or not self._touches(record, words):
+        if not words or self.agent not in (None, agent):
             return record
-        own = {name: value for name, value in record.items() if name in _OWN}
-        left = own | {name: masked_value(record[name], words) for name in record if name not in _OWN}
-        left = {name: left[name] for name in record}
+        if not _say_any((*each_text([*others.values()]), *worded({"tags": record.get("tags")})), words):
+            return record
+        left = {name: value if name in _OWN else masked_value(value, words) for name, value in record.items()}
         if isinstance(record.get("tags"), (list, tuple)):
             left["tags"] = [tag for tag in record["tags"] if not self.holds({"tags": [tag]})]
         said = [text for name in _SAID for text in each_text(left.get(name))]
         return None if all(map(is_nothing_else, said)) else left
-
-    def _cut_other(self, agent: str, record: Record) -> Record | None:
-        """Return what is left of a line that is no trace: a reserved turn, or a foreign line."""
-        is_gone = self.takes(record.get("session_id"), record.get("origin"), agent)
-        others = {name: value for name, value in record.items() if name not in _OWN}
-        return None if is_gone or self.holds([*each_text(others)]) else record
-
-    def _touches(self, record: Record, words: tuple[str, ...]) -> bool:
-        texts = [text for name, value in record.items() if name not in _OWN for text in each_text(value)]
-        texts += worded({"tags": record.get("tags")})
-        return _say_any(texts, words)
 
     def holds(self, value: Any) -> bool:
         """True if the words stand in a text, or in what a record of the program says."""
@@ -137,14 +119,10 @@ class Cut:
         """Return what is left of a text with this name."""
         return masked(text, (*self.words, *self.quotes.get(name, ())))
 
-    # --- facts -------------------------------------------------------------------------
-
     def takes_fact(self, topic: str, relation: str, said: str) -> bool:
         if topic in self.topics or self.holds(f"{relation}: {said}"):
             return True
         return bool(self.facts) and fact_text(topic, relation, said) in self.facts
-
-    # --- pages -------------------------------------------------------------------------
 
     def takes_page(self, path: str) -> bool:
         return path.startswith("facts/") and topic_of(path) in self.topics
@@ -157,11 +135,8 @@ class Cut:
             text = review_page.without(text, self.named) if self.named else text
         elif self.facts or self.topics:
             topic = topic_of(path)
-            gone = [
-                fact.line or 0
-                for fact in parse(path, text).facts
-                if self.takes_fact(topic, fact.relation, fact.object)
-            ]
+            facts = parse(path, text).facts
+            gone = [each.line or 0 for each in facts if self.takes_fact(topic, each.relation, each.object)]
             for line in sorted(gone, reverse=True):
                 text = remove_line(text, line)
         if not self.holds(text):
@@ -169,10 +144,11 @@ class Cut:
         if path.startswith("review/"):
             lines = split_lines(text)
             waiting = {name: (review_page.line_of(text, name) or 1) - 1 for name in review_page.under(text)}
-            held = {
-                name for name, at in waiting.items() if self.holds([lines[at], _read_quotes(lines[at + 1])])
+            # Of the line under an item, only what it quotes: the rest is the program's.
+            told = {
+                name: [lines[at], "\n".join(_QUOTED.findall(lines[at + 1]))] for name, at in waiting.items()
             }
-            text = review_page.without(text, held)
+            text = review_page.without(text, {name for name, texts in told.items() if self.holds(texts)})
         return self._remove_lines(path, text)
 
     def _remove_lines(self, path: str, text: str) -> str:
@@ -224,11 +200,6 @@ _LABEL = re.compile(
 _MADE_OF = re.compile(r"\([0-9]+ facts?; [^()]*entry [0-9A-Z]+\)\s*\Z")
 
 
-def _read_quotes(line: str) -> str:
-    """Return what the line under a review item quotes; the rest is the program's."""
-    return "\n".join(_QUOTED.findall(line))
-
-
 def _strip_labels(path: str, line: str) -> str:
     """Return a line without the program's own additions."""
     if path.startswith(("days/", "episodes/")) or line.startswith("> "):
@@ -252,8 +223,6 @@ def _mask_heading(line: str) -> str:
     return f"{'#' * marks} {MASK}\n" if 0 < marks <= 6 else ""
 
 
-# --- selectors: a fact, a topic, a session, an origin, or words ------------------------------
-
 SELECTORS = ("fact", "topic", "session", "origin", "match")
 _LEAST = 3
 """Fewest letters of words to forget wherever they stand."""
@@ -262,12 +231,15 @@ _LEAST_UNSPACED = 2
 """The same in scripts whose words are a character or two."""
 
 
-def read_selector(given: Mapping[str, str | None]) -> tuple[str, str]:
+def read_selector(given: Mapping[str, str | None], agent: str | None = None) -> tuple[str, str]:
     """Return the one given selector and what it names."""
     chosen = [(name, what) for name, what in given.items() if what is not None]
+    for name, what in (*chosen, *([("agent", agent)] if agent is not None else ())):
+        if not isinstance(what, str):
+            raise Invalid(f"Nothing was forgotten: the {name} must be text, not {type(what).__name__}.")
     if len(chosen) != 1 or not chosen[0][1].strip():
         names = ", ".join(f"`--{name}`" for name in SELECTORS[:-1])
-        raise Refused(f"Nothing was forgotten: say what to forget by one of {names} or `--{SELECTORS[-1]}`.")
+        raise Invalid(f"Nothing was forgotten: say what to forget by one of {names} or `--{SELECTORS[-1]}`.")
     return chosen[0][0], chosen[0][1].strip()
 
 
@@ -285,7 +257,7 @@ def cut_for(store: Store, facts: Facts, by: str, what: str, agent: str | None) -
             return _cut_facts(store, facts, by, fact.id or what, [fact], frozenset())
         case "topic":
             if what == "sessions":
-                raise Refused(
+                raise Invalid(
                     "Nothing was forgotten: sessions is not a topic: it keeps talk of every topic. "
                     "`looseleaf sessions` lists them; forget one by `--session`, or all talk by `--origin user`."
                 )
@@ -299,10 +271,9 @@ def cut_for(store: Store, facts: Facts, by: str, what: str, agent: str | None) -
             return _cut_facts(store, facts, by, name, facts.of(name), frozenset({name}))
         case "match":
             words = folded(what)
-            if sum(map(str.isalnum, words)) < (
-                _LEAST_UNSPACED if max(words, default="") >= "\u2e80" else _LEAST
-            ):
-                raise Refused(
+            least = _LEAST_UNSPACED if max(words, default="") >= "\u2e80" else _LEAST
+            if sum(map(str.isalnum, words)) < least:
+                raise Invalid(
                     f"Nothing was forgotten: {what!r} is too short, and would take most sentences with it. "
                     f"Give at least {_LEAST} letters."
                 )
@@ -337,13 +308,12 @@ def _collect_quotes(store: Store, facts: Facts, cut: Cut, chosen: list[Fact]) ->
             entry = read_entry(store, reference)
         except Refused:
             continue
-        taken: list[Proposal] = []
-        for raw in entry.summary.get("facts", ()):
-            proposal = proposal_of(raw)
-            if proposal is not None and cut.takes_fact(
-                topic_of_proposal(topics, proposal, own), proposal.relation, proposal.object
-            ):
-                taken.append(proposal)
+        found_in = filter(None, map(proposal_of, entry.summary.get("facts", ())))
+        taken = [
+            each
+            for each in found_in
+            if cut.takes_fact(topic_of_proposal(topics, each, own), each.relation, each.object)
+        ]
         if not taken:
             continue
         if "traces" in entry.meta:
@@ -355,19 +325,13 @@ def _collect_quotes(store: Store, facts: Facts, cut: Cut, chosen: list[Fact]) ->
             document = store.get(path)
             said = {path: folded(document.data.decode("utf-8", "replace") if document else "")}
         for proposal in taken:
-            _add_words(found, said, proposal.quote, proposal.object)
+            for words in (folded(proposal.quote), folded(proposal.object)):
+                where = [source for source, text in said.items() if words and words in text]
+                for source in where:
+                    found.setdefault(source, set()).add(words)
+                if where:
+                    break  # the value only where the quote stands nowhere
     for fact in chosen:
-        for source in fact.sources:
-            if fact.quote:
-                found.setdefault(source.partition("#")[0], set()).add(folded(fact.quote))
+        for source in fact.sources if fact.quote else ():
+            found.setdefault(source.partition("#")[0], set()).add(folded(fact.quote or ""))
     return {source: tuple(sorted(words)) for source, words in found.items()}
-
-
-def _add_words(found: dict[str, set[str]], said: dict[str, str], quote: str, value: str) -> None:
-    """Add the quote where it stands; if nowhere, the value."""
-    for words in (folded(quote), folded(value)):
-        where = [source for source, text in said.items() if words and words in text]
-        for source in where:
-            found.setdefault(source, set()).add(words)
-        if where:
-            return

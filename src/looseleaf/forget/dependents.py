@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 
+from looseleaf.base.immutable import frozen
 from looseleaf.base.origins import is_own
 from looseleaf.forget.probe import telling_sentences
 from looseleaf.log.entries import FOLDER
@@ -22,13 +23,12 @@ if TYPE_CHECKING:
     from looseleaf.forget.remake_entries import RemadeEntries
 
 
-# --- what an agent wrote by tool calls that go: it goes with them ----------------------------
-
 _RECEIPT = re.compile(r"\b[0-7][0-9A-HJKMNP-TV-Z]{25}\b")
 
 
 class Writes:
-    """The writes of `gone` calls in these traces, oldest first. Imported calls wrote nothing here."""
+    """The writes of `gone` calls in these traces, oldest first: they go with the calls. Imported calls wrote nothing
+    here."""
 
     def __init__(
         self, traces: Iterable[tuple[str, Record]] = (), is_gone: Callable[[str, Record], bool] | None = None
@@ -63,11 +63,8 @@ class Writes:
         return any(agent == author and begin <= edit.ts <= end for agent, begin, end in self._spans)
 
 
-# --- what a fact rests on, after some sources went -------------------------------------------
-
-
 class LostSources:
-    """Sources that went. `traces` are ids, `entries` references."""
+    """Sources that went, and what a fact rests on without them. `traces` are ids, `entries` references."""
 
     def __init__(self, traces: Iterable[str], entries: Iterable[str]) -> None:
         self._gone = set(traces)
@@ -105,8 +102,6 @@ class LostSources:
 def _sources_of(told: Record) -> list[str]:
     return [str(each) for each in told.get("sources") or ()]
 
-
-# --- what a trace says, and what the program writes: only the former is ever looked for ------
 
 TOPICS = frozenset(("user", "project", "sessions"))
 OWN_WORDS = (
@@ -163,10 +158,10 @@ def words_of(record: Record) -> str:
     return " ".join(" ".join(each_text(said_values(record))).split())
 
 
-def lost_of(old: Record, left: Record) -> str:
+def lost_sentences(old: Record, left: Record) -> list[str]:
     """Return the sentences of a trace that go."""
     kept = set(telling_sentences(texts_of(left)))
-    return " ".join(each for each in telling_sentences(texts_of(old)) if each not in kept) or words_of(old)
+    return [each for each in telling_sentences(texts_of(old)) if each not in kept]
 
 
 def names_one_of(words: set[str], texts: Iterable[str]) -> bool:
@@ -174,22 +169,17 @@ def names_one_of(words: set[str], texts: Iterable[str]) -> bool:
     return any(word in said for word in words)
 
 
-# --- marks ---------------------------------------------------------------------------------
-
 _HEAD = re.compile(r"\(turns? [0-9]+(?: to [0-9]+)?; looseleaf expand [0-9A-Z]+\)")
 
 
+@frozen
 class GoneTraces:
     """The traces that go: their ids, whether only they said some words, and what an agent wrote by them."""
 
-    def __init__(
-        self,
-        gone: Mapping[str, set[str]],
-        masked: Mapping[str, set[str]],
-        alone: Callable[[str], bool],
-        writes: Writes,
-    ) -> None:
-        self.gone, self.masked, self.alone, self.writes = gone, masked, alone, writes
+    gone: Mapping[str, set[str]]
+    masked: Mapping[str, set[str]]
+    alone: Callable[[str], bool]
+    writes: Writes
 
 
 def clean_mark(record: Record, cut: Cut, made: RemadeEntries, told: GoneTraces) -> Record:
@@ -203,12 +193,10 @@ def clean_mark(record: Record, cut: Cut, made: RemadeEntries, told: GoneTraces) 
         new["far"] = [each for each in record["far"] if each[2] not in gone]
         # A stand-in of a changed text may hold what went: the text's rest is shown instead.
         new["short"] = [each for each in record["short"] if each[0] not in gone | touched]
-        new["episodic"] = [
-            row for each in record["episodic"] if (row := _clean_summary(each, cut, made)) is not None
-        ]
-        new["semantic"] = [
-            each for each in record["semantic"] if not told.alone(each) and not cut.holds(each)
-        ]
+        rows = (_clean_summary(each, cut, made) for each in record["episodic"])
+        new["episodic"] = [row for row in rows if row is not None]
+        said = record["semantic"]
+        new["semantic"] = [each for each in said if not told.alone(each) and not cut.holds(each)]
         if record["entry"] in made.gone:
             new["entry"] = None
     except (KeyError, TypeError, IndexError):

@@ -6,7 +6,7 @@ and every byte of the folder is read. Nothing to be forgotten is written anywher
 
 from __future__ import annotations
 
-from looseleaf.base.errors import Refused
+from looseleaf.base.errors import Invalid, NotFound, Refused
 from looseleaf.base.ids import new_id, now
 from looseleaf.base.immutable import frozen
 from looseleaf.facts.tombstones import FILE, KEY, Tombstones, hashed
@@ -51,24 +51,18 @@ class Forgotten:
         return not any(self.counts.values())
 
     def to_dict(self) -> dict[str, Any]:
-        return {
-            "by": self.by,
-            "what": self.what,
-            "counts": self.counts,
-            "first": {name: list(texts) for name, texts in self.first.items()},
-            "mentions": list(self.mentions),
-            "id": self.id,
-            "probe": self.probe.to_dict() if self.probe is not None else None,
-            "names": list(self.names),
-        }
+        told = {name: getattr(self, name) for name in self.__match_args__}
+        told |= {"mentions": list(self.mentions), "names": list(self.names)}
+        told["first"] = {name: list(texts) for name, texts in self.first.items()}
+        return told | {"probe": self.probe.to_dict() if self.probe is not None else None}
 
 
 def forget(
     parts: Needs, given: dict[str, str | None], agent: str | None = None, *, dry_run: bool = False
 ) -> Forgotten:
-    by, what = read_selector(given)
+    by, what = read_selector(given, agent)
     if agent is not None and by not in ("session", "origin"):
-        raise Refused(
+        raise Invalid(
             f"Nothing was forgotten: a {by} goes from everywhere, whichever agent said it. Leave the agent out, or "
             "name a session or an origin of that agent."
         )
@@ -76,20 +70,23 @@ def forget(
         parts.context.store.recover()
         parts.pages.absorb()
         parts.placer.catch_up()
-        if by == "fact" and ".md:" in what and _was_asked(parts, by, what):
+        was_asked = Tombstones(parts.context.store).holds("asked", f"{by}\n{what}")
+        if was_asked and by == "fact" and ".md:" in what:
             _refuse_moved_line(parts, what)
         try:
             plan = ForgetPlan(parts, cut_for(parts.context.store, parts.known, by, what, agent))
         except Refused:
-            if not _was_asked(parts, by, what):
+            if not was_asked:
                 raise
-            return _answer_nothing(parts, by, what, probe(parts.context.path, Needles(())), ())
+            return Forgotten(by, what, {}, {}, (), "", probe(parts.context.path, Needles(())))
         counts, first = plan.count(_SHOWN)
         if not any(counts.values()):
             # Unsaid words may still stand somewhere: in a reason, a damaged line, a file set aside.
             found = probe(parts.context.path, plan.needles)
             if not found.hits or plan.names:
-                return _answer_nothing(parts, by, what, found, plan.names)
+                if was_asked:
+                    return Forgotten(by, what, {}, {}, (), "", found, plan.names)
+                raise NotFound(_explain_nothing(by, what, plan.names))
             counts, first = {**counts, "others": len(found.hits)}, {"others": found.hits[:_SHOWN]}
         if dry_run:
             return Forgotten(by, what, counts, first, plan.mentions, "", None, plan.names)
@@ -129,28 +126,20 @@ def _refuse_moved_line(parts: Needs, what: str) -> None:
         fact = parts.known.find(what)
     except Refused:
         return
-    raise Refused(
+    raise NotFound(
         f"Nothing was forgotten: what stood at {what} is forgotten, and another line stands there now: "
         f"{shorten(f'{fact.relation}: {fact.object}')}. To forget that too, name it by its id: {fact.id}."
     )
 
 
-def _was_asked(parts: Needs, by: str, what: str) -> bool:
-    return Tombstones(parts.context.store).holds("asked", f"{by}\n{what}")
-
-
-def _answer_nothing(parts: Needs, by: str, what: str, found: Probe, names: tuple[str, ...]) -> Forgotten:
-    """Answer that nothing is left to forget: it went before, never was, or is only a name."""
-    if not _was_asked(parts, by, what) and names:
-        raise Refused(
-            f"Nothing was forgotten: no sentence and no line says {shorten(what)!r}. It is the name of {names[0]}."
-        )
-    if not _was_asked(parts, by, what):
-        raise Refused(
-            f"Nothing was forgotten: this memory holds nothing of the {by} {shorten(what)!r}. "
-            "`looseleaf facts`, `looseleaf sessions` and `looseleaf recall` show what there is."
-        )
-    return Forgotten(by, what, {}, {}, (), "", found, names)
+def _explain_nothing(by: str, what: str, names: tuple[str, ...]) -> str:
+    """Word that there is nothing to forget: it never was, or is only a name."""
+    if names:
+        why = f"no sentence and no line says {shorten(what)!r}. It is the name of {names[0]}."
+    else:
+        why = f"this memory holds nothing of the {by} {shorten(what)!r}. "
+        why += "`looseleaf facts`, `looseleaf sessions` and `looseleaf recall` show what there is."
+    return f"Nothing was forgotten: {why}"
 
 
 def shorten(what: str) -> str:

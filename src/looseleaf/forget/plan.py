@@ -17,7 +17,7 @@ from looseleaf.forget.dependents import (
     TOPICS,
     GoneTraces,
     Writes,
-    lost_of,
+    lost_sentences,
     make_alone_test,
     member_names,
     names_one_of,
@@ -28,7 +28,7 @@ from looseleaf.forget.dependents import (
     words_of,
 )
 from looseleaf.forget.probe import LEAST, Needles, telling_sentences
-from looseleaf.forget.remake_entries import remake
+from looseleaf.forget.remake_entries import RemadeEntries
 from looseleaf.forget.replay import Replay
 from looseleaf.forget.replay_store import World
 from looseleaf.forget.rewrite_log import RewrittenLines, rewrite_journal
@@ -43,7 +43,7 @@ from looseleaf.text.spellings import each_text, folded, masked_value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterator
     from typing import Protocol
 
     from looseleaf.base.values import Fact, Record
@@ -101,10 +101,14 @@ class ForgetPlan:
         """Replay history without what is to go."""
         parts = self._parts
         while True:
-            self._gone: dict[str, list[Record]] = {}
-            self._changed: dict[str, list[tuple[Record, Record]]] = {}
+            self._gone: list[tuple[str, Record]] = []
+            """Traces that go, each with its stream."""
+            self._changed: list[tuple[str, Record, Record]] = []
+            """Traces that lose sentences, and what is left of them."""
             self._fates = self._cut_traces(cut)
-            made = remake(self._store, parts.context.policy, cut, self._fates, parts.context.count, topics)
+            made = RemadeEntries(
+                self._store, parts.context.policy, cut, self._fates, parts.context.count, topics
+            )
             more = {
                 source: tuple(sorted({*cut.quotes.get(source, ()), *words}))
                 for source, words in made.more.items()
@@ -116,21 +120,14 @@ class ForgetPlan:
             cut = cut.with_quotes({**cut.quotes, **more})
         self._cut, self._made = cut, made
         self._world = World(self._store, self._left_of, made.files)
-        self._replay = Replay(
-            self._store,
-            self._world,
-            cut,
-            made,
-            self._collect_gone(),
-            parts.context.policy,
-            topics,
-            self._before,
-        )
+        gone, policy = self._collect_gone(), parts.context.policy
+        self._replay = Replay(self._store, self._world, cut, made, gone, policy, topics, self._before)
         self._replay()
         self._after = self._replay.facts()
-        self._facts_gone = self._find_gone_facts(self._after)
-
-    # --- traces ------------------------------------------------------------------------
+        there = {(fact.topic, fact.relation, fact.object) for fact in self._after}
+        self._facts_gone = [
+            fact for fact in self._before if (fact.topic, fact.relation, fact.object) not in there
+        ]
 
     def _cut_traces(self, cut: Cut) -> Fates:
         """Find what is left of each changed trace. Recalled text goes with its source."""
@@ -177,9 +174,9 @@ class ForgetPlan:
     def _record_change(self, fates: Fates, stream: str, record: Record, left: Record | None) -> None:
         fates.setdefault(stream, {})[str(record.get("id"))] = left
         if left is None:
-            self._gone.setdefault(stream, []).append(record)
+            self._gone.append((stream, record))
         else:
-            self._changed.setdefault(stream, []).append((record, left))
+            self._changed.append((stream, record, left))
 
     def _read_traces(self) -> Iterator[tuple[str, Record]]:
         for stream in self._store.streams():
@@ -192,34 +189,26 @@ class ForgetPlan:
 
     def _read_gone_sentences(self) -> Iterator[str]:
         """Yield the sentences that went."""
-        for records in self._gone.values():
-            for record in records:
-                yield from texts_of(record)
-        for pairs in self._changed.values():
-            for record, left in pairs:
-                kept = set(telling_sentences(texts_of(left)))
-                yield from (each for each in telling_sentences(texts_of(record)) if each not in kept)
+        for _, record in self._gone:
+            yield from texts_of(record)
+        for _, record, left in self._changed:
+            yield from lost_sentences(record, left)
 
     def _collect_gone(self) -> GoneTraces:
-        def ids(found: Iterable[tuple[str, Iterable[Record]]]) -> dict[str, set[str]]:
-            return {
-                stream.partition("/")[2]: {str(each.get("id")) for each in records}
-                for stream, records in found
-            }
-
-        gone = ids(self._gone.items())
-        changed = ids((stream, [old for old, _ in pairs]) for stream, pairs in self._changed.items())
+        gone: dict[str, set[str]] = {}
+        changed: dict[str, set[str]] = {}
+        for ids, found in ((gone, self._gone), (changed, self._changed)):
+            for stream, record, *_ in found:
+                ids.setdefault(stream.partition("/")[2], set()).add(str(record.get("id")))
         if not gone and not changed:
             return GoneTraces({}, {}, lambda sentence: False, Writes())
         words = folded("\n".join(self._read_gone_sentences()))
         kept = folded(
             "\n".join(text for record in self._read_kept() for text in each_text(said_values(record)))
         )
-        writes = Writes(self._read_traces(), self._is_gone) if self._cut.is_of_sources else Writes()
+        traces = self._read_traces() if self._cut.is_of_sources else ()
+        writes = Writes(traces, lambda stream, record: self._left_of(stream, record) is None)
         return GoneTraces(gone, changed, make_alone_test(words, kept), writes)
-
-    def _is_gone(self, stream: str, record: Record) -> bool:
-        return self._left_of(stream, record) is None
 
     def _read_kept(self) -> Iterator[Record]:
         return (record for _, record in self._read_staying_traces())
@@ -229,12 +218,6 @@ class ForgetPlan:
             left = self._left_of(stream, record)
             if left is not None and RECALLED not in (left.get("tags") or ()):
                 yield stream, left
-
-    # --- what went ---------------------------------------------------------------------
-
-    def _find_gone_facts(self, after: list[Fact]) -> list[Fact]:
-        there = {(fact.topic, fact.relation, fact.object) for fact in after}
-        return [fact for fact in self._before if (fact.topic, fact.relation, fact.object) not in there]
 
     def _collect_needles(self) -> Needles:
         """Return what must be nowhere now: what went, unless something that stays says it too."""
@@ -259,14 +242,11 @@ class ForgetPlan:
         if any(word in each for each in (*TOPICS, "main")):
             return True  # in every path and summary
         entries = (ROLES.sub("", text) for text in self._read_entries())
+        pages = ((path, data) for path, data in self._world.documents.items() if is_page(path))
         return not (
             any(map(self._cut.holds, self._read_records()))
             or any(self._cut.holds(parse_json(text)) for text in entries)
-            or any(
-                self._cut.cut_version(path, data) != data
-                for path, data in self._world.documents.items()
-                if is_page(path)
-            )
+            or any(self._cut.cut_version(path, data) != data for path, data in pages)
         )
 
     def _read_records(self) -> Iterator[Record]:
@@ -285,19 +265,15 @@ class ForgetPlan:
         agents = {name for kind, _, name in streams if kind in ("traces", "prompts")}
         authors = (str(record.get("author")) for record in self._world.journal)
         agents |= {name.removeprefix(AGENT) for name in authors if name.startswith(AGENT)}
-        found = [
-            f"the topic {name} (`looseleaf forget --topic '{name}'`)"
-            for name in sorted(topics)
-            if self._cut.holds(name)
-        ]
-        found += [f"the agent {name}" for name in sorted(agents - {"main"}) if self._cut.holds(name)]
         sessions = {str(record.get("session_id")) for record in self._read_kept()}
-        found += [
-            f"the session {name} (`looseleaf forget --session '{name}'`)"
-            for name in sorted(sessions)
-            if self._cut.holds(name)
+        kinds = {"topic": topics, "agent": agents - {"main"}, "session": sessions}
+        found = [
+            (kind, name) for kind, names in kinds.items() for name in sorted(names) if self._cut.holds(name)
         ]
-        return tuple(found)
+        return tuple(
+            f"the {kind} {name}" + (f" (`looseleaf forget --{kind} '{name}'`)" if kind != "agent" else "")
+            for kind, name in found
+        )
 
     def _read_staying(self) -> Iterator[str]:
         """Yield all that stays, as texts."""
@@ -343,12 +319,10 @@ class ForgetPlan:
 
     def count(self, most: int) -> tuple[dict[str, int], dict[str, tuple[str, ...]]]:
         """Return how many of each kind go, and the first of them; all facts."""
-        gone = [record for records in self._gone.values() for record in records]
-        traces = [words_of(record) for record in gone if Trace.from_record(record) is not None]
+        traces = [words_of(record) for _, record in self._gone if Trace.from_record(record) is not None]
         traces += [
-            lost_of(old, left)
-            for pairs in self._changed.values()
-            for old, left in pairs
+            " ".join(lost_sentences(old, left)) or words_of(old)
+            for _, old, left in self._changed
             if Trace.from_record(old) is not None
         ]
         asked = sorted(self._facts_gone, key=self._explain_fact)
@@ -374,7 +348,7 @@ class ForgetPlan:
         if self._cut.by == "session":
             yield "session", self._cut.what
         staying = {str(record.get("session_id")) for record in self._read_kept()}
-        for record in (record for records in self._gone.values() for record in records):
+        for _, record in self._gone:
             session = record.get("session_id")
             if isinstance(session, str) and session and session not in staying:
                 yield "session", session
@@ -382,16 +356,12 @@ class ForgetPlan:
             text = given.get("text") if isinstance(given, dict) else None
             if str(record.get("origin")).startswith("import") and len(str(text or "")) >= _TEXT_LEAST:
                 yield "text", str(text)  # a document imported as data, even under another name
-        old = [record for records in self._gone.values() for record in records]
-        old += [record for pairs in self._changed.values() for record, _ in pairs]
-        for record in old:
+        for record in [*(old for _, old in self._gone), *(old for _, old, _ in self._changed)]:
             mark = record.get("correlation_id")
             if isinstance(mark, str) and mark:
                 yield "item", mark
-            if (
-                str(record.get("origin")).startswith("import")
-                and len(str(record.get("content"))) >= _TEXT_LEAST
-            ):
+            is_imported = str(record.get("origin")).startswith("import")
+            if is_imported and len(str(record.get("content"))) >= _TEXT_LEAST:
                 yield "text", str(record["content"])
         for reference in self._made.gone | self._made.again:
             entry = self._made.old.get(reference)
@@ -406,32 +376,22 @@ class ForgetPlan:
             for fact in self._facts_gone:
                 yield "fact", fact_text(fact.topic, fact.relation, fact.object)
 
-    # --- files -------------------------------------------------------------------------
-
     def _rewrite_prompts(self) -> RewrittenLines:
         """Rewrite the prompts and other streams without what goes."""
         lines = RewrittenLines(self._store, self._parts.context.policy.body_bytes, self.needles)
-        first = min(
-            (
-                float(old.get("ts") or 0.0)
-                for old, new in self._replay.written
-                if not (len(new) == 1 and new[0] is old)
-            ),
-            default=float("inf"),
-        )
+        changed = (old for old, new in self._replay.written if not (len(new) == 1 and new[0] is old))
+        first = min((float(old.get("ts") or 0.0) for old in changed), default=float("inf"))
         dirty = tuple(self._replay.dirty)
 
         def left(stream: str, record: Record) -> Record | None:
             agent = stream.partition("/")[2]
             if self._cut.takes(record.get("session"), None, agent):
                 return None
-            text = json.dumps(record, ensure_ascii=False)
-            is_later = float(record.get("ts") or 0.0) >= first and record.get("kind") in (
-                "snapshot",
-                "changes",
-            )
-            if is_later and any(path in text for path in dirty):
-                return None
+            is_made = record.get("kind") in ("snapshot", "changes")
+            if is_made and float(record.get("ts") or 0.0) >= first:
+                text = json.dumps(record, ensure_ascii=False)
+                if any(path in text for path in dirty):
+                    return None
             words = {name: value for name, value in record.items() if name != "session"}
             return None if self.needles.find(" \n".join(each_text(words))) else record
 
@@ -448,12 +408,8 @@ class ForgetPlan:
                 lines.take(stream, lambda record, stream=stream: self._left_of(stream, record))  # type: ignore[misc]
         puts = list(lines.puts)
         puts += rewrite_journal(self._store, self._replay.written, stone, lines.bodies, self.needles)
-        removals: list[Removal] = []
-        for path, data in self._made.files.items():
-            if data is None:
-                removals.append(Removal(path))
-            else:
-                puts.append(Put(path, data))
+        removals = [Removal(path) for path, data in self._made.files.items() if data is None]
+        puts += [Put(path, data) for path, data in self._made.files.items() if data is not None]
         for path in sorted(self._replay.dirty):
             was, now = self._replay.before.get(path), self._world.documents.get(path)
             if was == now:
@@ -462,11 +418,8 @@ class ForgetPlan:
                 puts.append(Put(path, now, sha256_or_none(was), is_page=True))
             elif was is not None:
                 removals.append(Removal(path, sha256_or_none(was)))
-        puts += [
-            Put(path, data)
-            for path, data in lines.bodies.files.items()
-            if path.rpartition("/")[2] in lines.bodies.named
-        ]
+        bodies = lines.bodies.files.items()
+        puts += [Put(path, data) for path, data in bodies if path.rpartition("/")[2] in lines.bodies.named]
         return puts, [*removals, *self._find_leftovers()]
 
     def _find_leftovers(self) -> Iterator[Removal]:
@@ -488,7 +441,5 @@ class ForgetPlan:
         document = self._store.get(path)
         if document is None:
             return False
-        return bool(self.needles.hits(document.data)) or any(
-            name.encode() in document.data
-            for name in (str(each.get("id")) for records in self._gone.values() for each in records)
-        )
+        names = (str(record.get("id")) for _, record in self._gone)
+        return bool(self.needles.hits(document.data)) or any(name.encode() in document.data for name in names)

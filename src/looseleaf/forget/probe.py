@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-# --- needles: texts that show that something is still there ---------------------------------
-
 _WORDS = re.compile(r"\w+")
 
 LEAST = 6
@@ -25,6 +23,8 @@ LEAST = 6
 
 
 class Needles:
+    """Texts that show that something is still there."""
+
     def __init__(self, texts: Iterable[str]) -> None:
         self.texts = frozenset(text for text in map(folded, texts) if text)
         self._by_word: dict[str, list[str]] = {}
@@ -42,14 +42,12 @@ class Needles:
 
     def find(self, text: str) -> set[str]:
         """Return those that a text says, in any spelling."""
-        return {each for spelt in spellings(text) for each in self._find_in(spelt)}
-
-    def _find_in(self, text: str) -> set[str]:
-        there = {each for each in self._others if each in text}
-        if self._by_word:
-            for word in set(_WORDS.findall(text)) & self._by_word.keys():
-                there.update(each for each in self._by_word[word] if each in text)
-        return there
+        found: set[str] = set()
+        for spelt in spellings(text):
+            found.update(each for each in self._others if each in spelt)
+            words = set(_WORDS.findall(spelt)) & self._by_word.keys() if self._by_word else ()
+            found.update(each for word in words for each in self._by_word[word] if each in spelt)
+        return found
 
     def hits(self, data: bytes) -> set[str]:
         """Return those that stand in bytes."""
@@ -71,11 +69,6 @@ def telling_sentences(texts: Iterable[str]) -> Iterator[str]:
                 yield sentence
 
 
-# --- the probe -----------------------------------------------------------------------------
-
-_DRAWERS = ("facts", "episodes", "days", "review")
-
-
 @frozen
 class Probe:
     """How much was read, and the files with hits. `theirs` are files that the program may not change: settings, tests,
@@ -87,12 +80,8 @@ class Probe:
     theirs: tuple[str, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        return {
-            "files": self.files,
-            "bytes": self.bytes,
-            "hits": list(self.hits),
-            "theirs": list(self.theirs),
-        }
+        found: dict[str, Any] = {name: getattr(self, name) for name in self.__match_args__}
+        return found | {"hits": list(self.hits), "theirs": list(self.theirs)}
 
 
 def probe(folder: str, needles: Needles) -> Probe:
@@ -131,7 +120,7 @@ def _is_ours(path: str) -> bool:
         return True
     name = path.rpartition("/")[2]
     is_page = name.endswith(".md") and not name.startswith((".", "#"))
-    return (is_page and (not rest or top in _DRAWERS)) or path == "state.json"
+    return (is_page and (not rest or top in ("facts", "episodes", "days", "review"))) or path == "state.json"
 
 
 def _list_files(folder: str) -> Iterator[str]:

@@ -29,14 +29,7 @@ if TYPE_CHECKING:
 _KEPT = ("updated", "summary")
 _OWN_ID = re.compile(r"[DT]-[0-9]+\Z")
 _TELLS_OF = re.compile(r"; entry ([0-9A-HJKMNP-TV-Z]{26})\)?\s*\Z")
-_MEMBERS = frozenset(empty(0.0)) | {
-    "blockers",
-    "decisions_recent",
-    "tasks_open",
-    "conventions",
-    "goal",
-    "now",
-}
+_MEMBERS = {*empty(0.0), "blockers", "decisions_recent", "tasks_open", "conventions", "goal", "now"}
 _ROWS = {"decisions_recent": "D", "tasks_open": "T", "blockers": ""}
 
 
@@ -136,9 +129,9 @@ def _replace_line(path: str, text: str, role: str, line: str | None) -> str:
         return text
     page = parse(path, text)
     lines = list(page.lines)
-    at = next((at for at, each in enumerate(page.roles) if each == role), None)
-    if at is not None:
-        lines[at] = line if line.endswith("\n") or not lines[at].endswith("\n") else f"{line}\n"
+    if role in page.roles:
+        at = page.roles.index(role)
+        lines[at] = _end_line(line) if lines[at].endswith("\n") else line
     return "".join(lines)
 
 
@@ -204,13 +197,11 @@ def is_bare(path: str, data: bytes) -> bool:
     """True if a page says nothing: it is empty, or has only the program's own lines."""
     text = data.decode("utf-8", "replace")
     page = parse(path, text)
-    return (
-        drawer(path) == "facts"
-        and all(
-            role in (*_KEPT, "title") or not line.strip()
-            for line, role in zip(page.lines, page.roles, strict=True)
-        )
-    ) or not text.strip()
+    rows = zip(page.lines, page.roles, strict=True)
+    own = drawer(path) == "facts" and all(
+        role in (*_KEPT, "title") or not line.strip() for line, role in rows
+    )
+    return own or not text.strip()
 
 
 def head_of(path: str, old: str, new: str) -> str:
@@ -226,9 +217,8 @@ def head_of(path: str, old: str, new: str) -> str:
 def has_new_summary(path: str, old: bytes | None, new: bytes | None) -> bool:
     """True if an edit changed the summary."""
     texts = [(each or b"").decode("utf-8", "replace") for each in (old, new)]
-    return drawer(path) == "facts" and _find_line(path, texts[0], "summary") != _find_line(
-        path, texts[1], "summary"
-    )
+    before, after = (_find_line(path, text, "summary") for text in texts)
+    return drawer(path) == "facts" and before != after
 
 
 def remove_replaced(path: str, old: bytes | None, new: bytes | None, made: bytes) -> tuple[list[str], bytes]:
@@ -242,15 +232,11 @@ def remove_replaced(path: str, old: bytes | None, new: bytes | None, made: bytes
     seen, before_it = ({(fact.relation, fact.object) for fact in facts} for facts in (now, was))
     brought = {relation for relation, _ in seen - before_it if not relation_of(relation).many}
     slots = {slot("", each) for each in brought} & {slot("", each) for each, _ in before_it - seen}
-    gone = [
-        fact for fact in here if slot("", fact.relation) in slots and (fact.relation, fact.object) not in seen
-    ]
+    stale = (fact for fact in here if slot("", fact.relation) in slots)
+    gone = [fact for fact in stale if (fact.relation, fact.object) not in seen]
     for fact in reversed(gone):
         text = remove_line(text, fact.line or 0)
     return [f"{fact.relation}: {fact.object}" for fact in gone], text.encode()
-
-
-# --- the state -------------------------------------------------------------------------
 
 
 def state_of(data: bytes | None) -> State | None:
@@ -276,14 +262,14 @@ def merge_state(
         own = empty(0.0)
     made = dict(own)
     for name in {**old, **new}:
+        values = was, now, here = old.get(name), new.get(name), own.get(name)
         if name in _ROWS:
-            made[name] = _merge_rows(name, old, new, own, renumber)
-        elif isinstance(new.get(name), dict) or isinstance(own.get(name), dict):
-            made[name] = _merge_scalars(_object_of(old, name), _object_of(new, name), _object_of(own, name))
-        elif old.get(name) != new.get(name):
-            made = _merge_scalars(
-                {name: old[name]} if name in old else {}, {name: new[name]} if name in new else {}, made
-            )
+            made[name] = _merge_rows(name, was, now, here, renumber)
+        elif isinstance(now, dict) or isinstance(here, dict):
+            made[name] = _merge_scalars(*(each if isinstance(each, dict) else {} for each in values))
+        elif was != now:
+            was, now = ({name: each[name]} if name in each else {} for each in (old, new))
+            made = _merge_scalars(was, now, made)
     made = {name: made[name] for name in (*new, *(each for each in made if each not in new)) if name in made}
     made = {name: value for name, value in made.items() if value not in ([], {}) or name in new}
     if made == (new if base == theirs else None):
@@ -291,24 +277,16 @@ def merge_state(
     return theirs if made == own else rendered(made).encode()
 
 
-def _object_of(state: State, name: str) -> State:
-    found = state.get(name)
-    return found if isinstance(found, dict) else {}
-
-
 def _merge_scalars(old: State, new: State, own: State) -> State:
     made = {name: value for name, value in own.items() if name not in old or name in new}
     return made | {name: value for name, value in new.items() if old.get(name) != value}
 
 
-def _merge_rows(
-    name: str, old: State, new: State, own: State, renumber: Callable[[str], int] | None
-) -> list[Any]:
-    before, after, rows = (_index_by_title(each.get(name)) for each in (old, new, own))
+def _merge_rows(name: str, old: Any, new: Any, own: Any, renumber: Callable[[str], int] | None) -> list[Any]:
+    before, after, rows = (_index_by_title(each) for each in (old, new, own))
     made = {title: row for title, row in rows.items() if title not in before or title in after}
-    highest = max(
-        highest_id([row for row in made.values() if isinstance(row, dict)]), renumber(name) if renumber else 0
-    )
+    known = [row for row in made.values() if isinstance(row, dict)]
+    highest = max(highest_id(known), renumber(name) if renumber else 0)
     for title, row in after.items():
         if before.get(title) == row:
             continue
@@ -318,9 +296,8 @@ def _merge_rows(
             highest += 1
             row = {**row, "id": f"{_ROWS[name]}-{highest}"}
         made[title] = row
-    order = [*(each for each in after if each in made), *(each for each in made if each not in after)]
-    own_order = [each for each in made if each in rows]
-    return [made[each] for each in (own_order + [each for each in order if each not in rows])]
+    order = [*(each for each in made if each in rows), *(each for each in after if each in made), *made]
+    return [made[each] for each in dict.fromkeys(order)]
 
 
 def _index_by_title(rows: Any) -> dict[str, Any]:

@@ -37,46 +37,14 @@ if TYPE_CHECKING:
     Fates = Mapping[str, Mapping[str, Record | None]]
     """By stream and id, what is left of changed lines (None: nothing)."""
 
-FILES = ("raw.md", "summary.json", "meta.json")
 _SHORT = 3
 """Fewest letters of a value to look for in a summary: a shorter one stands in many words."""
 
 
 class RemadeEntries:
-    """The result for all entries. `files` are those that change (None: they go); `gone` and `again` name entries;
-    `lost` are texts that they no longer hold; `more` are further sentences that say what is to go."""
-
-    def __init__(self) -> None:
-        self.files: dict[str, bytes | None] = {}
-        self.gone: set[str] = set()
-        self.again: set[str] = set()
-        self.lost: list[str] = []
-        self.old: dict[str, Entry] = {}
-        self.new: dict[str, Entry] = {}
-        self.more: dict[str, set[str]] = {}
-
-    def drop(self, store: Store, reference: str) -> None:
-        self.gone.add(reference)
-        for stat in store.list(f"{FOLDER}/{reference}"):
-            self.files[stat.path] = None
-
-
-def remake(
-    store: Store,
-    policy: Policy,
-    cut: Cut,
-    fates: Fates,
-    count: Callable[[str], int],
-    topics: Callable[[str], str],
-) -> RemadeEntries:
-    made = RemadeEntries()
-    for reference in entries_in(store):
-        _EntryRemake(store, policy, cut, fates, count, topics, made, reference).decide()
-    return made
-
-
-class _EntryRemake:
-    """Decides about one entry."""
+    """What becomes of all entries. `files` are those that change (None: they go); `gone` and `again` name entries,
+    `old` has them as they were; `lost` are texts that they no longer hold; `more` are further sentences that say what
+    is to go."""
 
     def __init__(
         self,
@@ -86,59 +54,57 @@ class _EntryRemake:
         fates: Fates,
         count: Callable[[str], int],
         topics: Callable[[str], str],
-        made: RemadeEntries,
-        reference: str,
     ) -> None:
         self._store, self._policy, self._cut, self._fates = store, policy, cut, fates
-        self._count, self._topics, self._made, self._reference = count, topics, made, reference
-        self._topic, _, self._id = reference.rpartition("/")
+        self._count, self._topics = count, topics
+        self.files: dict[str, bytes | None] = {}
+        self.gone: set[str] = set()
+        self.again: set[str] = set()
+        self.lost: list[str] = []
+        self.old: dict[str, Entry] = {}
+        self.more: dict[str, set[str]] = {}
+        for reference in entries_in(store):
+            self._decide(reference)
 
-    def decide(self) -> None:
+    def _decide(self, reference: str) -> None:
+        topic = reference.rpartition("/")[0]
         try:
-            entry = read_entry(self._store, self._reference)
-            before = list(self._read_sources(entry))
-        except Refused:
-            self._drop_if_named()
+            entry = read_entry(self._store, reference)
+            is_text = "traces" not in entry.meta
+            raw = self._read_raw(entry) if is_text else ""
+            before = list(self._split_text(entry, raw) if is_text else traces_of(self._store, entry))
+        except Refused:  # it goes if it holds the words; else it is left for repair
+            held = [self._store.get(stat.path) for stat in self._store.list(f"{FOLDER}/{reference}")]
+            texts = [each.data.decode("utf-8", "replace") for each in held if each is not None]
+            if topic in self._cut.topics or self._cut.holds(texts):
+                self._drop(reference)
             return
-        agent = str(entry.meta.get("agent"))
-        is_text = "traces" not in entry.meta
-        if self._topic in self._cut.topics or (
-            is_text and self._cut.takes(None, entry.meta.get("origin", "document"), agent)
-        ):
-            self._drop_entry(entry)
-            return
-        after = self._sources_left(entry, before, is_text)
+        origin, agent = entry.meta.get("origin", "document"), str(entry.meta.get("agent"))
+        left = self._cut.cut_text(raw, self._raw_path(entry))
+        if is_text:
+            after = list(self._split_text(entry, left))
+        else:
+            fates = self._fates.get(f"traces/{agent}", {})
+            kept = (Trace.from_record(fates[each.id] or {}) if each.id in fates else each for each in before)
+            after = [each for each in kept if each is not None]
+        is_gone = topic in self._cut.topics or (is_text and self._cut.takes(None, origin, agent))
         is_empty = is_text and after != before and all(is_nothing_else(each.content) for each in after)
-        if before and (is_empty or not after):
-            self._drop_entry(entry)
+        if is_gone or (before and (is_empty or not after)):
+            self._drop(reference)
+        elif after == before and not self._is_taken(entry):
             return
-        if after == before and not self._is_taken(entry):
-            return
-        self._made.again.add(self._reference)
-        self._make_again(entry, before, after, is_text)
+        else:
+            self.again.add(reference)
+            self._make_again(entry, before, after, left if is_text else None)
+        self.old[reference] = entry
+        self.lost += _list_texts(entry)
 
-    def _drop_if_named(self) -> None:
-        """Drop an unreadable entry if it holds the words; else leave it for repair."""
-        held = [self._store.get(stat.path) for stat in self._store.list(f"{FOLDER}/{self._reference}")]
-        texts = [each.data.decode("utf-8", "replace") for each in held if each is not None]
-        if self._topic in self._cut.topics or self._cut.holds(texts):
-            self._made.drop(self._store, self._reference)
-
-    def _drop_entry(self, entry: Entry) -> None:
-        self._made.old[self._reference] = entry
-        self._made.lost += _list_texts(entry)
-        self._made.drop(self._store, self._reference)
-
-    # --- sources -----------------------------------------------------------------------
+    def _drop(self, reference: str) -> None:
+        self.gone.add(reference)
+        self.files |= {stat.path: None for stat in self._store.list(f"{FOLDER}/{reference}")}
 
     def _raw_path(self, entry: Entry) -> str:
-        return f"{FOLDER}/{entry.meta.get('raw') or self._reference}/raw.md"
-
-    def _read_sources(self, entry: Entry) -> Iterator[Trace]:
-        if "traces" in entry.meta:
-            yield from traces_of(self._store, entry)
-        else:
-            yield from self._split_text(entry, self._read_raw(entry))
+        return f"{FOLDER}/{entry.meta.get('raw') or entry.reference}/raw.md"
 
     def _read_raw(self, entry: Entry) -> str:
         document = self._store.get(self._raw_path(entry))
@@ -148,52 +114,39 @@ class _EntryRemake:
         origin, ts = str(entry.meta.get("origin", "document")), float(entry.meta.get("ts") or 0.0)
         return MaterialText(text, origin, self._raw_path(entry), ts).traces()
 
-    def _sources_left(self, entry: Entry, before: Sequence[Trace], is_text: bool) -> list[Trace]:
-        if is_text:
-            return list(
-                self._split_text(entry, self._cut.cut_text(self._read_raw(entry), self._raw_path(entry)))
-            )
-        fates = self._fates.get(f"traces/{entry.meta.get('agent')}", {})
-        left = (Trace.from_record(fates[each.id] or {}) if each.id in fates else each for each in before)
-        return [each for each in left if each is not None]
-
     def _is_taken(self, entry: Entry) -> bool:
         """True if the entry itself says what is to go, though its sources no longer do."""
         return self._cut.holds([entry.summary, entry.meta]) or any(
-            self._takes(raw) for raw in entry.summary.get("facts", ())
+            self._takes(entry, raw) for raw in entry.summary.get("facts", ())
         )
 
-    def _takes(self, raw: Any) -> bool:
+    def _takes(self, entry: Entry, raw: Any) -> bool:
         proposal = proposal_of(raw)
         if proposal is None:
             return self._cut.holds(raw)
-        topic = topic_of_proposal(self._topics, proposal, self._topic)
+        topic = topic_of_proposal(self._topics, proposal, entry.reference.rpartition("/")[0])
         return self._cut.takes_fact(topic, proposal.relation, proposal.object) or self._cut.holds(raw)
 
-    # --- made again --------------------------------------------------------------------
-
-    def _make_again(self, entry: Entry, before: Sequence[Trace], after: list[Trace], is_text: bool) -> None:
-        self._made.old[self._reference] = entry
-        by_rules = str(entry.meta.get("distiller", "")).startswith("rules/")
+    def _make_again(
+        self, entry: Entry, before: Sequence[Trace], after: list[Trace], text: str | None
+    ) -> None:
+        """Make the files of an entry from what is left. `text`: that of an entry made of a text."""
         rules = Rules(self._count) if "loss" in entry.meta else Rules()
-        distilled = self._drop_taken(
-            rules.distill(MaterialSources(tuple(after)), self._policy.summary_tokens)
-        )
-        name, level = rules.name, "rules"
-        if not by_rules:
-            name, level = str(entry.meta.get("distiller")), str(entry.meta.get("level"))
-            distilled = self._divide_summary(entry, before, after, distilled)
-        raw = raw_md(self._id, after, self._policy.raw_bytes)
-        if is_text:
-            raw = self._cut.cut_text(self._read_raw(entry), self._raw_path(entry)).encode(
-                "utf-8", "backslashreplace"
-            )
-        ids = "\n".join(trace.id for trace in after)
+        material = MaterialSources(tuple(after))
+        distilled = self._drop_taken(entry, rules.distill(material, self._policy.summary_tokens))
         meta = {name: value for name, value in entry.meta.items() if name not in ("schema", "upgraded")}
-        meta |= {"distiller": name, "level": level}
-        meta["source_sha256"] = sha256(raw if is_text else ids.encode())
-        if not is_text:
+        if str(entry.meta.get("distiller", "")).startswith("rules/"):
+            meta |= {"distiller": rules.name, "level": "rules"}
+        else:
+            meta |= {name: str(entry.meta.get(name)) for name in ("distiller", "level")}
+            distilled = self._divide_summary(entry, before, after, distilled)
+        if text is None:
+            raw = raw_md(entry.reference.rpartition("/")[2], after, self._policy.raw_bytes)
+            meta["source_sha256"] = sha256("\n".join(trace.id for trace in after).encode())
             meta["turn_ids"] = list(dict.fromkeys(trace.turn_id for trace in after))
+        else:
+            raw = text.encode("utf-8", "backslashreplace")
+            meta["source_sha256"] = sha256(raw)
         if "trust" in meta:
             meta |= made_of(MaterialSources(tuple(after)).traces(), distilled)
         if "loss" in meta:
@@ -202,19 +155,17 @@ class _EntryRemake:
             if told in meta and self._cut.words:
                 meta[told] = masked_value(meta[told], self._cut.words)
         files = {"raw.md": raw, "summary.json": summary_json(distilled), "meta.json": meta_json(meta)}
-        for file, data in files.items():
-            self._made.files[f"{FOLDER}/{self._reference}/{file}"] = data
-        self._made.lost += _list_texts(entry)
+        self.files |= {f"{FOLDER}/{entry.reference}/{name}": data for name, data in files.items()}
 
-    def _drop_taken(self, distilled: Distilled) -> Distilled:
+    def _drop_taken(self, entry: Entry, distilled: Distilled) -> Distilled:
         """Drop what is to go from what the rules find, and collect the sentences that still say it."""
         kept: list[dict[str, Any]] = []
         for raw in distilled.facts:
-            if not self._takes(raw):
+            if not self._takes(entry, raw):
                 kept.append(raw)
                 continue
             source = str(raw.get("source", "")).partition("#")[0]
-            self._made.more.setdefault(source, set()).add(folded(str(raw.get("quote", ""))))
+            self.more.setdefault(source, set()).add(folded(str(raw.get("quote", ""))))
         noted: dict[str, Any] = {
             name: tuple(each for each in getattr(distilled, name) if not self._cut.holds(each.text))
             for name in NOTED
@@ -232,7 +183,7 @@ class _EntryRemake:
         for raw in entry.summary.get("facts", ()):
             quote, source = folded(str(raw.get("quote", ""))), str(raw.get("source", ""))
             held = [texts[source]] if source in texts else [] if source else list(texts.values())
-            if not self._takes(raw) and any(quote in text for text in held):
+            if not self._takes(entry, raw) and any(quote in text for text in held):
                 kept.append(raw)
             else:
                 words += [word for word in (folded(str(raw.get("object", ""))), quote) if len(word) >= _SHORT]

@@ -74,14 +74,9 @@ class Replay:
         topics: Callable[[str], str],
         facts: Sequence[Fact],
     ) -> None:
+        self._store, self._world, self._cut, self._made = store, world, cut, made
+        self._gone_traces, self._topics = told, topics
         self._facts_before = {fact.id or "": fact for fact in facts}
-        self._store = store
-        self._world = world
-        self._cut = cut
-        self._made = made
-        self._gone_traces = told
-        self._policy = policy
-        self._topics = topics
         self.before: dict[str, bytes | None] = {}
         """Every page as it was, up to the current record."""
         self.dirty: set[str] = set()
@@ -100,8 +95,6 @@ class Replay:
         self._history = History(store)
         self._ended: dict[str, set[str]] = {}
         """By entry, the facts that its placing ended without a successor."""
-
-    # --- the whole journal -------------------------------------------------------------
 
     def __call__(self) -> None:
         records = [line.record for line in self._store.read(JOURNAL)]
@@ -155,8 +148,6 @@ class Replay:
         if not self._cut.holds(record):
             self._world.append(JOURNAL, [record])
 
-    # --- edits -------------------------------------------------------------------------
-
     def _replay_edit(self, record: Record) -> None:
         edit = edit_of(record)
         if edit is None or path_fault(edit.path):
@@ -176,7 +167,8 @@ class Replay:
             self._replay_broken(record, edit)
             return
         self.before[path] = new
-        owner = self._owner_of(edit)
+        is_distilled = edit.author == PROGRAM and edit.reason.startswith(_DISTILLED)
+        owner = edit.reason.removeprefix(_DISTILLED) if is_distilled else self._owners.get(edit.id)
         if owner is not None and owner in self._made.gone:
             self._leave_out(edit)
         elif owner is None and self._gone_traces.writes.has(edit):
@@ -206,12 +198,6 @@ class Replay:
                 self._world.set(path, made)
                 self._world.append(JOURNAL, [record_of(new)])
 
-    def _owner_of(self, edit: Edit) -> str | None:
-        """Return the entry whose placing made an edit."""
-        if edit.author == PROGRAM and edit.reason.startswith(_DISTILLED):
-            return edit.reason.removeprefix(_DISTILLED)
-        return self._owners.get(edit.id)
-
     def _leave_out(self, edit: Edit) -> None:
         self._names[edit.id] = None
         self._mark_dirty(edit.path)
@@ -224,26 +210,22 @@ class Replay:
     def _replay_broken(self, record: Record, edit: Edit) -> None:
         """Handle an edit after a lost record. From here the page is what the edit says, if it says everything."""
         self.before.pop(edit.path, None)
-        text = _added_text(edit)
-        if edit.path in self.dirty or not self._is_left(edit.path, text):
+        if edit.path in self.dirty or not self._is_left(edit.path, _added_text(edit)):
             self._leave_out(edit)
             return
         self._copy_record(record)
         try:
-            found = self._history.after(edit, self._read_now(edit.path))
+            now = self._store.get(edit.path)
+        except Refused:
+            now = None
+        try:
+            found = self._history.after(edit, now.data if now is not None else None)
         except Refused:
             self._world.unknown.add(edit.path)
         else:
             self._world.unknown.discard(edit.path)
             self.before[edit.path] = found
             self._world.set(edit.path, found)
-
-    def _read_now(self, path: str) -> bytes | None:
-        try:
-            found = self._store.get(path)
-        except Refused:
-            return None
-        return found.data if found is not None else None
 
     def _rebase_edit(self, record: Record, edit: Edit, old: bytes | None, new: bytes | None) -> None:
         path = edit.path
@@ -252,31 +234,21 @@ class Replay:
         given = {(each.get("relation"), each.get("object")) for each in orphans}
         cut_old = self._cut.cut_version(path, old)
         # What an undo removed was taken back, whatever replaced it.
-        left = (
-            new
-            if edit.undoes
-            else restore_replaced(path, old, new, lambda fact: self._takes(path, fact, given))
-        )
+        left = new if edit.undoes else restore_replaced(path, old, new, partial(self._takes, path, given))
         cut_new = self._cut.cut_version(path, left, cut_old)
         if orphans and cut_new is not None:
             cut_new = remove_facts(path, cut_old, cut_new, orphans)
-        facts = tuple(
-            self._update_account(each)
-            for each in edit.facts
-            if each not in orphans and not self._is_gone(path, each)
-        )
+        staying = (each for each in edit.facts if each not in orphans and not self._is_gone(path, each))
+        facts = tuple(map(self._update_account, staying))
         undone = self._names.get(edit.undoes, edit.undoes) if edit.undoes is not None else None
         is_same = own == old and cut_new == new and facts == edit.facts and undone == edit.undoes
         if is_same and not self._cut.holds(edit.reason):
             self._world.set(path, new)
             self._world.append(JOURNAL, [record])
             return
-        if undone in self._undoing:
-            # Undo what was done in this world: the lines that came back then may be what goes.
-            after, before = self._undoing[undone or ""][::-1]
-            made = self._merge(path, after, before, own, edit)
-        else:
-            made = self._merge(path, cut_old, cut_new, own, edit)
+        # Undo what was done in this world: the lines that came back then may be what goes.
+        before, after = self._undoing.get(undone or "", (cut_new, cut_old))
+        made = self._merge(path, after, before, own, edit)
         if own is None and made is not None and is_bare(path, made) and cut_new != new:
             made = None  # nothing is left of a page made for it
         self._mark_dirty(path)
@@ -294,36 +266,14 @@ class Replay:
             if edit.facts or has_new_summary(path, old, new):
                 own_words = added_facts(path, old, made) if edit.author == PERSON else ()
                 made = self._then.renew_summary(path, made, (*facts, *own_words))
-        self._write_edit(edit, own, made, facts, ended)
-
-    def _write_edit(
-        self,
-        edit: Edit,
-        own: bytes | None,
-        made: bytes | None,
-        facts: tuple[Record, ...],
-        ended: tuple[Any, ...],
-    ) -> None:
         if made == own:
             self._names[edit.id] = None
             return
-        undoes = self._names.get(edit.undoes, edit.undoes) if edit.undoes is not None else None
-        reason = self._cut.cut_text(edit.reason)
+        head, reason = (edit.id, edit.ts, path, edit.author), self._cut.cut_text(edit.reason)
         with at(edit.ts, edit.id):
-            changed = make_edit(
-                edit.id,
-                edit.ts,
-                edit.path,
-                edit.author,
-                reason,
-                own,
-                made,
-                undoes=undoes,
-                facts=facts,
-                ended=ended,
-            )
+            changed = make_edit(*head, reason, own, made, undoes=undone, facts=facts, ended=ended)
         self._undoing[edit.id] = own, made
-        self._world.set(edit.path, made)
+        self._world.set(path, made)
         self._world.append(JOURNAL, [record_of(changed)])
 
     def _merge(
@@ -332,11 +282,8 @@ class Replay:
         if mine is None or mine == base:
             return None if mine is None else theirs
         if path == STATE:
-            own_ids = (
-                partial(highest_of, self._world.journal)
-                if edit.author in (PERSON, PROGRAM) or edit.author.startswith("agent:")
-                else None
-            )
+            is_ours = edit.author in (PERSON, PROGRAM) or edit.author.startswith("agent:")
+            own_ids = partial(highest_of, self._world.journal) if is_ours else None
             return merge_state(base, mine, theirs, renumber=own_ids)
         if base == theirs:
             return mine
@@ -354,7 +301,7 @@ class Replay:
         same = self._then.find_same(self._facts_before.get(str(told.get("id"))))
         return known(same) if same is not None else self._rests.without(told)
 
-    def _takes(self, path: str, fact: Fact, orphans: set[tuple[Any, Any]]) -> bool:
+    def _takes(self, path: str, orphans: set[tuple[Any, Any]], fact: Fact) -> bool:
         """True if a line of a page goes, by the cut or with its fact's sources."""
         is_orphan = (fact.relation, fact.object) in orphans
         return is_orphan or self._cut.takes_fact(topic_of(path), fact.relation, fact.object)
@@ -363,9 +310,8 @@ class Replay:
         """True if a version of a page says a fact."""
         fact = self._facts_before.get(name)
         there = parse(path, (data or b"").decode("utf-8", "replace")).facts
-        return fact is not None and (fact.relation, fact.object) in {
-            (each.relation, each.object) for each in there
-        }
+        pairs = {(each.relation, each.object) for each in there}
+        return fact is not None and (fact.relation, fact.object) in pairs
 
     def _is_left(self, path: str, text: str) -> bool:
         """True if all of a text may stay on a page."""
@@ -373,12 +319,8 @@ class Replay:
         return self._cut.cut_version(path, data) == data
 
     def _is_gone(self, path: str, told: Record) -> bool:
-        topic = str(told.get("topic") or topic_of(path))
-        if self._cut.takes_fact(topic, str(told.get("relation")), str(told.get("object"))):
-            return True
-        return self._cut.holds(told)
-
-    # --- entries -----------------------------------------------------------------------
+        topic, relation = str(told.get("topic") or topic_of(path)), str(told.get("relation"))
+        return self._cut.takes_fact(topic, relation, str(told.get("object"))) or self._cut.holds(told)
 
     def _is_again(self, reference: str) -> bool:
         """True if an entry must be placed again; decided at its first record."""
@@ -414,17 +356,17 @@ class Replay:
         old = [str(each) for each in record.get("edits", ())]
         count = len(self._world.journal)
         through = record.get("through")
-        ts = float(record.get("ts") or 0.0)
+        place = None if through is None else (int(through[0]), int(through[1]))
+        find_lost = partial(self._find_lost, entry) if record.get("instead") else None
         self._world.placed_as = record.get("id")
-        with at(ts, str(record.get("id"))):
-            place = None if through is None else (int(through[0]), int(through[1]))
-            self._then.placer.entry(
-                entry, place, partial(self._find_lost, entry) if record.get("instead") else None
-            )
+        with at(float(record.get("ts") or 0.0), str(record.get("id"))):
+            self._then.placer.entry(entry, place, find_lost)
         self._world.placed_as = None
         made = self._world.journal[count:]
         by_path = {str(each.get("path")): str(each.get("id")) for each in made if each.get("kind") == "edit"}
-        paths = self._find_paths(old)
+        wanted = {*old}
+        edits = (each for each, _ in self.written if each.get("id") in wanted)
+        paths = {str(each.get("id")): str(each.get("path")) for each in edits}
         self._names |= {each: by_path.get(paths.get(each, "")) for each in old}
         others = {path: name for path, name in by_path.items() if path not in paths.values()}
         self._besides |= dict.fromkeys(old, ({*old}, others)) if others else {}
@@ -447,17 +389,8 @@ class Replay:
         gone = self._ended.get(entry.reference, set())
         return [fact for fact in self._then.facts() if fact.id in gone and fact.status == "current"]
 
-    def _find_paths(self, edits: list[str]) -> dict[str, str]:
-        wanted = set(edits)
-        return {
-            str(record.get("id")): str(record.get("path"))
-            for record, _ in self.written
-            if record.get("id") in wanted
-        }
-
-    # --- people's decisions about facts ------------------------------------------------
-
     def _replay_decision(self, record: Record) -> None:
+        """Replay what a person decided about a fact."""
         topic, name = str(record.get("topic")), str(record.get("fact"))
         if name in self._cut.named or topic in self._cut.topics:
             self._dirty_topics.add(topic)

@@ -30,27 +30,22 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
-    from typing import Any
 
     from looseleaf.base.policy import Policy
     from looseleaf.base.values import Edit, Ended, Fact, Problem, Record
     from looseleaf.store.protocol import Store
 
 
-# A world: a store in memory, with the pages and the journal as they would have been.
-
 ENTRIES = "log/entries/"
 
 
 class World:
-    """`left` gives what is left of a line of a stream (None: it is no longer there); `files` are the files of entries
-    that were made again (None: they are gone)."""
+    """A store in memory, with the pages and the journal as they would have been. `left` gives what is left of a line of
+    a stream (None: it is no longer there); `files` are the files of entries that were made again (None: they are
+    gone)."""
 
     def __init__(
-        self,
-        under: Store,
-        left: Callable[[str, Record], Record | None],
-        files: Mapping[str, bytes | None],
+        self, under: Store, left: Callable[[str, Record], Record | None], files: Mapping[str, bytes | None]
     ) -> None:
         self._under = under
         self._left = left
@@ -63,9 +58,7 @@ class World:
         """The id of the placing that is done again. Its new record has it from the start: a reader who got that far
         goes on from there, and does not read the whole journal again."""
         self.unknown: set[str] = set()
-        """Pages that nobody knows the text of: a record of the journal is lost."""
-
-    # --- streams -----------------------------------------------------------------------
+        """Pages whose text is not known: a record of the journal is lost."""
 
     def lock(self) -> AbstractContextManager[object]:
         return self._lock
@@ -90,16 +83,14 @@ class World:
             for at in range(start.offset, len(self.journal)):
                 yield _line(self.journal[at], at)
             return
-        for line in self._under.read(stream, start, on_problem):
-            yield self._as_left(stream, line)
+        yield from (self._as_left(stream, line) for line in self._under.read(stream, start, on_problem))
 
     def read_back(self, stream: str, end: Position | None = None) -> Iterator[LogLine]:
         if stream == JOURNAL:
             for at in range(len(self.journal) if end is None else end.offset, 0, -1):
                 yield _line(self.journal[at - 1], at - 1)
             return
-        for line in self._under.read_back(stream, end):
-            yield self._as_left(stream, line)
+        yield from (self._as_left(stream, line) for line in self._under.read_back(stream, end))
 
     def _as_left(self, stream: str, line: LogLine) -> LogLine:
         """A line as it will be: of one that went, its place and its id are left."""
@@ -115,8 +106,6 @@ class World:
     def streams(self) -> list[str]:
         others = [stream for stream in self._under.streams() if stream != JOURNAL]
         return [JOURNAL, *others] if self.journal else others
-
-    # --- documents ---------------------------------------------------------------------
 
     def _is_here(self, path: str) -> bool:
         return is_page(path) or path.startswith("views/")
@@ -187,8 +176,6 @@ class World:
     def edition(self) -> tuple[int, ...] | None:
         return None
 
-    # --- care --------------------------------------------------------------------------
-
     def recover(self) -> None:
         pass
 
@@ -219,8 +206,9 @@ class ReplayParts(PlaceParts):
 
     def __init__(self, world: World, policy: Policy) -> None:
         self.notes: list[str] = []
+        # Secrets were removed when they were first written: nothing is redacted again.
         super().__init__(
-            Context(world, "", policy, "main", self.notes.append, _estimate_tokens, _return_value)
+            Context(world, "", policy, "main", self.notes.append, _estimate_tokens, lambda value: value)
         )
 
     def facts(self) -> list[Fact]:
@@ -234,11 +222,10 @@ class ReplayParts(PlaceParts):
             return None
         text = fact_text(was.topic, was.relation, was.object)
         self.known.catch_up()
-        for fact in self.known.of(was.topic):
-            is_held = fact.status in ("current", "pending")
-            if is_held and fact_text(fact.topic, fact.relation, fact.object) == text:
-                return fact
-        return None
+        held = (fact for fact in self.known.of(was.topic) if fact.status in ("current", "pending"))
+        return next(
+            (fact for fact in held if fact_text(fact.topic, fact.relation, fact.object) == text), None
+        )
 
     def end_facts(self, path: str, lines: Sequence[str], edit: Edit) -> tuple[Ended, ...]:
         """End the facts of these lines by what an edit ended others by."""
@@ -299,11 +286,6 @@ def highest_of(journal: Iterable[Record], name: str) -> int:
                 page = None
             highest = max(highest, highest_id(items_of(state_of(page) or {}, name)))
     return highest
-
-
-def _return_value(value: Any) -> Any:
-    """Return the value: its secrets were removed when it was first written."""
-    return value
 
 
 def _estimate_tokens(text: str) -> int:

@@ -8,6 +8,7 @@ finds another record there, and reads again.
 from __future__ import annotations
 
 import re
+from itertools import count
 
 from looseleaf.base.hashing import sha256
 from looseleaf.forget.dependents import parse_json
@@ -27,13 +28,7 @@ if TYPE_CHECKING:
     from looseleaf.forget.probe import Needles
     from looseleaf.store.protocol import Store
 
-
-# --- streams, byte for byte as long as before (FORMAT §17.2): a removed line becomes an empty one of the same length,
-# and one that loses words is filled with spaces
-
-if TYPE_CHECKING:
     Left = Callable[[Record], Record | None]
-
 
 GONE = "gone.v1"
 
@@ -104,8 +99,9 @@ def bodies_of(record: Record) -> Iterator[tuple[str, str, str]]:
 
 
 class RewrittenLines:
-    """Rewrites the streams except the journal. `left` returns what is left of a record; `needles` are looked for in
-    damaged lines."""
+    """Rewrites the streams except the journal, byte for byte as long as before (FORMAT §17.2): a removed line becomes
+    an empty one of the same length, and one that loses words is filled with spaces. `left` returns what is left of a
+    record; `needles` are looked for in damaged lines."""
 
     def __init__(self, store: Store, limit: int, needles: Needles) -> None:
         self._store = store
@@ -120,27 +116,16 @@ class RewrittenLines:
         sums: dict[str, str] = {}
         archive = stream_files(stream)[1]
         for path, data in segments(self._store, stream):
-            new = self._rewrite_file(data, left)
+            new = b"\n".join(self._rewrite_line(line, left) for line in data.split(b"\n"))
             assert len(new) == len(data)
             if new != data:
                 self.puts.append(Put(path, new))
                 sums[path.rpartition("/")[2]] = sha256(new)
         self.puts += reseal(self._store, archive, sums)
 
-    def _rewrite_file(self, data: bytes, left: Left) -> bytes:
-        parts: list[bytes] = []
-        for raw in data.split(b"\n"):
-            parts += [self._rewrite_line(raw, left), b"\n"]
-        return b"".join(parts[:-1])
-
     def _rewrite_line(self, raw: bytes, left: Left) -> bytes:
-        if not raw:
-            return raw
-        made = [
-            self._rewrite_piece(raw[piece.start : piece.end], piece.record, left)
-            for piece in records.pieces(raw)
-        ]
-        return b"".join(made)
+        pieces = records.pieces(raw) if raw else ()
+        return b"".join(self._rewrite_piece(raw[each.start : each.end], each.record, left) for each in pieces)
 
     def _rewrite_piece(self, raw: bytes, record: Record | None, left: Left) -> bytes:
         if record is None:
@@ -202,8 +187,6 @@ def reseal(store: Store, archive: str, sums: dict[str, str]) -> list[Put]:
     return [Put(path, data)] if data != document.data else []
 
 
-# --- the journal ---------------------------------------------------------------------------
-
 _Piece = tuple[str | None, int, bytes]
 """The id of an old record (None: new, or no record), where it ended, and its bytes now."""
 
@@ -245,7 +228,9 @@ def _read_pieces(
     for raw in data.split(b"\n"):
         for piece in records.pieces(raw) if raw else ():
             span, end = raw[piece.start : piece.end], at + piece.end + 1
-            if piece.record is None or not _is_readable(piece.record, bodies):
+            record = piece.record
+            # A record with a lost body is damaged, and readers of the log do not see it.
+            if record is None or ("bodies" in record and not bodies.is_whole(record)):
                 if needles.hits(span):
                     first = len(found) if first is None else first
                 else:
@@ -254,7 +239,7 @@ def _read_pieces(
             old, new = next(rows)
             if len(new) == 1 and new[0] is old:
                 found.append((str(old.get("id")), end, span + b"\n"))
-                bodies.named.update(digest for _, digest, _ in bodies_of(piece.record))
+                bodies.named.update(digest for _, digest, _ in bodies_of(record))
                 continue
             first = len(found) if first is None else first
             found += [(str(each.get("id")), end, bodies.line(each)) for each in new]
@@ -262,22 +247,15 @@ def _read_pieces(
     return found, first
 
 
-def _is_readable(record: Record, bodies: CollectedBodies) -> bool:
-    """True if readers of the log see this record: one with a lost body is damaged."""
-    return "bodies" not in record or bodies.is_whole(record)
-
-
 def _join_pieces(pieces: Sequence[_Piece], first: int, stone: Record) -> bytes:
     before = b"".join(line for _, _, line in pieces[:first])
-    line = records.encode({**stone, "schema": SCHEMA})
+    size = len(records.encode({**stone, "schema": SCHEMA}))
     taken: set[int] = set()
-    end = len(before) + len(line)
+    end = len(before) + size
     for name, was, each in pieces[first:]:
         end += len(each)
         if name is not None:
             taken.add(was - end)
-    pad = 0
-    while pad in taken:
-        pad += 1
-    line = records.encode({**stone, "schema": SCHEMA}, len(line) + pad)
+    pad = next(each for each in count() if each not in taken)
+    line = records.encode({**stone, "schema": SCHEMA}, size + pad)
     return before + line + b"".join(each for _, _, each in pieces[first:])
