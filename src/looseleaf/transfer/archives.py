@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from looseleaf.base.errors import Refused
+from looseleaf.base.errors import Invalid, NotFound, Refused
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ HARMLESS = 64 * 1024**2
 
 _DEEPEST = 32
 
+_FAULTS = (OSError, EOFError, ValueError, RuntimeError, OverflowError)
 _UNPACKERS = (("lzma", "LZMAError"), ("compression.zstd", "ZstdError"))
 """Optional modules that a zip may need, each with its error for broken data."""
 
@@ -41,69 +42,50 @@ def unpacking_errors() -> tuple[type[Exception], ...]:
 
     loaded = ((sys.modules.get(module), name) for module, name in _UNPACKERS)
     others = (getattr(module, name) for module, name in loaded if hasattr(module, name))
-    return (
-        zlib.error,
-        BadZipFile,
-        TarError,
-        OSError,
-        EOFError,
-        ValueError,
-        RuntimeError,
-        OverflowError,
-        *others,
-    )
+    return (*_FAULTS, zlib.error, BadZipFile, TarError, *others)
 
 
 def reason_of(error: BaseException) -> str:
     return getattr(error, "strerror", None) or str(error) or type(error).__name__
 
 
-# --- which kind --------------------------------------------------------------------------
-
-
 def open_pack(path: str, note: Callable[[str], None]) -> tuple[str, Pack]:
     try:
         if os.path.isdir(path):
-            return "folder", FolderSource(path, note)
+            return "folder", FileSource(dict(_walk_folder(path, note)), os.O_NOFOLLOW)
         stream = _open_regular(path)
     except (OSError, ValueError) as error:
         raise _cannot_read(path, error) from error
     try:
-        head = _read_head(stream, path)
+        head = stream.read(512)
+        stream.seek(0)
         if head[:4] in (b"PK\x03\x04", b"PK\x05\x06"):
             return "zip", ZipSource(stream, path, note)
         if head[:2] == b"\x1f\x8b" or head[257:262] == b"ustar":
             return "tar", TarSource(stream, path, note, is_packed=head[:2] == b"\x1f\x8b")
         if head[:3] == b"BZh" or head[:6] in (b"\xfd7zXZ\0", b"7z\xbc\xaf'\x1c") or head[:4] == b"Rar!":
-            raise Refused(
+            raise Invalid(
                 f"Nothing was imported: the packing of {path} is not supported. Unpack it, and import the folder."
             )
-        return "file", FileSource(stream, path)
-    except BaseException:
+    except BaseException as error:
         stream.close()
+        if isinstance(error, OSError):
+            raise _cannot_read(path, error) from error
         raise
-
-
-def _read_head(stream: BinaryIO, path: str) -> bytes:
-    try:
-        head = stream.read(512)
-        stream.seek(0)
-    except OSError as error:
-        raise _cannot_read(path, error) from error
-    return head
+    stream.close()
+    return "file", FileSource({os.path.basename(path): path})
 
 
 def _cannot_read(path: str, error: BaseException) -> Refused:
-    return Refused(
+    kind = NotFound if isinstance(error, FileNotFoundError) else Refused
+    return kind(
         f"Nothing was imported: {path} cannot be read ({reason_of(error)}). Give a readable file or folder."
     )
 
 
 def _open_regular(path: str, flags: int = 0) -> BinaryIO:
     """Open a regular file and nothing else: a pipe may never answer, and a device never end."""
-    flags |= (
-        os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
-    )
+    flags |= os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
     stream = os.fdopen(os.open(path, flags), "rb", buffering=0)
     if os.fstat(stream.fileno()).st_mode & 0o170000 != 0o100000:
         stream.close()
@@ -149,9 +131,6 @@ def _swells_too_far(path: str) -> Refused:
     )
 
 
-# --- the four kinds ------------------------------------------------------------------------
-
-
 class Pack:
     """The files of a source by name; each kind keeps its own value per name."""
 
@@ -159,9 +138,6 @@ class Pack:
         self.files: dict[str, Any] = {}
 
     def close(self) -> None: ...
-
-    def size(self, name: str) -> int:
-        raise NotImplementedError
 
     def modified(self, name: str) -> float | None:
         raise NotImplementedError
@@ -182,13 +158,10 @@ class Pack:
 
 
 class FileSource(Pack):
-    def __init__(self, stream: BinaryIO, path: str) -> None:
-        super().__init__()
-        stream.close()
-        self.files = {os.path.basename(path): path}
+    """A file, or those of a folder: there, links are not followed, neither to files nor to folders."""
 
-    def size(self, name: str) -> int:
-        return os.stat(self.files[name]).st_size
+    def __init__(self, files: dict[str, str], flags: int = 0) -> None:
+        self.files, self._flags = files, flags
 
     def modified(self, name: str) -> float | None:
         try:
@@ -202,18 +175,6 @@ class FileSource(Pack):
         except (OSError, ValueError) as error:
             raise BrokenArchive(f"{name} was not read: {reason_of(error)}.") from error
 
-    _flags = 0
-
-
-class FolderSource(FileSource):
-    """A folder. Links are not followed, neither to files nor to folders."""
-
-    _flags = getattr(os, "O_NOFOLLOW", 0)
-
-    def __init__(self, path: str, note: Callable[[str], None]) -> None:
-        Pack.__init__(self)
-        self.files = dict(_walk_folder(path, note))
-
 
 def _walk_folder(top: str, note: Callable[[str], None]) -> Iterator[tuple[str, str]]:
     count = 0
@@ -223,20 +184,17 @@ def _walk_folder(top: str, note: Callable[[str], None]) -> Iterator[tuple[str, s
         below: list[tuple[str, int]] = []
         for entry in _list_entries(os.path.join(top, folder), folder, note):
             name = f"{folder}/{entry.name}" if folder else entry.name
-            if entry.is_symlink():
-                note(f"{_quote_name(name)} was passed over: it is a link.")
-            elif entry.is_dir(follow_symlinks=False):
-                if depth < _DEEPEST:
-                    below.append((name, depth + 1))
-                else:
-                    note(f"{_quote_name(name)} was passed over: it is too deep.")
-            elif not entry.is_file(follow_symlinks=False):
-                note(f"{_quote_name(name)} was passed over: it is not a file.")
-            else:
+            is_folder = entry.is_dir(follow_symlinks=False)
+            if is_folder and depth < _DEEPEST:
+                below.append((name, depth + 1))
+            elif entry.is_file(follow_symlinks=False):
                 count += 1
                 if count > MOST_FILES:
                     raise _too_many_files(top)
                 yield name, entry.path
+            else:
+                why = "too deep" if is_folder else "a link" if entry.is_symlink() else "not a file"
+                note(f"{_quote_name(name)} was passed over: it is {why}.")
         waiting += below[::-1]
 
 
@@ -283,9 +241,6 @@ class ZipSource(Pack):
     def close(self) -> None:
         self._zip.close()
         self._stream.close()
-
-    def size(self, name: str) -> int:
-        return int(self.files[name].file_size)
 
     def modified(self, name: str) -> float | None:
         from calendar import timegm
@@ -342,7 +297,12 @@ class TarSource(Pack):
 
         super().__init__()
         self._stream = stream
-        below: Any = _open_gzip(stream, path) if is_packed else BoundedStream(stream, path, None)
+        below: Any = BoundedStream(stream, path, None)
+        if is_packed:
+            from gzip import GzipFile
+
+            most = min(LARGEST, HARMLESS + SWELLS * os.fstat(stream.fileno()).st_size)
+            below = BoundedStream(GzipFile(fileobj=stream), path, most)
         try:
             self._tar = tarfile.TarFile(fileobj=below)
             self._read_list(path, note)
@@ -358,22 +318,16 @@ class TarSource(Pack):
                 raise _too_many_files(path)
             if info.isdir():
                 continue
-            if not info.isreg() or info.issparse():
-                is_link = info.issym() or info.islnk()
-                note(
-                    f"{_quote_name(info.name)} was passed over: it is {'a link' if is_link else 'not a file'}."
-                )
-            elif info.size > LARGEST:
-                note(f"{_quote_name(info.name)} was passed over: it is too large.")
-            else:
+            if info.isreg() and not info.issparse() and info.size <= LARGEST:
                 self.add(info.name, (info.offset_data, info.size, info.mtime), path, note)
+            else:
+                is_link, is_file = info.issym() or info.islnk(), info.isreg() and not info.issparse()
+                why = "too large" if is_file else "a link" if is_link else "not a file"
+                note(f"{_quote_name(info.name)} was passed over: it is {why}.")
 
     def close(self) -> None:
         self._tar.close()
         self._stream.close()
-
-    def size(self, name: str) -> int:
-        return int(self.files[name][1])
 
     def modified(self, name: str) -> float | None:
         return float(self.files[name][2])
@@ -385,14 +339,6 @@ class TarSource(Pack):
         info.offset_data, info.size, _ = self.files[name]
         found: Any = self._tar.extractfile(info)
         return found  # type: ignore[no-any-return]
-
-
-def _open_gzip(stream: BinaryIO, path: str) -> BoundedStream:
-    from gzip import GzipFile
-
-    packed = os.fstat(stream.fileno()).st_size
-    most = min(LARGEST, HARMLESS + SWELLS * packed)
-    return BoundedStream(GzipFile(fileobj=stream), path, most)
 
 
 class BoundedStream:
@@ -409,7 +355,7 @@ class BoundedStream:
         if size > self._HEADER:
             raise ValueError("a name in it is longer than 16 MB")
         data: bytes = self._below.read(size)
-        self._check_size(self._below.tell())
+        self._check_size(self.tell())
         return data
 
     def _check_size(self, at: int) -> None:
@@ -417,10 +363,8 @@ class BoundedStream:
             raise _swells_too_far(self._path)
 
     def tell(self) -> int:
-        found: int = self._below.tell()
-        return found
+        return int(self._below.tell())
 
     def seek(self, at: int) -> int:
         self._check_size(at)
-        found: int = self._below.seek(at)
-        return found
+        return int(self._below.seek(at))

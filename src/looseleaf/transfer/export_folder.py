@@ -14,7 +14,7 @@ import stat
 import time
 from contextlib import ExitStack, suppress
 
-from looseleaf.base.errors import Refused, Unwritten
+from looseleaf.base.errors import Invalid, NotFound, Refused, Unwritten
 from looseleaf.base.ids import is_id, new_id, time_of
 from looseleaf.base.immutable import frozen
 from looseleaf.pages.folder import above, is_memory
@@ -29,12 +29,13 @@ if TYPE_CHECKING:
     import gzip
     from collections.abc import Callable, Iterator
     from types import TracebackType
-    from typing import Any, BinaryIO, Protocol
+    from typing import BinaryIO, Protocol
 
     from looseleaf.memory import Memory
 
-
-# --- the target ------------------------------------------------------------------------
+    Mark = tuple[int, ...]
+else:
+    Protocol = object
 
 STALE_SECONDS = 86_400.0
 """The age after which no export still writes."""
@@ -51,14 +52,14 @@ class ExportTarget:
         self.path = os.path.abspath(path)
         self._folder, self._name = os.path.split(self.path)
         if not path or not self._name:
-            raise Refused("Nothing was exported: the path is empty. Name a new file or folder.")
+            raise Invalid("Nothing was exported: the path is empty. Name a new file or folder.")
         if not os.path.isdir(self._folder):
-            raise Refused(
+            raise NotFound(
                 f"Nothing was exported: there is no folder {self._folder}. Make it first, or choose another place."
             )
         real, within = os.path.realpath(self._folder), os.path.realpath(memory)
         if within in (real, *above(real)):
-            raise Refused(
+            raise Invalid(
                 f"Nothing was exported: {self.path} lies inside the memory, and the next export would include it. "
                 "Choose a place outside of it."
             )
@@ -76,7 +77,7 @@ class ExportTarget:
         """Refuse a target inside a memory: an exported folder is a memory, and memories do not nest."""
         around = next((folder for folder in (self._real, *above(self._real)) if is_memory(folder)), None)
         if around is not None:
-            raise Refused(
+            raise Invalid(
                 f"Nothing was exported: {self.path} would lie inside the memory {around}, and memories do not nest. "
                 "Choose a place outside of it."
             )
@@ -89,7 +90,13 @@ class ExportTarget:
     ) -> None:
         try:
             if error is None:
-                self._publish()
+                disk = this_disk()
+                folder = disk.open_root(self._folder)
+                try:
+                    disk.rename_new(folder, os.path.basename(self.draft), folder, self._name)
+                    disk.sync(folder)
+                finally:
+                    disk.close(folder)
         except FileExistsError:
             raise Refused(
                 f"Nothing was exported: another program made {self.path} meanwhile. Choose another name."
@@ -101,31 +108,17 @@ class ExportTarget:
         if isinstance(error, OSError):
             raise unwritten(self.path, error) from error
 
-    def _publish(self) -> None:
-        disk = this_disk()
-        folder = disk.open_root(self._folder)
-        try:
-            disk.rename_new(folder, os.path.basename(self.draft), folder, self._name)
-            disk.sync(folder)
-        finally:
-            disk.close(folder)
-
 
 def private(path: str) -> int:
     """Open a new file that only its owner may read."""
-    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), 0o600)
+    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
 
 
 def _remove_draft(draft: str) -> None:
     if os.path.isdir(draft):
-        from shutil import rmtree
-
-        rmtree(draft, ignore_errors=True)
+        shutil.rmtree(draft, ignore_errors=True)
     elif os.path.lexists(draft):
         os.unlink(draft)
-
-
-# --- stale drafts ------------------------------------------------------------------------
 
 
 def _host_name() -> str:
@@ -133,12 +126,21 @@ def _host_name() -> str:
 
 
 def _remove_stale(folder: str) -> list[str]:
+    """Remove drafts of killed exports by this user, and return them."""
     try:
         names = os.listdir(folder)
     except OSError:
         return []  # a folder may be writable without being listable
-    stale = (os.path.join(folder, name) for name in names if _is_stale(name))
-    return [path for path in stale if _is_own(path) and _try_remove(path)]
+    removed: list[str] = []
+    for path in (os.path.join(folder, name) for name in names if _is_stale(name)):
+        try:
+            if os.path.islink(path) or os.lstat(path).st_uid != os.geteuid():
+                continue
+            _remove_draft(path)
+        except OSError:
+            continue
+        removed += [path] if not os.path.lexists(path) else []
+    return removed
 
 
 def _is_stale(name: str) -> bool:
@@ -149,29 +151,6 @@ def _is_stale(name: str) -> bool:
     if time.time() - time_of(draft[1]) > STALE_SECONDS:
         return True
     return draft[3] == _host_name() and not this_disk().is_alive(int(draft[2]))
-
-
-def _is_own(path: str) -> bool:
-    """True for a file or folder of this user; false for a link, or one that another user put there."""
-    user = getattr(os, "geteuid", None)
-    try:
-        return not os.path.islink(path) and (user is None or os.lstat(path).st_uid == user())
-    except OSError:
-        return False
-
-
-def _try_remove(path: str) -> bool:
-    try:
-        _remove_draft(path)
-    except OSError:
-        return False
-    return not os.path.lexists(path)
-
-
-if TYPE_CHECKING:
-    Mark = tuple[int, ...]
-else:
-    Protocol = object
 
 
 NOT_TAKEN = frozenset({"views", LOCK, TURN, WRITER, STAGED, LATE})
@@ -190,11 +169,8 @@ class Sink(Protocol):
         """Start empty: earlier copies do not count."""
 
     def folder(self, path: str, mtime: int) -> None: ...
-
     def file(self, path: str, size: int, mtime: int, stream: BinaryIO) -> None: ...
-
     def finish(self) -> None: ...
-
     def close(self) -> None:
         """Close all handles, finished or not."""
 
@@ -250,10 +226,7 @@ def export_whole(memory: Memory, sink: Sink, progress: Callable[[int, int], None
 def _copy_once(memory: Memory, root: Root, sink: Sink, progress: Callable[[int, int], None] | None) -> Whole:
     left_out: list[str] = []
     found = list(_walk(root, []))
-    total = sum(each.size for each in found)
-    copier = _Copier(
-        root, sink, left_out, lambda done: progress(done, max(done, total)) if progress else None
-    )
+    copier = _Copier(root, sink, left_out, progress, sum(each.size for each in found))
     for each in found:
         if each.is_folder or _is_written_once(each.path):
             copier.take(each)
@@ -281,11 +254,16 @@ def _copy_once(memory: Memory, root: Root, sink: Sink, progress: Callable[[int, 
 class _Copier:
     """Copies entries into a sink, and counts them."""
 
-    def __init__(self, root: Root, sink: Sink, left_out: list[str], tell: Callable[[int], Any]) -> None:
-        self._root = root
-        self._sink = sink
-        self._left_out = left_out
-        self._tell = tell
+    def __init__(
+        self,
+        root: Root,
+        sink: Sink,
+        left_out: list[str],
+        progress: Callable[[int, int], None] | None,
+        total: int,
+    ) -> None:
+        self._root, self._sink, self._left_out = root, sink, left_out
+        self._progress, self._total = progress, total
         self.taken: dict[str, Mark] = {}
         self.files = self.bytes = 0
 
@@ -307,7 +285,8 @@ class _Copier:
             self._sink.file(each.path, each.size, each.mtime, stream)
         self.files += 1
         self.bytes += each.size
-        self._tell(self.bytes)
+        if self._progress is not None:
+            self._progress(self.bytes, max(self.bytes, self._total))
 
 
 def _walk(root: Root, strangers: list[str]) -> Iterator[_Entry]:
@@ -322,8 +301,11 @@ def _walk(root: Root, strangers: list[str]) -> Iterator[_Entry]:
                 yield _Entry(path, True, 0, int(root.disk.fstat(folder).st_mtime), (0,))
                 for name in sorted(root.disk.names(folder)):
                     each = f"{path}/{name}" if path else name
-                    seen = _stat_entry(root, folder, name) if each not in NOT_TAKEN else None
-                    if seen is None:
+                    if each in NOT_TAKEN:
+                        continue
+                    try:
+                        seen = root.disk.stat(folder, name)
+                    except FileNotFoundError:
                         continue
                     if stat.S_ISREG(seen.st_mode):
                         mark = (seen.st_ino, seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns)
@@ -339,22 +321,10 @@ def _walk(root: Root, strangers: list[str]) -> Iterator[_Entry]:
         waiting += reversed(below)
 
 
-def _stat_entry(root: Root, folder: int, name: str) -> os.stat_result | None:
-    try:
-        return root.disk.stat(folder, name)
-    except FileNotFoundError:
-        return None
-
-
 def _is_written_once(path: str) -> bool:
     """True for a file that is written once, and changes only by `forget`."""
-    if not path.startswith("log/"):
-        return False
-    name = path.rpartition("/")[2]
-    return path.startswith(("log/bodies/", "log/entries/")) or segment_number(name) is not None
-
-
-# --- sinks -----------------------------------------------------------------------------
+    is_segment = path.startswith("log/") and segment_number(path.rpartition("/")[2]) is not None
+    return is_segment or path.startswith(("log/bodies/", "log/entries/"))
 
 
 class TarWriter:
@@ -435,6 +405,4 @@ class Copy:
     def close(self) -> None: ...
 
     def finish(self) -> None:
-        sync: Callable[[], None] | None = getattr(os, "sync", None)
-        if sync is not None:
-            sync()
+        os.sync()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 
-from looseleaf.base.errors import Refused
+from looseleaf.base.errors import NotFound
 from looseleaf.base.messages import Trace
 from looseleaf.base.paths import safe_name
 from looseleaf.base.values import Position
@@ -28,10 +28,6 @@ if TYPE_CHECKING:
     from looseleaf.base.values import Fact
     from looseleaf.memory import Memory
 
-
-# --- messages --------------------------------------------------------------------------
-
-if TYPE_CHECKING:
     Run = tuple[int, int, int, int]
     """Consecutive lines of one session: the place of the first, and the end of the last."""
 
@@ -51,11 +47,15 @@ def message_lines(memory: Memory, agent: str | None = None) -> Iterator[bytes]:
     if agent is not None:
         if safe_name(agent, "agent's name") not in agents:
             there = f"Choose one of {', '.join(agents)}." if agents else "Record something first."
-            raise Refused(f"Nothing was exported: no agent {agent!r} has recorded anything. {there}")
+            raise NotFound(f"Nothing was exported: no agent {agent!r} has recorded anything. {there}")
         agents = [agent]
     for each in agents:
         for session, runs in _find_runs(memory, each).items():
-            yield from _session_line(memory, each, session, runs)
+            before = to_json({"session": session, "agent": each})[:-1] + b',"messages":['
+            for message in _messages_of(_read_traces(memory, each, session, runs)):
+                yield before + to_json(message)
+                before = b","
+            yield b"]}\n"
 
 
 def _find_runs(memory: Memory, agent: str) -> dict[str, list[Run]]:
@@ -82,14 +82,6 @@ def _read_traces(memory: Memory, agent: str, session: str, runs: list[Run]) -> I
             trace = Trace.from_record(line.record)
             if trace is not None and trace.session_id == session:
                 yield trace
-
-
-def _session_line(memory: Memory, agent: str, session: str, runs: list[Run]) -> Iterator[bytes]:
-    before = to_json({"session": session, "agent": agent})[:-1] + b',"messages":['
-    for message in _messages_of(_read_traces(memory, agent, session, runs)):
-        yield before + to_json(message)
-        before = b","
-    yield b"]}\n"
 
 
 def _messages_of(traces: Iterator[Trace]) -> Iterator[dict[str, Any]]:
@@ -132,23 +124,14 @@ def _content_of(trace: Trace) -> str | list[dict[str, Any]]:
 
 def _calls_message(calls: list[Trace]) -> dict[str, Any]:
     text = "\n".join(call.content for call in calls if call.content)
-    asked = [
-        {
-            "id": call.tool_call_id or call.id,
-            "type": "function",
-            "function": {"name": call.tool_name or "", "arguments": _arguments_of(call)},
-        }
-        for call in calls
-    ]
+    asked: list[dict[str, Any]] = []
+    for call in calls:
+        args = json.dumps({} if call.tool_args is None else call.tool_args, ensure_ascii=False)
+        function = {"name": call.tool_name or "", "arguments": args}
+        asked.append({"id": call.tool_call_id or call.id, "type": "function", "function": function})
     message: dict[str, Any] = {"role": "assistant", "content": text or None}
     return message | _reasoning_of(calls[0]) | {"tool_calls": asked, "ts": calls[0].ts}
 
-
-def _arguments_of(call: Trace) -> str:
-    return json.dumps({} if call.tool_args is None else call.tool_args, ensure_ascii=False)
-
-
-# --- facts -----------------------------------------------------------------------------
 
 SCHEMA = "fact.v1"
 
@@ -161,32 +144,22 @@ def fact_lines(memory: Memory) -> Iterator[bytes]:
         facts = memory.parts.known.of(topic)
         words = FactWords(memory.parts, facts)
         for fact, past in _pair_with_past(facts):
-            row = (
-                {"schema": SCHEMA} | _row_of(fact, words) | {"past": [_row_of(each, words) for each in past]}
-            )
-            yield to_json(row) + b"\n"
+            row = _row_of(fact, words) | {"past": [_row_of(each, words) for each in past]}
+            yield to_json({"schema": SCHEMA} | row) + b"\n"
 
 
 def _row_of(fact: Fact, words: FactWords) -> dict[str, Any]:
     """Return every member, also empty ones: readers need not know which may be missing."""
     members: dict[str, Any] = {name: getattr(fact, name) for name in type(fact).__match_args__}
-    return members | {
-        "tags": list(fact.tags),
-        "sources": [source.to_dict() for source in words.of(fact)],
-    }
+    return members | {"tags": list(fact.tags), "sources": [source.to_dict() for source in words.of(fact)]}
 
 
 def _pair_with_past(facts: list[Fact]) -> Iterator[tuple[Fact, list[Fact]]]:
     """Yield the facts of a topic, each with those that it replaced, the oldest first."""
     copies = {copy_id(fact.id) for fact in facts if fact.id}
-    placed = {
-        fact.id: fact for fact in true_at(facts)
-    }  # of a fact that stands twice, the one that readers get
-    kept = {
-        fact.id: placed.get(fact.id, fact)
-        for fact in facts
-        if fact.status != "forgotten" and fact.id not in copies
-    }
+    placed = {fact.id: fact for fact in true_at(facts)}  # of one that stands twice, what readers get
+    left = (fact for fact in facts if fact.status != "forgotten" and fact.id not in copies)
+    kept = {fact.id: placed.get(fact.id, fact) for fact in left}
     past: dict[str | None, list[Fact]] = {}
     for fact in kept.values():
         last = _current_of(fact, kept)

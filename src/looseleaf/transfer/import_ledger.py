@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from looseleaf.store.protocol import Store
 
 
-# --- the summary -----------------------------------------------------------------------
-
 NAMED = 10
 """The most titles, and notes on things passed over; the rest is counted."""
 
@@ -75,8 +73,7 @@ class Imported:
     @property
     def is_nothing(self) -> bool:
         """True if nothing was new."""
-        kinds = (self.talks, self.documents, self.claims)
-        return not any(each.new or each.grown for each in kinds)
+        return not any(each.new or each.grown for each in (self.talks, self.documents, self.claims))
 
     @property
     def is_useless(self) -> bool:
@@ -127,26 +124,11 @@ class ImportTally:
             self.until = ts if self.until is None else max(self.until, ts)
 
     def done(self, format_: str, agent: str, *, is_mine: bool, is_dry: bool) -> Imported:
-        own = {f"{what}s": ImportCounts(**counts) for what, counts in self.counts.items()}
-        return Imported(
-            format=format_,
-            is_mine=is_mine,
-            is_dry=is_dry,
-            agent=agent,
-            traces=self.traces,
-            since=self.since,
-            until=self.until,
-            titles=tuple(self.titles),
-            pages=tuple(self.pages),
-            facts=self.facts,
-            waiting=self.waiting,
-            copies=tuple(self.copies),
-            outdated=self.outdated,
-            forgotten=self.forgotten,
-            passed_over=self.passed_over,
-            notes=tuple(self.notes),
-            **own,
-        )
+        told: dict[str, Any] = {
+            name: tuple(each) if isinstance(each, list) else each for name, each in vars(self).items()
+        }
+        told |= {f"{what}s": ImportCounts(**counts) for what, counts in told.pop("counts").items()}
+        return Imported(format=format_, is_mine=is_mine, is_dry=is_dry, agent=agent, **told)
 
 
 SCHEMA = "imports.v1"
@@ -200,6 +182,12 @@ class ImportChain:
     def content(self) -> str:
         return self._digest.hexdigest()
 
+    def is_of(self, prior: Prior | None) -> bool:
+        """True if an item had the same parts when it was imported before."""
+        return (
+            prior is not None and prior.is_done and (prior.content, prior.count) == (self.content, self.count)
+        )
+
 
 class ImportLedger:
     """All imports of a memory. `catch_up` reads new records, also those of other processes."""
@@ -228,7 +216,11 @@ class ImportLedger:
         """Read new records, and return the items in them."""
         found: set[str] = set()
         is_known = self._position == START
-        for line in self._store.read(IMPORTS, self._position, self._set_damaged):
+
+        def set_damaged(_: object) -> None:
+            self.is_damaged = True
+
+        for line in self._store.read(IMPORTS, self._position, set_damaged):
             if is_known:
                 self._add_record(line.record)
                 found.add(str(line.record.get("item")))
@@ -239,25 +231,18 @@ class ImportLedger:
             self._position, self._last = line.position, line.record.get("id")
         return found
 
-    def _set_damaged(self, _: object) -> None:
-        self.is_damaged = True
-
     def _add_record(self, record: Record) -> None:
         item, agent = str(record.get("item")), str(record.get("agent"))
         if record.get("kind") == "begun":
             self._priors[item] = Prior(False, agent, is_mine=record.get("mine") is True)
         elif record.get("kind") == "done":
             count = record.get("count")
-            self._priors[item] = Prior(
-                True,
-                agent,
-                str(record.get("content")),
-                count if type(count) is int else 0,
-                record.get("mine") is True,
-                str(record.get("page") or ""),
-                record.get("loose") is True,
-                record.get("unasked") is True,
+            content, page = str(record.get("content")), str(record.get("page") or "")
+            is_mine, is_loose, is_unasked = (
+                record.get(name) is True for name in ("mine", "loose", "unasked")
             )
+            number = count if type(count) is int else 0
+            self._priors[item] = Prior(True, agent, content, number, is_mine, page, is_loose, is_unasked)
 
     def append(self, records: Sequence[Record]) -> None:
         """Append records durably."""
@@ -284,7 +269,12 @@ class RecordedMarks:
 
     def marks(self, session: str) -> dict[str, str]:
         """Return the marks of a session, each with the id of its trace."""
-        self._catch_up()
+        for line in self._store.read(self._stream, self._position):
+            name = line.record.get("session_id", self._session)
+            if isinstance(name, str) and name != self._session:
+                self._runs.setdefault(name, []).append(line.position)
+                self._session = name
+            self._position = line.end
         return dict(each for begin in self._runs.get(session, ()) for each in self._read_run(begin, session))
 
     def _read_run(self, begin: Position, session: str) -> Iterable[tuple[str, str]]:
@@ -294,14 +284,6 @@ class RecordedMarks:
             mark = line.record.get("correlation_id")
             if isinstance(mark, str):
                 yield mark, str(line.record.get("id"))
-
-    def _catch_up(self) -> None:
-        for line in self._store.read(self._stream, self._position):
-            session = line.record.get("session_id", self._session)
-            if isinstance(session, str) and session != self._session:
-                self._runs.setdefault(session, []).append(line.position)
-                self._session = session
-            self._position = line.end
 
 
 def sessions_of(store: Store) -> set[str]:

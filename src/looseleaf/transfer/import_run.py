@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from looseleaf.base.errors import Refused
+from looseleaf.base.errors import Invalid, Refused
 from looseleaf.base.paths import IMPORTER
 from looseleaf.log.record_request import imported
 from looseleaf.log.recorder import KEY, stream_of
@@ -34,6 +34,7 @@ from looseleaf.transfer.source import (
     clip_title,
     refuse_memory,
     time_of,
+    tool_result,
 )
 
 TYPE_CHECKING = False
@@ -47,9 +48,6 @@ if TYPE_CHECKING:
     from looseleaf.transfer.formats import Format
     from looseleaf.transfer.import_ledger import Imported, Prior
     from looseleaf.transfer.source import ImportMessage, ImportSource, Item
-
-
-# --- requests --------------------------------------------------------------------------
 
 _LONGEST_NAME = 200
 
@@ -77,22 +75,15 @@ def request_of(
         given |= {said.role: said.text, "media": said.media}
         given |= {"reasoning": said.reasoning} if said.reasoning else {}
         return imported(origin, session, **given)
-    given |= {"tool_call_id": _clip_name(said.call_id), "content": said.text, "media": said.media}
+    name, call_id = ((each or "")[:_LONGEST_NAME] or None for each in (said.name, said.call_id))
+    given |= {"tool_call_id": call_id, "content": said.text, "media": said.media}
     if said.role == "tool_call":
-        given |= {
-            "tool_call": _clip_name(said.name) or "tool",
-            "tool_args": said.args,
-            "reasoning": said.reasoning,
-        }
+        given |= {"tool_call": name or "tool", "tool_args": said.args, "reasoning": said.reasoning}
         return imported(origin, session, **given)
-    given |= {"tool_name": _clip_name(said.name), "tool_error": said.error}
+    given |= {"tool_name": name, "tool_error": said.error}
     if said.error is None or said.result is not None:
         given["tool_result"] = said.result
     return imported(origin, session, **given)
-
-
-def _clip_name(name: str | None) -> str | None:
-    return name[:_LONGEST_NAME] or None if name is not None else None
 
 
 _TRACES = 500
@@ -150,13 +141,12 @@ class Import:
 
     @cached_property
     def _vouched(self) -> VouchedItems:
-        return VouchedItems(
-            self._memory, self._format, self._hashes, self._ledger, self._tally, self._forgotten
-        )
+        tools = self._hashes, self._ledger, self._tally, self._forgotten
+        return VouchedItems(self._memory, self._format, *tools)
 
     def run(self, source: ImportSource, format_: Format, step: Callable[[int, int], None] | None) -> Imported:
         if not self._is_mine and self._memory.agent != IMPORTER:
-            raise Refused(
+            raise Invalid(
                 f"Nothing was imported: without --mine, a history is recorded for the agent `{IMPORTER}` only, not for "
                 f"{self._memory.agent!r}. Leave out --agent, or add --mine if you vouch for the history."
             )
@@ -174,7 +164,8 @@ class Import:
                 self._take_item(item)
                 if step is not None:
                     step(self._tally.items, 0)
-            self._vouch()
+            if self._is_mine and not self._is_dry:
+                self._vouched.finish()
         finally:
             self._flush()  # items read before an error are good
         return self._tally.done(self._format, self._memory.agent, is_mine=self._is_mine, is_dry=self._is_dry)
@@ -185,8 +176,6 @@ class Import:
         except BrokenArchive as broken:
             self._tally.note(f"{broken} The rest of the source was not read.")
 
-    # --- one item ------------------------------------------------------------------------
-
     def _take_item(self, item: Item) -> None:
         what = item.KIND
         first = self._hashes.of(self._format, what, item.key)
@@ -195,7 +184,7 @@ class Import:
         self._names.add(first)
         name = self._ledger_name(item, what, first)
         session = self._session_of(name)
-        if self._was_forgotten(item, name, session):
+        if self._forgotten.has(item, name, session):
             self._pass_over(item, "forgotten")
         elif isinstance(item, Talk):
             self._take_talk(item, name, session, first)
@@ -219,14 +208,6 @@ class Import:
             return self._hashes.of(self._format, what, item.key, "data")
         return first
 
-    def _was_forgotten(self, item: Item, name: str, session: str) -> bool:
-        gone = self._forgotten
-        if not gone.is_any or gone.has_item(name) or gone.has_session(session):
-            return gone.is_any
-        if isinstance(item, ImportClaim):
-            return gone.has_claim(item)
-        return isinstance(item, ImportDocument) and gone.has_document(item.text)
-
     def _pass_over(self, item: Item, fate: str) -> None:
         """Count an item, and still read a talk: a format may need its lines to recognize copies."""
         self._tally.add(item.KIND, fate)
@@ -236,26 +217,19 @@ class Import:
         except BrokenArchive as broken:
             self._tally.note(str(broken))
 
-    def _vouch(self) -> None:
-        if self._is_mine and not self._is_dry:
-            self._vouched.finish()
-
     def _take_text(self, item: ImportDocument | ImportClaim, name: str, session: str, first: str) -> None:
         """Record an unvouched text like a tool's answer: recall finds it, and no prompt shows it."""
-        is_claim = isinstance(item, ImportClaim)
-        title = item.topic if isinstance(item, ImportClaim) else item.title
-        about = (
-            {"topic": title, "relation": item.relation} if isinstance(item, ImportClaim) else {"title": title}
-        )
+        if isinstance(item, ImportClaim):
+            tool, title, about = "memory", item.text, {"topic": item.topic, "relation": item.relation}
+        else:
+            tool, title, about = "document", item.title, {"title": item.title}
         result = {key: value for key, value in about.items() if value} | {"text": item.text}
-        said = ImportMessage(
-            "", "tool_result", "", item.ts, "memory" if is_claim else "document", None, name[:16], result
-        )
+        said = tool_result("", item.ts, tool, name[:16], result)
         prior = self._ledger.prior(name)
         if prior is not None and prior.is_mine:
             self._tally.add(item.KIND, "known")
             return
-        taken = self._take_parts(item.KIND, item.text if is_claim else title, [said], name, session)
+        taken = self._take_parts(item.KIND, title, [said], name, session)
         self._tally.outdated += bool(taken and name != first)
         if not isinstance(item, ImportClaim) or self._is_dry:
             return
@@ -282,12 +256,8 @@ class Import:
         prior = self._ledger.prior(name)
         chain = ImportChain()
         gone: set[str] = set()
-        new = NewParts(
-            self._with_marks(said, name, gone),
-            chain,
-            prior,
-            lambda: set(self._recorded_marks(session, prior)),
-        )
+        marked = self._with_marks(said, name, gone)
+        new = NewParts(marked, chain, prior, lambda: set(self._recorded_marks(session, prior)))
         heard = ImportTurn(title)
         taken = 0
         is_whole = True
@@ -308,12 +278,7 @@ class Import:
             if not is_whole:
                 self._tally.add(what, "bad")
             return taken
-        is_same = (
-            prior is not None
-            and prior.is_done
-            and (prior.content, prior.count) == (chain.content, chain.count)
-        )
-        if is_whole and (taken or not is_same):
+        if is_whole and (taken or not chain.is_of(prior)):
             more = {"content": chain.content, "count": chain.count, "traces": taken, "mine": is_mine}
             more |= {"loose": True} if new.is_loose else {}
             self._queue_record(self._done, "done", name, session=session, **more)
@@ -338,8 +303,6 @@ class Import:
         if not self._is_dry:
             records.append(record_of(kind, self._format, name, self._memory.agent, **more))
 
-    # --- what of it is new ---------------------------------------------------------------
-
     def _recorded_marks(self, session: str, prior: Prior | None) -> dict[str, str]:
         agent = (prior.agent if prior is not None else "") or self._memory.agent
         if agent not in self._recorded:
@@ -357,7 +320,7 @@ class Import:
     def _clean_request(
         self, said: ImportMessage, mark: str, session: str, heard: ImportTurn, gone: set[str]
     ) -> RecordRequest | None:
-        """What is to be recorded; None (which is told) for what cannot be, or was forgotten."""
+        """Return what is to be recorded; None (which is noted) for what cannot be, or was forgotten."""
         if mark in gone:
             return None
         ts = heard.add(said)
@@ -382,8 +345,6 @@ class Import:
             self._tally.add_time(ts)
         return left
 
-    # --- writing -------------------------------------------------------------------------
-
     def _add_request(self, asked: RecordRequest) -> None:
         self._tally.traces += 1
         if self._is_dry:
@@ -406,10 +367,8 @@ class Import:
             self._shared |= {self._session_of(item) for item in self._ledger.catch_up()}
             count = len(asked)
             for session in {each.session or "" for each in asked} & self._shared:
-                there = self._recorded_marks(session, None)
-                asked = [
-                    each for each in asked if each.session != session or each.correlation_id not in there
-                ]
+                there = {(session, mark) for mark in self._recorded_marks(session, None)}
+                asked = [each for each in asked if (each.session, each.correlation_id) not in there]
             self._tally.traces -= count - len(asked)
             self._ledger.append(begun)
             made = {each.correlation_id: each.id for each in self._recorder.record_clean(asked)}

@@ -24,6 +24,7 @@ _PIECE = 256 * 1024
 _SPACE = re.compile(r"[ \t\r\n﻿]*")
 _MARKS = re.compile(r'"|[{}\[\]]')
 _IN_STRING = re.compile(r'["\\]')
+_AFTER_SCALAR = re.compile(r"[,\]}]")
 _NEAR = 16
 """Characters at the end of the text read so far, where an error may only mean that more is to come."""
 
@@ -56,52 +57,35 @@ class JsonReader:
 
     def members(self, under: tuple[str, ...] = ()) -> Iterator[tuple[str, Any, str | None]]:
         """Yield each member: its name (or number), its value, and its fault."""
-        opening = self._next_char()
-        if under:
-            if opening != "{":
-                raise _Ended
-            self._at += 1
-            for name in self._read_names():
-                if name == under[0]:
-                    yield from self.members(under[1:])
-                    return
-                self._skip_value()
-            return
-        if opening == "[":
-            self._at += 1
-            for number in self._read_numbers():
-                yield (str(number), *self._read_or_skip())
-        elif opening == "{":
-            self._at += 1
-            for name in self._read_names():
-                yield (name, *self._read_or_skip())
-        else:
+        opening = self.opening()
+        if opening not in (("{",) if under else ("{", "[")):
             raise _Ended
-
-    def opening(self) -> str:
-        """Return the next character that is not white space; "" at the end."""
-        return self._next_char()
-
-    # --- structure ---------------------------------------------------------------------
-
-    def _read_numbers(self) -> Iterator[int]:
+        self._at += 1
         number = 0
-        while self._has_more("]", is_first=number == 0):
-            yield number
+        while opening == "[" and self._has_more("]", is_first=number == 0):
+            yield (str(number), *self._read_or_skip())
             number += 1
+        for name in self._read_names() if opening == "{" else ():
+            if not under:
+                yield (name, *self._read_or_skip())
+            elif name == under[0]:
+                yield from self.members(under[1:])
+                return
+            else:
+                self._skip_value()
 
     def _read_names(self) -> Iterator[str]:
         is_first = True
         while self._has_more("}", is_first=is_first):
             is_first = False
             name, wrong = self._read_or_skip()
-            if wrong is not None or not isinstance(name, str) or self._next_char() != ":":
+            if wrong is not None or not isinstance(name, str) or self.opening() != ":":
                 raise _Ended
             self._at += 1
             yield name
 
     def _has_more(self, closing: str, *, is_first: bool) -> bool:
-        mark = self._next_char()
+        mark = self.opening()
         if mark == closing:
             self._at += 1
             return False
@@ -110,12 +94,13 @@ class JsonReader:
         if mark != ",":
             raise _Ended
         self._at += 1
-        if self._next_char() == closing:  # handmade files have a comma too many
+        if self.opening() == closing:  # handmade files have a comma too many
             self._at += 1
             return False
         return True
 
-    def _next_char(self) -> str:
+    def opening(self) -> str:
+        """Return the next character that is not white space; "" at the end."""
         while True:
             found = _SPACE.match(self._text, self._at)
             self._at = found.end() if found is not None else self._at
@@ -136,8 +121,6 @@ class JsonReader:
         self._at = 0
         return True
 
-    # --- one value ---------------------------------------------------------------------
-
     def _read_or_skip(self) -> tuple[Any, str | None]:
         try:
             return self._read_value(), None
@@ -146,7 +129,7 @@ class JsonReader:
             return None, str(bad)
 
     def _read_value(self) -> Any:
-        self._next_char()
+        self.opening()
         while True:
             try:
                 value, end = self._scan(self._text, self._at)
@@ -161,25 +144,28 @@ class JsonReader:
             else:
                 # A number may go on in the next piece: `1`, `1.`, `1.5e+`.
                 is_number = isinstance(value, int | float) and not isinstance(value, bool)
-                if self._is_over or not is_number or end <= len(self._text) - _NEAR:
-                    if end - self._at > self._longest:
-                        raise self._too_long_error()
+                is_whole = self._is_over or not is_number or end <= len(self._text) - _NEAR
+                if is_whole and end - self._at > self._longest:
+                    break
+                if is_whole:
                     self._at = end
                     return value
             held = len(self._text) - self._at
             if held > self._longest:
-                raise self._too_long_error()
+                break
             self._read_more(max(_PIECE, held))
-
-    def _too_long_error(self) -> _Bad:
-        return _Bad(f"is longer than {self._longest:,} characters")
+        raise _Bad(f"is longer than {self._longest:,} characters")
 
     def _skip_value(self) -> None:
         """Skip to the end of a value by its brackets and strings alone, and keep nothing of it."""
         depth = 0
-        first = self._next_char()
+        first = self.opening()
         if first and first not in '{["':
-            self._skip_scalar()
+            while self._at < len(self._text) or self._read_more(_PIECE):
+                end = _AFTER_SCALAR.search(self._text, self._at)
+                self._at = end.start() if end is not None else len(self._text)
+                if end is not None:
+                    return
             return
         while True:
             mark = _MARKS.search(self._text, self._at)
@@ -208,13 +194,6 @@ class JsonReader:
             if mark[0] == '"':
                 return
 
-    def _skip_scalar(self) -> None:
-        while self._at < len(self._text) or self._read_more(_PIECE):
-            while self._at < len(self._text):
-                if self._text[self._at] in ",]}":
-                    return
-                self._at += 1
-
 
 def members(
     stream: BinaryIO, note: Note, name: str, under: tuple[str, ...] = (), longest: int = LONGEST
@@ -240,9 +219,10 @@ def records(source: ImportSource, name: str, note: Note) -> Iterator[tuple[str, 
             return
         own = dict(members(stream, note, name))
     inner = own.get("conversations")
-    yield from (
-        ((str(number), each) for number, each in enumerate(inner)) if isinstance(inner, list) else [("", own)]
-    )
+    if isinstance(inner, list):
+        yield from ((str(number), each) for number, each in enumerate(inner))
+    else:
+        yield "", own
 
 
 def concatenated(stream: BinaryIO, note: Note, name: str) -> Iterator[tuple[str, dict[str, Any]]]:

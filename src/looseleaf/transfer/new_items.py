@@ -9,6 +9,7 @@ from __future__ import annotations
 from looseleaf.facts.tombstones import Tombstones, fact_text, sentence_text
 from looseleaf.text.lines import NOTE
 from looseleaf.text.spellings import MASK, each_text, is_nothing_else, sentences_in
+from looseleaf.transfer.source import ImportDocument, Talk
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,10 +19,9 @@ if TYPE_CHECKING:
     from looseleaf.log.record_request import RecordRequest
     from looseleaf.store.protocol import Store
     from looseleaf.transfer.import_ledger import ImportChain, Prior
-    from looseleaf.transfer.source import ImportClaim, ImportMessage
+    from looseleaf.transfer.source import ImportMessage, Item
 
-
-# --- forgotten -------------------------------------------------------------------------
+    Marked = tuple[ImportMessage, str]
 
 _SAID = ("content", "tool_args", "tool_result", "tool_error", "reasoning")
 
@@ -38,48 +38,34 @@ class ForgottenFilter:
     def has_item(self, name: str) -> bool:
         return self.is_any and self._stones.holds("item", name)
 
-    def has_session(self, name: str) -> bool:
-        return self.is_any and self._stones.holds("session", name)
-
-    def has_claim(self, claim: ImportClaim) -> bool:
-        """True if any sentence of a claim is forgotten: half a claim would be another claim."""
-        if not self.is_any:
+    def has(self, item: Item, name: str, session: str) -> bool:
+        """True if an item is forgotten: of a document all, of a claim any sentence, since half a claim would be another
+        claim."""
+        if not self.is_any or self.has_item(name) or self._stones.holds("session", session):
+            return self.is_any
+        if isinstance(item, Talk):
             return False
-        text = self._clean(claim.text)
-        fact = fact_text(claim.topic, claim.relation or NOTE, text)
-        return (
-            self._stones.holds("fact", fact) or self._is_forgotten_text(text) or self.strip_text(text) != text
-        )
-
-    def has_document(self, text: str) -> bool:
-        """True if nothing of a document is left."""
-        if not self.is_any:
-            return False
-        text = self._clean(text)
+        text = self._clean(item.text)
         left = self.strip_text(text)
-        return self._is_forgotten_text(text) or (left != text and is_nothing_else(left))
+        if self._is_forgotten_text(text):
+            return True
+        if isinstance(item, ImportDocument):
+            return left != text and is_nothing_else(left)
+        fact = fact_text(item.topic, item.relation or NOTE, text)
+        return left != text or self._stones.holds("fact", fact)
 
     def strip_page(self, text: str) -> str:
         """Return a cleaned text for a page without its forgotten sentences, and without lines that are left empty."""
         left = self.strip_text(text)
-        if left == text:
-            return text
-        was = text.split("\n")
-        lines = left.split("\n")
-        return "\n".join(
-            line for old, line in zip(was, lines, strict=True) if line == old or not is_nothing_else(line)
-        )
+        lines = zip(text.split("\n"), left.split("\n"), strict=True)
+        return "\n".join(line for old, line in lines if line == old or not is_nothing_else(line))
 
     def strip_request(self, asked: RecordRequest) -> RecordRequest | None:
         """Return a cleaned request without its forgotten sentences; None if nothing is left."""
         if not self.is_any:
             return asked
         given = {name: getattr(asked, name) for name in _SAID}
-        if any(
-            self._is_forgotten_text(text)
-            for name in ("content", "tool_result", "tool_error")
-            if (text := given[name])
-        ):
+        if any(self._is_forgotten_text(given[name]) for name in ("content", "tool_result", "tool_error")):
             return None
         left = {name: self._strip_value(value) for name, value in given.items()}
         if left == given:
@@ -97,16 +83,14 @@ class ForgottenFilter:
         for sentence in sentences_in(text):
             start = text.index(sentence, at)
             end = start + len(sentence)
-            parts += [text[at:start], MASK if self._is_forgotten_sentence(sentence) else text[start:end]]
+            plain = sentence_text(sentence)
+            is_gone = plain and self._stones.holds("sentence", plain)
+            parts += [text[at:start], MASK if is_gone else sentence]
             at = end
         return "".join((*parts, text[at:]))
 
     def _is_forgotten_text(self, text: object) -> bool:
         return isinstance(text, str) and bool(text.strip()) and self._stones.holds("text", text)
-
-    def _is_forgotten_sentence(self, sentence: str) -> bool:
-        text = sentence_text(sentence)
-        return bool(text) and self._stones.holds("sentence", text)
 
     def _strip_value(self, value: Any) -> Any:
         if isinstance(value, str):
@@ -116,10 +100,6 @@ class ForgottenFilter:
         if isinstance(value, (list, tuple)):
             return [self._strip_value(inner) for inner in value]
         return value
-
-
-if TYPE_CHECKING:
-    Marked = tuple[ImportMessage, str]
 
 
 HELD = 20_000_000
@@ -159,30 +139,18 @@ class NewParts:
                 continue
             held.append((each, mark))
             size += len(each.text) + 100
-            if not self._is_too_soon(size):
-                self._compare(held)
-                yield from self._take_unseen(held)
-                held = None
+            prior = self._prior
+            if prior is not None and prior.is_done and self._chain.count < prior.count and size < HELD:
+                continue  # too few to compare
+            if prior is not None and self._chain.is_of(prior) and not prior.is_loose:
+                self._seen = {mark for _, mark in held}
+            else:
+                self._read_recorded()
+            yield from self._take_unseen(held)
+            held = None
         if held:  # shorter than before
             self._read_recorded()
             yield from self._take_unseen(held)
-
-    def _is_too_soon(self, size: int) -> bool:
-        """True while too few parts are read to compare."""
-        prior = self._prior
-        return prior is not None and prior.is_done and self._chain.count < prior.count and size < HELD
-
-    def _compare(self, held: list[Marked]) -> None:
-        prior = self._prior
-        is_same = (
-            prior is not None
-            and prior.is_done
-            and (self._chain.content, self._chain.count) == (prior.content, prior.count)
-        )
-        if is_same and prior is not None and not prior.is_loose:
-            self._seen = {mark for _, mark in held}
-        else:
-            self._read_recorded()
 
     def _read_recorded(self) -> None:
         self._seen = self._recorded()

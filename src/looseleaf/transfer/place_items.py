@@ -39,9 +39,6 @@ if TYPE_CHECKING:
     from looseleaf.transfer.source import ImportClaim
 
 
-# --- claims for review -----------------------------------------------------------------
-
-
 @frozen
 class Doubt:
     """An unvouched claim, the mark and session of its trace, and its name in the ledger. `again`: its ledger record, if
@@ -114,29 +111,26 @@ class VouchedItems:
         tally: ImportTally,
         forgotten: ForgottenFilter,
     ) -> None:
-        self._memory = memory
-        self._format = format_
-        self._hashes = hashes
-        self._ledger = ledger
-        self._tally = tally
-        self._forgotten = forgotten
+        self._memory, self._format, self._hashes = memory, format_, hashes
+        self._ledger, self._tally, self._forgotten = ledger, tally, forgotten
         self._claims: dict[str, list[tuple[ImportClaim, str]]] = {}
         self._edits = 0
         memory.pages.absorb()  # so that no page has to
 
     def preview(self, item: ImportDocument | ImportClaim, name: str) -> None:
         """Count what would be done."""
-        what = item.KIND
         fate = self._fate_of(item, name)
         if isinstance(item, ImportDocument):
-            fate = "known" if self._is_on_page(item, fate) else fate
-        self._tally.add(
-            what, fate, item.title if isinstance(item, ImportDocument) else clip_title([item.text])
-        )
+            path, title = _page_of_document(item), item.title
+            page = Page(path, self._memory.parts.pages.absorb.read(path))
+            # A dry run makes no key, and so redacts no secrets.
+            fate = "known" if fate == "new" and page.exists and page.text == item.text else fate
+        else:
+            path, title = _first_page(item), clip_title([item.text])
+        self._tally.add(item.KIND, fate, title)
         if fate in ("new", "grown"):
             self._tally.add_time(item.ts)
             self._tally.facts += isinstance(item, ImportClaim)
-            path = _page_of_document(item) if isinstance(item, ImportDocument) else _first_page(item)
             if path not in self._tally.pages:
                 self._tally.pages.append(path)
 
@@ -159,49 +153,26 @@ class VouchedItems:
         """Return the hash of an item's text on a page."""
         if isinstance(item, ImportDocument):
             return self._hashes.of("text", self._memory.parts.redact(item.text))
-        return self._line_hash(*as_written(item.relation or NOTE, self._memory.parts.redact(item.text)))
+        return self._hashes.of("line", *self._line_of(item))
+
+    def _line_of(self, claim: ImportClaim) -> tuple[str, str]:
+        return as_written(claim.relation or NOTE, self._memory.parts.redact(claim.text))
 
     def _fate_of(self, item: ImportDocument | ImportClaim, name: str) -> str:
         prior = self._ledger.prior(name)
-        is_there = prior is not None and prior.is_done and prior.is_mine
-        if (
-            is_there
-            and prior is not None
-            and prior.content in (self.content(item), self._stripped_hash(item))
-        ):
-            return "known"
-        return "grown" if is_there else "new"
-
-    def _stripped_hash(self, item: ImportDocument | ImportClaim) -> str:
-        """Return the hash of a document without its forgotten parts."""
-        return self._hashes.of("text", self._text_to_write(item)) if isinstance(item, ImportDocument) else ""
+        if prior is None or not prior.is_done or not prior.is_mine:
+            return "new"
+        is_known = prior.content == self.content(item)
+        if isinstance(item, ImportDocument):  # perhaps without its forgotten parts
+            is_known = is_known or prior.content == self._hashes.of("text", self._text_to_write(item))
+        return "known" if is_known else "grown"
 
     def _text_to_write(self, document: ImportDocument) -> str:
-        text: str = self._memory.parts.redact(document.text)
-        return self._forgotten.strip_page(text)
-
-    def _line_hash(self, relation: str, said: str) -> str:
-        return self._hashes.of("line", relation, said)
+        return self._forgotten.strip_page(self._memory.parts.redact(document.text))
 
     def _done_record(self, name: str, content: str, path: str) -> dict[str, Any]:
-        return record_of(
-            "done",
-            self._format,
-            name,
-            self._memory.agent,
-            content=content,
-            count=1,
-            traces=0,
-            mine=True,
-            page=self._hashes.of(path),
-        )
-
-    # --- documents -----------------------------------------------------------------------
-
-    def _is_on_page(self, document: ImportDocument, fate: str) -> bool:
-        """True if the page says it already. A dry run makes no key, and so redacts no secrets."""
-        page = Page(path := _page_of_document(document), self._memory.parts.pages.absorb.read(path))
-        return fate == "new" and page.exists and page.text == document.text
+        told = {"content": content, "count": 1, "traces": 0, "mine": True, "page": self._hashes.of(path)}
+        return record_of("done", self._format, name, self._memory.agent, **told)
 
     def _write_document(self, document: ImportDocument, name: str, fate: str) -> None:
         text = self._text_to_write(document)
@@ -243,26 +214,19 @@ class VouchedItems:
             is_left = prior is not None and prior.content == self._hashes.of("text", page.text)
             if page.exists and not (is_own and is_left):
                 return None
-            reason = f"imported from {self._format}"
+            reason, pages = f"imported from {self._format}", self._memory.parts.pages
+            # Without a scan of the folder each time: for thousands of pages that would cost the most.
+            pages.in_a_row = bool(self._edits % _IN_A_ROW)
+            self._edits += 1
             try:
-                self._edit_page(path, text, page.sha256, reason)
+                self._memory.pages.edit(path, text, base=page.sha256, reason=reason, author=PERSON)
             except Stale:  # saved meanwhile: read again
                 self._ledger.catch_up()
                 continue
+            finally:
+                pages.in_a_row = False
             return True
         return None
-
-    def _edit_page(self, path: str, text: str, base: str | None, reason: str) -> None:
-        """Edit a page without a scan of the folder each time: for thousands of pages that would cost the most."""
-        pages = self._memory.parts.pages
-        pages.in_a_row = bool(self._edits % _IN_A_ROW)
-        self._edits += 1
-        try:
-            self._memory.pages.edit(path, text, base=base, reason=reason, author=PERSON)
-        finally:
-            pages.in_a_row = False
-
-    # --- claims --------------------------------------------------------------------------
 
     def _page_of_claim(self, claim: ImportClaim, name: str) -> str:
         """Return the page that has the claim's line already, else its topic's."""
@@ -292,10 +256,11 @@ class VouchedItems:
     def _note_refused(self, claims: list[tuple[ImportClaim, str]], why: str) -> None:
         for _ in claims:
             self._tally.add("claim", "bad")
-        first = clip_title([claims[0][0].text])
-        what = f"{len(claims):,} claims, the first {first!r}," if len(claims) > 1 else f"The claim {first!r}"
-        were = "were" if len(claims) > 1 else "was"
-        self._tally.note(f"{what} of {claims[0][0].topic[:80]!r} {were} passed over: {why}")
+        first, topic = clip_title([claims[0][0].text]), claims[0][0].topic[:80]
+        what, were = f"The claim {first!r}", "was"
+        if len(claims) > 1:
+            what, were = f"{len(claims):,} claims, the first {first!r},", "were"
+        self._tally.note(f"{what} of {topic!r} {were} passed over: {why}")
 
     def _add_to_page(self, path: str, claims: list[tuple[ImportClaim, str]]) -> list[tuple[ImportClaim, str]]:
         """Add as many claims as fit on a page in one edit, and return the others. After a crash, a repeat finds them
@@ -306,14 +271,11 @@ class VouchedItems:
         def change(text: str) -> str:
             fates.clear()
             size = len(text.encode())
-            facts = parse(path, text).facts
-            here = {(fact.relation, fact.object) for fact in facts}
-            own = {
-                self._line_hash(fact.relation, fact.object): (fact.relation, fact.object) for fact in facts
-            }
+            here = {(fact.relation, fact.object) for fact in parse(path, text).facts}
+            own = {self._hashes.of("line", *line): line for line in here}
             new: list[tuple[str, str]] = []
             for claim, name in claims:
-                line = as_written(claim.relation or NOTE, self._memory.parts.redact(claim.text))
+                line = self._line_of(claim)
                 if line in here:
                     fates.append("known")
                     continue

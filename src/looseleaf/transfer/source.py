@@ -13,7 +13,7 @@ import json
 import os
 from contextlib import contextmanager
 
-from looseleaf.base.errors import Refused
+from looseleaf.base.errors import Invalid
 from looseleaf.base.immutable import frozen
 from looseleaf.base.messages import FARTHEST
 from looseleaf.base.paths import is_page
@@ -27,12 +27,10 @@ if TYPE_CHECKING:
 
     from looseleaf.base.messages import TraceType
 
-
-# --- items -----------------------------------------------------------------------------
-
-if TYPE_CHECKING:
     Note = Callable[[str], None]
     """Takes a sentence that says what was passed over, and why."""
+
+__all__ = ["BrokenArchive", "ImportSource", "refuse_memory"]
 
 
 @frozen
@@ -96,6 +94,27 @@ if TYPE_CHECKING:
     Item = Talk | ImportDocument | ImportClaim
 
 
+def tool_call(
+    key: str, ts: float | None, name: str, args: Any, call: str | None, reasoning: str | None = None
+) -> ImportMessage:
+    return ImportMessage(key, "tool_call", "", ts, name, args, call, reasoning=reasoning)
+
+
+def tool_result(
+    key: str,
+    ts: float | None,
+    name: str | None,
+    call: str | None,
+    result: Any,
+    *,
+    is_error: bool = False,
+    media: dict[str, list[str]] | None = None,
+) -> ImportMessage:
+    error = result if is_error else None
+    result = None if is_error else result
+    return ImportMessage(key, "tool_result", "", ts, name, None, call, result, error, media=media)
+
+
 # --- reading foreign values: any value gives an answer, and nothing raises --------------
 
 _TEXTS = ("text", "input_text", "output_text", "summary_text", "refusal", "thinking")
@@ -151,15 +170,15 @@ def dicts_of(value: object) -> list[dict[str, Any]]:
 
 def content_text(content: object) -> str:
     """Return the text of a message's content: a text, or a list of texts and blocks."""
-    if isinstance(content, list):
-        return "\n\n".join(filter(None, (_block_text(each) for each in content)))
-    return text_of(content)
+    if not isinstance(content, list):
+        return text_of(content)
+    blocks = (each if isinstance(each, dict) else {"text": each} for each in content)
+    return join_texts(next(filter(None, (text_of(each.get(name)) for name in _TEXTS)), "") for each in blocks)
 
 
-def _block_text(block: object) -> str:
-    if isinstance(block, dict):
-        return next((text_of(block[name]) for name in _TEXTS if text_of(block.get(name))), "")
-    return text_of(block)
+def join_texts(texts: Iterable[str]) -> str:
+    """Join texts as paragraphs, without empty ones."""
+    return "\n\n".join(filter(None, texts))
 
 
 _MEDIA = {"image_url": "images", "audio_url": "audio", "video_url": "video"}
@@ -201,8 +220,6 @@ def clip_title(texts: Iterator[str] | list[str], most: int = 80) -> str:
     return line if len(line) <= most else f"{line[:most].rstrip()}…"
 
 
-__all__ = ["BrokenArchive", "ImportSource", "refuse_memory"]
-
 # --- the source ------------------------------------------------------------------------
 
 _JOURNAL = "log/journal.jsonl"
@@ -214,8 +231,10 @@ class ImportSource:
     """`with Source(path) as source: for name in source.names(): source.open(name)`. `kind`: file, folder, zip, tar."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
+        if not isinstance(path, str | os.PathLike):
+            raise Invalid(f"Nothing was imported: a path is text, not {type(path).__name__}.")
         if not os.fspath(path):  # the caller meant a path: `import "$UNSET"`
-            raise Refused("Nothing was imported: the path is empty. Give a file or a folder.")
+            raise Invalid("Nothing was imported: the path is empty. Give a file or a folder.")
         self.path = os.path.abspath(os.fspath(path))
         self.notes: list[str] = []
         self.kind, self._pack = open_pack(self.path, self.notes.append)
@@ -230,13 +249,6 @@ class ImportSource:
     def names(self) -> tuple[str, ...]:
         """Return the names of all files: relative, with slashes, in order. A single file has its own name."""
         return self._names
-
-    def __contains__(self, name: str) -> bool:
-        return name in self._pack.files
-
-    def size(self, name: str) -> int:
-        """Return the unpacked size in bytes."""
-        return self._pack.size(name)
 
     def modified(self, name: str) -> float | None:
         """Return the time of the last change in epoch seconds, if known."""
@@ -281,16 +293,13 @@ class _Stream(io.RawIOBase, BinaryIO if TYPE_CHECKING else object):  # type: ign
         """Return `size` bytes, or fewer where the file ends."""
         parts: list[bytes] = []
         left = size if size >= 0 else LARGEST
-        while left > 0 and (part := self._read_some(min(left, _READ))):
-            parts.append(part)
-            left -= len(part)
-        return b"".join(parts)
-
-    def _read_some(self, size: int) -> bytes:
         try:
-            return self._below.read(size)
+            while left > 0 and (part := self._below.read(min(left, _READ))):
+                parts.append(part)
+                left -= len(part)
         except unpacking_errors() as error:
             raise BrokenArchive(f"{self._name} was not read to its end: {reason_of(error)}.") from error
+        return b"".join(parts)
 
 
 @contextmanager
@@ -308,14 +317,13 @@ def refuse_memory(source: ImportSource) -> None:
     journal = next((name for name in names if name == _JOURNAL or name.endswith(f"/{_JOURNAL}")), None)
     if journal is not None and not all(name.startswith(journal.removesuffix(_JOURNAL)) for name in names):
         where = os.path.join(source.path, journal.removesuffix(f"/{_JOURNAL}"))
-        raise Refused(
+        raise Invalid(
             f"Nothing was imported: {source.path} contains a looseleaf memory ({where}), which needs no import. "
             "Import the other folders one by one."
         )
     if journal is not None or _is_part_of_memory(source.path):
-        is_one = journal is not None
-        what = "is already a looseleaf memory" if is_one else "is part of a looseleaf memory"
-        raise Refused(
+        what = "is already a looseleaf memory" if journal is not None else "is part of a looseleaf memory"
+        raise Invalid(
             f"Nothing was imported: {source.path} {what}. Unpack it, if it is packed, and use it directly: "
             "looseleaf --memory FOLDER"
         )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from looseleaf.base.errors import Refused
+from looseleaf.base.errors import Invalid, NotFound
 from looseleaf.base.immutable import frozen
 
 TYPE_CHECKING = False
@@ -78,17 +78,17 @@ class Detected:
 
 
 def named(name: str) -> Format:
-    """Return the format of this name; Refused lists the names."""
-    if name not in FORMATS:
-        raise Refused(
-            f"Nothing was imported: there is no format {name[:80]!r}. Choose one of {', '.join(FORMATS)}."
+    """Return the format of this name; NotFound lists the names."""
+    if name not in [*FORMATS]:  # whatever was given
+        raise NotFound(
+            f"Nothing was imported: there is no format {str(name)[:80]!r}. Choose one of {', '.join(FORMATS)}."
         )
     found: Format = FORMATS[name]()
     return found
 
 
 def detect(source: ImportSource) -> Detected:
-    """Return the format of a source. Refused where none fits, where two fit as well, and for a looseleaf memory."""
+    """Return the format of a source. Invalid where none fits, where two fit as well, and for a looseleaf memory."""
     from looseleaf.transfer.source import refuse_memory
 
     refuse_memory(source)
@@ -96,13 +96,13 @@ def detect(source: ImportSource) -> Detected:
     found = sorted((each for each in guesses if each.sure >= SURE), key=lambda each: -each.sure)
     if not found:
         why = "".join(f"{reason} " for reason in _explain_unknown(source))
-        raise Refused(
+        raise Invalid(
             f"Nothing was imported: the format of {source.path} is not known. {why}"
             f"Name it with --as: {', '.join(FORMATS)}."
         )
     if len(found) > 1 and found[0].sure - found[1].sure < APART:
         both = " or ".join(each.format.NAME for each in found[:2])
-        raise Refused(f"Nothing was imported: {source.path} may be {both}. Name the format with --as.")
+        raise Invalid(f"Nothing was imported: {source.path} may be {both}. Name the format with --as.")
     return found[0]
 
 

@@ -16,7 +16,6 @@ from looseleaf.base.immutable import frozen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from typing import Any
 
 UNREAD = "[a line that could not be read]"
@@ -88,25 +87,14 @@ def read_line(line: bytes) -> AgentLine | None:
     is_key = isinstance(uuid, str) and re.fullmatch(_KEY, uuid)
     # With its content: a line that says something else is another line, whatever its id.
     key = f"{uuid}-{mark:08x}" if is_key else f"line-{crc32(line):08x}-{len(line)}"
-    return AgentLine(
-        key,
-        parse_time(raw.get("timestamp")),
-        tuple(asked),
-        session if isinstance(session, str) else "",
-        not any(_starts_with_element(each.get("user", "")) for each in asked),
-    )
-
-
-def _starts_with_element(text: str) -> bool:
-    return text.startswith("<") and re.match(_ELEMENT, text) is not None
+    said = (each.get("user", "") for each in asked)
+    is_sure = not any(text.startswith("<") and re.match(_ELEMENT, text) for text in said)
+    named = session if isinstance(session, str) else ""
+    return AgentLine(key, parse_time(raw.get("timestamp")), tuple(asked), named, is_sure)
 
 
 def unreadable_line(key: str) -> AgentLine:
-    return AgentLine(key, None, (_note_that(UNREAD),))
-
-
-def _note_that(what: str) -> dict[str, Any]:
-    return {"tool_result": what}
+    return AgentLine(key, None, ({"tool_result": UNREAD},))
 
 
 def parse_time(text: object) -> float | None:
@@ -121,15 +109,12 @@ def parse_time(text: object) -> float | None:
     return (found if found.tzinfo is not None else found.replace(tzinfo=UTC)).timestamp()
 
 
-# --- who speaks ------------------------------------------------------------------------
-
-
 def _requests_of(raw: dict[str, Any]) -> list[dict[str, Any]]:
     kind, message = raw.get("type"), raw.get("message")
     if kind == "attachment":
         own = raw.get("attachment")
         name = own.get("type") if isinstance(own, dict) else None
-        return [] if isinstance(name, str) and name in _OF_PROGRAM else [_note_that(ATTACHED)]
+        return [] if isinstance(name, str) and name in _OF_PROGRAM else [{"tool_result": ATTACHED}]
     if kind not in ("user", "assistant") or not isinstance(message, dict) or raw.get("isApiErrorMessage"):
         return []
     content = message.get("content")
@@ -137,17 +122,14 @@ def _requests_of(raw: dict[str, Any]) -> list[dict[str, Any]]:
     own = [block for block in blocks if isinstance(block, dict)] if isinstance(blocks, list) else []
     brings = any(block.get("type") not in _MODELS_OWN for block in own)
     if any(raw.get(flag) for flag in _SUB_AGENTS):
-        return [_note_that(OF_SUB_AGENTS)] if brings else []
+        return [{"tool_result": OF_SUB_AGENTS}] if brings else []
     if kind == "assistant" and message.get("role") in (kind, None):
-        return [*_read_assistant(own), *([_note_that(HOSTED)] if brings else ())]
-    return _read_user(own, is_own=kind == "user" and _is_users_own(raw, message))
-
-
-def _is_users_own(raw: dict[str, Any], message: dict[str, Any]) -> bool:
+        return [*_read_assistant(own), *([{"tool_result": HOSTED}] if brings else ())]
     origin = raw.get("origin")
-    kind = origin.get("kind") if isinstance(origin, dict) else origin
+    speaker = origin.get("kind") if isinstance(origin, dict) else origin
     is_flagged = any(raw.get(flag) not in (None, False) for flag in _ASIDE)
-    return not is_flagged and kind in (None, "human", "user") and message.get("role") in ("user", None)
+    is_own = not is_flagged and speaker in (None, "human", "user") and message.get("role") in ("user", None)
+    return _read_user(own, is_own=kind == "user" and is_own)
 
 
 def _read_assistant(blocks: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -166,36 +148,24 @@ def _read_assistant(blocks: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def _read_user(blocks: list[dict[str, Any]], *, is_own: bool) -> list[dict[str, Any]]:
     """Return tool results, the user's own words, and a note if there is anything else."""
     results = [_read_result(block) for block in blocks if block.get("type") == "tool_result"]
-    texts = [
-        block["text"]
-        for block in blocks
-        if block.get("type") == "text" and isinstance(block.get("text"), str) and block["text"].strip()
-    ]
+    texts = [block.get("text") for block in blocks if block.get("type") == "text"]
     has_more = any(block.get("type") not in ("text", "tool_result") for block in blocks)
-    parts = [split_own_words(text) for text in texts]
-    if is_own and not results:
-        said = "\n\n".join(own for own, _ in parts if own)
-        has_more |= any(is_mixed for _, is_mixed in parts)
-    else:
-        said = ""
-        has_more |= any(own or is_mixed for own, is_mixed in parts)
-    return [*results, *([{"user": said}] if said else ()), *([_note_that(OTHERS)] if has_more else ())]
+    parts = [split_own_words(text) for text in texts if isinstance(text, str) and text.strip()]
+    said = "\n\n".join(own for own, _ in parts if own)
+    has_more |= any(is_mixed for _, is_mixed in parts)
+    if said and (results or not is_own):
+        said, has_more = "", True
+    return [*results, *([{"user": said}] if said else ()), *([{"tool_result": OTHERS}] if has_more else ())]
 
 
 def _read_result(block: dict[str, Any]) -> dict[str, Any]:
-    call, content = block.get("tool_use_id"), block.get("content")
-    text = content if isinstance(content, str) else "\n".join(_block_texts(content))
+    call, text = block.get("tool_use_id"), block.get("content")
+    if not isinstance(text, str):
+        parts = [part for part in text if isinstance(part, dict)] if isinstance(text, list) else []
+        texts = ((part.get("text"), part.get("type")) for part in parts)
+        text = "\n".join(told if isinstance(told, str) else f"[{kind}]" for told, kind in texts)
     own = {"tool_call_id": call} if isinstance(call, str) and call else {}
     return {"tool_error" if block.get("is_error") else "tool_result": text} | own
-
-
-def _block_texts(content: object) -> Iterator[str]:
-    for part in content if isinstance(content, list) else ():
-        if isinstance(part, dict):
-            yield part["text"] if isinstance(part.get("text"), str) else f"[{part.get('type')}]"
-
-
-# --- whose words -----------------------------------------------------------------------
 
 
 def split_own_words(text: str) -> tuple[str, bool]:

@@ -22,6 +22,7 @@ from looseleaf.transfer.source import (
     stem,
     text_of,
     time_of,
+    tool_call,
 )
 
 TYPE_CHECKING = False
@@ -65,10 +66,9 @@ def _find_files(source: ImportSource) -> list[str]:
 def read(source: ImportSource, note: Note) -> Iterator[Item]:
     seen: set[int] = set()
     for _, _, name in sorted(_sort_key(source, name) for name in files_to_read(source, _find_files(source))):
-        summaries = (
-            text_of(raw.get("summary")) for raw in _read_head(source, name) if raw.get("type") == "summary"
-        )
-        yield Talk(stem(name), next(summaries, ""), _read_messages(source, name, seen, note))
+        summaries = (raw for raw in _read_head(source, name) if raw.get("type") == "summary")
+        title = text_of(next(summaries, {}).get("summary"))
+        yield Talk(stem(name), title, _read_messages(source, name, seen, note))
 
 
 def _sort_key(source: ImportSource, name: str) -> tuple[float, float, str]:
@@ -110,14 +110,12 @@ def _unwrap_queued(line: bytes) -> bytes:
 
 def _message_of(key: str, asked: dict[str, Any], ts: float | None, *, is_sure: bool) -> ImportMessage:
     """Convert what a hook would record. Words that are not surely the user's are data here."""
-    call = asked.get("tool_call_id")
+    call = asked.get("tool_call_id") or key
     if "assistant" in asked:
         return ImportMessage(key, "assistant", asked["assistant"], ts)
     if "tool_call" in asked:
-        return ImportMessage(
-            key, "tool_call", "", ts, asked["tool_call"], asked.get("tool_args"), call or key
-        )
+        return tool_call(key, ts, asked["tool_call"], asked.get("tool_args"), call)
     if "user" in asked and is_sure:
         return ImportMessage(key, "user", asked["user"], ts)
     text, error = asked.get("user", asked.get("tool_result")), asked.get("tool_error")
-    return ImportMessage(key, "tool_result", "", ts, None, None, call or key, text, error)
+    return ImportMessage(key, "tool_result", "", ts, None, None, call, text, error)

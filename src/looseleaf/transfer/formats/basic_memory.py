@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 NAME = "basic-memory"
 ABOUT = "a basic-memory project: Markdown notes with permalinks, observations and relations"
 
-_SURE = 0.85
 _LOOKED_AT = 20
 """Notes looked at to recognize a folder."""
 
@@ -49,12 +48,9 @@ def detect(source: ImportSource) -> float:
     """Recognize a project by its permalinks: basic-memory puts one on every note that it has read."""
     notes = [name for name in source.names() if is_text(name, MARKDOWN) and not is_hidden(name)]
     some = notes[:: max(1, len(notes) // _LOOKED_AT)][:_LOOKED_AT]
-    known = sum("permalink" in _read_head(source, name) for name in some)
-    return _SURE if known and 2 * known >= len(some) else 0.0
-
-
-def _read_head(source: ImportSource, name: str) -> dict[str, str]:
-    return front_matter(source.head(name, 8192).decode("utf-8", "replace"))
+    heads = (source.head(name, 8192).decode("utf-8", "replace") for name in some)
+    known = sum("permalink" in front_matter(head) for head in heads)
+    return 0.85 if known and 2 * known >= len(some) else 0.0
 
 
 def read(source: ImportSource, note: Note) -> Iterator[ImportDocument]:
@@ -64,19 +60,15 @@ def read(source: ImportSource, note: Note) -> Iterator[ImportDocument]:
         if found is not None:
             key = front_matter(found.text).get("permalink") or found.key  # stays when the file moves
             page = apart(f"facts/{topic_name(found.title)}.md")
-            yield ImportDocument(
-                key, convert_note(found.text), found.title, found.ts, page, topic_of_page(page)
-            )
+            text = convert_note(found.text)
+            yield ImportDocument(key, text, found.title, found.ts, page, topic_of_page(page))
 
 
 def convert_note(text: str) -> str:
     """Return the note with its statements as facts; every other byte stays."""
-    lines = text.split("\n")
     inside = covered(text)
-    return "\n".join(
-        line if number < len(inside) and inside[number] else _convert_line(line)
-        for number, line in enumerate(lines)
-    )
+    lines = enumerate(text.split("\n"))
+    return "\n".join(line if any(inside[at : at + 1]) else _convert_line(line) for at, line in lines)
 
 
 def _convert_line(line: str) -> str:

@@ -19,10 +19,13 @@ from looseleaf.transfer.source import (
     dicts_of,
     files_ending,
     files_to_read,
+    join_texts,
     json_of,
     skip_broken,
     text_of,
     time_of,
+    tool_call,
+    tool_result,
 )
 
 TYPE_CHECKING = False
@@ -37,12 +40,10 @@ ABOUT = "ChatGPT's data export: a zip or folder with conversations.json"
 
 _FILE = re.compile(r"(?:^|/)conversations(?:[-_]\d+)?\.json\Z", re.IGNORECASE)
 _THOUGHT = ("thoughts", "reasoning_recap")
-_SHOWN_TO_ALL = ("", "all")
 
 
 def detect(source: ImportSource) -> float:
-    names = _find_files(source)
-    heads = (source.head(name) for name in names[:4])
+    heads = (source.head(name) for name in _find_files(source)[:4])
     return 0.95 if any(b'"mapping"' in head and b'"create_time"' in head for head in heads) else 0.0
 
 
@@ -64,7 +65,7 @@ def read(source: ImportSource, note: Note) -> Iterator[Item]:
                 if not branch and any(dict_of(own).get("message") for own in raw["mapping"].values()):
                     note(f"{name}: {title!r} was passed over, it leads in a circle and has no last message.")
                     continue
-                if _find_lost_parent(raw["mapping"], branch):
+                if branch and _walk_up(raw["mapping"], branch[0][0])[1]:
                     note(f"{name}: the beginning of {title!r} is missing, and was not taken.")
                 instructions = max(
                     [instructions, *_read_instructions(branch, time_of(raw.get("create_time")))]
@@ -85,30 +86,20 @@ def _visible_branch(raw: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
     node = text_of(raw.get("current_node"))
     if node not in mapping:  # take the newest leaf
         leaves = [each for each, own in mapping.items() if not dict_of(own).get("children")]
-        node = max(leaves, key=lambda each: _time_of(mapping[each]), default="")
-    branch: list[tuple[str, dict[str, Any]]] = []
-    seen: set[str] = set()
-    while node in mapping and node not in seen:
-        seen.add(node)
-        own = dict_of(mapping[node])
-        if isinstance(own.get("message"), dict):
-            branch.append((node, own["message"]))
-        node = text_of(own.get("parent"))
-    return branch[::-1]
+        messages = {each: dict_of(dict_of(mapping[each]).get("message")) for each in leaves}
+        node = max(leaves, key=lambda each: time_of(messages[each].get("create_time")) or 0.0, default="")
+    nodes = [(each, dict_of(mapping[each]).get("message")) for each in _walk_up(mapping, node)[0]]
+    return [(each, message) for each, message in reversed(nodes) if isinstance(message, dict)]
 
 
-def _find_lost_parent(mapping: dict[str, Any], branch: list[tuple[str, dict[str, Any]]]) -> str:
-    """Return the node that the start of a branch names as its parent and the export lacks; "" for a whole branch."""
-    node = branch[0][0] if branch else ""
-    seen: set[str] = set()
+def _walk_up(mapping: dict[str, Any], node: str) -> tuple[list[str], str]:
+    """Return a node and those above it, and the parent of the last that the export lacks, or that was there before; ""
+    at the root."""
+    seen: dict[str, None] = {}
     while node in mapping and node not in seen:
-        seen.add(node)
+        seen[node] = None
         node = text_of(dict_of(mapping[node]).get("parent"))
-    return node
-
-
-def _time_of(node: object) -> float:
-    return time_of(dict_of(dict_of(node).get("message")).get("create_time")) or 0.0
+    return list(seen), node
 
 
 def _read_instructions(
@@ -119,14 +110,14 @@ def _read_instructions(
         content, about = dict_of(message.get("content")), dict_of(message.get("metadata"))
         if content.get("content_type") == "user_editable_context":
             own = dict_of(about.get("user_context_message_data"))
-            texts = (text_of(own.get("about_user_message")), text_of(own.get("about_model_message")))
-            text = "\n\n".join(filter(None, (each.strip() for each in texts)))
+            names = ("about_user_message", "about_model_message")
+            text = join_texts(text_of(own.get(name)).strip() for name in names)
             if text:
                 yield ts or 0.0, text
 
 
 def _read_messages(branch: list[tuple[str, dict[str, Any]]]) -> Iterator[ImportMessage]:
-    calls = _OpenCalls()
+    calls: list[tuple[str, str]] = []
     thought: list[str] = []
     for node, message in branch:
         content, about = dict_of(message.get("content")), dict_of(message.get("metadata"))
@@ -144,67 +135,39 @@ def _read_messages(branch: list[tuple[str, dict[str, Any]]]) -> Iterator[ImportM
                 yield ImportMessage(key, "user", text, ts, media=media)
         elif role == "assistant":
             to = text_of(message.get("recipient"))
-            reasoning = "\n\n".join(filter(None, thought)) or None
-            if to not in _SHOWN_TO_ALL:
+            reasoning = join_texts(thought) or None
+            if to not in ("", "all"):
                 thought = []
-                yield ImportMessage(
-                    key, "tool_call", "", ts, to, json_of(text), calls.ask(key, to), reasoning=reasoning
-                )
+                calls.append((key, to))
+                yield tool_call(key, ts, to, json_of(text), key, reasoning)
             elif text.strip() or media:
                 thought = []
                 yield ImportMessage(key, "assistant", text, ts, reasoning=reasoning, media=media)
         elif role == "tool" and (text.strip() or media):
             name = text_of(dict_of(message.get("author")).get("name"))
-            error = text if kind == "system_error" else None
-            result = None if error is not None else text
-            call = calls.answer(key, name)
-            yield ImportMessage(
-                key, "tool_result", "", ts, name or None, None, call, result, error, media=media
-            )
-
-
-class _OpenCalls:
-    """The calls without a result. Calls have no ids here: a result belongs to the oldest open call of its tool."""
-
-    def __init__(self) -> None:
-        self._open: list[tuple[str, str]] = []
-
-    def ask(self, key: str, name: str) -> str:
-        self._open.append((key, name))
-        return key
-
-    def answer(self, key: str, name: str) -> str:
-        tool = name.partition(".")[0]
-        found = next((each for each in self._open if each[1].partition(".")[0] == tool), None)
-        if found is None:
-            return key
-        self._open.remove(found)
-        return found[0]
+            # Calls have no ids here: a result belongs to the oldest open call of its tool.
+            tool = name.partition(".")[0]
+            call = next((each for each in calls if each[1].partition(".")[0] == tool), (key, ""))
+            calls = [each for each in calls if each is not call]
+            is_error = kind == "system_error"
+            yield tool_result(key, ts, name or None, call[0], text, is_error=is_error, media=media)
 
 
 def _thoughts_of(content: dict[str, Any]) -> str:
     own = dicts_of(content.get("thoughts"))
-    texts = [text_of(each.get("content")) or text_of(each.get("summary")) for each in own]
-    return "\n\n".join(filter(None, texts)) or _text_of(content)
+    texts = (text_of(each.get("content")) or text_of(each.get("summary")) for each in own)
+    return join_texts(texts) or _text_of(content)
 
 
 def _text_of(content: dict[str, Any]) -> str:
     """Return all text of a content, under its many names."""
     parts = content.get("parts")
     if isinstance(parts, list):
-        return "\n\n".join(filter(None, map(_text_of_part, parts)))
+        return join_texts(text_of(part.get("text") if isinstance(part, dict) else part) for part in parts)
     named_texts = (text_of(content.get(name)) for name in ("text", "result", "content"))
     text = next(filter(None, named_texts), "") or content_text(content.get("content"))
-    quoted = [
-        text_of(content.get(name))
-        for name in ("title", "url")
-        if content.get("content_type") == "tether_quote"
-    ]
-    return "\n".join(filter(None, (*quoted, text)))
-
-
-def _text_of_part(part: object) -> str:
-    return text_of(dict_of(part).get("text")) if isinstance(part, dict) else text_of(part)
+    names = ("title", "url") if content.get("content_type") == "tether_quote" else ()
+    return "\n".join(filter(None, (*(text_of(content.get(name)) for name in names), text)))
 
 
 def _media_of(content: dict[str, Any]) -> dict[str, list[str]] | None:

@@ -18,9 +18,12 @@ from looseleaf.transfer.source import (
     dicts_of,
     files_ending,
     files_to_read,
+    join_texts,
     skip_broken,
     text_of,
     time_of,
+    tool_call,
+    tool_result,
 )
 
 TYPE_CHECKING = False
@@ -79,9 +82,6 @@ def _read_objects(source: ImportSource, name: str, note: Note) -> Iterator[tuple
         del raw
 
 
-# --- conversations -----------------------------------------------------------------------
-
-
 def _read_messages(raw: dict[str, Any]) -> Iterator[ImportMessage]:
     calls: list[str] = []
     for number, message in enumerate(_visible_branch(raw)):
@@ -98,13 +98,11 @@ def _visible_branch(raw: dict[str, Any]) -> list[dict[str, Any]]:
     messages = dicts_of(raw["chat_messages"])
     by_name = {text_of(message.get("uuid")): message for message in messages}
     node = text_of(raw.get("current_leaf_message_uuid"))
-    if node not in by_name:
-        return messages
     branch: list[dict[str, Any]] = []
     while node in by_name:
         branch.append(by_name.pop(node))
         node = text_of(branch[-1].get("parent_message_uuid"))
-    return branch[::-1]
+    return branch[::-1] or messages
 
 
 def _read_user(message: dict[str, Any], key: str, ts: float | None) -> Iterator[ImportMessage]:
@@ -119,42 +117,30 @@ def _read_user(message: dict[str, Any], key: str, ts: float | None) -> Iterator[
             name = text_of(each.get("file_name"))
             result = {"file_name": name, "text": content} if name else content
             own = f"{key}-attachment-{number}"
-            yield ImportMessage(own, "tool_result", "", ts, "attachment", None, own, result)
+            yield tool_result(own, ts, "attachment", own, result)
     if any(files):
         own = f"{key}-files"
-        yield ImportMessage(
-            own, "tool_result", "", ts, "files", None, own, {"file_names": [each for each in files if each]}
-        )
+        yield tool_result(own, ts, "files", own, {"file_names": [each for each in files if each]})
 
 
 def _read_assistant(
     message: dict[str, Any], key: str, ts: float | None, calls: list[str]
 ) -> Iterator[ImportMessage]:
-    blocks = dicts_of(message.get("content"))
     thought: list[str] = []
     is_told = False
-    for number, block in enumerate(blocks):
+    for number, block in enumerate(dicts_of(message.get("content"))):
         kind, own = block.get("type"), f"{key}-{number}"
         at = time_of(block.get("start_timestamp")) or ts
         if kind == "thinking":
             thought.append(text_of(block.get("thinking")))
         elif kind == "text" and text_of(block.get("text")).strip():
-            reasoning, thought, is_told = "\n\n".join(filter(None, thought)) or None, [], True
+            reasoning, thought, is_told = join_texts(thought) or None, [], True
             yield ImportMessage(own, "assistant", text_of(block.get("text")), at, reasoning=reasoning)
         elif kind == "tool_use" and text_of(block.get("name")):
             call = text_of(block.get("id")) or own
             calls.append(call)
-            reasoning, thought, is_told = "\n\n".join(filter(None, thought)) or None, [], True
-            yield ImportMessage(
-                own,
-                "tool_call",
-                "",
-                at,
-                text_of(block.get("name")),
-                block.get("input"),
-                call,
-                reasoning=reasoning,
-            )
+            reasoning, thought, is_told = join_texts(thought) or None, [], True
+            yield tool_call(own, at, text_of(block.get("name")), block.get("input"), call, reasoning)
         elif kind == "tool_result":
             yield _read_result(block, own, at, calls)
     if not is_told and text_of(message.get("text")).strip():
@@ -167,15 +153,8 @@ def _read_result(block: dict[str, Any], own: str, ts: float | None, calls: list[
         call = calls[0] if calls and not call else call or own
     if call in calls:
         calls.remove(call)
-    text = content_text(block.get("content"))
-    is_error = block.get("is_error") is True
-    result, error = (None, text) if is_error else (text, None)
-    return ImportMessage(
-        own, "tool_result", "", ts, text_of(block.get("name")) or None, None, call, result, error
-    )
-
-
-# --- documents -----------------------------------------------------------------------------
+    name, text = text_of(block.get("name")) or None, content_text(block.get("content"))
+    return tool_result(own, ts, name, call, text, is_error=block.get("is_error") is True)
 
 
 def _read_memories(raw: dict[str, Any], projects: dict[str, str]) -> Iterator[ImportDocument]:
@@ -186,23 +165,19 @@ def _read_memories(raw: dict[str, Any], projects: dict[str, str]) -> Iterator[Im
     for project, each in dict_of(raw.get("project_memories")).items():
         if text_of(each).strip():
             title = projects.get(project) or "a project"
-            yield ImportDocument(
-                f"memory-{own}-{project}", each, f"What Claude remembered of {title}", topic=title
-            )
+            about = f"What Claude remembered of {title}"
+            yield ImportDocument(f"memory-{own}-{project}", each, about, topic=title)
 
 
 def _read_project(raw: dict[str, Any]) -> Iterator[ImportDocument]:
     key, name = text_of(raw.get("uuid")), text_of(raw.get("name"))
     ts = time_of(raw.get("created_at"))
-    texts = (text_of(raw.get("description")).strip(), text_of(raw.get("prompt_template")).strip())
-    about = "\n\n".join(filter(None, texts))
+    about = join_texts(text_of(raw.get(each)).strip() for each in ("description", "prompt_template"))
     if about:
         yield ImportDocument(f"project-{key}", about, name or "A project", ts, topic=name or None)
     for number, doc in enumerate(dicts_of(raw.get("docs"))):
         text = text_of(doc.get("content"))
         if text.strip():
-            own = text_of(doc.get("uuid")) or str(number)
-            title = text_of(doc.get("filename")) or name
-            yield ImportDocument(
-                f"project-{key}-{own}", text, title, time_of(doc.get("created_at")) or ts, topic=name or None
-            )
+            own = f"project-{key}-{text_of(doc.get('uuid')) or number}"
+            title, made = text_of(doc.get("filename")) or name, time_of(doc.get("created_at")) or ts
+            yield ImportDocument(own, text, title, made, topic=name or None)

@@ -20,6 +20,7 @@ from looseleaf.transfer.source import (
     dicts_of,
     files_ending,
     files_to_read,
+    join_texts,
     json_of,
     media_of,
     object_in,
@@ -27,6 +28,8 @@ from looseleaf.transfer.source import (
     stem,
     text_of,
     time_of,
+    tool_call,
+    tool_result,
 )
 
 TYPE_CHECKING = False
@@ -128,12 +131,10 @@ def _read_messages(source: ImportSource, name: str, note: Note) -> Iterator[Impo
             if own.get("type") not in ("response_item", *_PLAIN) or not item:
                 continue
             if item.get("type") == "reasoning":
-                thought += filter(
-                    None, (content_text(item.get("summary")), content_text(item.get("content")))
-                )
+                thought += (content_text(item.get("summary")), content_text(item.get("content")))
                 continue
             ts = time_of(own.get("timestamp")) or begun
-            found = _read_item(str(number), item, ts, "\n\n".join(thought) or None)
+            found = _read_item(str(number), item, ts, join_texts(thought) or None)
             if found is not None:
                 thought = thought if found.reasoning is None else []
                 yield found
@@ -159,17 +160,14 @@ def _read_item(
     if kind in _CALLS:
         name = text_of(item.get("name")) or str(kind).removesuffix("_call")
         given = item.get("arguments", item.get("input", item.get("action")))
-        return ImportMessage(key, "tool_call", "", ts, name, json_of(given), call, reasoning=reasoning)
-    if kind in _RESULTS:
-        return _read_result(key, item.get("output"), ts, call)
-    return None
+        return tool_call(key, ts, name, json_of(given), call, reasoning)
+    return _read_result(key, item.get("output"), ts, call) if kind in _RESULTS else None
 
 
 def _read_user(content: object) -> str:
     """Return the user's own texts, without those of the program."""
     blocks = dicts_of(content) if isinstance(content, list) else [{"text": text_of(content)}]
-    texts = (content_text([block]).lstrip() for block in blocks)
-    return "\n\n".join(filter(None, map(_strip_context, texts)))
+    return join_texts(_strip_context(content_text([block]).lstrip()) for block in blocks)
 
 
 def _strip_context(text: str) -> str:
@@ -187,9 +185,6 @@ def _read_result(key: str, output: object, ts: float | None, call: str) -> Impor
     """Read a text, or an object with a status; older files have that object as JSON text."""
     about = dict_of(output) or (dict_of(json_of(output)) if text_of(output).startswith('{"output"') else {})
     text = content_text(about.get("content", about.get("output"))) if about else content_text(output)
-    is_error = about.get("success") is False or dict_of(about.get("metadata")).get("exit_code") not in (
-        None,
-        0,
-    )
-    result, error = (None, text) if is_error else (text, None)
-    return ImportMessage(key, "tool_result", "", ts, None, None, call, result, error)
+    exit_code = dict_of(about.get("metadata")).get("exit_code")
+    is_error = about.get("success") is False or exit_code not in (None, 0)
+    return tool_result(key, ts, None, call, text, is_error=is_error)

@@ -5,9 +5,9 @@ Also reads the answer of its tool `read_graph`: one object with `entities` and `
 
 from __future__ import annotations
 
-from looseleaf.transfer.formats.statements import StoreFiles, has_words, relation_claim, topic_of
+from looseleaf.transfer.formats.statements import has_words, relation_claim, topic_of
 from looseleaf.transfer.json_stream import json_lines, members
-from looseleaf.transfer.source import ImportClaim
+from looseleaf.transfer.source import ImportClaim, files_to_read, skip_broken
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,17 +19,26 @@ if TYPE_CHECKING:
 NAME = "mcp-memory"
 ABOUT = "the MCP memory server: memory.jsonl with entities, observations, relations"
 
-_SURE = 0.9
 _LOOKED_AT = 5
 """Lines looked at to recognize a file."""
 
 
 def detect(source: ImportSource) -> float:
-    return _SURE if FILES.find(source) else 0.0
+    return 0.9 if _find_files(source) else 0.0
 
 
 def read(source: ImportSource, note: Note) -> Iterator[ImportClaim]:
-    return FILES.read(source, note, _read_claims)
+    for name in files_to_read(source, _find_files(source)):
+        with skip_broken(note):
+            yield from _read_claims(source, name, note)
+
+
+def _find_files(source: ImportSource) -> list[str]:
+    return [
+        name
+        for name in source.names()
+        if name.lower().endswith((".jsonl", ".json")) and _is_store(source, name)
+    ]
 
 
 def _is_store(source: ImportSource, name: str) -> bool:
@@ -84,6 +93,3 @@ def _read_entity(where: str, of: str, kind: str, observed: list[Any], note: Note
             yield ImportClaim(f"entity\n{of}\n{each}", topic, each)
         else:
             note(f"{where}: an observation was passed over: it is not text.")
-
-
-FILES = StoreFiles((".jsonl", ".json"), _is_store)

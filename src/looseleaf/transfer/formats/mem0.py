@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 
 from looseleaf.language.topic_words import topic_name
-from looseleaf.transfer.formats.statements import StoreFiles, has_words, relation_claim, topic_of
+from looseleaf.transfer.formats.statements import has_words, relation_claim, topic_of
 from looseleaf.transfer.json_stream import members
-from looseleaf.transfer.source import ImportClaim, time_of
+from looseleaf.transfer.source import ImportClaim, dict_of, files_to_read, skip_broken, time_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,18 +22,23 @@ if TYPE_CHECKING:
 NAME = "mem0"
 ABOUT = "mem0: the result of get_all or an export, as JSON"
 
-_SURE = 0.85
 _LIST = re.compile(r'\s*(?:\[|\{(?:[^{}\[\]]{0,2000}?)"(results|memories)"\s*:\s*\[)')
 _MEMORY = re.compile(r'"memory"\s*:\s*"')
 _ITS_OWN = re.compile(r'"(?:hash|user_id|agent_id|run_id|created_at|categories|metadata)"\s*:')
 
 
 def detect(source: ImportSource) -> float:
-    return _SURE if FILES.find(source) else 0.0
+    return 0.85 if _find_files(source) else 0.0
 
 
 def read(source: ImportSource, note: Note) -> Iterator[ImportClaim]:
-    return FILES.read(source, note, _read_claims)
+    for name in files_to_read(source, _find_files(source)):
+        with skip_broken(note):
+            yield from _read_claims(source, name, note)
+
+
+def _find_files(source: ImportSource) -> list[str]:
+    return [name for name in source.names() if name.lower().endswith(".json") and _is_store(source, name)]
 
 
 def _read_head(source: ImportSource, name: str) -> str:
@@ -53,9 +58,9 @@ def _read_claims(source: ImportSource, name: str, note: Note) -> Iterator[Import
         for key, value in members(stream, note, name, under):
             match value:
                 case {"memory": text} if has_words(text):
-                    yield ImportClaim(
-                        str(value.get("id") or text), _pick_topic(value, users), text, _time_of(value)
-                    )
+                    times = (time_of(value.get(each)) for each in ("updated_at", "created_at"))
+                    ts = next((each for each in times if each is not None), None)
+                    yield ImportClaim(str(value.get("id") or text), _pick_topic(value, users), text, ts)
                 case _:
                     note(f"{name}: number {key} was passed over: it is not a memory.")
     if under:
@@ -65,10 +70,8 @@ def _read_claims(source: ImportSource, name: str, note: Note) -> Iterator[Import
 def _find_users(source: ImportSource, name: str, under: tuple[str, ...]) -> frozenset[str]:
     """Return the users that a store knows: a single one is the user of this memory."""
     with source.open(name) as stream:
-        found = (
-            value for _, value in members(stream, lambda _: None, name, under) if isinstance(value, dict)
-        )
-        return frozenset(str(value["user_id"]) for value in found if value.get("user_id"))
+        found = (dict_of(value).get("user_id") for _, value in members(stream, lambda _: None, name, under))
+        return frozenset(str(user) for user in found if user)
 
 
 def _pick_topic(value: dict[str, Any], users: frozenset[str]) -> str:
@@ -77,11 +80,6 @@ def _pick_topic(value: dict[str, Any], users: frozenset[str]) -> str:
     categories = value.get("categories")
     first = categories[0] if isinstance(categories, list) and categories else None
     return topic_name(first.replace("_", " ")) if isinstance(first, str) and first.strip() else "user"
-
-
-def _time_of(value: dict[str, Any]) -> float | None:
-    times = (time_of(value.get(name)) for name in ("updated_at", "created_at"))
-    return next((time for time in times if time is not None), None)
 
 
 def _read_relations(
@@ -96,6 +94,3 @@ def _read_relations(
                         yield relation_claim("user" if users == {of} else of, relation, to)
                         continue
             note(f"{name}: relation {key} was passed over: it is not a relation.")
-
-
-FILES = StoreFiles((".json",), _is_store)

@@ -26,6 +26,7 @@ from looseleaf.transfer.source import (
     stem,
     text_of,
     time_of,
+    tool_call,
 )
 
 TYPE_CHECKING = False
@@ -160,25 +161,17 @@ def _read_message(key: str, own: dict[str, Any]) -> Iterator[ImportMessage]:
     elif role == "assistant":
         if text.strip() or media:
             yield ImportMessage(key, "assistant", text, ts, reasoning=reasoning, media=media)
-        calls = [
-            *dicts_of(own.get("tool_calls")),
-            *([{"function": own["function_call"]}] if "function_call" in own else []),
-        ]
+        calls = dicts_of(own.get("tool_calls"))
+        calls += [{"function": own["function_call"]}] if "function_call" in own else []
         for part, call in enumerate(calls):
             yield _read_call(f"{key}-{part}", call, ts, reasoning if not text.strip() and part == 0 else None)
     elif role in ("tool", "function"):
         result = text if content is None or text else content
-        error = text_of(own.get("error")) or None
-        call_id = text_of(own.get("tool_call_id")) or None
-        yield ImportMessage(
-            key, "tool_result", "", ts, text_of(own.get("name")) or None, None, call_id, result, error
-        )
+        name, call_id, error = (text_of(own.get(each)) or None for each in ("name", "tool_call_id", "error"))
+        yield ImportMessage(key, "tool_result", "", ts, name, None, call_id, result, error)
 
 
 def _read_call(key: str, call: dict[str, Any], ts: float | None, reasoning: str | None) -> ImportMessage:
     given = dict_of(call.get("function")) or dict_of(call.get("custom")) or call
-    name = text_of(given.get("name")) or "tool"
-    args = json_of(given.get("arguments", given.get("input")))
-    return ImportMessage(
-        key, "tool_call", "", ts, name, args, text_of(call.get("id")) or None, reasoning=reasoning
-    )
+    name, call_id = text_of(given.get("name")) or "tool", text_of(call.get("id")) or None
+    return tool_call(key, ts, name, json_of(given.get("arguments", given.get("input"))), call_id, reasoning)

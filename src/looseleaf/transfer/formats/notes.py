@@ -60,11 +60,9 @@ def select_notes(names: Iterable[str], note: Note, kinds: tuple[str, ...] = TEXT
         else:
             yield name
     for count, what in ((hidden, "hidden, or in a folder that a program fills"), (others, "not text")):
+        were, are = ("file was", "it is") if count == 1 else ("files were", "they are")
         if count:
-            note(
-                f"{count:,} {'file was' if count == 1 else 'files were'} passed over: "
-                f"{'it is' if count == 1 else 'they are'} {what}."
-            )
+            note(f"{count:,} {were} passed over: {are} {what}.")
 
 
 def read_text(source: ImportSource, name: str, note: Note) -> str | None:
@@ -154,14 +152,8 @@ def read_document(
         return None
     head = front_matter(text)
     where = page if page is not None else page_of(name)
-    return ImportDocument(
-        key or name,
-        text,
-        title_of(name, text, head),
-        time_of(source, name, head),
-        where,
-        topic_of_page(where),
-    )
+    title, ts = title_of(name, text, head), time_of(source, name, head)
+    return ImportDocument(key or name, text, title, ts, where, topic_of_page(where))
 
 
 class UniquePages:

@@ -27,28 +27,15 @@ if TYPE_CHECKING:
 NAME = "openclaw"
 ABOUT = "an OpenClaw workspace: SOUL.md, USER.md, MEMORY.md, memory/2026-01-05.md, …"
 
-FILES = frozenset(
-    {
-        "AGENTS.md",
-        "SOUL.md",
-        "USER.md",
-        "IDENTITY.md",
-        "TOOLS.md",
-        "HEARTBEAT.md",
-        "MEMORY.md",
-        "BOOTSTRAP.md",
-    }
-)
-"""The files at the top of a workspace. `memory.md` is the old name of MEMORY.md."""
-
 _OWN = frozenset({"SOUL.md", "USER.md", "IDENTITY.md", "MEMORY.md"})
-"""Those that no folder of code with rules for agents has."""
+"""Files of a workspace that no folder of code with rules for agents has."""
 
-_SURE = 0.85
+FILES = _OWN | {"AGENTS.md", "TOOLS.md", "HEARTBEAT.md", "BOOTSTRAP.md"}
+"""The files at the top of a workspace. `memory.md` is the old name of MEMORY.md."""
 
 
 def detect(source: ImportSource) -> float:
-    return _SURE if _find_workspaces(source.names()) else 0.0
+    return 0.85 if _find_workspaces(source.names()) else 0.0
 
 
 def read(source: ImportSource, note: Note) -> Iterator[ImportDocument]:
@@ -80,8 +67,9 @@ def _find_workspaces(names: tuple[str, ...]) -> dict[str, None]:
     """Return the folders with two files of a workspace, one of them unmistakable; the topmost first."""
     found: dict[str, set[str]] = {}
     for name in names:
-        if name[len(folder_of(name)) :] in FILES:
-            found.setdefault(folder_of(name), set()).add(name[len(folder_of(name)) :])
+        folder, _, file = name.rpartition("/")
+        if file in FILES:
+            found.setdefault(folder and f"{folder}/", set()).add(file)
     has_journal = any(name.endswith("log/journal.jsonl") for name in names)  # a looseleaf memory
     good = [folder for folder, files in found.items() if len(files) > 1 and files & _OWN and not has_journal]
     return dict.fromkeys(sorted(good, key=lambda folder: (folder.count("/"), folder.rstrip("/"))))
@@ -93,13 +81,12 @@ def _page_of(name: str, below: str, first: str) -> str | None:
     if not is_text(inner, MARKDOWN) or inner.startswith("."):
         return None
     place = f"{topic_name(below.rstrip('/').rpartition('/')[2])}-" if below != first else ""
-    if "/" not in inner:
-        if inner in ("SOUL.md", "USER.md") and not place:
-            return inner
-        return f"facts/{place}{topic_name(stem(inner))}.md"
-    if not inner.startswith("memory/"):
+    if inner in ("SOUL.md", "USER.md") and not place:
+        return inner
+    if "/" in inner and not inner.startswith("memory/"):
         return None
+    if "/" not in inner or place:
+        return f"facts/{place}{topic_name(stem(inner))}.md"
     inner = inner.removeprefix("memory/")
-    if day_of(inner) is not None and "/" not in inner and not place:
-        return page_in("days", stem(inner))
-    return page_of(f"{place}{inner}") if not place else f"facts/{place}{topic_name(stem(inner))}.md"
+    is_day = day_of(inner) is not None and "/" not in inner
+    return page_in("days", stem(inner)) if is_day else page_of(inner)

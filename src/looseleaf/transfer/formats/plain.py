@@ -20,12 +20,10 @@ if TYPE_CHECKING:
 NAME = "plain"
 ABOUT = "notes: a folder of Markdown or text files, an Obsidian vault, one file"
 
-_SURE = 0.5
-"""Any format that recognizes more than notes is surer."""
-
 
 def detect(source: ImportSource) -> float:
-    return _SURE if any(is_text(name) and not is_hidden(name) for name in source.names()) else 0.0
+    """Be less sure than any format that recognizes more than notes."""
+    return 0.5 if any(is_text(name) and not is_hidden(name) for name in source.names()) else 0.0
 
 
 def read(source: ImportSource, note: Note) -> Iterator[ImportDocument]:

@@ -1,43 +1,17 @@
-"""Shared parts of formats that store statements: JSON files, named things, relations between them."""
+"""Shared parts of formats that store statements: named things, and relations between them."""
 
 from __future__ import annotations
 
 from looseleaf.language.topic_words import topic_name
 from looseleaf.text.lines import escape
-from looseleaf.transfer.source import ImportClaim, files_to_read, skip_broken
+from looseleaf.transfer.source import ImportClaim
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
     from typing import TypeGuard
-
-    from looseleaf.transfer.source import ImportSource, Note
 
 _USER = frozenset({"default_user", "default-user", "user", "me"})
 """Names that stores give to the user."""
-
-
-class StoreFiles:
-    """The files of a source that hold a store, by their ends and their heads."""
-
-    def __init__(self, ends: tuple[str, ...], is_one: Callable[[ImportSource, str], bool]) -> None:
-        self._ends = ends
-        self._is_one = is_one
-
-    def find(self, source: ImportSource) -> list[str]:
-        names = (name for name in source.names() if name.lower().endswith(self._ends))
-        return [name for name in names if self._is_one(source, name)]
-
-    def read(
-        self,
-        source: ImportSource,
-        note: Note,
-        claims: Callable[[ImportSource, str, Note], Iterator[ImportClaim]],
-    ) -> Iterator[ImportClaim]:
-        """Yield the claims of all files."""
-        for name in files_to_read(source, self.find(source)):
-            with skip_broken(note):
-                yield from claims(source, name, note)
 
 
 def has_words(text: object) -> TypeGuard[str]:
