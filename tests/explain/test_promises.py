@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from looseleaf import Memory, Policy, Refused
+from looseleaf.base.errors import Invalid, NotFound
 from looseleaf.explain import writes as written
 from looseleaf.explain.promises import Reconciled
 from looseleaf.explain.writes import Written
@@ -160,7 +161,7 @@ def test_what_was_distilled_names_its_entry(memory: Memory) -> None:
 
 @pytest.mark.parametrize("last", [0, -1, True, "3"])
 def test_a_number_of_receipts_is_at_least_one(memory: Memory, last: Any) -> None:
-    with pytest.raises(Refused, match="at least 1"):
+    with pytest.raises(Invalid, match="at least 1"):
         memory.explain.receipts(last)
 
 
@@ -284,7 +285,7 @@ def test_a_turn_that_is_not_there_is_refused(memory: Memory, turn: Any) -> None:
 
 
 def test_where_nothing_was_recorded_there_is_no_last_turn(memory: Memory) -> None:
-    with pytest.raises(Refused, match="Nothing was recorded yet"):
+    with pytest.raises(NotFound, match="Nothing was recorded yet"):
         memory.explain.promises()
 
 

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from looseleaf import Distilled
-from looseleaf.base.errors import Refused
+from looseleaf.base.errors import Invalid, NotFound, Refused
 from looseleaf.base.hashing import sha256
 from looseleaf.base.policy import Policy
 from looseleaf.explain.trail import Needle, Step, Trail, fold
@@ -603,7 +603,7 @@ def test_an_old_prompt_is_asked_by_its_id(memory: Memory) -> None:
     assert not memory.explain.why("Refactor the parser").is_in
     with pytest.raises(Refused, match="There is no prompt 'nothing'"):
         memory.explain.why("Refactor", "nothing")
-    with pytest.raises(Refused, match="The text is empty"):
+    with pytest.raises(Invalid, match="The text is empty"):
         memory.explain.why(" \\\n")
 
 
@@ -735,7 +735,7 @@ def test_a_line_of_a_page_is_asked_for_by_its_number(memory: Memory) -> None:
     assert told(memory, "facts/tea.md:2") == told(memory, "facts/tea.md:4") == told(memory, "facts/tea.md")
     assert told(memory, "review/pending.md:1")[0][0][0] == "waits_for_a_person"
     assert memory.explain.why("facts/none.md:1").chains[0].steps[1].what == "nowhere"
-    with pytest.raises(Refused, match=r"facts/tea\.md has 4 lines, and no line 9"):
+    with pytest.raises(NotFound, match=r"facts/tea\.md has 4 lines, and no line 9"):
         memory.explain.why("facts/tea.md:9")
 
 
@@ -802,9 +802,9 @@ def test_a_step_stands_under_the_one_it_follows_from(memory: Memory) -> None:
 def test_what_is_no_text_is_not_looked_for(memory: Memory) -> None:
     def check(given: Any) -> None:
         memory.prompt("now", budget=4000)
-        with pytest.raises(Refused, match="A search must be text, not "):
+        with pytest.raises(Invalid, match="A search must be text, not "):
             memory.explain.why(given)
-        with pytest.raises(Refused, match="The id of a prompt must be text, not "):
+        with pytest.raises(Invalid, match="The id of a prompt must be text, not "):
             memory.explain.why("now", given)
 
     check_rows(check, [5, None, b"x", float("nan"), ["x"]])

@@ -10,7 +10,7 @@ import pytest
 
 from forgetting import Op, every_file, holding, live, open_memory
 from looseleaf import Memory
-from looseleaf.base.errors import Refused
+from looseleaf.base.errors import Invalid, NotFound, Refused
 from looseleaf.base.ids import new_id
 from looseleaf.cli.main import main
 from looseleaf.forget.probe import Needles, probe
@@ -93,9 +93,9 @@ def test_words_that_are_only_a_name_are_refused_with_what_takes_it(tmp_path: Pat
     with open_memory(tmp_path / "m") as memory:
         live(memory, [Op("append", "", ("facts/quince.md", "- Grows: slowly"))])
         memory._as("Merlin").record(user="I am allergic to tea.")
-        with pytest.raises(Refused, match="It is the name of the topic quince"):
+        with pytest.raises(NotFound, match="It is the name of the topic quince"):
             memory.forget(match="quince")
-        with pytest.raises(Refused, match="It is the name of the agent Merlin"):
+        with pytest.raises(NotFound, match="It is the name of the agent Merlin"):
             memory.forget(match="merlin")
 
 
@@ -184,7 +184,7 @@ def test_two_characters_are_enough_where_words_are_that_short(tmp_path: Path) ->
     with open_memory(tmp_path / "m") as memory:
         memory.record(user="日本に住んでいます。I am allergic to tea.")
         assert hits(memory, match="日本") == ()
-        with pytest.raises(Refused, match="too short"):
+        with pytest.raises(Invalid, match="too short"):
             memory.forget(match="ab")
 
 
@@ -236,7 +236,7 @@ def test_an_agent_is_named_only_with_a_session_or_an_origin(tmp_path: Path) -> N
     with open_memory(tmp_path / "m") as memory:
         live(memory, [Op("talk", "a", (f"I am allergic to {CANARY} tea.",))])
         before = dict(every_file(tmp_path / "m"))
-        with pytest.raises(Refused, match="a match goes from everywhere"):
+        with pytest.raises(Invalid, match="a match goes from everywhere"):
             memory.forget(match=CANARY, agent="main")
         assert dict(every_file(tmp_path / "m")) == before
 
@@ -244,14 +244,38 @@ def test_an_agent_is_named_only_with_a_session_or_an_origin(tmp_path: Path) -> N
 def test_the_drawer_of_all_talk_is_no_topic(tmp_path: Path) -> None:
     with open_memory(tmp_path / "m") as memory:
         live(memory, [Op("talk", "a", ("I am allergic to tea.",)), Op("distill")])
-        with pytest.raises(Refused, match="sessions is not a topic"):
+        with pytest.raises(Invalid, match="sessions is not a topic"):
             memory.forget(topic="sessions")
-        with pytest.raises(Refused, match=r"There are: user\."):
+        with pytest.raises(NotFound, match=r"There are: user\."):
             memory.forget(topic="nothing like it")
 
 
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"session": "none"},
+        {"origin": "none"},
+        {"match": "none like it"},
+        {"topic": "none"},
+        {"fact": "f_none"},
+        {"session": "a", "agent": "none"},
+    ],
+)
+def test_what_is_not_there_is_not_found(tmp_path: Path, given: dict[str, str]) -> None:
+    with open_memory(tmp_path / "m") as memory:
+        live(memory, [Op("talk", "a", ("I am allergic to tea.",))])
+        with pytest.raises(NotFound):
+            memory.forget(**given)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("given", [{"match": 3}, {"session": ["a"]}, {"session": "a", "agent": 0}])
+def test_what_is_not_text_is_refused_by_its_name(tmp_path: Path, given: dict[str, Any]) -> None:
+    with open_memory(tmp_path / "m") as memory, pytest.raises(Invalid, match="must be text, not"):
+        memory.forget(**given)
+
+
 def test_what_was_asked_for_is_not_repeated_at_length(tmp_path: Path) -> None:
-    with open_memory(tmp_path / "m") as memory, pytest.raises(Refused) as refused:
+    with open_memory(tmp_path / "m") as memory, pytest.raises(NotFound) as refused:
         memory.forget(match="x" * 100_000)
     assert len(str(refused.value)) < 400
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from importing import SAMPLES, TALKS, conversation, export, files_of, line_of, read, zip_of
-from looseleaf.base.errors import Refused
+from looseleaf.base.errors import Invalid, NotFound, Refused
 from looseleaf.transfer.formats import FORMATS, detect, named
 from looseleaf.transfer.source import ImportDocument, ImportMessage, ImportSource, Talk, clip_title, time_of
 from tables import check_rows, in_folders
@@ -317,10 +317,10 @@ def test_what_is_in_no_format_is_refused_with_the_names_there_are(tmp_path: Path
     (tmp_path / "picture.png").write_bytes(b"\x89PNG")
     with (
         ImportSource(tmp_path) as source,
-        pytest.raises(Refused, match=r"is not known\..*--as: chatgpt, "),
+        pytest.raises(Invalid, match=r"is not known\..*--as: chatgpt, "),
     ):
         detect(source)
-    with pytest.raises(Refused, match=r"there is no format 'word'\. Choose one of chatgpt, claude"):
+    with pytest.raises(NotFound, match=r"there is no format 'word'\. Choose one of chatgpt, claude"):
         named("word")
 
 
@@ -331,7 +331,7 @@ def test_a_source_that_may_be_two_things_is_refused(tmp_path: Path) -> None:
             (tmp_path / name).write_bytes(data)
     with (
         ImportSource(tmp_path) as source,
-        pytest.raises(Refused, match=r"may be chatgpt or claude-code\. Name the format"),
+        pytest.raises(Invalid, match=r"may be chatgpt or claude-code\. Name the format"),
     ):
         detect(source)
 

@@ -19,7 +19,7 @@ import pytest
 
 from growth import LINEAR, growth
 from importing import tar_of, zip_of
-from looseleaf.base.errors import Refused
+from looseleaf.base.errors import Invalid, Refused
 from looseleaf.transfer import archives as packs
 from looseleaf.transfer.source import BrokenArchive, ImportSource
 from tables import check_rows, in_folders
@@ -360,7 +360,7 @@ def test_a_packing_that_is_not_known_is_broken(tmp_path: Path) -> None:
 @pytest.mark.parametrize("head", [b"BZh91AY", b"\xfd7zXZ\0", b"7z\xbc\xaf'\x1c", b"Rar!\x1a\x07"])
 def test_other_packings_are_refused_with_the_next_step(head: bytes, tmp_path: Path) -> None:
     (tmp_path / "it").write_bytes(head + b"\0" * 600)
-    with pytest.raises(Refused, match=r"the packing of .* is not supported\. Unpack it"):
+    with pytest.raises(Invalid, match=r"the packing of .* is not supported\. Unpack it"):
         ImportSource(tmp_path / "it")
 
 

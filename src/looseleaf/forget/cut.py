@@ -79,11 +79,14 @@ class Cut:
         self.words, self.quotes = words, quotes or {}
         self.facts, self.named, self.topics = facts, named, topics
 
-    def with_quotes(self, quotes: Mapping[str, tuple[str, ...]]) -> Cut:
-        """Return the same cut with other sentences."""
+    def with_quotes(self, more: Mapping[str, set[str]]) -> Cut | None:
+        """Return the same cut with more sentences; None if it has them all."""
+        new = {source: {*words, *self.quotes.get(source, ())} for source, words in more.items()}
         other = copy(self)
-        other.quotes = quotes
-        return other
+        other.quotes = {**self.quotes, **{source: tuple(sorted(words)) for source, words in new.items()}}
+        return (
+            None if all({*self.quotes.get(source, ())} == words for source, words in new.items()) else other
+        )
 
     def takes(self, session: object, origin: object, agent: str) -> bool:
         """True if a source of this session and origin goes whole."""
@@ -295,10 +298,10 @@ def _cut_facts(
         if fact_text(each.topic, each.relation, each.object) in texts
     }
     cut = Cut(by, what, facts=texts, named=frozenset(named), topics=topics)
-    return cut.with_quotes(_collect_quotes(store, facts, cut, chosen))
+    return cut.with_quotes(_collect_quotes(store, facts, cut, chosen)) or cut
 
 
-def _collect_quotes(store: Store, facts: Facts, cut: Cut, chosen: list[Fact]) -> dict[str, tuple[str, ...]]:
+def _collect_quotes(store: Store, facts: Facts, cut: Cut, chosen: list[Fact]) -> dict[str, set[str]]:
     """Return, by source, the words that say one of the facts."""
     found: dict[str, set[str]] = {}
     topics = canonical_topics(facts)
@@ -334,4 +337,4 @@ def _collect_quotes(store: Store, facts: Facts, cut: Cut, chosen: list[Fact]) ->
     for fact in chosen:
         for source in fact.sources if fact.quote else ():
             found.setdefault(source.partition("#")[0], set()).add(folded(fact.quote or ""))
-    return {source: tuple(sorted(words)) for source, words in found.items()}
+    return found

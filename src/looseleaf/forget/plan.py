@@ -85,42 +85,32 @@ class ForgetPlan:
     def __init__(self, parts: Needs, cut: Cut) -> None:
         self._parts = parts
         self._store = parts.context.store
-        facts = parts.known
-        topics = canonical_topics(facts)
-        self._before = facts.all()
-        while True:
-            self._replay_history(cut, topics)
-            more = self._find_recalled()
-            if not more:
-                break
-            cut = self._cut.with_quotes({**self._cut.quotes, **more})
+        topics = canonical_topics(parts.known)
+        self._before = parts.known.all()
+        grown: Cut | None = cut
+        while grown is not None:
+            self._replay_history(grown, topics)
+            grown = self._cut.with_quotes(self._find_recalled())
         self.needles = self._collect_needles()
         self._lines = self._rewrite_prompts()
 
     def _replay_history(self, cut: Cut, topics: Callable[[str], str]) -> None:
         """Replay history without what is to go."""
-        parts = self._parts
-        while True:
+        policy, count = self._parts.context.policy, self._parts.context.count
+        grown: Cut | None = cut
+        while grown is not None:
+            cut = grown
             self._gone: list[tuple[str, Record]] = []
             """Traces that go, each with its stream."""
             self._changed: list[tuple[str, Record, Record]] = []
             """Traces that lose sentences, and what is left of them."""
             self._fates = self._cut_traces(cut)
-            made = RemadeEntries(
-                self._store, parts.context.policy, cut, self._fates, parts.context.count, topics
-            )
-            more = {
-                source: tuple(sorted({*cut.quotes.get(source, ()), *words}))
-                for source, words in made.more.items()
-                if words - {*cut.quotes.get(source, ())}
-            }
-            if not more:
-                break
-            # The rules find the fact in another sentence: that says it as well.
-            cut = cut.with_quotes({**cut.quotes, **more})
+            made = RemadeEntries(self._store, policy, cut, self._fates, count, topics)
+            # If the rules find the fact in another sentence, that says it as well.
+            grown = cut.with_quotes(made.more)
         self._cut, self._made = cut, made
         self._world = World(self._store, self._left_of, made.files)
-        gone, policy = self._collect_gone(), parts.context.policy
+        gone = self._collect_gone()
         self._replay = Replay(self._store, self._world, cut, made, gone, policy, topics, self._before)
         self._replay()
         self._after = self._replay.facts()
@@ -148,14 +138,11 @@ class ForgetPlan:
                     self._record_change(fates, stream, record, {**record, **said})
         return fates
 
-    def _find_recalled(self) -> dict[str, tuple[str, ...]]:
+    def _find_recalled(self) -> dict[str, set[str]]:
         """Return, for each recalled trace, the facts in it that go and that nothing else says."""
-        there = (
-            left
-            for stream, record in self._read_traces()
-            if RECALLED in (record.get("tags") or ()) and (left := self._left_of(stream, record)) is not None
-        )
-        texts = {str(left.get("id")): " ".join(each_text(said_members(left))) for left in there}
+        recalled = (each for each in self._read_traces() if RECALLED in (each[1].get("tags") or ()))
+        there = (self._left_of(stream, record) for stream, record in recalled)
+        texts = {str(each.get("id")): " ".join(each_text(said_members(each))) for each in there if each}
         if not texts:
             return {}
         facts = (
@@ -164,12 +151,7 @@ class ForgetPlan:
         own = Needles(each for each in facts if sum(map(str.isalnum, each)) >= LEAST)
         own = own.without("\n".join(each_text(said_values(record))) for record in self._read_kept())
         own = own.without(f"{fact.relation}: {fact.object}" for fact in self._after)
-        found = {name: {*self._cut.quotes.get(name, ()), *own.find(text)} for name, text in texts.items()}
-        return {
-            name: tuple(sorted(words))
-            for name, words in found.items()
-            if words - {*self._cut.quotes.get(name, ())}
-        }
+        return {name: own.find(text) for name, text in texts.items()}
 
     def _record_change(self, fates: Fates, stream: str, record: Record, left: Record | None) -> None:
         fates.setdefault(stream, {})[str(record.get("id"))] = left
@@ -203,9 +185,7 @@ class ForgetPlan:
         if not gone and not changed:
             return GoneTraces({}, {}, lambda sentence: False, Writes())
         words = folded("\n".join(self._read_gone_sentences()))
-        kept = folded(
-            "\n".join(text for record in self._read_kept() for text in each_text(said_values(record)))
-        )
+        kept = folded("\n".join("\n".join(each_text(said_values(each))) for each in self._read_kept()))
         traces = self._read_traces() if self._cut.is_of_sources else ()
         writes = Writes(traces, lambda stream, record: self._left_of(stream, record) is None)
         return GoneTraces(gone, changed, make_alone_test(words, kept), writes)
@@ -299,23 +279,14 @@ class ForgetPlan:
         if self._cut.by != "fact":
             return ()
         words = {folded(fact.object) for fact in self._facts_gone if len(fact.object) >= 3}
-        said = [
-            f"{record.get('turn_id')} of {stream.partition('/')[2]}"
-            for stream, record in self._read_staying_traces()
-            if names_one_of(words, each_text(said_values(record)))
-        ]
-        pages = (
-            (path, data.decode("utf-8", "replace").split("\n"))
-            for path, data in sorted(self._world.documents.items())
-            if is_page(path)
-        )
-        lines = [
-            f"{path}:{number}"
-            for path, page in pages
-            for number, line in enumerate(page, 1)
-            if names_one_of(words, [line])
-        ]
-        return (*lines, *said)
+        found: list[str] = []
+        for path, data in sorted(self._world.documents.items()):
+            lines = data.decode("utf-8", "replace").split("\n") if is_page(path) else []
+            found += [f"{path}:{at}" for at, line in enumerate(lines, 1) if names_one_of(words, [line])]
+        for stream, record in self._read_staying_traces():
+            if names_one_of(words, each_text(said_values(record))):
+                found.append(f"{record.get('turn_id')} of {stream.partition('/')[2]}")
+        return tuple(found)
 
     def count(self, most: int) -> tuple[dict[str, int], dict[str, tuple[str, ...]]]:
         """Return how many of each kind go, and the first of them; all facts."""
