@@ -224,12 +224,38 @@ def export_whole(memory: Memory, sink: Sink, progress: Callable[[int, int], None
 
 
 def _copy_once(memory: Memory, root: Root, sink: Sink, progress: Callable[[int, int], None] | None) -> Whole:
-    left_out: list[str] = []
     found = list(_walk(root, []))
-    copier = _Copier(root, sink, left_out, progress, sum(each.size for each in found))
+    total = sum(each.size for each in found)
+    taken: dict[str, Mark] = {}
+    strangers: list[str] = []
+    left_out: list[str] = []
+    files = size = 0
+
+    def copy(each: _Entry) -> None:
+        nonlocal files, size
+        taken[each.path] = each.mark
+        if each.is_folder:
+            sink.folder(each.path, each.mtime)
+            return
+        try:
+            fd = root.open_file(each.path, os.O_RDONLY)
+        except FileNotFoundError:
+            raise _Changed from None
+        except (Refused, OSError) as error:
+            if each.path.startswith("log/"):  # without it the copy would not be a memory
+                raise unreadable(each.path, error) if isinstance(error, OSError) else error from error
+            left_out.append(each.path)
+            return
+        with os.fdopen(fd, "rb") as stream:
+            sink.file(each.path, each.size, each.mtime, stream)
+        files += 1
+        size += each.size
+        if progress is not None:
+            progress(size, max(size, total))
+
     for each in found:
         if each.is_folder or _is_written_once(each.path):
-            copier.take(each)
+            copy(each)
     memory.pages.absorb()  # waits for running saves, while no others wait for us
     with ExitStack() as held:
         try:
@@ -238,55 +264,16 @@ def _copy_once(memory: Memory, root: Root, sink: Sink, progress: Callable[[int, 
         except Unwritten:
             pass  # nothing writes to a read-only disk; if it does, the check below sees it
         memory.pages.absorb()
-        strangers: list[str] = []
         now = list(_walk(root, strangers))
         marks = {each.path: each.mark for each in now}
-        if any(marks.get(path) != mark for path, mark in copier.taken.items()):
+        if any(marks.get(path) != mark for path, mark in taken.items()):
             raise _Changed
         for each in now:
-            if each.path not in copier.taken:
-                copier.take(each)
+            if each.path not in taken:
+                copy(each)
         if {each.path: each.mark for each in _walk(root, [])} != marks:
             raise _Changed
-    return Whole(copier.files, copier.bytes, (*strangers, *left_out))
-
-
-class _Copier:
-    """Copies entries into a sink, and counts them."""
-
-    def __init__(
-        self,
-        root: Root,
-        sink: Sink,
-        left_out: list[str],
-        progress: Callable[[int, int], None] | None,
-        total: int,
-    ) -> None:
-        self._root, self._sink, self._left_out = root, sink, left_out
-        self._progress, self._total = progress, total
-        self.taken: dict[str, Mark] = {}
-        self.files = self.bytes = 0
-
-    def take(self, each: _Entry) -> None:
-        self.taken[each.path] = each.mark
-        if each.is_folder:
-            self._sink.folder(each.path, each.mtime)
-            return
-        try:
-            fd = self._root.open_file(each.path, os.O_RDONLY)
-        except FileNotFoundError:
-            raise _Changed from None
-        except (Refused, OSError) as error:
-            if each.path.startswith("log/"):  # without it the copy would not be a memory
-                raise unreadable(each.path, error) if isinstance(error, OSError) else error from error
-            self._left_out.append(each.path)
-            return
-        with os.fdopen(fd, "rb") as stream:
-            self._sink.file(each.path, each.size, each.mtime, stream)
-        self.files += 1
-        self.bytes += each.size
-        if self._progress is not None:
-            self._progress(self.bytes, max(self.bytes, self._total))
+    return Whole(files, size, (*strangers, *left_out))
 
 
 def _walk(root: Root, strangers: list[str]) -> Iterator[_Entry]:
