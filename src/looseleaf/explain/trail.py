@@ -15,6 +15,7 @@ from looseleaf.base.hashing import sha256
 from looseleaf.base.immutable import frozen
 from looseleaf.base.messages import NOTED
 from looseleaf.distill.material import sources_of
+from looseleaf.explain.writes import DISTILLED
 from looseleaf.log.trace_messages import said as said_in
 from looseleaf.pages.grammar import parse
 from looseleaf.store import JOURNAL
@@ -43,9 +44,6 @@ _SOURCES = 3
 
 _EDITS = 100
 """The last edits of a page to search for a revision by its text."""
-
-_DISTILLED = re.compile("distilled from ([^ ]+)")
-"""The entry in an edit's reason."""
 
 
 @frozen
@@ -246,7 +244,7 @@ class Trail:
         if found is not None:
             told = f"{found.author}, {format_time(found.ts)}: {found.reason} ({found.path})"
             yield Step("edit", found.id, told)
-            entry = _DISTILLED.match(found.reason)
+            entry = DISTILLED.match(found.reason)
             yield from deepen(self.entry(entry[1])) if entry else ()
 
     def fact(self, fact: Fact, *, place: bool = True) -> Iterator[Step]:

@@ -31,8 +31,10 @@ LAST = "last"
 ASKED_AGAIN = "asked again"
 """The reason of an edit that only repeats what waits in review."""
 
-_DISTILLED = re.compile("distilled from ([^ ]+)")
-_ID = re.compile(r"\b[0-7][0-9A-HJKMNP-TV-Z]{25}\b")
+DISTILLED = re.compile("distilled from ([^ ]+)")
+"""The entry in an edit's reason."""
+
+ID = re.compile(r"\b[0-7][0-9A-HJKMNP-TV-Z]{25}\b")
 _DIARY = ("days/", "episodes/")
 
 _WRITERS = frozenset("memory_write memory_patch memory_append memory_state memory_forget remember".split())
@@ -100,7 +102,7 @@ def _receipt_of(edit: Edit, undone_by: str | None) -> Written | None:
     """Return the receipt of an edit; None for a person's own, and for the program's housekeeping."""
     author, held, entry = edit.author, False, None
     if author == PROGRAM:
-        distilled = _DISTILLED.fullmatch(edit.reason)
+        distilled = DISTILLED.fullmatch(edit.reason)
         entry = distilled[1] if distilled else None
         held = edit.path.startswith("review/") and bool(edit.facts)
         if not held and (entry is None or edit.path.startswith("review/")):
@@ -173,7 +175,7 @@ def written_in(parts: Needs, span: Span) -> list[Written]:
     named: set[str] = set()
     for trace in span.traces:
         if trace.trace_type == "tool_result" and is_writer(trace.tool_name or tools.get(trace.tool_call_id)):
-            named.update(_ID.findall(f"{trace.content} {trace.tool_result}"))
+            named.update(ID.findall(f"{trace.content} {trace.tool_result}"))
     author = f"{AGENT}{parts.context.agent}"
     entries: dict[str, bool] = {}
     found: list[Written] = []

@@ -70,14 +70,13 @@ class Cut:
         agent: str | None = None,
         *,
         words: tuple[str, ...] = (),
-        quotes: Mapping[str, tuple[str, ...]] | None = None,
         facts: frozenset[str] = frozenset(),
         named: frozenset[str] = frozenset(),
         topics: frozenset[str] = frozenset(),
     ) -> None:
-        self.by, self.what, self.agent = by, what, agent
-        self.words, self.quotes = words, quotes or {}
+        self.by, self.what, self.agent, self.words = by, what, agent, words
         self.facts, self.named, self.topics = facts, named, topics
+        self.quotes: Mapping[str, tuple[str, ...]] = {}
 
     def with_quotes(self, more: Mapping[str, set[str]]) -> Cut | None:
         """Return the same cut with more sentences; None if it has them all."""

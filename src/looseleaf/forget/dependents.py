@@ -7,6 +7,7 @@ import re
 
 from looseleaf.base.immutable import frozen
 from looseleaf.base.origins import is_own
+from looseleaf.explain.writes import ID
 from looseleaf.forget.probe import telling_sentences
 from looseleaf.log.entries import FOLDER
 from looseleaf.log.journal import AGENT, PROGRAM
@@ -21,9 +22,6 @@ if TYPE_CHECKING:
     from looseleaf.base.values import Edit, Record
     from looseleaf.forget.cut import Cut
     from looseleaf.forget.remake_entries import RemadeEntries
-
-
-_RECEIPT = re.compile(r"\b[0-7][0-9A-HJKMNP-TV-Z]{25}\b")
 
 
 class Writes:
@@ -46,7 +44,7 @@ class Writes:
                     calls[name] = float(record.get("ts") or 0.0)
             elif kind == "tool_result" and name in calls:
                 texts = each_text([record.get("tool_result"), record.get("content")])
-                self._receipts.update(each for text in texts for each in _RECEIPT.findall(text))
+                self._receipts.update(each for text in texts for each in ID.findall(text))
                 agent = f"{AGENT}{stream.partition('/')[2]}"
                 self._spans.append((agent, calls.pop(name), float(record.get("ts") or 0.0)))
 
@@ -89,14 +87,12 @@ class LostSources:
         return told.get("entry_id") in self._gone
 
     def has_lost(self, told: Record) -> bool:
-        """True if some of its sources went."""
         return self._sources_left(told) != _sources_of(told) or told.get("entry_id") in self._gone
 
     def without(self, told: Record) -> Record:
         """Return what is known of a fact, without what went; the quote's source is unknown, so it goes."""
-        return {name: value for name, value in told.items() if name != "quote"} | {
-            "sources": self._sources_left(told)
-        }
+        left = {name: value for name, value in told.items() if name != "quote"}
+        return left | {"sources": self._sources_left(told)}
 
 
 def _sources_of(told: Record) -> list[str]:

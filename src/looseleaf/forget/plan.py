@@ -76,7 +76,7 @@ _TEXT_LEAST = 20
 """Fewest letters of a text whose hash a tombstone keeps: shorter ones are said again and again."""
 
 _KEPT = ("# ", "- Updated: ", HELP.strip())
-"""How the program's own lines on pages begin: they say nothing about anyone."""
+"""How the program's own lines on pages begin: they are no words of people."""
 
 
 class ForgetPlan:

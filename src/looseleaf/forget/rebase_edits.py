@@ -215,7 +215,6 @@ def head_of(path: str, old: str, new: str) -> str:
 
 
 def has_new_summary(path: str, old: bytes | None, new: bytes | None) -> bool:
-    """True if an edit changed the summary."""
     texts = [(each or b"").decode("utf-8", "replace") for each in (old, new)]
     before, after = (_find_line(path, text, "summary") for text in texts)
     return drawer(path) == "facts" and before != after
@@ -312,7 +311,8 @@ def cut_state(data: bytes, holds: Callable[[Any], bool], before: bytes | None = 
     """Return a state without what is to go: rows and members go whole, texts become what they were before."""
     state, was = state_of(data), state_of(before) or {}
     if state is None:
-        return b"".join(line for line in data.splitlines(keepends=True) if not holds(_unescape_line(line)))
+        lines = data.splitlines(keepends=True)
+        return b"".join(line for line in lines if not holds(line.decode("utf-8", "replace")))
     made: State = {}
     for name, value in state.items():
         if holds(name) and name not in _MEMBERS:
@@ -332,8 +332,3 @@ def cut_state(data: bytes, holds: Callable[[Any], bool], before: bytes | None = 
 
 def _drop_date(state: State) -> State:
     return {name: value for name, value in state.items() if name != "updated_at"}
-
-
-def _unescape_line(line: bytes) -> str:
-    text = line.decode("utf-8", "replace")
-    return re.sub(r"\\u([0-9a-fA-F]{4})", lambda found: chr(int(found[1], 16)), text)

@@ -114,7 +114,6 @@ class Replay:
         return was - {line for _, new in self.written for record in new for line in _all_lines(record)}
 
     def facts(self) -> list[Fact]:
-        """Return all facts of the replayed world."""
         return self._then.facts()
 
     def _replay_record(self, record: Record) -> None:
@@ -139,12 +138,9 @@ class Replay:
     def _copy_record(self, record: Record) -> None:
         """Copy a record; of a placing, drop what it says of facts that go."""
         if record.get("kind") == "placed" and self._cut.holds(record):
-            told = {
-                name: [each for each in record[name] if not self._cut.holds(each)]
-                for name in _TOLD
-                if isinstance(record.get(name), list)
-            }
-            record = {**record, **told}
+            lists = {name: record[name] for name in _TOLD if isinstance(record.get(name), list)}
+            for name, told in lists.items():
+                record = {**record, name: [each for each in told if not self._cut.holds(each)]}
         if not self._cut.holds(record):
             self._world.append(JOURNAL, [record])
 

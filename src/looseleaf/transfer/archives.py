@@ -49,7 +49,7 @@ def reason_of(error: BaseException) -> str:
     return getattr(error, "strerror", None) or str(error) or type(error).__name__
 
 
-def open_pack(path: str, note: Callable[[str], None]) -> tuple[str, Pack]:
+def open_pack(path: str, note: Callable[[str], None]) -> tuple[str, FileSource | ZipSource | TarSource]:
     try:
         if os.path.isdir(path):
             return "folder", FileSource(dict(_walk_folder(path, note)), os.O_NOFOLLOW)
@@ -137,14 +137,6 @@ class Pack:
     def __init__(self) -> None:
         self.files: dict[str, Any] = {}
 
-    def close(self) -> None: ...
-
-    def modified(self, name: str) -> float | None:
-        raise NotImplementedError
-
-    def open(self, name: str) -> BinaryIO:
-        raise NotImplementedError
-
     def add(self, name: str, what: Any, path: str, note: Callable[[str], None]) -> None:
         """Add a file of an archive, if its name is allowed and new."""
         name = "/".join(part for part in name.replace("\\", "/").split("/") if part != ".")
@@ -162,6 +154,8 @@ class FileSource(Pack):
 
     def __init__(self, files: dict[str, str], flags: int = 0) -> None:
         self.files, self._flags = files, flags
+
+    def close(self) -> None: ...
 
     def modified(self, name: str) -> float | None:
         try:

@@ -205,7 +205,6 @@ class ImportLedger:
         return not self._priors
 
     def has(self, item: str) -> bool:
-        """True if the ledger names the item."""
         return item in self._priors
 
     def prior(self, item: str) -> Prior | None:
@@ -245,7 +244,6 @@ class ImportLedger:
             self._priors[item] = Prior(True, agent, content, number, is_mine, page, is_loose, is_unasked)
 
     def append(self, records: Sequence[Record]) -> None:
-        """Append records durably."""
         if records:
             self._store.append(IMPORTS, list(records))
             self.catch_up()

@@ -56,13 +56,13 @@ class ImportTurn:
     """The title and the last time of an item, as far as it was read."""
 
     def __init__(self, title: str) -> None:
-        self.title = clip_title([title])
+        self.title = clip_title(title)
         self._last: float | None = None
 
     def add(self, said: ImportMessage) -> float | None:
         """Return the message's time; without one, the time of the message before."""
         if not self.title and said.role == "user":
-            self.title = clip_title([said.text])
+            self.title = clip_title(said.text)
         self._last = time_of(said.ts) if said.ts is not None else self._last
         return self._last
 

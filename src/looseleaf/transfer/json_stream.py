@@ -233,16 +233,14 @@ def concatenated(stream: BinaryIO, note: Note, name: str) -> Iterator[tuple[str,
     while reader.opening() not in ("", "\0"):
         number += 1
         found: dict[str, Any] = {}
-        is_whole = False
         try:
             found.update(_valid_members(reader.members(), note, name))
-            is_whole = True
         except _Ended:
             _note_end(reader, note, name)
-        if found or is_whole:  # of an object that breaks off, its whole members
-            yield str(number), found
-        if not is_whole:
+            if found:  # the whole members of an object that breaks off
+                yield str(number), found
             return
+        yield str(number), found
 
 
 def _valid_members(

@@ -126,7 +126,7 @@ class VouchedItems:
             # A dry run makes no key, and so redacts no secrets.
             fate = "known" if fate == "new" and page.exists and page.text == item.text else fate
         else:
-            path, title = _first_page(item), clip_title([item.text])
+            path, title = _first_page(item), clip_title(item.text)
         self._tally.add(item.KIND, fate, title)
         if fate in ("new", "grown"):
             self._tally.add_time(item.ts)
@@ -178,7 +178,8 @@ class VouchedItems:
         text = self._text_to_write(document)
         wanted = _page_of_document(document)
         fault = f"{wanted} and the pages beside it are there and say something else. Move one away, and import again."
-        for path in (wanted, *_pages_beside(wanted)):
+        own = wanted.rpartition("/")[2].removesuffix(".md").lower()
+        for path in (wanted, *_numbered_pages(f"facts/{own}-imported.md")):
             try:
                 written = self._write_page(path, text, name)
             except Refused as refused:
@@ -233,7 +234,7 @@ class VouchedItems:
         path = _first_page(claim)
         prior = self._ledger.prior(name)
         was = prior.page if prior is not None and prior.is_mine else ""
-        return next((each for each in _pages_of_topic(path) if was == self._hashes.of(each)), path)
+        return next((each for each in _numbered_pages(path) if was == self._hashes.of(each)), path)
 
     def _add_claims(self, path: str, claims: list[tuple[ImportClaim, str]]) -> None:
         most = self._memory.policy.page_bytes - _SPARE
@@ -241,7 +242,7 @@ class VouchedItems:
         if large:  # escaped, it may fit on no page
             self._note_refused(large, "it is longer than a page may be.")
         left = [each for each in claims if each not in large]
-        pages = _pages_of_topic(_first_page(claims[0][0]))
+        pages = _numbered_pages(_first_page(claims[0][0]))
         for where in pages[pages.index(path) :] if left else ():
             try:
                 left = self._add_to_page(where, left)
@@ -256,7 +257,7 @@ class VouchedItems:
     def _note_refused(self, claims: list[tuple[ImportClaim, str]], why: str) -> None:
         for _ in claims:
             self._tally.add("claim", "bad")
-        first, topic = clip_title([claims[0][0].text]), claims[0][0].topic[:80]
+        first, topic = clip_title(claims[0][0].text), claims[0][0].topic[:80]
         what, were = f"The claim {first!r}", "was"
         if len(claims) > 1:
             what, were = f"{len(claims):,} claims, the first {first!r},", "were"
@@ -296,7 +297,7 @@ class VouchedItems:
         taken, left = claims[: len(fates)], claims[len(fates) :]
         self._ledger.append([self._done_record(name, self.content(claim), path) for claim, name in taken])
         for (claim, _), fate in zip(taken, fates, strict=True):
-            self._tally.add("claim", fate, clip_title([claim.text]))
+            self._tally.add("claim", fate, clip_title(claim.text))
             if fate != "known":
                 self._tally.add_time(claim.ts)
         added = len(fates) - fates.count("known")
@@ -315,14 +316,8 @@ def _page_of_document(document: ImportDocument) -> str:
     return f"facts/{topic_name(title)}.md"
 
 
-def _pages_beside(path: str) -> list[str]:
-    """Return the pages for a document whose own is taken."""
-    name = path.rpartition("/")[2].removesuffix(".md").lower()
-    return [f"facts/{name}-imported{number}.md" for number in ("", *(f"-{each}" for each in range(2, _MOST)))]
-
-
-def _pages_of_topic(path: str) -> list[str]:
-    """Return the page of a topic, and those that continue it."""
+def _numbered_pages(path: str) -> list[str]:
+    """Return a page, and those that continue it."""
     stem = path.removesuffix(".md")
     return [path, *(f"{stem}-{number}.md" for number in range(2, _MOST))]
 
@@ -339,7 +334,6 @@ def _line_bytes(line: tuple[str, str]) -> int:
 
 
 def _replace_line(text: str, path: str, old: tuple[str, str], new: tuple[str, str]) -> str:
-    """Return the page with one fact replaced."""
     line = next(fact.line for fact in parse(path, text).facts if (fact.relation, fact.object) == old)
     return replace_fact(text, path, line or 0, *new)
 

@@ -117,18 +117,14 @@ def tool_result(
 
 # --- reading foreign values: any value gives an answer, and nothing raises --------------
 
+_TITLE = 80
 _TEXTS = ("text", "input_text", "output_text", "summary_text", "refusal", "thinking")
 
 
 def files_ending(source: ImportSource, *endings: str) -> list[str]:
     """Return the names with these endings, without hidden files and those that macOS adds beside each file."""
-    return [
-        name
-        for name in source.names()
-        if name.lower().endswith(endings)
-        and not name.startswith("__MACOSX/")
-        and not stem(name).startswith(".")
-    ]
+    found = (name for name in source.names() if name.lower().endswith(endings))
+    return [name for name in found if not name.startswith("__MACOSX/") and not stem(name).startswith(".")]
 
 
 def files_to_read(source: ImportSource, found: list[str]) -> list[str]:
@@ -214,10 +210,10 @@ def object_in(line: bytes) -> dict[str, Any] | None:
         return None
 
 
-def clip_title(texts: Iterator[str] | list[str], most: int = 80) -> str:
-    """Return a title: the first text that has words, clipped."""
-    line = next((" ".join(text[:400].split()) for text in texts if text.strip()), "")
-    return line if len(line) <= most else f"{line[:most].rstrip()}…"
+def clip_title(text: str) -> str:
+    """Return the beginning of a text as a title."""
+    line = " ".join(text[:400].split())
+    return line if len(line) <= _TITLE else f"{line[:_TITLE].rstrip()}…"
 
 
 # --- the source ------------------------------------------------------------------------
