@@ -19,7 +19,7 @@ from looseleaf.state.rules import for_prompt
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from typing import Any
 
     from looseleaf.base.values import Edit, Record
@@ -89,11 +89,18 @@ def why(parts: Needs, text: str, name: str = "last") -> Explanation:
     prompt, record = _find_prompt(parts, name)
     page, line = find_page(parts, text) or (None, None)
     needle = Needle(text if line is None else line)
-    found = _PromptSearch(parts, prompt, record, needle)
+    manifest = prompt.manifest
+    made = "as it would be now" if record is None else f"{manifest.timestamp[:19]}Z"
+    size = f"{manifest.total_tokens:,} of {manifest.budget_tokens:,} tokens"
+    first = Step("prompt", manifest.id, f"{made}, {size}")
+
+    def answer(is_in: bool, trails: Iterable[tuple[Step, ...]], more: int = 0) -> Explanation:
+        chains = tuple(WhyChain(is_in, (first, *steps)) for steps in trails)
+        return Explanation(text, manifest.id, is_in, chains, more)
+
     if page is not None and line is None:
-        is_in, trails = Absent(parts, prompt, record, Needle(page)).page_chains(page)
-        chains = tuple(WhyChain(is_in, (found.first(), *steps)) for steps in trails)
-        return Explanation(text, prompt.manifest.id, is_in, chains)
+        return answer(*Absent(parts, prompt, record, Needle(page)).page_chains(page))
+    found = _PromptSearch(parts, prompt, record, needle)
     hits = found.hits(page)
     if not hits and page is None:  # a fact with the same words in another order may stand there
         for fact in Trail(parts, needle).facts:
@@ -103,16 +110,11 @@ def why(parts: Needs, text: str, name: str = "last") -> Explanation:
                 hits = found.hits()
                 if hits:
                     break
-    first = found.first()
     if hits:
         few = _choose_few(hits)
         # Two lines of a summary may lead the same way.
-        ways = dict.fromkeys((first, *found.steps(hit)) for hit in few)
-        chains = tuple(WhyChain(True, steps) for steps in ways)
-        return Explanation(text, prompt.manifest.id, True, chains, len(hits) - len(few))
-    absent, more = Absent(parts, prompt, record, needle).chains(page)
-    chains = tuple(WhyChain(False, (first, *steps)) for steps in absent)
-    return Explanation(text, prompt.manifest.id, False, chains, more)
+        return answer(True, dict.fromkeys(tuple(found.steps(hit)) for hit in few), len(hits) - len(few))
+    return answer(False, *Absent(parts, prompt, record, needle).chains(page))
 
 
 def _find_prompt(parts: Needs, name: str) -> tuple[Prompt, Record | None]:
@@ -145,12 +147,6 @@ class _PromptSearch:
         self._record = record
         self._needle = needle
         self._trail = Trail(parts, needle)
-
-    def first(self) -> Step:
-        manifest = self._prompt.manifest
-        made = "as it would be now" if self._record is None else manifest.timestamp[:19] + "Z"
-        size = f"{manifest.total_tokens:,} of {manifest.budget_tokens:,} tokens"
-        return Step("prompt", manifest.id, f"{made}, {size}")
 
     def hits(self, page: str | None = None) -> list[_Hit]:
         """Find the words in the prompt, each line once; with a page, only in what was made of it."""

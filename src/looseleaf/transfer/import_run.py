@@ -52,21 +52,6 @@ if TYPE_CHECKING:
 _LONGEST_NAME = 200
 
 
-class ImportTurn:
-    """The title and the last time of an item, as far as it was read."""
-
-    def __init__(self, title: str) -> None:
-        self.title = clip_title(title)
-        self._last: float | None = None
-
-    def add(self, said: ImportMessage) -> float | None:
-        """Return the message's time; without one, the time of the message before."""
-        if not self.title and said.role == "user":
-            self.title = clip_title(said.text)
-        self._last = time_of(said.ts) if said.ts is not None else self._last
-        return self._last
-
-
 def request_of(
     said: ImportMessage, mark: str, session: str, origin: str | None, ts: float | None
 ) -> RecordRequest:
@@ -258,13 +243,20 @@ class Import:
         gone: set[str] = set()
         marked = self._with_marks(said, name, gone)
         new = NewParts(marked, chain, prior, lambda: set(self._recorded_marks(session, prior)))
-        heard = ImportTurn(title)
+        title = clip_title(title)
+        ts: float | None = None
         taken = 0
         is_whole = True
         is_mine = self._is_mine or (prior is not None and prior.is_mine)
         try:
             for each, mark in new:
-                asked = self._clean_request(each, mark, session, heard, gone)
+                if mark in gone:
+                    continue
+                if not title and each.role == "user":
+                    title = clip_title(each.text)
+                if each.ts is not None:  # else the time of the message before
+                    ts = time_of(each.ts)
+                asked = self._clean_request(each, mark, session, ts, title, gone)
                 if asked is None:
                     continue
                 if taken == 0:
@@ -286,7 +278,7 @@ class Import:
         fate = "known" if len(gone) < chain.count else "forgotten"
         if taken:
             fate = "grown" if prior is not None and prior.is_done else "new"
-        self._tally.add(what, fate, heard.title)
+        self._tally.add(what, fate, title)
         return taken
 
     def _with_marks(
@@ -318,12 +310,9 @@ class Import:
             return f"import-{self._hashes.of(name, said.key, repr(given)[:1000])[:20]}"
 
     def _clean_request(
-        self, said: ImportMessage, mark: str, session: str, heard: ImportTurn, gone: set[str]
+        self, said: ImportMessage, mark: str, session: str, ts: float | None, title: str, gone: set[str]
     ) -> RecordRequest | None:
         """Return what is to be recorded; None (which is noted) for what cannot be, or was forgotten."""
-        if mark in gone:
-            return None
-        ts = heard.add(said)
         try:
             for value in (said.args, said.result):
                 if value is not None and not isinstance(value, str):
@@ -335,7 +324,7 @@ class Import:
             clean = self._recorder.cleaned(asked)
         except Refused as refused:
             why = str(refused).partition(": ")[2] or str(refused)
-            self._tally.note(f"A message of {heard.title!r} was passed over: {why}")
+            self._tally.note(f"A message of {title!r} was passed over: {why}")
             return None
         left = self._forgotten.strip_request(clean)
         if left is None:
