@@ -534,6 +534,29 @@ def test_what_a_model_made_is_kept_as_far_as_it_can_be_told_apart(tmp_path: Path
         assert "Berlin" not in "".join(data.decode() for path, data in every_file(tmp_path / "m/log/entries"))
 
 
+def test_what_a_model_named_as_private_stays_off_the_pages_when_something_else_goes(tmp_path: Path) -> None:
+    secret = "My salary is 70k, that one is only for you."
+
+    class Teller(Stub):
+        def distill(self, material: Any, tokens: int) -> Any:
+            made = super().distill(material, tokens)
+            private = tuple(trace.id for trace in material.traces() if trace.content == secret)
+            return type(made)("They talked.", None, made.facts, private=private)
+
+    with Memory(tmp_path / "m", policy=POLICY, distiller=Teller(RULES), session="a") as memory:
+        memory.record(user=secret, ts=THEN)
+        memory.record(user="I live in Berlin.", ts=THEN + 1)
+        memory.record(user="I like tea.", ts=THEN + 2)
+        memory.distill()
+        memory.forget(fact=next(fact for fact in memory.facts() if fact.object == "Berlin").id)
+        assert said(memory) == ["Likes: tea"]
+        pages = {
+            path: data for path, data in every_file(tmp_path / "m") if not path.startswith(("log/", "views/"))
+        }
+        assert any(path.startswith("days/") for path in pages)
+        assert [path for path, data in pages.items() if b"70k" in data] == []
+
+
 # --- prompts, undo, the key --------------------------------------------------------------
 
 

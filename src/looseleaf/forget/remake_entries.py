@@ -170,7 +170,9 @@ class RemadeEntries:
             name: tuple(each for each in getattr(distilled, name) if not self._cut.holds(each.text))
             for name in NOTED
         }
-        return Distilled(distilled.summary, distilled.episode, tuple(kept), **noted)
+        return Distilled(
+            distilled.summary, distilled.episode, tuple(kept), **noted, private=distilled.private
+        )
 
     def _divide_summary(
         self, entry: Entry, before: Sequence[Trace], after: Sequence[Trace], by_rules: Distilled
@@ -203,7 +205,8 @@ class RemadeEntries:
             episode = {
                 name: value for name, value in episode.items() if masked_value(value, tuple(words)) == value
             }
-        return Distilled(masked(summary, words), episode or None, tuple(kept), **noted)
+        private = tuple(each for each in map(str, entry.summary.get("private", ())) if each in texts)
+        return Distilled(masked(summary, words), episode or None, tuple(kept), **noted, private=private)
 
 
 def _strip_loss(loss: Any) -> Any:
