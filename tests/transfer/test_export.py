@@ -910,8 +910,9 @@ import sys, time
 from looseleaf.memory import Memory
 from looseleaf.base.policy import Policy
 with Memory(sys.argv[1], policy=Policy(segment_bytes=20_000, body_bytes=1_500)) as memory:
-    print("begun", flush=True)
     for number in range(100_000):
+        if number == 1:  # all modules are loaded: from here on it writes without a pause
+            print("begun", flush=True)
         memory.record(user=f"I live in Town{number}. " + "w" * (number % 7 * 500))
         memory.record(assistant="Noted.")
         memory.pages.edit("facts/diary.md", lambda text: text + f"- Day {number}: done\\n", reason="x", author="person")
