@@ -410,7 +410,7 @@ def test_a_correction_is_a_persons_word_and_keeps_the_past(told: Run, folder: Pa
     ] == "Berlin Paris Rome Lyon".split()
     told("undo")
     assert "- Home: Rome\n" in (folder / "USER.md").read_text()
-    assert refuses(told, folder, "correct", "USER.md:6", " ").startswith("The line was not written: ")
+    assert "was not corrected: there are no words in it." in refuses(told, folder, "correct", "USER.md:6", " ")
 
 
 def test_what_waits_is_approved_or_rejected(told: Run, folder: Path) -> None:

@@ -371,7 +371,7 @@ def test_what_was_shown_is_what_goes(tmp_path: Path, monkeypatch: pytest.MonkeyP
             text = other.pages.read("USER.md").text.replace("- Allergy: tea", "- Name: Ada\n- Allergy: tea")
             other.pages.edit("USER.md", text, reason="mine", author="person")
 
-    monkeypatch.setattr("looseleaf.cli.output.ask", answered)
+    monkeypatch.setattr("looseleaf.cli.verbs.review.ask", answered)
     assert main(["--memory", str(tmp_path / "m"), "forget", "--fact", "USER.md:5"]) == 0
     with open_memory(tmp_path / "m") as memory:
         assert known(memory) == ["user Allergy: garlic", "user Name: Ada"]

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any, Protocol
 
-    from looseleaf.base.messages import Distiller
+    from looseleaf.base.messages import Distiller, Trace
     from looseleaf.distill.make_entry import MadeEntry
     from looseleaf.log.entries import Entry
     from looseleaf.log.journal import AgentHead
@@ -64,6 +64,13 @@ def _is_plain_note(fact: dict[str, Any]) -> bool:
     """Return True if a fact is a line that replaces no other line."""
     is_guess = fact.get("change", 1.0) < PLAIN
     return bool(fact["relation"] == NOTE and not fact.get("was") and (is_guess or not fact.get("correction")))
+
+
+def _find_prohibitions(stretch: TurnRange) -> list[Trace]:
+    """Return the messages in which the user forbids to remember something."""
+    from looseleaf.distill.forbidding import forbidden_by
+
+    return [each for each in stretch.taken if forbidden_by(each) is not None]
 
 
 class MemoryMaker:
@@ -104,16 +111,12 @@ class MemoryMaker:
             done += [] if is_placed else [self._parts.placer.entry(entry)]
         patience = self._context.policy.session_seconds
         for stretch in undistilled(self._store, self._agent, since, covered, patience, clock.now()):
-            from looseleaf.distill.forbidding import (
-                forbidden_by,
-            )  # loaded late: there may be nothing to distill
-
             made = write.stretch(stretch, topic) if any(stretch.traces()) else None
             with self._parts.pages.absorb.threads, self._store.lock():
                 now = self._parts.pages.absorb.agent(self._agent).through
                 if now != since:
                     return now
-                forbids = [each for each in stretch.taken if forbidden_by(each) is not None]
+                forbids = _find_prohibitions(stretch)
                 if made is not None:
                     through = None if forbids else stretch.through
                     done.append(self._parts.placer.entry(write.publish(made), through))
