@@ -33,7 +33,7 @@ from looseleaf import Memory, Policy
 from looseleaf.base.values import Fact
 from looseleaf.language.relations import BY_LABEL, relation_of, slot
 from looseleaf.language.value_keys import key
-from looseleaf.log.trace_messages import texts_of
+from looseleaf.log.turns import texts_of
 from looseleaf.pages.grammar import parse
 from looseleaf.text.lines import is_doubtful
 

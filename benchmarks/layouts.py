@@ -19,7 +19,7 @@ from benchmarks.report import NO_GOAL, Row
 from benchmarks.window import HERE, QUICK, TALKS, folder, replay
 
 from looseleaf import Memory
-from looseleaf.log.trace_messages import MESSAGE_TOKENS
+from looseleaf.log.turns import MESSAGE_TOKENS
 from looseleaf.prompt.slot_forms import show_state as forms_of
 from looseleaf.state.rules import for_prompt
 from looseleaf.text.notation import encode

@@ -453,8 +453,7 @@ def next_prompt(stream: str) -> None:
             ):
                 play(memory, session)
                 if model.key not in known:
-                    from looseleaf.distill.make_entry import Watched
-                    from looseleaf.distill.material import undistilled
+                    from looseleaf.distill.make_entry import Watched, undistilled
 
                     head = memory.parts.pages.absorb.agent("main").through
                     for stretch in undistilled(

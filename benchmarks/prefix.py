@@ -21,7 +21,7 @@ from benchmarks.window import QUICK, TALKS, Speech, Told, folder, replay
 
 from looseleaf import Memory
 from looseleaf.base.messages import Message
-from looseleaf.log.trace_messages import texts_of
+from looseleaf.log.turns import texts_of
 from looseleaf.prompt.fit import fit
 from looseleaf.window.window import costs_of
 

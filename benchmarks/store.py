@@ -21,8 +21,8 @@ from pathlib import Path
 from statistics import median
 
 from looseleaf import Memory
-from looseleaf.base.hashing import sha256
 from looseleaf.base.ids import new_id
+from looseleaf.base.values import sha256
 from looseleaf.store import records as codec
 from looseleaf.store.files import FileStore
 

@@ -31,7 +31,7 @@ from typing import Any
 from looseleaf import Memory, Policy
 from looseleaf.base.ids import new_id
 from looseleaf.base.messages import Message
-from looseleaf.log.trace_messages import Mark, texts_of
+from looseleaf.log.turns import Mark, texts_of
 from looseleaf.models.tokens import TokenCounts
 from looseleaf.window.window import count_messages
 

@@ -10,12 +10,15 @@ STUB = PACKAGE / "memory/aio.pyi"
 
 SOURCES = {
     "memory/memory.py": ("Memory",),
-    "memory/talk.py": ("TalkVerbs",),
-    "memory/window.py": ("WindowVerbs",),
-    "memory/pages.py": ("PageVerbs", "HistoryVerbs"),
-    "memory/review.py": ("ReviewVerbs",),
-    "memory/explain.py": ("ExplainVerbs",),
-    "memory/views.py": ("ViewVerbs",),
+    "memory/groups.py": (
+        "TalkVerbs",
+        "WindowVerbs",
+        "PageVerbs",
+        "HistoryVerbs",
+        "ReviewVerbs",
+        "ExplainVerbs",
+        "ViewVerbs",
+    ),
     "state/state.py": ("State",),
     "models/costs.py": ("Costs",),
 }

@@ -20,9 +20,8 @@ from looseleaf.base.errors import Refused, Stale
 from looseleaf.base.ids import new_id
 from looseleaf.base.policy import Policy
 from looseleaf.base.values import START, Position
-from looseleaf.store.disk import Disk
+from looseleaf.store.disk import Disk, Lock
 from looseleaf.store.files import FileStore
-from looseleaf.store.lock import Lock
 
 if TYPE_CHECKING:
     from collections.abc import Callable

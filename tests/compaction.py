@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from looseleaf.base.errors import Refused
-from looseleaf.base.hashing import sha256
 from looseleaf.base.messages import Trace
 from looseleaf.base.policy import Policy
-from looseleaf.log.trace_messages import Mark
+from looseleaf.base.values import sha256
+from looseleaf.log.turns import Mark
 from looseleaf.memory import Memory
 from looseleaf.store import JOURNAL, files
 from looseleaf.store.records import to_json

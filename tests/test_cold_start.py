@@ -16,9 +16,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cli.test_main import HEAVY, modules_after
-from looseleaf.base.hashing import sha256
 from looseleaf.base.immutable import frozen
-from looseleaf.text.patterns import lazy
+from looseleaf.base.values import sha256
+from looseleaf.text.lines import lazy
 
 if TYPE_CHECKING:
     from conftest import Run

@@ -22,10 +22,10 @@ from looseleaf.base.errors import Refused
 from looseleaf.base.ids import new_id
 from looseleaf.base.policy import Policy
 from looseleaf.base.values import Hunk
-from looseleaf.store import read_streams as segments
+from looseleaf.store import streams as segments
 from looseleaf.store.files import FileStore
-from looseleaf.store.read_streams import stream_files
 from looseleaf.store.records import to_json
+from looseleaf.store.streams import stream_files
 
 if TYPE_CHECKING:
     from looseleaf.base.values import Problem, Record

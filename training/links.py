@@ -27,10 +27,19 @@ from looseleaf.distill.forbidding import forbids, order_of
 from looseleaf.distill.selector import Scores, head
 from looseleaf.distill.slot_tables import LINKS, is_name, matters_of, plain_terms, read, sorts_of
 from looseleaf.distill.statements import KINDS_OF_FACTS, kind_of, sentences_of, statements
-from looseleaf.facts.erasing import MEANT, SURELY_MEANT, erasing_signs, told_by
 from looseleaf.facts.gate import Witness, reading_of
 from looseleaf.facts.placement import PlacePlan
-from looseleaf.facts.replacing import DOUBT, GONE, Lexicon, Replacement, links
+from looseleaf.facts.replacing import (
+    DOUBT,
+    GONE,
+    MEANT,
+    SURELY_MEANT,
+    Lexicon,
+    Replacement,
+    erasing_signs,
+    links,
+    told_by,
+)
 
 START, DAY = 1_767_225_600.0, 86_400.0
 STRENGTH = 0.05

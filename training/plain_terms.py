@@ -16,7 +16,7 @@ from pathlib import Path
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "src"))
 
-from looseleaf.distill.cues import CUES  # noqa: E402
+from looseleaf.distill.selector import CUES  # noqa: E402
 from looseleaf.distill.slot_tables import aspects, families, matters, matters_of  # noqa: E402
 from looseleaf.language.terms import terms  # noqa: E402
 

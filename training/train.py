@@ -27,8 +27,7 @@ from sklearn.linear_model import LogisticRegression
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "src"))
 
-from looseleaf.distill.cues import has_forbidding_word, orders_of  # noqa: E402
-from looseleaf.distill.selector import (  # noqa: E402
+from looseleaf.distill.selector import (  # noqa: E402  # noqa: E402
     HEADS,
     KINDS,
     LEVELS,
@@ -38,7 +37,9 @@ from looseleaf.distill.selector import (  # noqa: E402
     around_clause,
     clauses_of,
     features,
+    has_forbidding_word,
     marks_of,
+    orders_of,
 )
 from looseleaf.distill.statements import parts_of  # noqa: E402
 from looseleaf.language.own_words import masked, zones  # noqa: E402

@@ -48,21 +48,23 @@ if TYPE_CHECKING:
     from looseleaf.log.recorder import Batch
     from looseleaf.memory import Memory
     from looseleaf.memory.aio import AsyncMemory
-    from looseleaf.memory.explain import ExplainVerbs
-    from looseleaf.memory.pages import HistoryVerbs, PageVerbs
-    from looseleaf.memory.review import ReviewVerbs
-    from looseleaf.memory.talk import TalkVerbs
-    from looseleaf.memory.views import ViewVerbs
-    from looseleaf.memory.window import WindowVerbs
+    from looseleaf.memory.groups import (
+        ExplainVerbs,
+        HistoryVerbs,
+        PageVerbs,
+        ReviewVerbs,
+        TalkVerbs,
+        ViewVerbs,
+        WindowVerbs,
+    )
     from looseleaf.models import ScriptedModel
     from looseleaf.models.costs import Ceiling, Costs, Share, Spent
     from looseleaf.models.model_table import Budget
     from looseleaf.pages.pages import Page
-    from looseleaf.place.entry_pages import ReviewResult
+    from looseleaf.place.distill_and_place import Remembered
     from looseleaf.place.notebook import FactSource
-    from looseleaf.place.placer import Placed
+    from looseleaf.place.placer import Placed, ReviewResult
     from looseleaf.place.redistill import Difference
-    from looseleaf.place.remember import Remembered
     from looseleaf.place.tidy import Tidied
     from looseleaf.prompt.manifest import Manifest, Prompt
     from looseleaf.prompt.rendered_snapshot import Snapshot
@@ -179,21 +181,15 @@ _MODULES = {
     "log.recorder": "Batch",
     "memory": "Memory",
     "memory.aio": "AsyncMemory",
-    "memory.explain": "ExplainVerbs",
-    "memory.pages": "HistoryVerbs PageVerbs",
-    "memory.review": "ReviewVerbs",
-    "memory.talk": "TalkVerbs",
-    "memory.views": "ViewVerbs",
-    "memory.window": "WindowVerbs",
+    "memory.groups": "ExplainVerbs HistoryVerbs PageVerbs ReviewVerbs TalkVerbs ViewVerbs WindowVerbs",
     "models": "ScriptedModel",
     "models.costs": "Ceiling Costs Share Spent",
     "models.model_table": "Budget",
     "pages.pages": "Page",
-    "place.entry_pages": "ReviewResult",
+    "place.distill_and_place": "Remembered",
     "place.notebook": "FactSource",
-    "place.placer": "Placed",
+    "place.placer": "Placed ReviewResult",
     "place.redistill": "Difference",
-    "place.remember": "Remembered",
     "place.tidy": "Tidied",
     "prompt.manifest": "Manifest Prompt",
     "prompt.rendered_snapshot": "Snapshot",

@@ -28,8 +28,7 @@ from looseleaf.agent.events import (
     ToolCalled,
     ToolReturned,
 )
-from looseleaf.agent.loop import Agent
-from looseleaf.agent.request import CONTINUE
+from looseleaf.agent.loop import CONTINUE, Agent
 from looseleaf.base.policy import Policy
 from looseleaf.base.replies import Retrying, TextDelta, Usage
 from providing import (

@@ -26,8 +26,7 @@ from looseleaf.agent.events import (
     ToolReturned,
     UserMessage,
 )
-from looseleaf.agent.loop import MOST_CALLS, Agent
-from looseleaf.agent.request import CONTINUE, insert_continue
+from looseleaf.agent.loop import CONTINUE, MOST_CALLS, Agent, insert_continue
 from looseleaf.agent.tool_runner import OfferedTool, offer, schema_of
 from looseleaf.base.errors import Invalid, ModelFailed, PromptTooLong, Refused, Unwritten
 from looseleaf.base.messages import Message, ToolCallPayload, ToolCallSpec, ToolResultPayload

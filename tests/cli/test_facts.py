@@ -21,8 +21,8 @@ from looseleaf import Distilled, __version__
 from looseleaf.base.values import KINDS, Fact
 from looseleaf.cli import arguments as cli_parse
 from looseleaf.cli import verb_table as cli_verbs
-from looseleaf.cli.fact_lines import line_of
 from looseleaf.cli.main import main
+from looseleaf.cli.output import line_of
 from looseleaf.cli.verbs import facts as cli_facts
 from looseleaf.cli.verbs.pages import fact_times
 from looseleaf.memory import Memory
@@ -410,7 +410,9 @@ def test_a_correction_is_a_persons_word_and_keeps_the_past(told: Run, folder: Pa
     ] == "Berlin Paris Rome Lyon".split()
     told("undo")
     assert "- Home: Rome\n" in (folder / "USER.md").read_text()
-    assert "was not corrected: there are no words in it." in refuses(told, folder, "correct", "USER.md:6", " ")
+    assert "was not corrected: there are no words in it." in refuses(
+        told, folder, "correct", "USER.md:6", " "
+    )
 
 
 def test_what_waits_is_approved_or_rejected(told: Run, folder: Path) -> None:

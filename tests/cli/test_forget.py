@@ -86,7 +86,7 @@ def test_other_places_and_files_of_the_user_are_told(
 def test_what_is_still_there_is_said_and_is_a_failure(
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from looseleaf.store import replace as switch
+    from looseleaf.store import documents as switch
 
     real = switch.finish
 

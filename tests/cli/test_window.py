@@ -943,7 +943,7 @@ def test_recording_loads_nothing_heavy(folder: Path) -> None:
         "looseleaf.models",
         "looseleaf.distill",
         "looseleaf.window.compact",
-        "looseleaf.window.compaction_fit",
+        "looseleaf.window.compact",
         "looseleaf.pages.history",
     )
     assert sorted(name for name in loaded if name.startswith(apart)) == []

@@ -20,11 +20,10 @@ from looseleaf.base.errors import Refused
 from looseleaf.base.origins import FORBIDDEN, may_forbid
 from looseleaf.distill import forbidding
 from looseleaf.distill.forbidding import bears_on, cut_forbidden, forbidden, permitted_traces, telling_terms
-from looseleaf.distill.requests import with_members
-from looseleaf.distill.statements import sentences_of
+from looseleaf.distill.statements import sentences_of, with_members
 from looseleaf.log.recorder import Batch
 from looseleaf.place import distill_and_place as making
-from looseleaf.place.obey import Obey
+from looseleaf.place.corrections import Obey
 from looseleaf.store import files
 from looseleaf.text.lines import undoubted
 from placing import THEN

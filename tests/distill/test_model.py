@@ -21,8 +21,7 @@ from looseleaf.base.messages import Distilled, Trace
 from looseleaf.base.policy import Policy
 from looseleaf.base.replies import Reply, Usage
 from looseleaf.base.values import Fact
-from looseleaf.distill.make_entry import _find_fault, run
-from looseleaf.distill.material import ModelTranscript, clipped, pieces
+from looseleaf.distill.make_entry import ModelTranscript, _find_fault, clipped, pieces, run
 from looseleaf.distill.model import INSTRUCTIONS, SCHEMA, ModelDistiller, fault_of
 from looseleaf.distill.rules import estimate
 from looseleaf.models.providers.scripted import ScriptedModel

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from drawing import few
 from growth import LINEAR, growth
 from looseleaf.base.messages import TRACE_TYPES, Distilled, Distiller, Noted, Trace
-from looseleaf.distill import collect as gather
-from looseleaf.distill import collect as noting
+from looseleaf.distill import rules as gather
+from looseleaf.distill import rules as noting
 from looseleaf.distill.rules import Rules, estimate
 from tables import check_rows
 

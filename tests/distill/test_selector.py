@@ -17,7 +17,6 @@ from hypothesis import strategies as st
 from growth import LINEAR, growth
 from looseleaf.base.errors import Unreadable
 from looseleaf.distill import selector
-from looseleaf.distill.cues import cues_of, has_orders, orders_of, tokens_of
 from looseleaf.distill.selector import (
     HEADS,
     KINDS,
@@ -26,11 +25,15 @@ from looseleaf.distill.selector import (
     Around,
     SelectorHead,
     clauses_of,
+    cues_of,
     features,
+    has_orders,
     head,
     is_aside,
     marks_of,
+    orders_of,
     select,
+    tokens_of,
 )
 from tables import check_rows
 

@@ -12,11 +12,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from looseleaf.base.messages import Proposal
-from looseleaf.distill.requests import with_members
 from looseleaf.distill.selector import KINDS, Scores
 from looseleaf.distill.slot_tables import languages, table
-from looseleaf.distill.statements import LOW, SENTENCES, SURE_RULE, kind_of, sentences_of, statements
-from looseleaf.distill.wording import NOTE_CHARS
+from looseleaf.distill.statements import (
+    LOW,
+    NOTE_CHARS,
+    SENTENCES,
+    SURE_RULE,
+    kind_of,
+    sentences_of,
+    statements,
+    with_members,
+)
 from looseleaf.facts.placement import PERHAPS
 from looseleaf.language import own_words
 from looseleaf.language.own_words import masked, zones

@@ -15,7 +15,7 @@ from cli.test_main import snapshot
 from looseleaf.base.errors import Refused
 from looseleaf.base.messages import Message
 from looseleaf.explain.prompt_costs import CACHED_SECONDS, compare
-from looseleaf.log.trace_messages import MESSAGE_TOKENS
+from looseleaf.log.turns import MESSAGE_TOKENS
 from looseleaf.memory import Memory
 from looseleaf.prompt.manifest import SLOTS, Manifest, ManifestItem, Prompt
 from tables import check_rows

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from growth import LINEAR, growth
 from looseleaf import Memory, Policy, Refused
-from looseleaf.base.hashing import sha256_or_none
-from looseleaf.base.values import Edit, Hunk
+from looseleaf.base.values import Edit, Hunk, sha256_or_none
 from looseleaf.explain.sources import find_edits
 from looseleaf.log.journal import forward, make_edit
 from looseleaf.text.diff import diff, split_lines

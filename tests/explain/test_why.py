@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from looseleaf import Distilled
 from looseleaf.base.errors import Invalid, NotFound, Refused
-from looseleaf.base.hashing import sha256
 from looseleaf.base.policy import Policy
+from looseleaf.base.values import sha256
 from looseleaf.explain.trail import Needle, Step, Trail, fold
 from looseleaf.explain.why import Explanation
 from looseleaf.memory import Memory

@@ -12,11 +12,10 @@ from hypothesis import strategies as st
 from distill.test_forbidding import say, told
 from looseleaf import Memory
 from looseleaf.base.errors import Refused
-from looseleaf.distill.cues import is_formed, is_of_work
 from looseleaf.distill.forbidding import forbidden, named_terms, order_of
-from looseleaf.distill.selector import Scores, select
+from looseleaf.distill.selector import Scores, is_formed, is_of_work, select
 from looseleaf.distill.slot_tables import lexicon
-from looseleaf.facts.erasing import MEANT, SURELY_MEANT, HeldLine, Order, erasing_signs, find_meant
+from looseleaf.facts.replacing import MEANT, SURELY_MEANT, HeldLine, Order, erasing_signs, find_meant
 from looseleaf.text.lines import undoubted
 from placing import THEN
 from tables import check_rows, in_folders
@@ -162,7 +161,7 @@ def test_a_line_that_a_person_confirmed_goes_only_if_it_is_surely_meant(
     place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        "looseleaf.place.obey.find_meant",
+        "looseleaf.place.corrections.find_meant",
         lambda order, lines, lexicon: dict.fromkeys(range(99), (MEANT + SURELY_MEANT) / 2),
     )
     with Memory(place / "memory") as memory:

@@ -18,7 +18,7 @@ from looseleaf.base.origins import LEVELS, is_at_least, is_trusted, level_of, lo
 from looseleaf.base.paths import APPROVED, PINNED, TICKED
 from looseleaf.base.values import Fact
 from looseleaf.distill.forbidding import permitted_traces
-from looseleaf.distill.material import witnesses_of
+from looseleaf.distill.make_entry import witnesses_of
 from looseleaf.distill.statements import statements
 from looseleaf.facts.gate import (
     Spoken,

@@ -20,7 +20,7 @@ from growth import LINEAR, growth
 from looseleaf.base.errors import Refused
 from looseleaf.base.values import Fact
 from looseleaf.facts.identity import Decision, decide
-from looseleaf.facts.truth import true_at
+from looseleaf.facts.ledger import true_at
 from looseleaf.language.relations import BY_LABEL, RELATIONS, SYNONYMS, relation_of, slot
 from looseleaf.language.value_keys import key, near, same
 from looseleaf.language.words import american, fold, singular, stem

@@ -23,9 +23,8 @@ from looseleaf.base.paths import TICKED
 from looseleaf.base.policy import Policy
 from looseleaf.base.values import Edit, Fact, Hunk
 from looseleaf.facts.known_facts import Facts
-from looseleaf.facts.ledger import FactLedger, fact_id
+from looseleaf.facts.ledger import FactLedger, fact_id, true_at
 from looseleaf.facts.page_lines import MovedLines, Shard, Sheet
-from looseleaf.facts.truth import true_at
 from looseleaf.log.journal import make_edit, record_of
 from looseleaf.pages.grammar import parse, topic_of
 from looseleaf.pages.pages import Pages, Rewritten

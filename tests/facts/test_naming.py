@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from looseleaf.base.values import Fact
-from looseleaf.facts.naming import STATUSES, is_exact, matching
+from looseleaf.facts.identity import STATUSES, is_exact, matching
 from tables import check_rows
 
 

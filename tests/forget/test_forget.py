@@ -34,7 +34,7 @@ from forgetting import (
 from looseleaf import Memory
 from looseleaf.base.errors import Refused
 from looseleaf.base.ids import at, new_id
-from looseleaf.facts.tombstones import FILE
+from looseleaf.facts.known_facts import FILE
 from looseleaf.store import JOURNAL, records
 from placing import RULES, Stub
 from tables import check_rows
@@ -486,7 +486,7 @@ memory.close()
 def test_a_page_that_is_saved_in_the_same_moment_stays_and_the_probe_names_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from looseleaf.store import replace as switch
+    from looseleaf.store import documents as switch
 
     real = switch.finish
 

@@ -24,7 +24,7 @@ from looseleaf import Memory
 from looseleaf.base.errors import Refused
 from looseleaf.base.ids import at, new_id, now
 from looseleaf.base.values import START, Position
-from looseleaf.forget.replay_store import World
+from looseleaf.forget.replay import World
 from looseleaf.log.journal import make_edit, record_of
 from looseleaf.store import JOURNAL
 from placing import RULES, Stub, fact, tool_says

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from looseleaf import Memory
-from looseleaf.facts.tombstones import FILE, SCHEMA, Tombstones, fact_text, hashed
+from looseleaf.facts.known_facts import FILE, TOMBSTONES_SCHEMA, Tombstones, fact_text, hashed
 from looseleaf.store import TOMBSTONES
 
 KEY = bytes(range(32))
@@ -19,7 +19,7 @@ def bury(memory: Memory, *what: tuple[str, str], ts: float = 1.0) -> None:
     if document is None:
         memory.parts.context.store.put("log/key", KEY, base=None)
     hashes = [hashed(KEY, kind, text) for kind, text in what]
-    record = {"schema": SCHEMA, "id": "x", "ts": ts, "kind": "forgotten", "hashes": hashes}
+    record = {"schema": TOMBSTONES_SCHEMA, "id": "x", "ts": ts, "kind": "forgotten", "hashes": hashes}
     memory.parts.context.store.append(TOMBSTONES, [record])
 
 

@@ -23,11 +23,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from looseleaf.base.errors import Invalid, Refused
-from looseleaf.base.hashing import text_hash
-from looseleaf.index.bert import Bert
+from looseleaf.base.values import text_hash
+from looseleaf.index.bert import Bert, WordPiece
 from looseleaf.index.embed import Background, Embedder, endpoint, minilm
 from looseleaf.index.vectors import Vectors
-from looseleaf.index.wordpiece import WordPiece
 from tables import check_rows
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # several workers test at once
@@ -651,7 +650,7 @@ assert began.wait(30)
 ENDS = """
 import os, sys, time
 import numpy
-from looseleaf.base.hashing import text_hash
+from looseleaf.base.values import text_hash
 from looseleaf.index.embed import Background
 from looseleaf.index.vectors import Vectors
 def ones(texts):

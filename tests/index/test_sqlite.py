@@ -17,8 +17,7 @@ from drawing import core
 from index_contract import ANY, IndexContract, Model, ask, is_as, item
 from looseleaf.index import sqlite
 from looseleaf.index.protocol import IndexItem
-from looseleaf.index.sqlite import SqliteIndex
-from looseleaf.index.sqlite_file import DamagedIndex, error_of
+from looseleaf.index.sqlite import DamagedIndex, SqliteIndex, error_of
 from tables import check_rows
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
 from looseleaf.base.errors import Busy, Refused, Unwritten
-from looseleaf.base.hashing import sha256, text_hash
+from looseleaf.base.values import sha256, text_hash
 from looseleaf.index import nearest, vectors
 from looseleaf.index.vectors import Vectors, folder_name
 from tables import check_rows

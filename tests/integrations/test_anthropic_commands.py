@@ -19,10 +19,17 @@ from hypothesis import strategies as st
 from looseleaf.base.errors import Refused
 from looseleaf.base.paths import DRAWERS, TOP_PAGES, is_page, path_fault
 from looseleaf.base.policy import Policy
-from looseleaf.integrations.anthropic_commands import DEFINITION, PARAMETERS, _format_size, run
-from looseleaf.integrations.anthropic_paths import ROOT, ToolPaths, parts_of
+from looseleaf.integrations.anthropic_commands import (
+    DEFINITION,
+    PARAMETERS,
+    ROOT,
+    ToolPaths,
+    _format_size,
+    parts_of,
+    run,
+)
 from looseleaf.memory import Memory
-from looseleaf.memory.pages import PageVerbs
+from looseleaf.memory.groups import PageVerbs
 from tables import check_rows
 
 if TYPE_CHECKING:
@@ -870,6 +877,6 @@ def test_all_that_is_answered_can_be_sent(memory: Memory) -> None:
 
 
 def test_the_drawers_here_are_drawers_of_the_memory() -> None:
-    from looseleaf.integrations import anthropic_paths as memories
+    from looseleaf.integrations import anthropic_commands as memories
 
     assert set(memories.DRAWERS) == set(DRAWERS) - {"review"}

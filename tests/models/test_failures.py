@@ -15,7 +15,7 @@ from looseleaf.base.messages import Message
 from looseleaf.base.replies import Reply, Retrying, TextDelta, Thought, ToolSpec
 from looseleaf.models.failures import Failure, of_status, of_transport, retry_after
 from looseleaf.models.failures import Provider as Whom
-from looseleaf.models.partial_reply import PartialReply, tokens_of
+from looseleaf.models.stream_parts import PartialReply, tokens_of
 from looseleaf.models.stream_thread import ROOM, Pump, StreamLine, TimeUp
 from providing import (
     KEY,

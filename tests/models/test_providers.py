@@ -34,8 +34,7 @@ from looseleaf.base.replies import (
     Usage,
 )
 from looseleaf.models.call import StreamOptions
-from looseleaf.models.partial_reply import TokenUsage
-from looseleaf.models.stream_parts import replace_objects
+from looseleaf.models.stream_parts import TokenUsage, replace_objects
 from providing import KEY, KINDS, WIRES, Answer, Asked, Cut, Malformed, NoJson, Provider, Status, shared
 from tables import check_rows
 

@@ -14,8 +14,15 @@ from growth import LINEAR, growth
 from looseleaf.base.errors import Invalid
 from looseleaf.base.messages import Message, ToolCallPayload, ToolCallSpec, ToolResultPayload
 from looseleaf.base.replies import Called, Reply, Retrying, TextDelta, Thought, ToolSpec, Usage
-from looseleaf.models.call_blocks import NAMELESS, format_call
-from looseleaf.models.text_calls import as_text, describe, escape_calls, escape_json, parse
+from looseleaf.models.text_calls import (
+    NAMELESS,
+    as_text,
+    describe,
+    escape_calls,
+    escape_json,
+    format_call,
+    parse,
+)
 from looseleaf.text.untrusted import closed, opened
 from tables import check_rows
 

@@ -18,12 +18,12 @@ import pytest
 
 from looseleaf import Memory
 from looseleaf.base.errors import Refused, Stale
-from looseleaf.base.hashing import sha256
 from looseleaf.base.policy import Policy
+from looseleaf.base.values import sha256
 from looseleaf.log.journal import forward
 from looseleaf.store.disk import Disk
+from looseleaf.store.documents import Exchange
 from looseleaf.store.files import FileStore
-from looseleaf.store.replace import Exchange
 from tables import check_rows
 from wiring import use_store
 

@@ -18,9 +18,8 @@ from hypothesis import strategies as st
 from drawing import core
 from looseleaf import Memory
 from looseleaf.base.errors import Refused
-from looseleaf.base.hashing import sha256
 from looseleaf.base.policy import Policy
-from looseleaf.base.values import Edit, Problem
+from looseleaf.base.values import Edit, Problem, sha256
 from looseleaf.cli import main as cli
 from looseleaf.cli.output import REFUSED
 from looseleaf.log.journal import (

@@ -14,9 +14,8 @@ from typing import Any
 import pytest
 
 from looseleaf import Memory
-from looseleaf.base.hashing import sha256
 from looseleaf.base.policy import Policy
-from looseleaf.base.values import Document, Stat
+from looseleaf.base.values import Document, Stat, sha256
 from looseleaf.pages import outside_edits as absorb
 from looseleaf.store import records
 from looseleaf.store.disk import Disk

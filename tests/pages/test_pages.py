@@ -26,9 +26,8 @@ from hypothesis.stateful import (
 from drawing import core
 from looseleaf import Memory
 from looseleaf.base.errors import Invalid, Refused, Stale, Unwritten
-from looseleaf.base.hashing import sha256, sha256_or_none
 from looseleaf.base.policy import Policy
-from looseleaf.base.values import Receipt
+from looseleaf.base.values import Receipt, sha256, sha256_or_none
 from looseleaf.log.journal import backward, forward
 from looseleaf.pages.folder import init
 from looseleaf.store.disk import Disk

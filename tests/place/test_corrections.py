@@ -12,7 +12,7 @@ import pytest
 
 from looseleaf import Memory
 from looseleaf.base.errors import Invalid, NotFound, Refused
-from looseleaf.place import entry_pages as review_page
+from looseleaf.place import placer as review_page
 from placing import THEN, document_says, journal, one, pages, stub, tell, text_of, tool_says, values
 from tables import check_rows, in_folders
 

@@ -14,8 +14,7 @@ from looseleaf import Memory, Refused
 from looseleaf.base import ids as clock
 from looseleaf.facts.gate import Spoken
 from looseleaf.facts.placement import MOST_FOUND
-from looseleaf.pages.grammar import new_page, parse, summary_of
-from looseleaf.pages.line_edits import signed, unsigned
+from looseleaf.pages.grammar import new_page, parse, signed, summary_of, unsigned
 from looseleaf.place.guard_rules import Guarded, Owned, guarded, sentences_of
 from looseleaf.text.diff import split_lines
 from looseleaf.text.lines import FOUND, is_found, undoubted
@@ -565,7 +564,7 @@ def test_where_review_has_no_room_a_receipt_does_not_say_that_a_line_waits(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     memory.pages.edit("facts/x.md", "# X\n\n- Port: 80\n", reason="mine", author="person")
-    monkeypatch.setattr("looseleaf.place.entry_pages.MOST", 0)
+    monkeypatch.setattr("looseleaf.place.placer.MOST", 0)
     receipt = memory.pages.propose("facts/x.md", "# X\n\n- Port: 80\n- Port: 81\n", reason="so")
     assert "was left out, as too much waits in review already: “Port: 81”" in receipt.held
     assert memory.facts(status="pending") == []

@@ -21,10 +21,10 @@ from looseleaf import Memory
 from looseleaf.base.errors import Refused
 from looseleaf.base.messages import Distilled, Proposal
 from looseleaf.base.policy import Policy
-from looseleaf.distill import material
+from looseleaf.distill import make_entry
 from looseleaf.facts import placement as placing_of_core
 from looseleaf.language.sentences import is_done
-from looseleaf.place import entry_pages as review_page
+from looseleaf.place import placer as review_page
 from looseleaf.state.rules import empty, is_said_of, move
 from looseleaf.text.lines import is_found, undoubted
 from placing import (
@@ -783,7 +783,7 @@ def test_a_compaction_behind_an_open_call_is_not_distilled_again(memory: Memory)
 
 
 def test_a_long_backlog_is_read_in_stretches(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(material, "STRETCH_CHARS", 2000)
+    monkeypatch.setattr(make_entry, "STRETCH_CHARS", 2000)
     with memory.batch() as batch:
         for number in range(120):
             batch.record(user=f"{number} " + "x" * 50, ts=THEN + number)
@@ -792,7 +792,7 @@ def test_a_long_backlog_is_read_in_stretches(memory: Memory, monkeypatch: pytest
             batch.record(assistant=f"{number} " + "y" * 400, ts=THEN + 200 + number)
     memory.distill()
     texts = heard(memory)
-    assert all(len(each) <= material.STRETCH_TURNS for each in texts[:3])
+    assert all(len(each) <= make_entry.STRETCH_TURNS for each in texts[:3])
     assert all(sum(map(len, each)) <= 4000 for each in texts)
     assert sum(map(len, texts)) == 151
     through = [tuple(record["through"]) for record in journal(memory, "placed")]

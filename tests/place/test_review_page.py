@@ -15,8 +15,8 @@ from looseleaf import Memory
 from looseleaf.base.errors import Unwritten
 from looseleaf.base.policy import Policy
 from looseleaf.base.values import Fact
-from looseleaf.place import entry_pages as review_page
-from looseleaf.place.entry_pages import ReviewResult, add_waiting
+from looseleaf.place import placer as review_page
+from looseleaf.place.placer import ReviewResult, add_waiting
 from looseleaf.tools.toolset import call
 from placing import THEN, document_says, one, stub, tell, text_of, tool_says, values
 from scripts.place_work import open_memory

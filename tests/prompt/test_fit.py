@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from drawing import core, few
 from looseleaf.base.values import Episode, Fact
-from looseleaf.log.trace_messages import MESSAGE_TOKENS
+from looseleaf.log.turns import MESSAGE_TOKENS
 from looseleaf.prompt import slot_forms
 from looseleaf.prompt.fit import DROPPED, Fitted, fit
 from looseleaf.prompt.manifest import Omitted

@@ -26,7 +26,7 @@ from looseleaf import Memory
 from looseleaf.base.errors import BudgetTooSmall, Refused
 from looseleaf.base.messages import Message
 from looseleaf.base.policy import Policy
-from looseleaf.log.trace_messages import (
+from looseleaf.log.turns import (
     EPISODIC,
     MEDIUM_TOKENS,
     MESSAGE_TOKENS,

@@ -26,9 +26,8 @@ import traced
 from faults import DyingDisk
 from killing import ends, kill_at, kill_share, orders_for
 from looseleaf import Memory
-from looseleaf.index.sqlite import SqliteIndex
-from looseleaf.index.sqlite_file import DamagedIndex
-from looseleaf.store.read_streams import stream_files
+from looseleaf.index.sqlite import DamagedIndex, SqliteIndex
+from looseleaf.store.streams import stream_files
 from placing import THEN
 from recalling import (
     INDEX,

@@ -36,8 +36,11 @@ from looseleaf.base.ids import new_id  # noqa: E402
 from looseleaf.base.messages import Distilled  # noqa: E402
 from looseleaf.log.journal import SCHEMA  # noqa: E402
 from looseleaf.store import JOURNAL  # noqa: E402
-from looseleaf.window.compact import Compact  # noqa: E402
-from looseleaf.window.compaction_fit import TOPIC, Draft  # noqa: E402
+from looseleaf.window.compact import (  # noqa: E402
+    TOPIC,
+    Compact,
+    Draft,
+)
 from scripts import crash_work  # noqa: E402
 from workload import tell_to  # noqa: E402
 

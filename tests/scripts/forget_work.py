@@ -30,8 +30,8 @@ from forgetting import POLICY, THEN, Op, differences, holding, live, seen  # noq
 from looseleaf import Memory  # noqa: E402
 from looseleaf.base.errors import Refused  # noqa: E402
 from looseleaf.base.ids import at  # noqa: E402
+from looseleaf.store import documents as switch  # noqa: E402
 from looseleaf.store import files  # noqa: E402
-from looseleaf.store import replace as switch  # noqa: E402
 from looseleaf.store.root import PLAN  # noqa: E402
 from scripts import crash_work  # noqa: E402
 from workload import Verdict  # noqa: E402

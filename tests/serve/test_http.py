@@ -31,7 +31,7 @@ from looseleaf.cli.verbs.setup import PORT
 from looseleaf.memory import Memory
 from looseleaf.serve import http
 from looseleaf.serve import http as connection
-from looseleaf.serve.token import default_path, token
+from looseleaf.serve.http import default_path, token
 from looseleaf.tools.tool import Tool, ToolAnswer
 from looseleaf.tools.toolset import TOOLS
 from serving import TOKEN, Request, Served, digest, exchange, filled, serving, sound

@@ -17,20 +17,25 @@ from growth import LINEAR, growth
 from looseleaf.base.errors import Refused
 from looseleaf.state.file import carried
 from looseleaf.state.rules import (
+    DEEPEST,
     OPEN,
     RECENT,
     Room,
     StateChange,
+    Unsound,
     compact,
     empty,
     find_blocker,
     find_task,
     for_prompt,
     move,
+    named,
+    parsed,
+    place_of,
+    rendered,
     short,
     title_of,
 )
-from looseleaf.state.text import DEEPEST, Unsound, named, parsed, place_of, rendered
 from looseleaf.text.notation import decode, encode
 from tables import check_rows
 

@@ -18,11 +18,11 @@ import pytest
 
 from faults import CountedDisk, DyingDisk
 from killing import NamesOfCalls, ends
-from looseleaf.store.append_streams import Streams
 from looseleaf.store.disk import Disk
 from looseleaf.store.documents import Documents
 from looseleaf.store.files import FileStore
 from looseleaf.store.records import encode
+from looseleaf.store.streams import Streams
 from scripts.crash_work import InPlaceDocuments
 from traced import carry_out, count_calls, killed_by, sites
 from workload import JOURNAL, STEPS, TINY, TRACES, Verdict, Work, judge, tell_to, trace

@@ -19,10 +19,10 @@ import pytest
 
 from looseleaf.base.policy import Policy
 from looseleaf.store import check_repair as care
-from looseleaf.store import read_streams as segments
 from looseleaf.store import records as codec
+from looseleaf.store import streams as segments
 from looseleaf.store.files import FileStore
-from looseleaf.store.read_streams import SUMS, stream_files
+from looseleaf.store.streams import SUMS, stream_files
 from store_contract import hash_of, record_of
 
 if TYPE_CHECKING:

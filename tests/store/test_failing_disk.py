@@ -25,10 +25,9 @@ import pytest
 
 from faults import CountedDisk, FaultyDisk, InterruptedC
 from looseleaf.base.errors import Unwritten
-from looseleaf.store.append_streams import Streams
 from looseleaf.store.disk import Disk
 from looseleaf.store.files import FileStore
-from looseleaf.store.read_streams import stream_files
+from looseleaf.store.streams import Streams, stream_files
 from tables import check_rows
 from traced import carry_out, count_calls, sites
 from workload import STEPS, TINY, TRACES, Step, Work, edit_of, judge, trace

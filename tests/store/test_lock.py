@@ -17,7 +17,7 @@ from actors import Actor, _acquire_at_once, hold, take_in_turns
 from looseleaf import Memory
 from looseleaf.base.errors import Busy, Refused, Unwritten
 from looseleaf.base.policy import Policy
-from looseleaf.store import lock
+from looseleaf.store import disk
 from looseleaf.store.disk import Disk
 from looseleaf.store.files import FileStore
 
@@ -138,7 +138,7 @@ def test_a_lock_that_is_not_let_go_is_a_sentence_after_the_time_and_nothing_chan
         ):
             clock = Clock()
             with monkeypatch.context() as patch:
-                patch.setattr(lock, "time", clock)
+                patch.setattr(disk, "time", clock)
                 with pytest.raises(Busy) as caught:
                     act()
             assert 1 <= clock.now / SHORT.lock_seconds < 1.1
@@ -181,11 +181,11 @@ def test_the_wait_at_the_turnstile_is_part_of_the_time(
             return fd == self.asked[0] and clock.now > 0.9
 
     clock = Clock()
-    monkeypatch.setattr(lock, "time", clock)
-    disk = Queue()
-    with FileStore(tmp_path, Policy(lock_seconds=1.0), disk) as store, pytest.raises(Busy), store.lock():
+    monkeypatch.setattr(disk, "time", clock)
+    queue = Queue()
+    with FileStore(tmp_path, Policy(lock_seconds=1.0), queue) as store, pytest.raises(Busy), store.lock():
         pass
-    assert len(set(disk.asked)) == 2
+    assert len(set(queue.asked)) == 2
     assert 1 <= clock.now < 1.01
 
 
@@ -276,9 +276,9 @@ def test_who_lets_go_and_comes_straight_back_queues_behind_who_waited(
         else:
             time.sleep(seconds)
 
-    monkeypatch.setattr(lock, "time", SimpleNamespace(monotonic=time.monotonic, sleep=sleep))
+    monkeypatch.setattr(disk, "time", SimpleNamespace(monotonic=time.monotonic, sleep=sleep))
     if not turnstile:
-        monkeypatch.setattr(lock.Lock, "_acquire", _acquire_at_once)
+        monkeypatch.setattr(disk.Lock, "_acquire", _acquire_at_once)
     with FileStore(tmp_path, disk=waits) as one, FileStore(tmp_path, disk=comes_back) as other:
 
         def wait() -> None:

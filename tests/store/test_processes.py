@@ -12,7 +12,7 @@ import pytest
 from actors import PAGE, STREAM, Actor, Watch, append_many, look_back, patch_many, sha256, tail
 from looseleaf.store.disk import Disk
 from looseleaf.store.files import FileStore
-from looseleaf.store.read_streams import stream_files
+from looseleaf.store.streams import stream_files
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -23,9 +23,9 @@ import pytest
 from looseleaf.base.errors import Refused, Unwritten
 from looseleaf.base.policy import Policy
 from looseleaf.base.values import Position, Problem
-from looseleaf.forget.replay_store import World
+from looseleaf.forget.replay import World
 from looseleaf.store import JOURNAL, records
-from looseleaf.store import read_streams as segments
+from looseleaf.store import streams as segments
 from looseleaf.store.disk import Disk
 from looseleaf.store.files import FileStore
 from store_contract import (

@@ -25,12 +25,11 @@ from looseleaf.base.errors import Stale
 from looseleaf.base.ids import new_id
 from looseleaf.base.policy import Policy
 from looseleaf.base.values import Position
-from looseleaf.store import read_streams as segments
 from looseleaf.store import records as codec
-from looseleaf.store.append_streams import Streams
+from looseleaf.store import streams as segments
 from looseleaf.store.documents import Documents
 from looseleaf.store.files import FileStore
-from looseleaf.store.read_streams import segment_name, stream_files
+from looseleaf.store.streams import Streams, segment_name, stream_files
 from store_contract import edit_of, hash_of
 
 if TYPE_CHECKING:

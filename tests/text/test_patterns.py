@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from looseleaf.language.words import _FIRST_EASTERN, _TOKEN, _WESTERN_TOKEN
-from looseleaf.text.patterns import NEVER, lazy, one_of
+from looseleaf.text.lines import NEVER, lazy, one_of
 from tables import check_rows
 
 PATTERN = "walks? home|Zürich"

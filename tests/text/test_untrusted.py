@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from drawing import core, few
 from looseleaf import Memory
 from looseleaf.base.policy import Policy
-from looseleaf.log.trace_messages import RECENT
+from looseleaf.log.turns import RECENT
 from looseleaf.prompt.fit import trim_window
 from looseleaf.prompt.manifest import Prompt
 from looseleaf.text import untrusted

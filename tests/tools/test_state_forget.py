@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from looseleaf.memory import Memory
-from looseleaf.place import entry_pages as review_page
+from looseleaf.place import placer as review_page
 from looseleaf.tools.toolset import call
 from tables import check_rows
 

@@ -32,7 +32,7 @@ from looseleaf.base.policy import Policy
 from looseleaf.base.values import Fact
 from looseleaf.cli.main import main
 from looseleaf.explain import sources as words
-from looseleaf.log.trace_messages import said
+from looseleaf.log.turns import said
 from looseleaf.memory import Memory
 from looseleaf.store import files
 from looseleaf.store.disk import Disk

@@ -21,8 +21,7 @@ from importing import (
     traces_of,
 )
 from looseleaf.base.ids import new_id
-from looseleaf.facts.tombstones import SCHEMA as TOMBSTONES_SCHEMA
-from looseleaf.facts.tombstones import fact_text, hashed
+from looseleaf.facts.known_facts import TOMBSTONES_SCHEMA, fact_text, hashed
 from looseleaf.memory import Memory
 from looseleaf.transfer.source import ImportClaim, ImportDocument, ImportMessage, Talk
 

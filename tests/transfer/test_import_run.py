@@ -33,7 +33,7 @@ from looseleaf.base.errors import Refused
 from looseleaf.base.origins import is_imported, level_of
 from looseleaf.memory import Memory
 from looseleaf.transfer import import_run as run_module
-from looseleaf.transfer import new_items as news
+from looseleaf.transfer import place_items as news
 from looseleaf.transfer.import_ledger import SCHEMA
 from looseleaf.transfer.import_run import run
 from looseleaf.transfer.source import (

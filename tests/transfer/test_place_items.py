@@ -15,8 +15,8 @@ from importing import (
     traces_of,
 )
 from looseleaf.base.errors import Stale
-from looseleaf.memory.pages import PageVerbs
-from looseleaf.place import entry_pages as review_page
+from looseleaf.memory.groups import PageVerbs
+from looseleaf.place import placer as review_page
 from looseleaf.transfer import import_run as run_module
 from looseleaf.transfer import place_items as vouched
 from looseleaf.transfer.import_ledger import Imported

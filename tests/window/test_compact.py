@@ -26,8 +26,7 @@ from looseleaf.base.messages import (
     Trace,
 )
 from looseleaf.base.policy import Policy
-from looseleaf.log.trace_messages import EPISODIC, RECENT, SEMANTIC
-from looseleaf.log.turns import interactions, turn_number
+from looseleaf.log.turns import EPISODIC, RECENT, SEMANTIC, interactions, turn_number
 from looseleaf.window.compaction_plan import CompactPlan, Loss, PlanItem, count_kept, plan
 from secret_lines import planted
 from tables import check_rows

@@ -45,8 +45,8 @@ from looseleaf.base.errors import Refused
 from looseleaf.base.ids import is_id
 from looseleaf.memory.parts import Parts
 from looseleaf.store.disk import Disk
-from looseleaf.store.read_streams import stream_files
 from looseleaf.store.records import encode
+from looseleaf.store.streams import stream_files
 from scripts import compact_work
 from scripts.compact_work import FLAWS, Talker, ask, compact_on, talk_on, use
 from workload import JOURNAL, Verdict, tell_to

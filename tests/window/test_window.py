@@ -20,7 +20,7 @@ from growth import LINEAR, growth
 from looseleaf import Memory
 from looseleaf.base.errors import Refused
 from looseleaf.base.messages import Message, ToolCallPayload, ToolCallSpec, ToolResultPayload, Trace
-from looseleaf.log.trace_messages import (
+from looseleaf.log.turns import (
     EPISODIC,
     RECENT,
     SEMANTIC,

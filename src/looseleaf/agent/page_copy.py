@@ -8,17 +8,16 @@ decides on each proposal.
 from __future__ import annotations
 
 from looseleaf.base.errors import Invalid, Refused, Stale
-from looseleaf.base.hashing import sha256
 from looseleaf.base.immutable import frozen
 from looseleaf.base.messages import Proposal
 from looseleaf.base.origins import LEVELS, level_of
 from looseleaf.base.paths import PROFILE, page_path, why_sealed
-from looseleaf.base.values import ANY
+from looseleaf.base.values import ANY, sha256
 from looseleaf.facts.gate import claim_of
 from looseleaf.language.own_words import own_words
 from looseleaf.language.relations import slot
 from looseleaf.language.sentences import pieces
-from looseleaf.log.trace_messages import said
+from looseleaf.log.turns import said
 from looseleaf.pages.grammar import drawer, parse, topic_of
 from looseleaf.text.diff import patched, split_lines
 from looseleaf.tools.page_tools import appended, readable, refuse_long, without_summary

@@ -15,8 +15,8 @@ from looseleaf.base.errors import Refused
 from looseleaf.base.messages import NOTED, Distilled, Message, ToolCallPayload, ToolResultPayload
 from looseleaf.base.origins import RECALLED, is_own
 from looseleaf.base.paths import PROFILE
-from looseleaf.distill.material import ModelTranscript, clipped
-from looseleaf.distill.material import pieces as in_pieces
+from looseleaf.distill.make_entry import ModelTranscript, clipped
+from looseleaf.distill.make_entry import pieces as in_pieces
 from looseleaf.distill.model import NOTHING, Bill, size_of
 from looseleaf.distill.rules import Rules, estimate
 from looseleaf.language.sentences import is_phatic, is_question, pieces

@@ -6,7 +6,7 @@ import os
 import time
 from _thread import _local, allocate_lock
 
-from looseleaf.base.hashing import sha256
+from looseleaf.base.values import sha256
 
 # --- the clock, which can be fixed to another time ---
 

@@ -148,7 +148,7 @@ class Chat:
         once more."""
         if not self._asked:
             return
-        from looseleaf.cli.fact_lines import ACTS, words_of
+        from looseleaf.cli.output import ACTS, words_of
         from looseleaf.distill.rules import Rules
 
         self.face.tell("Making memory of what was said …")

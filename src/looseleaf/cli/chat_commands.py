@@ -255,8 +255,8 @@ def _forget(chat: Sitting, given: str) -> None:
             receipt = memory.pages.delete(given, reason="removed in a chat", author=PERSON)
             say(f"{given} is removed ({receipt.id}); its history stays. /undo {given} brings it back.")
         return
-    from looseleaf.cli.fact_lines import line_of
-    from looseleaf.facts.naming import matching
+    from looseleaf.cli.output import line_of
+    from looseleaf.facts.identity import matching
 
     found = [
         fact for status in ("current", "pending") for fact in matching(memory.facts(status=status), given)

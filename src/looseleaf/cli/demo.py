@@ -92,7 +92,7 @@ def _write_mark(home: str, files: dict[str, str] | None) -> None:
 
 def _hash_files(home: str) -> dict[str, str]:
     """Return the beginning of each file's hash, by name."""
-    from looseleaf.base.hashing import sha256
+    from looseleaf.base.values import sha256
 
     found: dict[str, str] = {}
     for folder, _, names in os.walk(home):

@@ -287,7 +287,7 @@ def _holder(fd: int) -> str:
 
 
 def index(path: str, agent: str) -> Finding:
-    from looseleaf.index.sqlite_file import DamagedIndex
+    from looseleaf.index.sqlite import DamagedIndex
     from looseleaf.memory import Memory
     from looseleaf.recall.index_sync import VIEW
 

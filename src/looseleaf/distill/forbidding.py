@@ -1,7 +1,7 @@
 """Forbidding: which sentences say not to remember something, or to forget it, and what they mean.
 
 The selector finds the sentences that forbid. It also tells whether such a sentence is about its own message ("off the
-record: …") or about something said earlier, and whether that is the message before. `facts/erasing.py` finds the held
+record: …") or about something said earlier, and whether that is the message before. `facts/replacing.py` finds the held
 lines that an order to forget means.
 """
 
@@ -13,7 +13,7 @@ from itertools import islice
 
 from looseleaf.base.immutable import frozen
 from looseleaf.base.origins import RECALLED
-from looseleaf.distill.cues import (
+from looseleaf.distill.selector import (
     KEEPS,
     cue_words,
     has_forbidding_word,
@@ -21,15 +21,13 @@ from looseleaf.distill.cues import (
     is_of_work,
     says_to_forget,
 )
-from looseleaf.distill.requests import asked_to_keep
 from looseleaf.distill.slot_tables import plain_terms
-from looseleaf.distill.statements import has_words, sentences_of
-from looseleaf.facts.erasing import EARLIER, Order
-from looseleaf.facts.replacing import WIDE
+from looseleaf.distill.statements import asked_to_keep, has_words, sentences_of
+from looseleaf.facts.replacing import EARLIER, WIDE, Order
 from looseleaf.language.stems import fold
 from looseleaf.language.tables import pattern_of
 from looseleaf.language.terms import terms
-from looseleaf.text.patterns import lazy
+from looseleaf.text.lines import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

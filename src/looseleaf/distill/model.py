@@ -18,15 +18,14 @@ from looseleaf.base.immutable import frozen
 from looseleaf.base.messages import NOTED, Distilled, Message, Noted, Proposal
 from looseleaf.base.origins import LEVELS, level_of
 from looseleaf.base.paths import PROJECT, USER
-from looseleaf.distill.make_entry import traces_for_model
-from looseleaf.distill.material import ModelTranscript, clipped, pieces
-from looseleaf.distill.requests import with_members
+from looseleaf.distill.make_entry import ModelTranscript, clipped, pieces, traces_for_model
 from looseleaf.distill.rules import Rules, estimate
+from looseleaf.distill.statements import with_members
 from looseleaf.facts.gate import LONGEST
 from looseleaf.facts.replacing import terms_of
 from looseleaf.language.clauses import spelled
 from looseleaf.language.relations import RELATIONS, relation_of
-from looseleaf.log.trace_messages import said
+from looseleaf.log.turns import said
 from looseleaf.text.notation import first_fault, object_in
 from looseleaf.text.untrusted import fenced, inert, notice, word
 
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
     from looseleaf.base.messages import Material, Trace
     from looseleaf.base.replies import Extension, Model, Reply, Usage
     from looseleaf.base.values import Fact
-    from looseleaf.distill.material import TranscriptLine
+    from looseleaf.distill.make_entry import TranscriptLine
 
     CostOf = Callable[[Usage, str], float | None]
 

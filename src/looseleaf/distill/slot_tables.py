@@ -25,7 +25,7 @@ from pathlib import Path
 from looseleaf.base.immutable import frozen
 from looseleaf.facts.replacing import WIDE, Lexicon
 from looseleaf.language.tables import pattern_of, word_set
-from looseleaf.text.patterns import lazy
+from looseleaf.text.lines import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from typing import Any, Literal
 
     from looseleaf.base.values import Fact
-    from looseleaf.explain.needs import Needs
+    from looseleaf.explain.sources import Needs
     from looseleaf.explain.writes import Span
 
     PromiseKind = Literal["request", "claim"]

@@ -10,7 +10,7 @@ from itertools import islice, takewhile
 
 from looseleaf.base.errors import Invalid, Refused
 from looseleaf.base.immutable import frozen
-from looseleaf.log.trace_messages import MESSAGE_TOKENS
+from looseleaf.log.turns import MESSAGE_TOKENS
 from looseleaf.prompt.manifest import Manifest
 from looseleaf.text.diff import unified
 from looseleaf.window.window import costs_of
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from looseleaf.base.values import Record
-    from looseleaf.explain.needs import Needs
+    from looseleaf.explain.sources import Needs
     from looseleaf.prompt.manifest import ManifestItem, Prompt
     from looseleaf.window.window import Count
 

@@ -2,6 +2,8 @@
 
 Reads many facts at once: the traces of an entry and the edits of a page are read once. From an edit, only the line that
 says the fact is shown: one edit may have brought a page of a thousand others.
+
+What explaining reads of an open memory. For type checkers only.
 """
 
 from __future__ import annotations
@@ -9,11 +11,11 @@ from __future__ import annotations
 from looseleaf.base.errors import NotFound, Refused
 from looseleaf.base.immutable import frozen
 from looseleaf.base.paths import page_path
-from looseleaf.distill.material import sources_of
+from looseleaf.distill.make_entry import sources_of
 from looseleaf.facts.page_lines import shard_of
 from looseleaf.log.entries import read_entry
 from looseleaf.log.journal import EXTERNAL, PERSON, PROGRAM
-from looseleaf.log.trace_messages import said
+from looseleaf.log.turns import said
 from looseleaf.pages.grammar import parse
 from looseleaf.place.notebook import FactSource
 from looseleaf.text.diff import diff, split_lines
@@ -22,14 +24,36 @@ from looseleaf.text.lines import body, is_blank
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
-    from typing import Any
+    from typing import Any, Protocol
 
     from looseleaf.base.messages import Trace
     from looseleaf.base.values import Edit, Fact, Hunk, Level
-    from looseleaf.explain.needs import Needs
+    from looseleaf.facts.known_facts import Facts
+    from looseleaf.pages.pages import Pages
+    from looseleaf.place.notebook import Notebook
+    from looseleaf.prompt.prompts import Prompts
+    from looseleaf.store.context import Context
+    from looseleaf.window.conversation import Conversation
 
     Brought = tuple[str, float, dict[tuple[str, str], str]]
     """An edit's author, time, and its lines by what each says."""
+
+    class Needs(Protocol):
+        context: Context
+
+        @property
+        def conversation(self) -> Conversation: ...
+        @property
+        def known(self) -> Facts: ...
+        @property
+        def notebook(self) -> Notebook: ...
+        @property
+        def pages(self) -> Pages: ...
+        @property
+        def prompts(self) -> Prompts: ...
+
+
+# --- where a line comes from ------------------------------------------------------------
 
 
 def find_edits(

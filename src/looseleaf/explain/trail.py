@@ -11,12 +11,12 @@ from functools import cached_property
 from itertools import islice
 
 from looseleaf.base.errors import Refused
-from looseleaf.base.hashing import sha256
 from looseleaf.base.immutable import frozen
 from looseleaf.base.messages import NOTED
-from looseleaf.distill.material import sources_of
+from looseleaf.base.values import sha256
+from looseleaf.distill.make_entry import sources_of
 from looseleaf.explain.writes import DISTILLED
-from looseleaf.log.trace_messages import said as said_in
+from looseleaf.log.turns import said as said_in
 from looseleaf.pages.grammar import parse
 from looseleaf.store import JOURNAL
 from looseleaf.text.diff import split_lines
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from looseleaf.base.messages import Trace
     from looseleaf.base.values import Edit, Fact
-    from looseleaf.explain.needs import Needs
+    from looseleaf.explain.sources import Needs
     from looseleaf.log.entries import Entry
     from looseleaf.place.notebook import FactSource
 

@@ -14,7 +14,7 @@ from looseleaf.base.immutable import frozen
 from looseleaf.base.paths import STATE
 from looseleaf.explain.trail import Needle, Step, Trail, deepen, line_at, strip_bullet, words_of
 from looseleaf.explain.why_not import Absent, find_page, is_from_page
-from looseleaf.log.trace_messages import texts_of
+from looseleaf.log.turns import texts_of
 from looseleaf.state.rules import for_prompt
 
 TYPE_CHECKING = False
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from looseleaf.base.values import Edit, Record
-    from looseleaf.explain.needs import Needs
+    from looseleaf.explain.sources import Needs
     from looseleaf.prompt.manifest import ManifestItem, Prompt
     from looseleaf.window.window import Window
 

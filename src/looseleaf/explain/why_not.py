@@ -12,7 +12,7 @@ from looseleaf.base.messages import Trace
 from looseleaf.base.paths import REVIEW, STATE, TOP_PAGES
 from looseleaf.explain.trail import Needle, Step, Trail, deepen, words_of
 from looseleaf.log.recorder import stream_of
-from looseleaf.log.trace_messages import said as said_in
+from looseleaf.log.turns import said as said_in
 from looseleaf.log.turns import traces_back
 from looseleaf.place.notebook import TRACES
 from looseleaf.text.diff import split_lines
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from looseleaf.base.values import Fact, Record
-    from looseleaf.explain.needs import Needs
+    from looseleaf.explain.sources import Needs
     from looseleaf.prompt.manifest import ManifestItem, Omitted, Prompt
 
     Steps = tuple[Step, ...]

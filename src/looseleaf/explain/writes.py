@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from looseleaf.base.messages import Trace
     from looseleaf.base.values import Edit
-    from looseleaf.explain.needs import Needs
+    from looseleaf.explain.sources import Needs
 
 LAST = "last"
 """Stands for the last turn's id."""

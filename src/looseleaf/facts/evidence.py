@@ -8,6 +8,9 @@ on something asked, supposed, past, quoted or about another person. It also fail
 hold.
 
 Everything takes time linear in the text.
+
+Words that count as the same: names of languages and kin in several languages, numbers, short forms, and spellings of
+technical names. Evidence compares claims with the talk by them; identity knows the same names.
 """
 
 from __future__ import annotations
@@ -19,6 +22,8 @@ from itertools import pairwise
 from looseleaf.language.clauses import (
     ALWAYS,
     IS_WIDE,
+    KINDS,
+    OF_TIME,
     QUOTED,
     WIDE,
     Clauses,
@@ -33,15 +38,39 @@ from looseleaf.language.clauses import (
     stands_in,
 )
 from looseleaf.language.dates import found as found_dates
-from looseleaf.language.frames import KINDS, OF_TIME
 from looseleaf.language.relations import RELATIONS, WHOSE
-from looseleaf.language.same_words import KNOWN, SAME, SAME_WIDE, SEVERAL, SPELT
-from looseleaf.language.words import american, plain, stem
-from looseleaf.text.patterns import lazy
+from looseleaf.language.tables import read_rows
+from looseleaf.language.value_keys import aliases_of
+from looseleaf.language.words import NUMBERS, american, plain, stem
+from looseleaf.text.lines import lazy, one_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+
+_TECHNICAL = aliases_of("technical")
+SAME = {word: name for name, words in read_rows("same_words", "languages").items() for word in words} | {
+    word: name for word, name in WHOSE.items() if " " not in word
+}
+SAME |= {word: name for name, words in read_rows("same_words", "kin").items() for word in words}
+SAME |= {word: str(number) for word, number in NUMBERS.items()}
+"""Names of languages and kin, in English; and numbers as digits."""
+SPELT = {" ".join(other): "".join(first) for other, first in (_TECHNICAL | aliases_of("spellings")).items()}
+SPELT |= {" ".join(first): "".join(first) for first in _TECHNICAL.values() if len(first) > 1}
+SAME |= {other: first for other, first in SPELT.items() if other.isalnum() and first.isalnum()}
+SAME |= {"nodejs": "node", "reactjs": "react", "vuejs": "vue", "nextjs": "next"}
+"""Other spellings, as identity knows them: one value there is one word here."""
+SEVERAL = lazy(
+    rf"(?<!\w)(?:{'|'.join(sorted((re.escape(each) for each in SPELT if not each.isalnum()), key=len, reverse=True))})"
+    r"(?!\w)"
+)
+KNOWN = frozenset((*SAME, *SAME.values()))
+SAME_WIDE = lazy(one_of(word for word in SAME if IS_WIDE.match(word)))
+
+
+# --- evidence ----------------------------------------------------------------------------
+
 
 # --- words -----------------------------------------------------------------------------
 

@@ -18,8 +18,7 @@ from looseleaf.language.clauses import clauses_of, denies, located, sentences_of
 from looseleaf.language.own_words import own_words
 from looseleaf.language.relations import BY_LABEL, ME, relation_name, relation_of
 from looseleaf.language.value_keys import SENTENCES, key
-from looseleaf.text.lines import escape
-from looseleaf.text.patterns import lazy
+from looseleaf.text.lines import escape, lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

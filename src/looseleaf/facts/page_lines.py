@@ -17,8 +17,7 @@ from looseleaf.base.paths import PINNED, TICKED
 from looseleaf.base.values import START, Fact, Position
 from looseleaf.log.journal import AGENT, EXTERNAL, PERSON, PROGRAM
 from looseleaf.pages.grammar import drawer, parse, topic_of
-from looseleaf.text.lines import body, is_blank
-from looseleaf.text.patterns import lazy
+from looseleaf.text.lines import body, is_blank, lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -52,10 +52,10 @@ from looseleaf.text.lines import (
     doubted,
     is_doubtful,
     is_found,
+    lazy,
     signed_as_found,
     undoubted,
 )
-from looseleaf.text.patterns import lazy
 from looseleaf.text.times import written
 
 TYPE_CHECKING = False

@@ -13,12 +13,12 @@ from looseleaf.base.errors import Invalid, NotFound, Refused
 from looseleaf.base.messages import Trace
 from looseleaf.base.paths import STATE
 from looseleaf.facts.gate import proposal_of
-from looseleaf.facts.tombstones import fact_text
+from looseleaf.facts.known_facts import fact_text
 from looseleaf.forget.rebase_edits import cut_state
 from looseleaf.language.topic_words import topic_name
 from looseleaf.log.entries import FOLDER, entries_in, read_entry, traces_of
 from looseleaf.pages.grammar import new_page, parse, remove_line, topic_of
-from looseleaf.place import entry_pages as review_page
+from looseleaf.place import placer as review_page
 from looseleaf.text.diff import split_lines
 from looseleaf.text.spellings import (
     MASK,

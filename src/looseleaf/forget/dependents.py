@@ -11,7 +11,7 @@ from looseleaf.explain.writes import ID
 from looseleaf.forget.probe import telling_sentences
 from looseleaf.log.entries import FOLDER
 from looseleaf.log.journal import AGENT, PROGRAM
-from looseleaf.place.entry_pages import HELP
+from looseleaf.place.placer import HELP
 from looseleaf.text.spellings import each_text, folded, masked
 
 TYPE_CHECKING = False

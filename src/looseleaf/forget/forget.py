@@ -9,14 +9,13 @@ from __future__ import annotations
 from looseleaf.base.errors import Invalid, NotFound, Refused
 from looseleaf.base.ids import new_id, now
 from looseleaf.base.immutable import frozen
-from looseleaf.facts.tombstones import FILE, KEY, Tombstones, hashed
-from looseleaf.facts.tombstones import SCHEMA as STONES
+from looseleaf.facts.known_facts import FILE, KEY, TOMBSTONES_SCHEMA, Tombstones, hashed
 from looseleaf.forget.cut import cut_for, read_selector
 from looseleaf.forget.plan import ForgetPlan
 from looseleaf.forget.probe import Needles, Probe, probe
 from looseleaf.log.journal import SCHEMA
 from looseleaf.store import records
-from looseleaf.store.replace import Put
+from looseleaf.store.documents import Put
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -109,7 +108,7 @@ def _apply_plan(parts: Needs, plan: ForgetPlan, by: str, what: str, counts: dict
     stone: Record = {"schema": SCHEMA, "id": name, "ts": ts, "kind": "forgotten", "by": by, "counts": counts}
     puts, removals = plan.files(stone)
     before = parts.context.store.get(FILE)
-    line = records.encode({**stone, "schema": STONES, "hashes": hashes})
+    line = records.encode({**stone, "schema": TOMBSTONES_SCHEMA, "hashes": hashes})
     # First: processes watch this file to know that they must read again.
     puts.insert(0, Put(FILE, (before.data if before is not None else b"") + line))
     pages = [put.path for put in puts if put.is_page]

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from functools import cached_property
 
-from looseleaf.base.hashing import sha256_or_none
 from looseleaf.base.messages import Trace
 from looseleaf.base.origins import RECALLED
 from looseleaf.base.paths import is_page
-from looseleaf.facts.tombstones import fact_text, sentence_text
+from looseleaf.base.values import sha256_or_none
+from looseleaf.facts.known_facts import fact_text, sentence_text
 from looseleaf.forget.cut import canonical_topics
 from looseleaf.forget.dependents import (
     OWN_WORDS,
@@ -29,15 +29,14 @@ from looseleaf.forget.dependents import (
 )
 from looseleaf.forget.probe import LEAST, Needles, telling_sentences
 from looseleaf.forget.remake_entries import RemadeEntries
-from looseleaf.forget.replay import Replay
-from looseleaf.forget.replay_store import World
+from looseleaf.forget.replay import Replay, World
 from looseleaf.forget.rewrite_log import RewrittenLines, rewrite_journal
 from looseleaf.log.entries import FOLDER
 from looseleaf.log.journal import AGENT
-from looseleaf.place.entry_pages import HELP
+from looseleaf.place.placer import HELP
 from looseleaf.store import JOURNAL, TOMBSTONES
+from looseleaf.store.documents import Put, Removal
 from looseleaf.store.records import BODIES
-from looseleaf.store.replace import Put, Removal
 from looseleaf.store.root import ASIDE, LATE, STAGED
 from looseleaf.text.spellings import each_text, folded, masked_value
 

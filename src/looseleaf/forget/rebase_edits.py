@@ -11,9 +11,8 @@ from collections import Counter
 
 from looseleaf.language.relations import relation_of, slot
 from looseleaf.pages.grammar import drawer, new_page, parse, remove_line
-from looseleaf.place import entry_pages as review_page
-from looseleaf.state.rules import empty, highest_id, title_of
-from looseleaf.state.text import Unsound, parsed, rendered
+from looseleaf.place import placer as review_page
+from looseleaf.state.rules import Unsound, empty, highest_id, parsed, rendered, title_of
 from looseleaf.text.diff import diff, split_lines
 from looseleaf.text.lines import undoubted
 

@@ -5,10 +5,9 @@ A model's work is kept as far as it can be divided; else the rules make it again
 from __future__ import annotations
 
 from looseleaf.base.errors import Refused
-from looseleaf.base.hashing import sha256
 from looseleaf.base.messages import NOTED, Distilled, Noted, Trace
-from looseleaf.distill.make_entry import made_of
-from looseleaf.distill.material import MaterialSources, MaterialText
+from looseleaf.base.values import sha256
+from looseleaf.distill.make_entry import MaterialSources, MaterialText, made_of
 from looseleaf.distill.rules import Rules
 from looseleaf.facts.gate import proposal_of
 from looseleaf.forget.cut import topic_of_proposal

@@ -10,13 +10,13 @@ from __future__ import annotations
 import re
 from itertools import count
 
-from looseleaf.base.hashing import sha256
+from looseleaf.base.values import sha256
 from looseleaf.forget.dependents import parse_json
 from looseleaf.log.journal import SCHEMA
 from looseleaf.store import JOURNAL, records
-from looseleaf.store.read_streams import SUMS, segment_number, stream_files
+from looseleaf.store.documents import Put
 from looseleaf.store.records import BODIES, Bodies
-from looseleaf.store.replace import Put
+from looseleaf.store.streams import SUMS, segment_number, stream_files
 from looseleaf.text.spellings import MASK
 
 TYPE_CHECKING = False

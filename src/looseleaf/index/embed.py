@@ -81,8 +81,7 @@ class _MiniLM:
         import json
         from os.path import join
 
-        from looseleaf.index.bert import Bert
-        from looseleaf.index.wordpiece import WordPiece
+        from looseleaf.index.bert import Bert, WordPiece
 
         self.name = _MINILM
         try:

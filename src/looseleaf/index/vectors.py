@@ -21,7 +21,7 @@ from functools import partial
 from stat import S_ISDIR, S_ISLNK
 
 from looseleaf.base.errors import Busy, Refused, Unwritten
-from looseleaf.base.hashing import sha256
+from looseleaf.base.values import sha256
 from looseleaf.index.nearest import MARK, Table, check_rows, nearest, nearest_of, quantize
 
 TYPE_CHECKING = False

@@ -125,7 +125,7 @@ def session_name(session: str) -> str:
     try:
         return safe_name(session, "session's name")
     except Refused:
-        from looseleaf.base.hashing import sha256
+        from looseleaf.base.values import sha256
 
         return f"session-{sha256(session.encode('utf-8', 'surrogatepass'))[:16]}"
 

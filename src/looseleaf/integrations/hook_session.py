@@ -33,8 +33,7 @@ from looseleaf.integrations.transcript import (
     speech_of,
     was_missed,
 )
-from looseleaf.log.record_request import ask
-from looseleaf.log.recorder import stream_of
+from looseleaf.log.recorder import ask, stream_of
 from looseleaf.log.turns import made, traces_back
 from looseleaf.pages.outside_edits import belongs
 from looseleaf.store import records

@@ -21,7 +21,7 @@ from functools import cache
 
 from looseleaf.base.immutable import frozen
 from looseleaf.language.tables import read_rows
-from looseleaf.text.patterns import NEVER, lazy, one_of
+from looseleaf.text.lines import NEVER, lazy, one_of
 from looseleaf.text.times import MONTH_NAMES
 
 TYPE_CHECKING = False

@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from looseleaf.base.immutable import frozen
 from looseleaf.language.tables import pattern_of, word_set
-from looseleaf.text.patterns import lazy
+from looseleaf.text.lines import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

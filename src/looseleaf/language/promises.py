@@ -10,7 +10,7 @@ import re
 from functools import cache, partial
 
 from looseleaf.language.tables import pattern_of, read_patterns
-from looseleaf.text.patterns import NEVER, lazy
+from looseleaf.text.lines import NEVER, lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

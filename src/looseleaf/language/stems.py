@@ -13,7 +13,7 @@ from collections import namedtuple
 from functools import lru_cache
 
 from looseleaf.language.tables import read_keys, read_lines, read_rows, read_words, word_set
-from looseleaf.text.patterns import lazy
+from looseleaf.text.lines import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

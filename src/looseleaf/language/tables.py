@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from functools import cache
 
-from looseleaf.text.patterns import lazy
+from looseleaf.text.lines import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from functools import lru_cache
 from looseleaf.language import stems
 from looseleaf.language.stems import fold
 from looseleaf.language.tables import read_words
-from looseleaf.text.patterns import lazy
+from looseleaf.text.lines import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

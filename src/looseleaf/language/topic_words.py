@@ -12,7 +12,7 @@ from math import log
 
 from looseleaf.base.paths import folded, name_fault
 from looseleaf.language.tables import read_rows, word_set
-from looseleaf.text.patterns import lazy
+from looseleaf.text.lines import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -2,16 +2,19 @@
 
 Two values of one relation with equal keys are the same value. Invariant: a key is its own key; words that reverse a
 meaning (not, without, over), numbers and dates always stay in it. Linear in the value.
+
+Values that have several names, and the words around a value that say nothing that its relation does not say already.
+
+Invariant: an alias is another name for the very same thing; what is merely alike or contained is none.
 """
 
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import cache, lru_cache
 
-from looseleaf.language.aliases import aliases_of, lead_phrases, tail_words
 from looseleaf.language.relations import relation_name
-from looseleaf.language.tables import read_words
+from looseleaf.language.tables import read_names, read_rows, read_words
 from looseleaf.language.words import american, fold, is_eastern, is_number, plain, singular, stem, tokens
 from looseleaf.text.lines import undoubted
 
@@ -20,6 +23,38 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     Table = dict[tuple[str, ...], tuple[str, ...]]
+    AliasTable = dict[tuple[str, ...], tuple[str, ...]]
+
+
+@cache
+def aliases_of(kind: str) -> AliasTable:
+    """Return, by the words of each other name, the words of the first; `kind` is a section of `aliases.txt`."""
+    names = read_names("aliases", kind)
+    return {tuple(other.split()): tuple(first.split()) for other, first in names.items()}
+
+
+@cache
+def lead_phrases() -> dict[str, frozenset[tuple[str, ...]]]:
+    """Return, by relation, what a value may begin with and means the same without."""
+    rows = read_rows("value_words", "leads")
+    return {
+        relation: frozenset(tuple(phrase.split("_")) for phrase in phrases)
+        for relation, phrases in rows.items()
+    }
+
+
+@cache
+def tail_words() -> dict[str, frozenset[str]]:
+    """Return, by relation, what a value may end with."""
+    return {relation: frozenset(words) for relation, words in read_rows("value_words", "tails").items()}
+
+
+ANTONYMS = frozenset(frozenset(pair.split("/")) for pair in read_words("value_words", "antonyms"))
+"""Of two wishes that differ in nothing but these, the newer holds."""
+
+
+# --- keys of values ---------------------------------------------------------------------
+
 
 NAMES = frozenset(
     "name partner manager employer home hometown address nationality repository branch child sibling parent friend"

@@ -10,7 +10,7 @@ from looseleaf.base.messages import NOTED, SELDOM_NOTED, Distilled, Noted, Trace
 from looseleaf.base.paths import path_fault
 from looseleaf.base.values import START, Position
 from looseleaf.log.recorder import stream_of
-from looseleaf.log.trace_messages import LABELS, said
+from looseleaf.log.turns import LABELS, said
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,9 +7,8 @@ record hides no version, because those before it are rebuilt forwards and those 
 from __future__ import annotations
 
 from looseleaf.base.errors import Refused
-from looseleaf.base.hashing import sha256_or_none
 from looseleaf.base.immutable import Replaceable, frozen
-from looseleaf.base.values import Edit, Hunk
+from looseleaf.base.values import Edit, Hunk, sha256_or_none
 from looseleaf.store import JOURNAL_SCHEMA
 from looseleaf.text.diff import apply, diff, invert
 

@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from inspect import getattr_static, isfunction
 
 from looseleaf.base.errors import Unreadable
-from looseleaf.log.record_request import ask, copy_of
+from looseleaf.log.recorder import ask, copy_of
 from looseleaf.memory.memory import Memory
 
 GROUPS = ("talk", "window", "pages", "history", "review", "explain", "views", "state", "costs")
@@ -100,12 +100,15 @@ class _Batch:
 
 
 def _class_of(group):
-    from looseleaf.memory.explain import ExplainVerbs
-    from looseleaf.memory.pages import HistoryVerbs, PageVerbs
-    from looseleaf.memory.review import ReviewVerbs
-    from looseleaf.memory.talk import TalkVerbs
-    from looseleaf.memory.views import ViewVerbs
-    from looseleaf.memory.window import WindowVerbs
+    from looseleaf.memory.groups import (
+        ExplainVerbs,
+        HistoryVerbs,
+        PageVerbs,
+        ReviewVerbs,
+        TalkVerbs,
+        ViewVerbs,
+        WindowVerbs,
+    )
     from looseleaf.models.costs import Costs
     from looseleaf.state.state import State
 

@@ -22,11 +22,10 @@ from looseleaf.log.recorder import Batch
 from looseleaf.models.costs import Ceiling, Share, Spent, What
 from looseleaf.models.model_table import Budget
 from looseleaf.pages.pages import Page
-from looseleaf.place.entry_pages import ReviewResult
+from looseleaf.place.distill_and_place import Remembered
 from looseleaf.place.notebook import FactSource
-from looseleaf.place.placer import Placed
+from looseleaf.place.placer import Placed, ReviewResult
 from looseleaf.place.redistill import Difference
-from looseleaf.place.remember import Remembered
 from looseleaf.place.tidy import Tidied
 from looseleaf.prompt.manifest import Prompt
 from looseleaf.prompt.rendered_snapshot import Snapshot
@@ -171,6 +170,51 @@ class AsyncMemory:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None: ...
 
+class AsyncPageVerbs:
+    async def read(self, path: str) -> Page: ...
+    async def list(self) -> List[str]: ...
+    async def index(self) -> List[IndexLine]: ...
+    async def edit(
+        self,
+        path: str,
+        change: Callable[[str], str] | str,
+        *,
+        base: str | None = ANY,
+        reason: str,
+        author: str | None = None,
+    ) -> Receipt: ...
+    async def propose(
+        self,
+        path: str,
+        change: Callable[[str], str] | str | None,
+        *,
+        base: str | None = ANY,
+        reason: str,
+        summary: str | None = None,
+        whole: bool = False,
+    ) -> Receipt: ...
+    async def patch(
+        self,
+        path: str,
+        patches: Sequence[tuple[str, str]],
+        *,
+        base: str | None = ANY,
+        reason: str,
+        author: str | None = None,
+    ) -> Receipt: ...
+    async def delete(
+        self, path: str, *, base: str | None = ANY, reason: str, author: str | None = None
+    ) -> Receipt: ...
+    async def absorb(self) -> List[Edit]: ...
+
+class AsyncHistoryVerbs:
+    async def edits(self, path: str | None = None) -> list[Edit]: ...
+    async def versions(self, edit: Edit) -> tuple[bytes | None, bytes | None]: ...
+    async def page_at(self, path: str, when: str | float) -> Page: ...
+    async def fact(self, name: str) -> list[Fact]: ...
+    async def undo(self, path: str | None = None, *, author: str | None = None) -> tuple[Edit, Receipt]: ...
+    async def restore(self) -> list[str]: ...
+
 class AsyncTalkVerbs:
     @property
     def session(self) -> Awaitable[str | None]: ...
@@ -217,51 +261,6 @@ class AsyncWindowVerbs:
     def compaction_requested(self) -> Awaitable[str | None]: ...
     @property
     def last_loss(self) -> Awaitable[Loss | None]: ...
-
-class AsyncPageVerbs:
-    async def read(self, path: str) -> Page: ...
-    async def list(self) -> List[str]: ...
-    async def index(self) -> List[IndexLine]: ...
-    async def edit(
-        self,
-        path: str,
-        change: Callable[[str], str] | str,
-        *,
-        base: str | None = ANY,
-        reason: str,
-        author: str | None = None,
-    ) -> Receipt: ...
-    async def propose(
-        self,
-        path: str,
-        change: Callable[[str], str] | str | None,
-        *,
-        base: str | None = ANY,
-        reason: str,
-        summary: str | None = None,
-        whole: bool = False,
-    ) -> Receipt: ...
-    async def patch(
-        self,
-        path: str,
-        patches: Sequence[tuple[str, str]],
-        *,
-        base: str | None = ANY,
-        reason: str,
-        author: str | None = None,
-    ) -> Receipt: ...
-    async def delete(
-        self, path: str, *, base: str | None = ANY, reason: str, author: str | None = None
-    ) -> Receipt: ...
-    async def absorb(self) -> List[Edit]: ...
-
-class AsyncHistoryVerbs:
-    async def edits(self, path: str | None = None) -> list[Edit]: ...
-    async def versions(self, edit: Edit) -> tuple[bytes | None, bytes | None]: ...
-    async def page_at(self, path: str, when: str | float) -> Page: ...
-    async def fact(self, name: str) -> list[Fact]: ...
-    async def undo(self, path: str | None = None, *, author: str | None = None) -> tuple[Edit, Receipt]: ...
-    async def restore(self) -> list[str]: ...
 
 class AsyncReviewVerbs:
     async def pending(self) -> list[Fact]: ...

@@ -13,11 +13,11 @@ from looseleaf.base.paths import DRAWERS, STATE, folded, is_page, name_fault, pa
 from looseleaf.base.values import Problem
 from looseleaf.log.entries import FOLDER, read_entry
 from looseleaf.log.journal import KNOWN_SCHEMAS, BrokenEdit, Head, edit_of, forward, refuse_unknown
-from looseleaf.log.trace_messages import Mark
+from looseleaf.log.turns import Mark
 from looseleaf.pages.grammar import parse
 from looseleaf.pages.outside_edits import Heads
 from looseleaf.state.file import examined, next_step
-from looseleaf.state.text import Unsound
+from looseleaf.state.rules import Unsound
 from looseleaf.store import JOURNAL
 
 TYPE_CHECKING = False

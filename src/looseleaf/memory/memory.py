@@ -6,10 +6,8 @@ from functools import cached_property
 
 from looseleaf.base.errors import Invalid, Unreadable, check_text
 from looseleaf.base.values import NOT_GIVEN
-from looseleaf.memory.pages import HistoryVerbs, PageVerbs
+from looseleaf.memory.groups import HistoryVerbs, PageVerbs, TalkVerbs, WindowVerbs
 from looseleaf.memory.parts import Parts, check_distiller
-from looseleaf.memory.talk import TalkVerbs
-from looseleaf.memory.window import WindowVerbs
 from looseleaf.text.times import when_of
 
 TYPE_CHECKING = False
@@ -26,12 +24,10 @@ if TYPE_CHECKING:
     from looseleaf.forget.forget import Forgotten
     from looseleaf.index.embed import Embedder
     from looseleaf.log.recorder import Batch
-    from looseleaf.memory.explain import ExplainVerbs
-    from looseleaf.memory.review import ReviewVerbs
-    from looseleaf.memory.views import ViewVerbs
+    from looseleaf.memory.groups import ExplainVerbs, ReviewVerbs, ViewVerbs
     from looseleaf.models.costs import Costs
+    from looseleaf.place.distill_and_place import Remembered
     from looseleaf.place.placer import Placed
-    from looseleaf.place.remember import Remembered
     from looseleaf.prompt.manifest import Prompt
     from looseleaf.recall.hits import Recalled
     from looseleaf.recall.open_hit import Opened
@@ -149,21 +145,21 @@ class Memory:
     @cached_property
     def review(self) -> ReviewVerbs:
         """What waits for a person, and a person's word on facts."""
-        from looseleaf.memory.review import ReviewVerbs
+        from looseleaf.memory.groups import ReviewVerbs
 
         return ReviewVerbs(self.parts)
 
     @cached_property
     def explain(self) -> ExplainVerbs:
         """Why a line is there, who wrote it, what it rests on."""
-        from looseleaf.memory.explain import ExplainVerbs
+        from looseleaf.memory.groups import ExplainVerbs
 
         return ExplainVerbs(self.parts)
 
     @cached_property
     def views(self) -> ViewVerbs:
         """Topics, the overview, snapshots, the index."""
-        from looseleaf.memory.views import ViewVerbs
+        from looseleaf.memory.groups import ViewVerbs
 
         return ViewVerbs(self.parts)
 
@@ -220,7 +216,7 @@ class Memory:
     def remember(self, text: str, *, topic: str | None = None) -> Remembered:
         """Make memory of a person's own words now, as confirmed facts: `memory.remember("I prefer green tea.")`. A
         sentence without a fact becomes a note on USER.md or the page of the topic."""
-        from looseleaf.place.remember import remember
+        from looseleaf.place.distill_and_place import remember
 
         clean = self.parts.redact(text)
         return remember(self.parts, clean, topic, redacted=clean != text)

@@ -25,11 +25,10 @@ if TYPE_CHECKING:
     from looseleaf.facts.gate import Spoken
     from looseleaf.index.embed import Embedder
     from looseleaf.models.costs import Costs
-    from looseleaf.place.corrections import Corrector
+    from looseleaf.place.corrections import Corrector, Obey
     from looseleaf.place.distill_and_place import MemoryMaker
     from looseleaf.place.guard import Guard
     from looseleaf.place.notebook import Notebook
-    from looseleaf.place.obey import Obey
     from looseleaf.place.tidy import Archive, Tidy
     from looseleaf.prompt.prompts import Prompts
     from looseleaf.recall.recall import Recall
@@ -150,7 +149,7 @@ class Parts(PlaceParts):
 
     @cached_property
     def obey(self) -> Obey:
-        from looseleaf.place.obey import Obey
+        from looseleaf.place.corrections import Obey
 
         return Obey(self.context, self)
 

@@ -15,7 +15,7 @@ from looseleaf.base.immutable import frozen
 from looseleaf.base.replies import Repaired, Reply, Retrying, ToolSpec
 from looseleaf.models.dialect import CallOptions, Passing, restore_names
 from looseleaf.models.failures import TO_FIND_IT, TO_START_IT, Failure, Provider, full, is_here, shown
-from looseleaf.models.partial_reply import PartialReply
+from looseleaf.models.stream_parts import PartialReply
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

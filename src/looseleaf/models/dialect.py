@@ -11,10 +11,10 @@ import json
 import re
 
 from looseleaf.base.errors import ModelFailed, PromptTooLong
-from looseleaf.base.hashing import sha256
 from looseleaf.base.immutable import frozen
 from looseleaf.base.messages import ToolCallSpec
 from looseleaf.base.replies import Called, Reply, ToolSpec
+from looseleaf.base.values import sha256
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

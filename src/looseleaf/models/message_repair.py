@@ -11,9 +11,9 @@ import binascii
 import re
 from itertools import groupby
 
-from looseleaf.base.hashing import sha256
 from looseleaf.base.immutable import frozen
 from looseleaf.base.messages import Message, ToolCallPayload, ToolCallSpec, ToolResultPayload
+from looseleaf.base.values import sha256
 from looseleaf.models.dialect import Spelling, fix_surrogates, json_value, value_text
 from looseleaf.text.untrusted import noted, one_line, told_apart
 

@@ -260,7 +260,7 @@ class _View:
         """Return what `work` returns; empty if the file is missing or was damaged; None if it cannot be used now."""
         import sqlite3
 
-        from looseleaf.index.sqlite_file import DamagedIndex, error_of, uri_of
+        from looseleaf.index.sqlite import DamagedIndex, error_of, uri_of
 
         with _LOCK:
             try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import takewhile
 
 from looseleaf.base.errors import Refused
-from looseleaf.base.hashing import sha256_or_none
+from looseleaf.base.values import sha256_or_none
 from looseleaf.log.journal import (
     BrokenEdit,
     backward,

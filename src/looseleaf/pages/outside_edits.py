@@ -11,9 +11,8 @@ from __future__ import annotations
 import time
 
 from looseleaf.base.errors import Refused
-from looseleaf.base.hashing import sha256
 from looseleaf.base.paths import DRAWERS, STATE, TOP_PAGES, is_page, name_fault
-from looseleaf.base.values import START, Position
+from looseleaf.base.values import START, Position, sha256
 from looseleaf.log.journal import (
     EXTERNAL,
     NO_MARK,
@@ -26,7 +25,7 @@ from looseleaf.log.journal import (
     refuse_unknown,
 )
 from looseleaf.store import JOURNAL, records
-from looseleaf.store.lock import Threads
+from looseleaf.store.disk import Threads
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

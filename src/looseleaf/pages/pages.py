@@ -11,11 +11,10 @@ from functools import cached_property, partial
 
 from looseleaf.base import ids as clock
 from looseleaf.base.errors import Busy, Invalid, NotFound, Refused, Stale, Unwritten
-from looseleaf.base.hashing import sha256
 from looseleaf.base.ids import new_id
 from looseleaf.base.immutable import frozen
 from looseleaf.base.paths import DRAWERS, PEOPLE_ONLY, PROFILE, USER, page_path, safe_name, same_name
-from looseleaf.base.values import ANY, Edit, Receipt
+from looseleaf.base.values import ANY, Edit, Receipt, sha256
 from looseleaf.log.journal import AGENT, PERSON, PROGRAM
 from looseleaf.pages.outside_edits import TOP, OutsideEdits
 

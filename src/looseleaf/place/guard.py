@@ -17,8 +17,17 @@ from looseleaf.facts.placement import MOST_FOUND, MOST_FOUND_A_DAY, PROFILE, PRO
 from looseleaf.language.relations import SALIENCE, relation_of, slot
 from looseleaf.language.value_keys import key
 from looseleaf.log.journal import AGENT, EXTERNAL, PERSON
-from looseleaf.pages.grammar import add_fact, as_written, drawer, parse, set_summary, summary_of, topic_of
-from looseleaf.pages.line_edits import signed, unsigned
+from looseleaf.pages.grammar import (
+    add_fact,
+    as_written,
+    drawer,
+    parse,
+    set_summary,
+    signed,
+    summary_of,
+    topic_of,
+    unsigned,
+)
 from looseleaf.pages.pages import NOTHING_SAID, Rewritten, encoded
 from looseleaf.place.guard_rules import Guarded, Owned, guarded, sentences_of
 from looseleaf.text.diff import diff, split_lines

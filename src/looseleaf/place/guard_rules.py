@@ -16,8 +16,7 @@ from collections import Counter
 
 from looseleaf.base.immutable import frozen
 from looseleaf.language.relations import relation_of, slot
-from looseleaf.pages.grammar import covered, drawer, new_page, parse
-from looseleaf.pages.line_edits import LABEL, unsigned
+from looseleaf.pages.grammar import LABEL, covered, drawer, new_page, parse, unsigned
 from looseleaf.text.diff import diff, split_lines
 from looseleaf.text.lines import body, escape, heading, is_blank, split_relation, worded
 

@@ -6,8 +6,8 @@ from looseleaf.base.errors import Invalid, Refused
 from looseleaf.base.immutable import frozen
 from looseleaf.base.paths import USER
 from looseleaf.base.values import KINDS
-from looseleaf.facts.naming import STATUSES
-from looseleaf.facts.truth import true_at
+from looseleaf.facts.identity import STATUSES
+from looseleaf.facts.ledger import true_at
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ class Notebook:
 
     def sources(self, fact: Fact) -> list[FactSource]:
         """Return the words behind a fact, from the log."""
-        from looseleaf.distill.material import sources_of
+        from looseleaf.distill.make_entry import sources_of
         from looseleaf.log.entries import FOLDER, read_entry
 
         # Written text is in an entry; a fact that was written again has a different entry each time.
@@ -114,7 +114,7 @@ class Notebook:
 
     def _read_source(self, name: str, said: dict[str, Trace]) -> FactSource:
         from looseleaf.log.entries import spots_of
-        from looseleaf.log.trace_messages import said as said_in
+        from looseleaf.log.turns import said as said_in
 
         if name in said:
             return FactSource(name, said[name].origin, said[name].ts, said_in(said[name]))

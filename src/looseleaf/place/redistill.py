@@ -11,12 +11,11 @@ from functools import partial
 
 from looseleaf.base import ids as clock
 from looseleaf.base.errors import Refused
-from looseleaf.base.hashing import sha256
 from looseleaf.base.ids import id_of, is_id, time_of
 from looseleaf.base.immutable import frozen
 from looseleaf.base.origins import is_at_least
-from looseleaf.distill.make_entry import MadeEntry, distiller_level
-from looseleaf.distill.material import MaterialSources, sources_of
+from looseleaf.base.values import sha256
+from looseleaf.distill.make_entry import MadeEntry, MaterialSources, distiller_level, sources_of
 from looseleaf.facts.gate import proposal_of
 from looseleaf.language.relations import relation_of, slot
 from looseleaf.language.value_keys import key

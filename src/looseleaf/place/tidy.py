@@ -27,8 +27,7 @@ from looseleaf.log.turns import traces_back
 from looseleaf.pages.grammar import add_fact, as_written, new_page, parse, remove_line, set_updated
 from looseleaf.pages.pages import Rewritten, try_to
 from looseleaf.place import tidy_plan
-from looseleaf.place.entry_pages import with_episode
-from looseleaf.place.placer import find_line_on, known
+from looseleaf.place.placer import find_line_on, known, with_episode
 from looseleaf.place.tidy_plan import PAGE
 from looseleaf.state.rules import short, title_of
 from looseleaf.store import JOURNAL

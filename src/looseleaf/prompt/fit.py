@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from looseleaf.base.immutable import frozen
 from looseleaf.base.messages import Message, ToolResultPayload
-from looseleaf.log.trace_messages import MESSAGE_TOKENS, guard, texts_of
+from looseleaf.log.turns import MESSAGE_TOKENS, guard, texts_of
 from looseleaf.prompt.manifest import ManifestItem, Omitted
 from looseleaf.prompt.slot_forms import HEADINGS, OVER, SHOWN, TYPES, SlotForm
 from looseleaf.window.window import costs_of

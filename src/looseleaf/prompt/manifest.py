@@ -10,10 +10,10 @@ import json
 import re
 from functools import cache
 
-from looseleaf.base.hashing import sha256
 from looseleaf.base.immutable import Replaceable, frozen, members_of
 from looseleaf.base.messages import Message
-from looseleaf.log.trace_messages import texts_of
+from looseleaf.base.values import sha256
+from looseleaf.log.turns import texts_of
 from looseleaf.text.untrusted import GAP, escaped, spelt
 
 TYPE_CHECKING = False

@@ -7,12 +7,11 @@ from itertools import accumulate
 
 from looseleaf.base import ids as clock
 from looseleaf.base.errors import Refused
-from looseleaf.base.hashing import sha256
 from looseleaf.base.ids import new_id
 from looseleaf.base.paths import STATE
+from looseleaf.base.values import sha256
 from looseleaf.facts.placement import PROFILE
-from looseleaf.log.trace_messages import MESSAGE_TOKENS
-from looseleaf.log.turns import open_calls
+from looseleaf.log.turns import MESSAGE_TOKENS, open_calls
 from looseleaf.prompt import slot_forms
 from looseleaf.prompt.manifest import EpochChange, ManifestItem, Omitted
 from looseleaf.prompt.prompt_log import (

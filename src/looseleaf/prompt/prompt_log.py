@@ -9,8 +9,7 @@ from looseleaf.base.messages import Message
 from looseleaf.base.values import Position
 from looseleaf.log.journal import NO_MARK, AgentHead
 from looseleaf.log.recorder import stream_of
-from looseleaf.log.trace_messages import guard
-from looseleaf.log.turns import find_line
+from looseleaf.log.turns import find_line, guard
 from looseleaf.prompt.fit import replace_result
 from looseleaf.prompt.manifest import ONCE, Epoch, EpochChange, Manifest, Prompt, hash_of
 from looseleaf.window.window import Window, costs_of, read_mark

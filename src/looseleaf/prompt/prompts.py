@@ -12,7 +12,7 @@ from looseleaf.base import ids as clock
 from looseleaf.base.errors import BudgetTooSmall, Busy, Invalid, Refused, Unwritten
 from looseleaf.base.ids import new_id
 from looseleaf.base.immutable import frozen
-from looseleaf.log.trace_messages import MESSAGE_TOKENS
+from looseleaf.log.turns import MESSAGE_TOKENS
 from looseleaf.pages.outside_edits import TOP
 from looseleaf.prompt.fit import fit, trim_window
 from looseleaf.prompt.manifest import (

@@ -11,7 +11,7 @@ import json
 from collections import Counter
 
 from looseleaf.base.immutable import frozen
-from looseleaf.log.trace_messages import guard
+from looseleaf.log.turns import guard
 from looseleaf.prompt.manifest import Omitted
 from looseleaf.text import untrusted
 from looseleaf.text.diff import split_lines

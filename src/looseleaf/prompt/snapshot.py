@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from looseleaf.base.errors import Refused
-from looseleaf.base.hashing import sha256
 from looseleaf.base.immutable import frozen
 from looseleaf.base.origins import is_trusted
 from looseleaf.base.paths import PROFILE, STATE, USER
-from looseleaf.facts.truth import true_at
-from looseleaf.pages.line_edits import unsigned
+from looseleaf.base.values import sha256
+from looseleaf.facts.ledger import true_at
+from looseleaf.pages.grammar import unsigned
 from looseleaf.prompt import slot_forms
 from looseleaf.prompt.manifest import ManifestItem, Omitted
 from looseleaf.text import untrusted
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from looseleaf.base.values import Episode
     from looseleaf.facts.known_facts import Facts
-    from looseleaf.log.trace_messages import Mark
+    from looseleaf.log.turns import Mark
     from looseleaf.pages.pages import Pages
     from looseleaf.prompt.slot_forms import SlotText
     from looseleaf.state.state import State

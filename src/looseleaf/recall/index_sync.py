@@ -16,8 +16,7 @@ from looseleaf.base.messages import Trace
 from looseleaf.base.origins import is_own
 from looseleaf.base.paths import name_fault
 from looseleaf.base.values import START, Position
-from looseleaf.index.sqlite import SqliteIndex
-from looseleaf.index.sqlite_file import DamagedIndex
+from looseleaf.index.sqlite import DamagedIndex, SqliteIndex
 from looseleaf.language.stems import edition
 from looseleaf.pages.outside_edits import belongs
 from looseleaf.recall.items import escape_surrogates

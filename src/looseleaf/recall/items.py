@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from looseleaf.base.errors import Refused
-from looseleaf.base.hashing import text_hash
 from looseleaf.base.origins import level_of
+from looseleaf.base.values import text_hash
 from looseleaf.index.protocol import IndexItem
 from looseleaf.language.relations import relation_term
 from looseleaf.language.terms import terms
@@ -130,7 +130,7 @@ def _split_paragraphs(
 
 def fact_items(facts: Sequence[Fact]) -> list[IndexItem]:
     """Return facts as items, current and past ones; only questions about the past find the latter."""
-    from looseleaf.facts.truth import true_at
+    from looseleaf.facts.ledger import true_at
 
     now = {fact.id for fact in true_at(facts)}
     before: dict[str, list[Fact]] = {}
@@ -224,7 +224,7 @@ ROLES = {"user": "user", "assistant": "assistant", "tool_call": "tool", "tool_re
 def trace_text(trace: Trace) -> str:
     if trace.trace_type in ("user", "assistant") and not trace.media:
         return trace.content  # the same as below for most traces, without that import
-    from looseleaf.log.trace_messages import said
+    from looseleaf.log.turns import said
 
     return said(trace)
 

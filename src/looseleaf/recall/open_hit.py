@@ -109,8 +109,7 @@ def _show_fact(parts: Needs, name: str) -> str:
 
 def _show_turn(parts: Needs, trace: Trace, stream: str) -> str:
     """Show the turn of a trace, of any agent."""
-    from looseleaf.log.trace_messages import LABELS, said
-    from looseleaf.log.turns import one_turn
+    from looseleaf.log.turns import LABELS, one_turn, said
 
     turn = one_turn(parts.context.store, stream, trace.turn_id)
     traces = turn.traces if turn is not None else ()

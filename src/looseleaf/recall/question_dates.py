@@ -14,7 +14,7 @@ import re
 
 from looseleaf.language.tables import read_rows
 from looseleaf.recall.when import DAY, FIRST, LAST, When, day_after
-from looseleaf.text.patterns import lazy
+from looseleaf.text.lines import lazy
 from looseleaf.text.times import MONTH_NAMES
 
 TYPE_CHECKING = False

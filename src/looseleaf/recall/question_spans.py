@@ -13,7 +13,7 @@ from datetime import date, timedelta
 from looseleaf.language import dates as words
 from looseleaf.language.dates import found
 from looseleaf.recall.when import BARE, COUNTED, DAY, EPOCH, FIRST, LAST, Part, day_after
-from looseleaf.text.patterns import lazy, one_of
+from looseleaf.text.lines import lazy, one_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

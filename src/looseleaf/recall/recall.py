@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from looseleaf.base.errors import Refused
 from looseleaf.index.protocol import Only
-from looseleaf.index.sqlite_file import DamagedIndex
+from looseleaf.index.sqlite import DamagedIndex
 from looseleaf.language.terms import terms as terms_of
 from looseleaf.recall.hits import Hit, HitReader, Recalled, fact_hit, hit_of
 from looseleaf.recall.index_sync import IndexKeeper, ItemSources
 from looseleaf.recall.items import fact_text
 from looseleaf.recall.question import asks_only_when, choose_terms, read_question
 from looseleaf.recall.ranking import Scored, rank, strip_speakers
-from looseleaf.store.lock import Threads
+from looseleaf.store.disk import Threads
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -309,7 +309,7 @@ def _is_true(question: Question, found: FoundItem, read: HitReader) -> bool:
     """True unless it is a fact that does not hold at the asked time. The journal decides, not the index."""
     if found.kind != "fact":
         return True
-    from looseleaf.facts.truth import true_at
+    from looseleaf.facts.ledger import true_at
 
     return any(fact.id == found.name for fact in true_at(read.facts(found.topic).values(), question.as_of))
 

@@ -14,8 +14,7 @@ from looseleaf.base.errors import Busy, Invalid, Refused, Unwritten
 from looseleaf.base.immutable import frozen
 from looseleaf.base.paths import STATE
 from looseleaf.pages.outside_edits import load_view, save_view
-from looseleaf.state.rules import compact, for_prompt
-from looseleaf.state.text import Unsound, named, parsed, place_of, rendered
+from looseleaf.state.rules import Unsound, compact, for_prompt, named, parsed, place_of, rendered
 from looseleaf.store import records
 from looseleaf.text.notation import encode
 from looseleaf.text.times import clock, day

@@ -8,11 +8,12 @@ import re
 import time
 
 from looseleaf.base.errors import Refused
-from looseleaf.base.hashing import sha256
 from looseleaf.base.ids import new_id
-from looseleaf.base.values import Position, Problem
+from looseleaf.base.values import Position, Problem, sha256
 from looseleaf.store import JOURNAL, records
-from looseleaf.store.read_streams import (
+from looseleaf.store.records import BODIES, HASH
+from looseleaf.store.root import ASIDE, STAGED, unreadable, unwritten
+from looseleaf.store.streams import (
     SEAL,
     SUMS,
     lines,
@@ -21,17 +22,14 @@ from looseleaf.store.read_streams import (
     segment_number,
     stream_files,
 )
-from looseleaf.store.records import BODIES, HASH
-from looseleaf.store.root import ASIDE, STAGED, unreadable, unwritten
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from looseleaf.base.values import Record
-    from looseleaf.store.append_streams import Streams
-    from looseleaf.store.read_streams import Segments
     from looseleaf.store.root import Root
+    from looseleaf.store.streams import Segments, Streams
 
 _MANY = 1000
 """A larger gap in the segment numbers is no loss: a file has a wrong name."""

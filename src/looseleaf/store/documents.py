@@ -1,7 +1,12 @@
 """Documents: read whole, and replaced whole from the bytes that the caller read (FORMAT §6).
 
 A page's change goes: stage the new bytes → journal the edit → exchange the two files in one step → check the
-displaced one (`replace.py`). Whichever step a crash hits, `recovery.py` finishes the change or undoes it.
+displaced one (§6.2). Whichever step a crash hits, recovery finishes the change or undoes it.
+
+If the displaced file is not the `base`, an editor saved meanwhile: its bytes go back under the name, the edit is
+declared void, and the caller gets Stale. A displaced file is watched for an editor that still has it open.
+
+Recovery after a crash: finish or undo interrupted changes, and remove old displaced files (FORMAT §6.4, §6.5).
 """
 
 from __future__ import annotations
@@ -9,27 +14,433 @@ from __future__ import annotations
 import time
 from functools import cached_property
 
-from looseleaf.base.errors import Busy, Invalid, Refused, Stale, Unwritten
-from looseleaf.base.hashing import sha256
-from looseleaf.base.ids import chance_id
+from looseleaf.base.errors import Busy, Invalid, Refused, Stale, Unreadable, Unwritten
+from looseleaf.base.ids import chance_id, is_id, new_id, time_of
+from looseleaf.base.immutable import frozen
 from looseleaf.base.paths import canonical, same_name
-from looseleaf.base.values import Document, Stat
-from looseleaf.store import JOURNAL, TOMBSTONES
-from looseleaf.store.root import LATE, STAGED, remove_staged, unreadable, unwritten
+from looseleaf.base.values import SHA256_OF_NOTHING, Document, Stat, sha256, sha256_or_none
+from looseleaf.store import JOURNAL, JOURNAL_SCHEMA, TOMBSTONES, records
+from looseleaf.store.root import ASIDE, LATE, PLAN, STAGED, is_committed, remove_staged, unreadable, unwritten
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import os
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from looseleaf.base.policy import Policy
     from looseleaf.base.values import Record
-    from looseleaf.store.append_streams import Streams
-    from looseleaf.store.lock import Lock
-    from looseleaf.store.read_streams import Segments
-    from looseleaf.store.recovery import Recovery
-    from looseleaf.store.replace import Exchange
+    from looseleaf.store.disk import Lock
     from looseleaf.store.root import Root
+    from looseleaf.store.streams import Segments, Streams
+
+
+_ABANDONED = 3600.0
+"""Seconds after which a staged file belongs to no living process."""
+
+
+class Recovery:
+    def __init__(
+        self, root: Root, lock: Lock, policy: Policy, streams: Streams, segments: Segments, exchange: Exchange
+    ) -> None:
+        self._root = root
+        self._lock = lock
+        self._policy = policy
+        self._streams = streams
+        self._segments = segments
+        self._exchange = exchange
+
+    def recover(self) -> None:
+        """Finish or undo every staged change: under the lock, none belongs to a living process."""
+        with self._lock:
+            if is_committed(self._root):
+                finish(self._root)
+            # A page with a second name cannot be read, so remove that name first (FORMAT §6.6).
+            for name in sorted(self._root.names(STAGED), key=lambda name: not name.endswith(".was")):
+                self._recover_one(name)
+
+    def _recover_one(self, name: str) -> None:
+        stem, _, kind = name.partition(".")
+        staged = f"{STAGED}/{name}"
+        if kind == "edit.was":  # only where names are not exchanged in one step (FORMAT §6.6)
+            plain = staged.removesuffix(".was")
+            if plain.rpartition("/")[2] in self._root.names(STAGED):
+                self._root.discard(staged)
+            else:
+                with self._root.folder(STAGED) as folder:
+                    self._root.disk.rename(folder, name, folder, f"{stem}.edit")
+                self._finish_edit(stem, plain)
+        elif kind == "edit":
+            self._finish_edit(stem, staged)
+        # An uncommitted forget is abandoned: its process held the lock.
+        elif kind == SUFFIX or not is_id(stem) or time.time() - time_of(stem) > _ABANDONED:
+            remove_staged(self._root, staged)
+
+    def _finish_edit(self, edit: str, staged: str) -> None:
+        """Finish an interrupted change if the page is unchanged; else declare it void."""
+        record = self._find_record(edit) or {}
+        try:
+            path, base, new = canonical(str(record["path"])), record["base"], record["new"]
+        except (KeyError, Refused):
+            # None, or not an edit of ours: a foreign journal may name any file of this machine.
+            self._exchange.keep(staged)
+            return
+        self._streams.confirm(JOURNAL)
+        under, page = self._exchange.hash_or_mark(staged), self._exchange.hash_or_mark(path)
+        ours = under == (new if new is not None else SHA256_OF_NOTHING)
+        if record.get("kind") == "void":
+            if not ours and under != base:
+                self._exchange.keep(staged)  # a displaced save that the crash kept from being set aside
+        elif page == base and ours:
+            self._root.make(path.rpartition("/")[0])
+            try:
+                self._exchange.replace(path, staged, base, new, edit)
+            except Stale:
+                pass  # saved meanwhile: that save stands, and the edit is void
+        elif under == base:
+            pass  # exchanged already; any other text on the page was written later
+        elif page == new and not ours:
+            kept, under = self._exchange.give_back(path, staged, under, new)
+            self._exchange.void(path, edit, COLLISION, kept)
+        elif page != new:
+            self._exchange.void(
+                path, edit, "the page was changed before an interrupted edit could be completed", []
+            )
+            if not ours:
+                self._exchange.keep(staged)
+        try:
+            self._root.sync(STAGED, path.rpartition("/")[0])
+        except FileNotFoundError:
+            pass  # the page's folder was removed meanwhile
+        self._exchange.retire(staged, edit, under or SHA256_OF_NOTHING)
+
+    def _find_record(self, edit: str) -> Record | None:
+        """Return the record of an edit, with kind `void` if it was declared so; None if it is not in the journal."""
+        voided = False
+        oldest = time_of(edit) - _ABANDONED if is_id(edit) else 0.0
+        for line in self._segments.read_back(JOURNAL):
+            record = line.record
+            voided = voided or (record.get("kind") == "void" and record.get("edit") == edit)
+            if record.get("id") == edit:
+                return record | {"kind": "void"} if voided else record
+            written = record.get("ts")
+            if isinstance(written, (int, float)) and written < oldest:
+                return None
+        return None
+
+    def sweep(self) -> None:
+        """Remove displaced files that are unchanged; keep and journal those that an editor wrote into."""
+        now = time.time()
+        due = [name for name in self._root.names(LATE) if self._is_due(name, now)]
+        if due:
+            self._sweep_files(due)
+
+    def _is_due(self, name: str, now: float) -> bool:
+        """True if a displaced file was written into, or is old enough to remove. Needs no lock."""
+        edit, mark, _ = _parse_late_name(name)
+        if not is_id(edit) or now - time_of(edit) > self._policy.late_seconds:
+            return True
+        with self._root.folder(LATE) as folder:
+            return mark != late_mark(self._root.disk.stat(folder, name))
+
+    def _sweep_files(self, due: list[str]) -> None:
+        with self._lock, self._root.folder(LATE) as folder:
+            for name in due:
+                edit, mark, known = _parse_late_name(name)
+                try:
+                    found = self._root.disk.stat(folder, name)
+                except FileNotFoundError:
+                    continue  # another process swept it
+                if mark == late_mark(found) and self._has_hash(f"{LATE}/{name}", known):
+                    self._root.disk.unlink(folder, name)
+                else:
+                    record = self._find_record(edit) or {}
+                    kept = self._exchange.keep(f"{LATE}/{name}")
+                    reason = "an editor wrote into the file after it was replaced"
+                    self._exchange.note("late", str(record.get("path", "")), edit, reason, [kept])
+
+    def _has_hash(self, path: str, known: str) -> bool:
+        try:
+            return self._exchange.hash(path) == known
+        except Refused:
+            return False  # unreadable files are kept
+
+
+def _parse_late_name(name: str) -> tuple[str, str, str]:
+    """Return the edit that displaced a file, the file's mark then, and the hash of the bytes that are safe."""
+    edit, _, rest = name.partition("-")
+    mark, _, known = rest.rpartition("-")
+    return edit, mark, known
+
+
+# --- single documents -------------------------------------------------------------------
+
+
+# --- many files as one act (FORMAT §17.4): stage the new files, commit with one small file, put in place ---
+
+SCHEMA = "forgetting.v1"
+SUFFIX = "forget"
+_VIEWS = "views"
+
+
+@frozen
+class Put:
+    """New bytes of a file. Of a page, `base` is the hash of the bytes they replace: a later save stays."""
+
+    path: str
+    data: bytes
+    base: str | None = None
+    is_page: bool = False
+
+
+@frozen
+class Removal:
+    """A file to remove. Of a page: only if it still has this hash."""
+
+    path: str
+    base: str | None = None
+
+
+def switch(root: Root, name: str, puts: Sequence[Put], removals: Sequence[Removal]) -> None:
+    """Replace and remove files as one act, under the lock. Everything is on disk before the commit; `name` is an id."""
+    folder = f"{STAGED}/{name}.{SUFFIX}"
+    root.make(STAGED)
+    root.make(folder, durable=False)
+    try:
+        rows = []
+        for number, put in enumerate(puts):
+            root.stage(f"{name}.{SUFFIX}/{number:06d}", put.data)
+            rows.append([f"{number:06d}", put.path, sha256(put.data), put.base, put.is_page])
+        root.sync(folder, STAGED)
+        plan: Record = {"schema": SCHEMA, "id": name, "put": rows}
+        plan["remove"] = [[each.path, each.base] for each in removals]
+        root.replace(PLAN, records.encode(plan))
+    except BaseException:
+        if not is_committed(root):
+            remove_staged(root, folder)
+        raise
+    finish(root)
+
+
+def finish(root: Root) -> None:
+    """Put the staged files of a committed switch in place, under the lock; repeated, do the rest."""
+    plan = records.whole(root.read(PLAN) or b"")
+    if plan.get("schema") != SCHEMA:
+        raise Refused(
+            f"{PLAN} is damaged, so an interrupted forget cannot be finished. Restore the memory from a copy, or "
+            "delete that file and run `looseleaf check`."
+        )
+    folder = f"{STAGED}/{plan['id']}.{SUFFIX}"
+    ready = set(root.names(folder))
+    touched: set[str] = {"log"}
+    for name, path, digest, base, is_page in plan["put"]:
+        above = path.rpartition("/")[0]
+        if name in ready:
+            root.make(above)
+            if not is_page or sha256_or_none(root.read(path)) in (base, digest):
+                with root.parent(f"{folder}/{name}") as (source, old), root.parent(path) as (target, new):
+                    root.disk.rename(source, old, target, new)
+        touched.add(above)
+    for path, base in plan["remove"]:
+        touched |= _remove_file(root, path, base)
+    remove_tree(root, _VIEWS)
+    for above in sorted(touched, key=len, reverse=True):
+        try:
+            root.sync(above)
+        except FileNotFoundError:
+            pass  # removed; the folder above it is synced
+    with root.folder("log") as log:
+        root.disk.unlink(log, PLAN.rpartition("/")[2])
+        root.disk.sync(log)
+    remove_staged(root, folder)
+
+
+def _remove_file(root: Root, path: str, base: str | None) -> set[str]:
+    """Remove a file, and its entry's folders if they are empty; return the folders to sync."""
+    above, _, name = path.rpartition("/")
+    try:
+        if base is not None and sha256_or_none(root.read(path)) != base:
+            return set()
+        with root.folder(above) as folder:
+            root.disk.unlink(folder, name)
+    except FileNotFoundError:
+        pass  # removed before a crash
+    touched = {above}
+    while above.startswith("log/entries/") and not root.names(above):
+        above, _, name = above.rpartition("/")
+        touched.add(above)
+        try:
+            with root.folder(above) as folder:
+                root.disk.rmdir(folder, name)
+        except FileNotFoundError:
+            pass
+    return touched
+
+
+def remove_tree(root: Root, folder: str) -> None:
+    """Remove a folder and everything in it. Remove a link, and not its target."""
+    for name in root.names(folder):
+        path = f"{folder}/{name}"
+        with root.folder(folder) as fd:
+            try:
+                root.disk.unlink(fd, name)
+                continue
+            except FileNotFoundError:
+                continue  # SQLite removes its own files
+            except OSError:
+                pass  # a folder
+        remove_tree(root, path)
+        with root.folder(folder) as fd:
+            try:
+                root.disk.rmdir(fd, name)
+            except FileNotFoundError:
+                pass
+
+
+NO_FILE = "no regular file"
+COLLISION = "somebody else saved the page in the same moment"
+
+
+class Exchange:
+    """The exchange of pages, under the memory's lock; their edits are journaled and their bytes staged."""
+
+    def __init__(self, root: Root, streams: Streams) -> None:
+        self._root = root
+        self._disk = root.disk
+        self._streams = streams
+
+    def replace(self, path: str, staged: str, base: str | None, new: str | None, edit: str) -> None:
+        """Exchange a page and its staged bytes. Undo a failure of the first step only; later ones are `recover`'s."""
+        kept: list[str] = []
+        under = new
+        try:
+            self._swap(path, staged, base, new)
+        except (FileExistsError, FileNotFoundError):
+            pass  # the page was made or removed meanwhile; nothing was swapped
+        except OSError as error:
+            # Where the exchange takes several steps (FORMAT §6.6), the page may be the new one already.
+            if base is not None and new is not None and self.hash(path) == new:
+                raise
+            try:
+                self.void(path, edit, "the page could not be replaced", [])
+            except Refused:
+                raise error from None
+            self._root.discard(staged)
+            raise unwritten(path, error) from error
+        else:
+            displaced = None if base is None else self.hash_or_mark(staged)
+            if displaced == base:
+                self._root.sync(path.rpartition("/")[0], STAGED)
+                try:
+                    if base is not None:
+                        self.retire(staged, edit, base)
+                except OSError:
+                    pass  # recovery finds the file, and sees by its bytes that the change was made
+                return
+            kept, under = self.give_back(path, staged, displaced, new)
+        self.void(path, edit, COLLISION, kept)
+        self.retire(staged, edit, under or SHA256_OF_NOTHING)
+        raise Stale(path, base, self.hash(path))
+
+    def _swap(self, path: str, staged: str, base: str | None, new: str | None) -> None:
+        """Put the staged bytes under the page's name, and the page's, if any, under the staged one."""
+        with self._root.parent(staged) as (source, old), self._root.parent(path) as (target, name):
+            if new is None:
+                self._disk.rename(target, name, source, old)
+            elif base is None:
+                self._disk.rename_new(source, old, target, name)
+            else:
+                self._disk.exchange(source, old, target, name)
+
+    def give_back(
+        self, path: str, staged: str, displaced: str | None, new: str | None
+    ) -> tuple[list[str], str | None]:
+        """Put a racing save back under its name, and a copy aside; return the copies' paths and what is staged now.
+
+        The copy is needed because the new text had the name for a moment: an editor that read it then will save it
+        over the save we put back, which no one would ever have seen.
+        """
+        kept: list[str] = []
+        with self._root.parent(staged) as (source, old), self._root.parent(path) as (target, name):
+            if new is None:
+                data = self._read_bytes(staged)
+                try:
+                    self._disk.rename_new(source, old, target, name)
+                except FileExistsError:
+                    return [self.keep(staged)], None
+                return self._copy_aside(path, data), None
+            previous: str | None = new
+            while True:
+                data = self._read_bytes(staged)
+                try:
+                    self._disk.exchange(source, old, target, name)
+                except FileNotFoundError:
+                    # Removed or renamed meanwhile: that was the last word.
+                    return [*kept, self.keep(staged)], None
+                kept += self._copy_aside(path, data)
+                under = self.hash_or_mark(staged)
+                if under == previous:
+                    return kept, under
+                # Saved once more meanwhile: the newest save belongs on the page.
+                previous, displaced = displaced, under
+
+    def _copy_aside(self, path: str, data: bytes) -> list[str]:
+        return [self._root.put_aside(data, f"collision-{path}")] if data else []
+
+    def keep(self, staged: str) -> str:
+        """Move a staged file aside: the file itself, because an editor may still be writing into it."""
+        kept = f"{ASIDE}/{new_id()}-kept"
+        self._root.make(ASIDE)
+        with self._root.parent(staged) as (source, old), self._root.parent(kept) as (target, name):
+            self._disk.rename(source, old, target, name)
+            self._disk.sync(target)
+        return kept
+
+    def void(self, path: str, edit: str, reason: str, aside: list[str]) -> None:
+        """Journal that an edit did not happen."""
+        self.note("void", path, edit, reason, aside)
+
+    def note(self, kind: str, path: str, edit: str, reason: str, aside: list[str]) -> None:
+        record: Record = {"schema": JOURNAL_SCHEMA, "id": new_id(), "ts": time.time(), "kind": kind}
+        record |= {"path": path, "edit": edit, "reason": reason} | ({"aside": aside} if aside else {})
+        self._streams.append(JOURNAL, [record])
+
+    def retire(self, staged: str, edit: str, known: str) -> None:
+        """Move a displaced file to where it is watched: an editor that still has it open may write into it.
+
+        `known` is the hash of the bytes that are safe. An editor may have written since they were hashed, or may write
+        within one tick of the file's time, so the file is removed in the end only if it still has this hash.
+        """
+        with self._root.parent(staged) as (source, old):
+            try:
+                found = self._disk.stat(source, old)
+            except FileNotFoundError:
+                return
+            self._root.make(LATE)
+            with self._root.folder(LATE) as target:
+                self._disk.rename(source, old, target, f"{edit}-{late_mark(found)}-{known}")
+
+    def hash(self, path: str) -> str | None:
+        return sha256_or_none(self._root.read(path))
+
+    def hash_or_mark(self, path: str) -> str | None:
+        """Return a file's hash, or NO_FILE for anything else, such as a link put under the name."""
+        try:
+            return self.hash(path)
+        except Unreadable:
+            raise
+        except Refused:
+            return NO_FILE
+
+    def _read_bytes(self, path: str) -> bytes:
+        return b"" if self.hash_or_mark(path) == NO_FILE else self._root.read(path) or b""
+
+
+def late_mark(found: os.stat_result) -> str:
+    """Return a displaced file's size and time: a write changes them."""
+    return f"{found.st_size}-{found.st_mtime_ns}"
+
+
+# --- single documents -------------------------------------------------------------------
 
 
 class Documents:
@@ -46,13 +457,11 @@ class Documents:
 
     @cached_property
     def _exchange(self) -> Exchange:
-        from looseleaf.store.replace import Exchange
 
         return Exchange(self._root, self._streams)
 
     @cached_property
     def _recovery(self) -> Recovery:
-        from looseleaf.store.recovery import Recovery
 
         return Recovery(self._root, self._lock, self._policy, self._streams, self._segments, self._exchange)
 

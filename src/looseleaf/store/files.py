@@ -8,13 +8,11 @@ import os
 from looseleaf.base.errors import Refused, Unwritten
 from looseleaf.base.policy import Policy
 from looseleaf.base.values import START
-from looseleaf.store.append_streams import Streams
-from looseleaf.store.disk import this_disk
+from looseleaf.store.disk import Alone, Lock, this_disk
 from looseleaf.store.documents import Documents
-from looseleaf.store.lock import Alone, Lock
-from looseleaf.store.read_streams import Segments
 from looseleaf.store.records import Bodies
 from looseleaf.store.root import Root, is_committed, unreadable, unwritten
+from looseleaf.store.streams import Segments, Streams
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,7 +20,7 @@ if TYPE_CHECKING:
 
     from looseleaf.base.values import Document, LogLine, Position, Problem, Record, Stat
     from looseleaf.store.disk import Disk
-    from looseleaf.store.replace import Put, Removal
+    from looseleaf.store.documents import Put, Removal
 
 WRITER = "log/writer"
 
@@ -219,7 +217,7 @@ class FileStore:
 
     def switch(self, name: str, puts: Sequence[Put], removals: Sequence[Removal]) -> None:
         """Replace and remove files as one act. Only for forget, which holds the lock (FORMAT §17.4)."""
-        from looseleaf.store.replace import switch
+        from looseleaf.store.documents import switch
 
         try:
             switch(self._root, name, puts, removals)

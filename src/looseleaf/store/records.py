@@ -14,8 +14,8 @@ from bisect import bisect_left
 from zlib import crc32
 
 from looseleaf.base.errors import Invalid
-from looseleaf.base.hashing import sha256
 from looseleaf.base.immutable import frozen
+from looseleaf.base.values import sha256
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import json
 
-from looseleaf.text.lines import escape
-from looseleaf.text.patterns import lazy
+from looseleaf.text.lines import escape, lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

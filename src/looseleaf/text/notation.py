@@ -12,7 +12,7 @@ import re
 from math import isfinite
 
 from looseleaf.base.errors import Refused
-from looseleaf.text.patterns import lazy
+from looseleaf.text.lines import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

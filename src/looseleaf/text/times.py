@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from looseleaf.base.errors import Invalid
-from looseleaf.text.patterns import lazy, one_of
+from looseleaf.text.lines import lazy, one_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

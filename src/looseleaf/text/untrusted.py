@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from looseleaf.base.hashing import sha256
+from looseleaf.base.values import sha256
 
 # --- look-alikes: how text looks to a reader, so that nothing passes for the memory's own words ---
 

@@ -10,9 +10,8 @@ from looseleaf.base.ids import new_id
 from looseleaf.base.paths import page_path, quoted
 from looseleaf.base.values import ANY
 from looseleaf.facts.placement import PROFILE
-from looseleaf.pages.grammar import drawer, new_page, parse, remove_line, set_summary, topic_of
-from looseleaf.pages.line_edits import LABEL as SIGNED
-from looseleaf.pages.line_edits import without_known
+from looseleaf.pages.grammar import LABEL as SIGNED
+from looseleaf.pages.grammar import drawer, new_page, parse, remove_line, set_summary, topic_of, without_known
 from looseleaf.text import untrusted
 from looseleaf.text.diff import patched, split_lines
 from looseleaf.text.lines import FOUND, body

@@ -12,8 +12,7 @@ from looseleaf.base.errors import Invalid
 from looseleaf.base.ids import new_id
 from looseleaf.base.origins import is_at_least
 from looseleaf.language.topic_words import topic_name
-from looseleaf.pages.grammar import drawer
-from looseleaf.pages.line_edits import stated, with_facts
+from looseleaf.pages.grammar import drawer, stated, with_facts
 from looseleaf.pages.pages import page_of_topic
 from looseleaf.text import untrusted
 from looseleaf.text.diff import split_lines

@@ -13,14 +13,12 @@ from looseleaf.base.errors import Invalid, NotFound, Refused
 from looseleaf.base.origins import CONFIDENCE
 from looseleaf.base.paths import STATE
 from looseleaf.base.values import Fact
-from looseleaf.facts.ledger import fact_id
+from looseleaf.facts.ledger import fact_id, true_at
 from looseleaf.facts.placement import PROJECT
-from looseleaf.facts.truth import true_at
 from looseleaf.language.value_keys import key
 from looseleaf.log.journal import AGENT
 from looseleaf.pages.grammar import parse
-from looseleaf.place.entry_pages import PATH
-from looseleaf.place.placer import FORGET
+from looseleaf.place.placer import FORGET, PATH
 from looseleaf.text.lines import escape, worded
 from looseleaf.tools.tool import (
     TEXT,

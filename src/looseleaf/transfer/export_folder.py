@@ -18,11 +18,10 @@ from looseleaf.base.errors import Invalid, NotFound, Refused, Unwritten
 from looseleaf.base.ids import is_id, new_id, time_of
 from looseleaf.base.immutable import frozen
 from looseleaf.pages.folder import above, is_memory
-from looseleaf.store.disk import this_disk
+from looseleaf.store.disk import LOCK, TURN, this_disk
 from looseleaf.store.files import WRITER
-from looseleaf.store.lock import LOCK, TURN
-from looseleaf.store.read_streams import segment_number
 from looseleaf.store.root import LATE, STAGED, Root, unreadable, unwritten
+from looseleaf.store.streams import segment_number
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -14,10 +14,9 @@ from looseleaf.base.messages import Trace
 from looseleaf.base.paths import safe_name
 from looseleaf.base.values import Position
 from looseleaf.explain.sources import FactWords
-from looseleaf.facts.ledger import copy_id
-from looseleaf.facts.truth import true_at
+from looseleaf.facts.ledger import copy_id, true_at
 from looseleaf.log.recorder import stream_of
-from looseleaf.log.trace_messages import said
+from looseleaf.log.turns import said
 from looseleaf.store.records import to_json
 
 TYPE_CHECKING = False

@@ -11,8 +11,7 @@ from functools import cached_property
 
 from looseleaf.base.errors import Invalid, Refused
 from looseleaf.base.paths import IMPORTER
-from looseleaf.log.record_request import imported
-from looseleaf.log.recorder import KEY, stream_of
+from looseleaf.log.recorder import KEY, imported, stream_of
 from looseleaf.store import records as codec
 from looseleaf.transfer.import_ledger import (
     Hashes,
@@ -23,8 +22,7 @@ from looseleaf.transfer.import_ledger import (
     record_of,
     sessions_of,
 )
-from looseleaf.transfer.new_items import ForgottenFilter, NewParts
-from looseleaf.transfer.place_items import Doubt, VouchedItems, ask_person
+from looseleaf.transfer.place_items import Doubt, ForgottenFilter, NewParts, VouchedItems, ask_person
 from looseleaf.transfer.source import (
     BrokenArchive,
     ImportClaim,
@@ -43,7 +41,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from looseleaf.base.values import Record
-    from looseleaf.log.record_request import RecordRequest
+    from looseleaf.log.recorder import RecordRequest
     from looseleaf.memory import Memory
     from looseleaf.transfer.formats import Format
     from looseleaf.transfer.import_ledger import Imported, Prior

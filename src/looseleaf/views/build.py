@@ -8,13 +8,12 @@ each topic, the journal record after which it was built. The global files are bu
 from __future__ import annotations
 
 from looseleaf.base.errors import Refused
-from looseleaf.base.hashing import sha256
 from looseleaf.base.immutable import frozen
 from looseleaf.base.messages import NOTED
 from looseleaf.base.origins import level_of
-from looseleaf.facts.ledger import ENTRIES
+from looseleaf.base.values import sha256
+from looseleaf.facts.ledger import ENTRIES, true_at
 from looseleaf.facts.placement import outdated_by, over_and_now
-from looseleaf.facts.truth import true_at
 from looseleaf.log.entries import as_json, read_entry
 from looseleaf.pages.outside_edits import load_view
 from looseleaf.store import records

@@ -7,8 +7,8 @@ import re
 from looseleaf.base.errors import Refused
 from looseleaf.base.immutable import frozen
 from looseleaf.base.origins import is_trusted
+from looseleaf.facts.ledger import true_at
 from looseleaf.facts.page_lines import shard_of
-from looseleaf.facts.truth import true_at
 from looseleaf.log.journal import AGENT, EXTERNAL, UNKNOWN
 from looseleaf.pages.grammar import parse
 from looseleaf.pages.pages import Page

@@ -10,9 +10,8 @@ from __future__ import annotations
 import json
 import re
 
-from looseleaf.base.hashing import sha256
 from looseleaf.base.immutable import frozen
-from looseleaf.base.values import KINDS
+from looseleaf.base.values import KINDS, sha256
 from looseleaf.language.sentences import (
     is_conclusion,
     is_constraint,
@@ -24,8 +23,7 @@ from looseleaf.language.sentences import (
     sentences,
 )
 from looseleaf.language.topic_words import vocabulary, wording
-from looseleaf.text.lines import NOTE, escape
-from looseleaf.text.patterns import lazy
+from looseleaf.text.lines import NOTE, escape, lazy
 from looseleaf.views.essentials import CAPS, TRUSTED, cut, day_of, kind_of, rank, said, tags_of, updated_line
 
 TYPE_CHECKING = False

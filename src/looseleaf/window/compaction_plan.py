@@ -19,8 +19,7 @@ from bisect import bisect_right
 
 from looseleaf.base.immutable import frozen
 from looseleaf.base.messages import Distilled, Noted
-from looseleaf.log.trace_messages import MESSAGE_TOKENS, guard
-from looseleaf.log.turns import blocks_of, turns_of
+from looseleaf.log.turns import MESSAGE_TOKENS, blocks_of, guard, turns_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

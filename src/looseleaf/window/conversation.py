@@ -14,8 +14,7 @@ from looseleaf.base.errors import Invalid, NotFound, Refused, check_count, check
 from looseleaf.base.ids import new_id
 from looseleaf.base.messages import Message
 from looseleaf.log.journal import EARLY, FLAGS, HARD, SCHEMA
-from looseleaf.log.record_request import ask, given_in
-from looseleaf.log.recorder import Recorder, stream_of
+from looseleaf.log.recorder import Recorder, ask, given_in, stream_of
 from looseleaf.log.turns import (
     interactions,
     last_turns,

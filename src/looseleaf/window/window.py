@@ -11,20 +11,20 @@ from looseleaf.base.messages import Trace
 from looseleaf.base.origins import is_imported
 from looseleaf.base.values import START, Position
 from looseleaf.log.journal import NO_MARK
-from looseleaf.log.trace_messages import (
+from looseleaf.log.turns import (
     MESSAGE_TOKENS,
     Mark,
     as_text,
     extend,
+    find_line,
     media_tokens,
     message_of,
     said,
     snapshot,
     texts_of,
 )
-from looseleaf.log.turns import find_line
 from looseleaf.store import JOURNAL
-from looseleaf.store.lock import Threads
+from looseleaf.store.disk import Threads
 from looseleaf.text.identifiers import clipped, reduced
 from looseleaf.window.compaction_plan import PlanItem
 

@@ -7,7 +7,6 @@ import sys
 from contextlib import contextmanager
 
 from looseleaf.base.errors import Invalid, Refused
-from looseleaf.cli.fact_lines import outcome_line
 from looseleaf.cli.output import (
     PROBLEMS,
     STDIN,
@@ -16,6 +15,7 @@ from looseleaf.cli.output import (
     hung,
     next_step,
     open_memory,
+    outcome_line,
     print_answer,
     print_json,
     print_notes,
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from looseleaf.cli.verb_table import CliOptions
     from looseleaf.facts.placement import Outcome
     from looseleaf.memory import Memory
-    from looseleaf.place.remember import Remembered
+    from looseleaf.place.distill_and_place import Remembered
     from looseleaf.recall.hits import Hit
 
 
@@ -105,7 +105,7 @@ def _record_request(options: CliOptions) -> dict[str, Any]:
 
 def _read_lines(options: CliOptions) -> list[dict[str, Any]]:
     """Return the arguments of `Memory.record` for each line. Every line is checked before the first is recorded."""
-    from looseleaf.log.record_request import ask
+    from looseleaf.log.recorder import ask
 
     found: list[dict[str, Any]] = []
     for number, line in enumerate(read_input(options.text).split(b"\n"), 1):

@@ -6,31 +6,29 @@ Arguments and printing only.
 from __future__ import annotations
 
 from looseleaf.base.errors import Invalid, NotFound, Refused
-from looseleaf.cli.fact_lines import (
+from looseleaf.cli.output import (
     SHORT_ID,
     choose_fact,
-    dates_of,
-    line_of,
-    marks_of,
-    place_of,
-    span_of,
-    words_of,
-)
-from looseleaf.cli.output import (
     clipped,
+    dates_of,
     edit_dict,
     edit_line,
     hung,
+    line_of,
+    marks_of,
     next_step,
     open_memory,
+    place_of,
     print_answer,
     print_json,
     print_notes,
     say,
+    span_of,
     table,
     when,
+    words_of,
 )
-from looseleaf.text.patterns import lazy
+from looseleaf.text.lines import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

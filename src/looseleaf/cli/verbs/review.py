@@ -20,7 +20,7 @@ from looseleaf.cli.output import (
     say,
     table,
 )
-from looseleaf.place.entry_pages import PATH, under
+from looseleaf.place.placer import PATH, under
 from looseleaf.text.lines import worded
 
 TYPE_CHECKING = False
@@ -96,8 +96,8 @@ def _resolve_fact(memory: Memory, options: CliOptions, words: str) -> str:
 
     An id or place stays as it is where nothing is asked: `Memory.forget` knows what was forgotten there before.
     """
-    from looseleaf.cli.fact_lines import choose_fact, named_facts
-    from looseleaf.facts.naming import is_exact
+    from looseleaf.cli.output import choose_fact, named_facts
+    from looseleaf.facts.identity import is_exact
 
     found = named_facts(memory, words)
     if is_exact(words) and (options.yes or options.dry_run or not found):

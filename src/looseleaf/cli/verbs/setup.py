@@ -334,8 +334,8 @@ def mcp(options: CliOptions) -> int:
 def _serve_http(options: CliOptions) -> int:
     from looseleaf.memory.thread import MemoryThread
     from looseleaf.serve import http
+    from looseleaf.serve.http import default_path, token
     from looseleaf.serve.mcp import server
-    from looseleaf.serve.token import default_path, token
 
     host = "127.0.0.1" if options.host in (None, "localhost") else str(options.host)
     if host not in http.LOOPBACK and not (options.token_file and options.allow_host):

@@ -5,14 +5,16 @@ from __future__ import annotations
 import sys
 
 from looseleaf.base.errors import NotFound, Refused
-from looseleaf.cli.fact_lines import ACTS, SHORT_ID, outcome_line, words_of
 from looseleaf.cli.output import (
+    ACTS,
     PROBLEMS,
+    SHORT_ID,
     ask,
     clipped,
     decode,
     next_step,
     open_memory,
+    outcome_line,
     print_answer,
     print_json,
     print_notes,
@@ -20,6 +22,7 @@ from looseleaf.cli.output import (
     read_input,
     say,
     table,
+    words_of,
 )
 
 TYPE_CHECKING = False

@@ -292,7 +292,7 @@ def _turn_rows(found: Sequence[Turn]) -> Iterator[tuple[str, str, str, str]]:
 
 def trace_parts(trace: Trace, whole: bool) -> Iterator[tuple[str, str]]:
     """Yield labels and texts of a trace; `whole`: also its reasoning, media and files."""
-    from looseleaf.log.trace_messages import said
+    from looseleaf.log.turns import said
 
     if whole and trace.reasoning:
         yield "Reasoning", trace.reasoning
@@ -314,7 +314,7 @@ def message_lines(message: Message) -> Iterator[str]:
 
 def message_parts(message: Message) -> Iterator[tuple[str, str]]:
     from looseleaf.base.messages import ToolCallPayload
-    from looseleaf.log.trace_messages import as_text
+    from looseleaf.log.turns import as_text
 
     if message.reasoning_content:
         yield "Reasoning", message.reasoning_content

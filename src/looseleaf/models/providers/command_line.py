@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from looseleaf.base.messages import Message
     from looseleaf.base.replies import Event, Extension
     from looseleaf.models.call import ModelCall, StreamOptions
-    from looseleaf.models.partial_reply import PartialReply
+    from looseleaf.models.stream_parts import PartialReply
 
 _NAME = re.compile(r"[A-Za-z0-9][\w.:@/\[\]-]*")
 """Names of models: nothing that a program could take for an option."""

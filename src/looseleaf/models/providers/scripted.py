@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from looseleaf.base.messages import Message
     from looseleaf.base.replies import Event, Extension, ToolSpec
     from looseleaf.models.call import ModelCall
-    from looseleaf.models.partial_reply import PartialReply
+    from looseleaf.models.stream_parts import PartialReply
 
     Scripted: TypeAlias = (
         "str | Reply | BaseException | Callable[[Sequence[Message], Sequence[ToolSpec]], Any]"

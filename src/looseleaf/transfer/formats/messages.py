@@ -10,7 +10,7 @@ before: a line put before the others changes no key.
 
 from __future__ import annotations
 
-from looseleaf.base.hashing import sha256
+from looseleaf.base.values import sha256
 from looseleaf.transfer import json_stream
 from looseleaf.transfer.source import (
     ImportMessage,
