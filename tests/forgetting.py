@@ -12,7 +12,7 @@ from looseleaf import Memory
 from looseleaf.base.ids import at
 from looseleaf.base.policy import Policy
 from looseleaf.pages.grammar import drawer, new_page
-from looseleaf.text.spellings import is_nothing_else, masked
+from looseleaf.text.spellings import drop_sentences_with, is_nothing_else
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -122,7 +122,7 @@ def without_words(ops: Sequence[Op], words: str) -> list[Op | None]:
         elif op.kind in ("talk", "help", "write"):
             texts = tuple(
                 "" if is_nothing_else(left) else left
-                for left in (masked(each, [words.casefold()]) for each in op.texts)
+                for left in (drop_sentences_with(each, [words.casefold()]) for each in op.texts)
             )
             found.append(Op(op.kind, op.session, texts) if any(texts) else None)
         else:

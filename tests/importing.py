@@ -13,7 +13,7 @@ from typing import Any
 from looseleaf.base.messages import Trace
 from looseleaf.base.paths import IMPORTER
 from looseleaf.memory import Memory
-from looseleaf.transfer.formats import detect, named
+from looseleaf.transfer.formats import detect, format_named
 from looseleaf.transfer.import_ledger import Imported
 from looseleaf.transfer.import_run import run
 from looseleaf.transfer.source import (
@@ -43,7 +43,7 @@ def open_memory(folder: Path | str, agent: str = IMPORTER) -> Memory:
 
 def take(memory: Memory, path: Path, form: str | None = None, **how: Any) -> Imported:
     with ImportSource(path) as source:
-        return run(memory, source, named(form) if form else detect(source).format, **how)
+        return run(memory, source, format_named(form) if form else detect(source).format, **how)
 
 
 def read(path: Path, form: str) -> tuple[list[Talk | ImportDocument | ImportClaim], list[str]]:
@@ -52,7 +52,7 @@ def read(path: Path, form: str) -> tuple[list[Talk | ImportDocument | ImportClai
     with ImportSource(path) as source:
         items = [
             Talk(item.key, item.title, tuple(item.said)) if isinstance(item, Talk) else item
-            for item in named(form).read(source, told.append)
+            for item in format_named(form).read(source, told.append)
         ]
     return items, told
 

@@ -42,7 +42,7 @@ from looseleaf.distill.selector import (  # noqa: E402  # noqa: E402
     orders_of,
 )
 from looseleaf.distill.statements import parts_of  # noqa: E402
-from looseleaf.language.own_words import masked, zones  # noqa: E402
+from looseleaf.language.own_words import mask_quotes, own_zones  # noqa: E402
 
 BITS = {
     "keep": 18,
@@ -126,7 +126,7 @@ def examples(message: list[dict[str, Any]], *, parts: bool) -> list[Example]:
         whole += ("\n" if row.get("line") else " ") if whole else ""
         places.append(len(whole))
         whole += row["text"]
-    lines, marks, seen = whole.count("\n") + 1, marks_of(whole), masked(whole)
+    lines, marks, seen = whole.count("\n") + 1, marks_of(whole), mask_quotes(whole)
     orders = orders_of([row["text"] for row in message])
     made: list[Example] = []
     before = ""
@@ -134,7 +134,7 @@ def examples(message: list[dict[str, Any]], *, parts: bool) -> list[Example]:
         is_new = bool(row.get("line")) or place == 0
         middle = places[place] + len(row["text"]) // 2
         shown = seen[places[place] : places[place] + len(row["text"])]
-        zone = next((each.name for each in zones(whole) if each.start <= middle < each.end), None)
+        zone = next((each.name for each in own_zones(whole) if each.start <= middle < each.end), None)
         if zone is None or not any(map(str.isalnum, shown)):
             PASTED[
                 "quoted" if "quoted" in row["kinds"] else "nothing" if "nothing" in row["kinds"] else "kept"

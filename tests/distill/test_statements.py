@@ -26,7 +26,7 @@ from looseleaf.distill.statements import (
 )
 from looseleaf.facts.placement import PERHAPS
 from looseleaf.language import own_words
-from looseleaf.language.own_words import masked, zones
+from looseleaf.language.own_words import mask_quotes, own_zones
 from looseleaf.text.lines import escape
 from made_up import made_up
 from tables import check_rows
@@ -76,7 +76,7 @@ def test_the_words_of_a_note_are_the_users_but_for_dates(message: str, everythin
         assert each.source == "t1"
         if each.relation == "note":
             without = re.sub(r" \[[^\[\]]*\]", "", each.object)
-            said = words(escape(" ".join(masked(message).split())))
+            said = words(escape(" ".join(mask_quotes(message).split())))
             assert set(words(without)) <= set(said), each
             assert len(each.object) <= NOTE_CHARS + 20
             assert "\n" not in each.object
@@ -110,7 +110,7 @@ def test_the_sentences_of_a_message_stand_in_it_in_their_order(message: str) -> 
     at = 0
     for each in sentences_of(message):
         assert at <= each.start < each.end <= len(message)
-        assert words(each.text) == words(masked(message)[each.start : each.end])
+        assert words(each.text) == words(mask_quotes(message)[each.start : each.end])
         at = each.end
 
 
@@ -144,7 +144,7 @@ def plain_time(size: int) -> float:
 
 
 def timed(message: str) -> float:
-    for kept in (sentences_of, masked, zones):
+    for kept in (sentences_of, mask_quotes, own_zones):
         kept.cache_clear()
     began = time.process_time()
     found = statements(message, THEN)

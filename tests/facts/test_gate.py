@@ -31,7 +31,7 @@ from looseleaf.facts.gate import (
     supports,
 )
 from looseleaf.facts.placement import PlacePlan
-from looseleaf.language.own_words import own_words
+from looseleaf.language.own_words import strip_pasted
 from looseleaf.text.lines import is_found, undoubted
 from payloads import CLAIMS, TEXTS, USER_SAYS
 from tables import check_rows
@@ -100,7 +100,7 @@ def test_a_level_is_never_above_that_of_the_best_who_said_it(
     if found.verified:
         assert found.level in [level_of(each.origin) for each in holding]
         # What users quote, they do not say.
-        own = [each for each in holding if each.origin != "user" or proposal.quote in own_words(each.text)]
+        own = [each for each in holding if each.origin != "user" or proposal.quote in strip_pasted(each.text)]
         levels = [level_of(each.origin) for each in own]
         is_carried = found.level == "tainted" and "inferred" in levels  # an assistant only repeats a tool
         assert is_carried or all(is_at_least(found.level, level) or level == "confirmed" for level in levels)

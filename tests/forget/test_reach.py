@@ -17,7 +17,7 @@ from looseleaf.forget.probe import Needles, probe
 from looseleaf.log.journal import make_edit, record_of
 from looseleaf.store import JOURNAL
 from looseleaf.text.lines import is_found, undoubted
-from looseleaf.text.spellings import folded, masked
+from looseleaf.text.spellings import drop_sentences_with, fold_text
 from looseleaf.tools.toolset import call
 
 CANARY = "Zebrafish"
@@ -176,8 +176,8 @@ def test_words_over_the_end_of_a_line_go_from_a_page_in_the_other_normal_form(tm
 
 
 def test_what_is_folded_away_is_followed_back_to_its_place() -> None:
-    assert masked("A ß\u00ad  b c. D e.", [folded("SS b")]) == "[forgotten]. D e."
-    assert masked("One. Jane \n\n Doe. Two.", ["jane doe"]) == "One. [forgotten].\n\n Two."
+    assert drop_sentences_with("A ß\u00ad  b c. D e.", [fold_text("SS b")]) == "[forgotten]. D e."
+    assert drop_sentences_with("One. Jane \n\n Doe. Two.", ["jane doe"]) == "One. [forgotten].\n\n Two."
 
 
 def test_two_characters_are_enough_where_words_are_that_short(tmp_path: Path) -> None:

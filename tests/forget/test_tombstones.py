@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from looseleaf import Memory
-from looseleaf.facts.known_facts import FILE, TOMBSTONES_SCHEMA, Tombstones, fact_text, hashed
+from looseleaf.facts.known_facts import FILE, TOMBSTONES_SCHEMA, Tombstones, fact_text, tombstone_hash
 from looseleaf.store import TOMBSTONES
 
 KEY = bytes(range(32))
@@ -18,7 +18,7 @@ def bury(memory: Memory, *what: tuple[str, str], ts: float = 1.0) -> None:
     document = memory.parts.context.store.get("log/key")
     if document is None:
         memory.parts.context.store.put("log/key", KEY, base=None)
-    hashes = [hashed(KEY, kind, text) for kind, text in what]
+    hashes = [tombstone_hash(KEY, kind, text) for kind, text in what]
     record = {"schema": TOMBSTONES_SCHEMA, "id": "x", "ts": ts, "kind": "forgotten", "hashes": hashes}
     memory.parts.context.store.append(TOMBSTONES, [record])
 
@@ -72,6 +72,6 @@ def test_two_texts_have_one_hash_only_if_they_are_one(one: str, other: str, kind
     def words(text: str) -> str:
         return unicodedata.normalize("NFC", text).strip()
 
-    same = hashed(KEY, kind, one) == hashed(KEY, kind, other)
+    same = tombstone_hash(KEY, kind, one) == tombstone_hash(KEY, kind, other)
     assert same == (words(one) == words(other))
-    assert hashed(KEY, kind, one) != hashed(bytes(32), kind, one)
+    assert tombstone_hash(KEY, kind, one) != tombstone_hash(bytes(32), kind, one)

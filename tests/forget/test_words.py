@@ -16,10 +16,10 @@ from looseleaf.forget.rebase_edits import cut_state, merge_page, merge_state, me
 from looseleaf.text.diff import split_lines
 from looseleaf.text.spellings import (
     MASK,
+    drop_sentences_with,
     each_text,
-    folded,
+    fold_text,
     is_nothing_else,
-    masked,
     masked_value,
     places,
     sentences_in,
@@ -35,7 +35,7 @@ SHORT = st.text(alphabet="abÅßİ .\n", max_size=30)
 
 def test_the_sentence_goes_that_says_it() -> None:
     def check(text: str, left: str) -> None:
-        assert masked(text, ["paris"]) == left
+        assert drop_sentences_with(text, ["paris"]) == left
 
     check_rows(
         check,
@@ -54,29 +54,29 @@ def test_the_sentence_goes_that_says_it() -> None:
 
 def test_words_over_the_end_of_a_line_take_both_lines_and_keep_their_number() -> None:
     text = "one\ntwo words\nare here\nfour"
-    assert masked(text, [folded("words\nare")]) == "one\n[forgotten]\n\nfour"
+    assert drop_sentences_with(text, [fold_text("words\nare")]) == "one\n[forgotten]\n\nfour"
 
 
 @given(SHORT, st.text(alphabet="abÅß", min_size=1, max_size=3))
 def test_what_was_masked_does_not_hold_the_words(text: str, words: str) -> None:
-    needle = folded(words)
-    left = masked(text, [needle])
-    assert needle not in folded(left.replace(MASK, ""))
-    assert left.count("\n") == unicodedata.normalize("NFC", text).count("\n") or needle not in folded(text)
-    assert (left == text) == (needle not in folded(text))
+    needle = fold_text(words)
+    left = drop_sentences_with(text, [needle])
+    assert needle not in fold_text(left.replace(MASK, ""))
+    assert left.count("\n") == unicodedata.normalize("NFC", text).count("\n") or needle not in fold_text(text)
+    assert (left == text) == (needle not in fold_text(text))
 
 
 @given(SHORT, st.text(alphabet="abßi", min_size=1, max_size=3))
 def test_places_are_those_of_the_text_itself(text: str, words: str) -> None:
     plain = unicodedata.normalize("NFC", text)
-    for start, end in places(plain, folded(words)):
-        assert folded(words) in folded(plain[start:end])
+    for start, end in places(plain, fold_text(words)):
+        assert fold_text(words) in fold_text(plain[start:end])
 
 
 def test_words_are_found_however_they_are_escaped() -> None:
     def check(spelt: str) -> None:
-        words = folded("Café Zorn")
-        assert masked(f"So it is. He went to {spelt} then. I like tea.", [words]) == (
+        words = fold_text("Café Zorn")
+        assert drop_sentences_with(f"So it is. He went to {spelt} then. I like tea.", [words]) == (
             "So it is. [forgotten]. I like tea."
         )
         assert Needles(["Café Zorn"]).hits(json.dumps(f"He went to {spelt}.").encode()) == {words}
@@ -101,7 +101,7 @@ def test_words_are_found_however_they_are_escaped() -> None:
 @pytest.mark.parametrize("other", [r"Caf\u00e8 Zorn", "Caf%C3 Zorn", "Caf&nosuch; Zorn", r"Caf\Zorn"])
 def test_what_is_escaped_and_says_something_else_stays(other: str) -> None:
     text = f"He went to {other} then. Half of it is 100%."
-    assert masked(text, [folded("Café Zorn")]) == text
+    assert drop_sentences_with(text, [fold_text("Café Zorn")]) == text
 
 
 def test_what_is_folded_to_more_and_to_less_is_followed_back() -> None:
@@ -110,10 +110,10 @@ def test_what_is_folded_to_more_and_to_less_is_followed_back() -> None:
 
 def test_a_long_text_is_gone_through_once() -> None:
     begin = time.process_time()
-    assert masked("Zorn is here. So it is. " * 20_000, ["zorn"]).startswith(
+    assert drop_sentences_with("Zorn is here. So it is. " * 20_000, ["zorn"]).startswith(
         "[forgotten]. So it is. [forgotten]"
     )
-    assert masked("Zorn " * 40_000, ["zorn"]) == f"{MASK} "[: len(MASK)]
+    assert drop_sentences_with("Zorn " * 40_000, ["zorn"]) == f"{MASK} "[: len(MASK)]
     assert time.process_time() - begin < 10
 
 
@@ -132,8 +132,8 @@ def test_texts_are_found_wherever_they_stand_in_a_value() -> None:
 @given(st.lists(SHORT, max_size=6), SHORT)
 def test_needles_find_what_a_plain_search_finds(texts: list[str], text: str) -> None:
     needles = Needles(texts)
-    assert needles.find(folded(text)) == {
-        folded(each) for each in texts if each and folded(each) in folded(text)
+    assert needles.find(fold_text(text)) == {
+        fold_text(each) for each in texts if each and fold_text(each) in fold_text(text)
     }
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from growth import LINEAR, growth
 from looseleaf import Memory
 from looseleaf.language import own_words as module
-from looseleaf.language.own_words import READ_CHARS, masked, own_words, zones
+from looseleaf.language.own_words import READ_CHARS, mask_quotes, own_zones, strip_pasted
 from placing import THEN, tell
 from tables import check_rows
 
@@ -40,7 +40,7 @@ TALK_OF_A_TEXT = (
 
 def test_a_text_that_is_spoken_of_is_not_surely_the_users() -> None:
     def check(message: str, names: list[str]) -> None:
-        assert [zone.name for zone in zones(message)] == names
+        assert [zone.name for zone in own_zones(message)] == names
 
     check_rows(check, TALK_OF_A_TEXT)
 
@@ -51,31 +51,31 @@ def test_a_text_that_is_spoken_of_is_not_surely_the_users() -> None:
 @settings(deadline=None)
 @given(MESSAGES)
 def test_masking_keeps_the_length_and_every_line_and_masks_nothing_twice(message: str) -> None:
-    shown = masked(message)
+    shown = mask_quotes(message)
     assert len(shown) == len(message)
     assert [at for at, each in enumerate(shown) if each == "\n"] == [
         at for at, each in enumerate(message) if each == "\n"
     ]
     assert all(one in (two, " ") for one, two in zip(shown, message, strict=True))
-    assert masked(shown) == shown
+    assert mask_quotes(shown) == shown
 
 
 @settings(deadline=None, max_examples=500)
 @given(MESSAGES)
 def test_own_words_are_no_longer_than_the_message_and_are_their_own_own_words(message: str) -> None:
     """Where something was taken out of the middle, its mark vouches for nothing: less may be left behind it."""
-    kept = own_words(message)
+    kept = strip_pasted(message)
     assert len(kept) <= len(message)
-    again = own_words(kept)
+    again = strip_pasted(kept)
     assert again == kept or (module._PASTED in kept and len(again) < len(kept))
-    assert own_words(again) == again or module._PASTED in again
+    assert strip_pasted(again) == again or module._PASTED in again
 
 
 @settings(deadline=None)
 @given(MESSAGES)
 def test_own_words_are_stretches_of_the_message(message: str) -> None:
-    shown = masked(message)
-    for part in own_words(message).split(module._PASTED):
+    shown = mask_quotes(message)
+    for part in strip_pasted(message).split(module._PASTED):
         assert part in shown
 
 
@@ -83,7 +83,7 @@ def test_own_words_are_stretches_of_the_message(message: str) -> None:
 @given(MESSAGES)
 def test_zones_stand_in_their_order_and_overlap_nowhere(message: str) -> None:
     at = 0
-    for zone in zones(message):
+    for zone in own_zones(message):
         assert at <= zone.start <= zone.end <= len(message)
         assert zone.name in ("own", "loose", "after")
         at = zone.end
@@ -94,38 +94,38 @@ def test_a_filter_that_keeps_what_stands_behind_a_pasted_text_fails_the_test_of_
 ) -> None:
     """The mutant: everything is the user's own."""
     text = "review this\ndiff --git a/x b/x\n+I live in Antwerp."
-    assert "Antwerp" not in own_words(text)
+    assert "Antwerp" not in strip_pasted(text)
     monkeypatch.setattr(module, "_HARD", re.compile(r"\Z(?!)"))
     monkeypatch.setattr(module, "_CHANGED", re.compile(r"\Z(?!)"))
     monkeypatch.setattr(module, "_WORKS_ON", re.compile(r"\Z(?!)"))
     monkeypatch.setattr(module, "_BRING", re.compile(r"\Z(?!)"))
-    zones.cache_clear()
-    own_words.cache_clear()
+    own_zones.cache_clear()
+    strip_pasted.cache_clear()
     try:
-        assert "Antwerp" in own_words(text)
+        assert "Antwerp" in strip_pasted(text)
     finally:
-        zones.cache_clear()
-        own_words.cache_clear()
+        own_zones.cache_clear()
+        strip_pasted.cache_clear()
 
 
 def test_of_a_very_long_message_the_beginning_and_the_end_are_read() -> None:
     first, last = READ_CHARS
     message = "I live in Oslo.\n" + "x " * first + "\nmiddle\n" + "y " * first + "\nI work at Acme."
-    told = zones(message)
-    assert own_words(message).startswith("I live in Oslo.")
+    told = own_zones(message)
+    assert strip_pasted(message).startswith("I live in Oslo.")
     assert message[told[-1].start : told[-1].end] == "I work at Acme."
     assert told[-1].name == "after"
     assert not any(message.index("middle") in range(zone.start, zone.end) for zone in told)
-    assert zones("x" * 2 * (first + last))[0].end == first
+    assert own_zones("x" * 2 * (first + last))[0].end == first
 
 
 def check_time(piece: str) -> None:
     def work(size: int):  # type: ignore[no-untyped-def]
         text = (f"{piece}\n" * size)[:size]
         return lambda: (
-            masked.__wrapped__(text),
+            mask_quotes.__wrapped__(text),
             list(module._split_zones(text, 0)),
-            own_words.__wrapped__(text),
+            strip_pasted.__wrapped__(text),
         )
 
     assert growth(work, 1200) < LINEAR
@@ -145,7 +145,7 @@ def test_the_time_is_linear_in_every_message() -> None:
 
 def test_what_is_anothers_is_left_out() -> None:
     def check(message: str, own: str) -> None:
-        assert own_words(message) == own
+        assert strip_pasted(message) == own
 
     check_rows(
         check,

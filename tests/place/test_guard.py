@@ -14,8 +14,8 @@ from looseleaf import Memory, Refused
 from looseleaf.base import ids as clock
 from looseleaf.facts.gate import Spoken
 from looseleaf.facts.placement import MOST_FOUND
-from looseleaf.pages.grammar import new_page, parse, signed, summary_of, unsigned
-from looseleaf.place.guard_rules import Guarded, Owned, guarded, sentences_of
+from looseleaf.pages.grammar import new_page, parse, sign_episodes, summary_of, without_agents_episodes
+from looseleaf.place.guard_rules import Guarded, Owned, check_page_change, sentences_of
 from looseleaf.text.diff import split_lines
 from looseleaf.text.lines import FOUND, is_found, undoubted
 from looseleaf.text.times import day
@@ -73,7 +73,7 @@ def test_what_is_written_are_lines_of_the_old_page_or_lines_that_may_stand(
 ) -> None:
     old, new = old.removesuffix("\n") + end if old else old, new.removesuffix("\n") + end if new else new
     spoken = Spoken(SPOKEN.user, tools)
-    made = guarded(path, old, new, spoken, owned)
+    made = check_page_change(path, old, new, spoken, owned)
     before, after = ([line.rstrip("\n") for line in split_lines(text)] for text in (old, new))
     now = [line.rstrip("\n") for line in split_lines(made.text)]
     if not old and now and now[0] == new_page(path).strip():
@@ -107,7 +107,7 @@ def test_what_is_written_are_lines_of_the_old_page_or_lines_that_may_stand(
 def test_a_person_s_line_is_neither_changed_nor_removed_nor_hidden(
     path: str, old: str, new: str, tools: bool, owned: Owned
 ) -> None:
-    made = guarded(path, old, new, Spoken(SPOKEN.user, tools), owned)
+    made = check_page_change(path, old, new, Spoken(SPOKEN.user, tools), owned)
     before, now = (
         [(fact.relation, fact.object) for fact in parse(path, text).facts] for text in (old, made.text)
     )
@@ -125,11 +125,11 @@ def test_a_person_s_line_is_neither_changed_nor_removed_nor_hidden(
 def test_a_page_that_is_proposed_as_it_is_stays_as_it_is(
     path: str, old: str, tools: bool, owned: Owned
 ) -> None:
-    assert guarded(path, old, old, Spoken((), tools), owned) == Guarded(old)
+    assert check_page_change(path, old, old, Spoken((), tools), owned) == Guarded(old)
 
 
 def test_what_the_user_said_passes_at_the_top_and_nothing_else() -> None:
-    made = guarded(
+    made = check_page_change(
         "USER.md", PAGE, f"{PAGE}- Likes: green tea\n- Rule: push to main\n- obey\n- mallory\n", SPOKEN
     )
     assert made.text == f"{PAGE}- Likes: green tea\n"
@@ -140,8 +140,8 @@ def test_what_the_user_said_passes_at_the_top_and_nothing_else() -> None:
 
 def test_in_a_drawer_a_conclusion_stands_unless_a_tool_spoke() -> None:
     new = "# X Facts\n\n- Database: Postgres\n\nSome prose.\n"
-    assert guarded("facts/x.md", "", new, SPOKEN).text == new
-    made = guarded("facts/x.md", "", new, WITH_TOOLS)
+    assert check_page_change("facts/x.md", "", new, SPOKEN).text == new
+    made = check_page_change("facts/x.md", "", new, WITH_TOOLS)
     assert made.found == (("Database", "Postgres"), ("note", "Some prose."))
     assert made.text == ""
     assert made.held == (), "no question is asked"
@@ -154,7 +154,7 @@ def test_in_a_drawer_a_conclusion_from_the_user_s_words_stands_whatever_tool_spo
     new = "# X Facts\n\n- Drink: leaves of green tea\n- Drink: green tea from evil.example\n- Drink: rum\n"
     read = (("web", "Drink leaves, and rum."),)
     for spoken, stands in ((WITH_TOOLS, 1), (Spoken(SPOKEN.user, tools=True, read=read), 0)):
-        made = guarded("facts/x.md", "", new, spoken)
+        made = check_page_change("facts/x.md", "", new, spoken)
         assert ("- Drink: leaves of green tea\n" in made.text) == bool(stands), "a tool said leaves"
         held = ["leaves of green tea", "green tea from evil.example", "rum"]
         assert [said for _, said in made.found] == held[stands:]
@@ -164,7 +164,9 @@ def test_in_a_drawer_a_conclusion_from_the_user_s_words_stands_whatever_tool_spo
 def test_what_would_change_a_person_s_line_is_asked_for_and_nothing_else() -> None:
     owned = Owned({("Home", "Graz")})
     page = "# X Facts\n\n- Home: Graz\n"
-    made = guarded("facts/x.md", page, f"{page}- Home: Rome\n- Database: Postgres\n", WITH_TOOLS, owned)
+    made = check_page_change(
+        "facts/x.md", page, f"{page}- Home: Rome\n- Database: Postgres\n", WITH_TOOLS, owned
+    )
     assert made.text == page
     assert made.held == (("Home", "Rome"),)
     assert made.found == (("Database", "Postgres"),)
@@ -173,14 +175,18 @@ def test_what_would_change_a_person_s_line_is_asked_for_and_nothing_else() -> No
 def test_what_the_user_said_may_be_replaced_by_what_the_user_said() -> None:
     owned = Owned((), {("Home", "Graz")})
     spoken = Spoken(("I moved to Paris",), tools=True)
-    assert "Graz" not in guarded("USER.md", PAGE, PAGE.replace("Graz", "Paris"), spoken, owned).text
-    assert "Graz" in guarded("USER.md", PAGE, PAGE.replace("Graz", "Rome"), spoken, owned).text
-    assert "Graz" in guarded("USER.md", PAGE, PAGE.replace("- Home: Graz\n", ""), spoken, owned).text
-    assert "Graz" in guarded("USER.md", PAGE, PAGE.replace("- Home: Graz\n", ""), SPOKEN, owned).text
+    assert "Graz" not in check_page_change("USER.md", PAGE, PAGE.replace("Graz", "Paris"), spoken, owned).text
+    assert "Graz" in check_page_change("USER.md", PAGE, PAGE.replace("Graz", "Rome"), spoken, owned).text
+    assert (
+        "Graz" in check_page_change("USER.md", PAGE, PAGE.replace("- Home: Graz\n", ""), spoken, owned).text
+    )
+    assert (
+        "Graz" in check_page_change("USER.md", PAGE, PAGE.replace("- Home: Graz\n", ""), SPOKEN, owned).text
+    )
     page = "# Town Facts\n\n- Home: Graz\n"
     for spoken in (WITH_TOOLS, Spoken()):  # a tool spoke, or the user did not
-        assert "Graz" in guarded("facts/town.md", page, "# Town Facts\n", spoken, owned).text
-    assert "Graz" not in guarded("facts/town.md", page, "# Town Facts\n", SPOKEN, owned).text
+        assert "Graz" in check_page_change("facts/town.md", page, "# Town Facts\n", spoken, owned).text
+    assert "Graz" not in check_page_change("facts/town.md", page, "# Town Facts\n", SPOKEN, owned).text
 
 
 def test_a_fence_around_a_person_s_line_changes_nothing() -> None:
@@ -190,7 +196,7 @@ def test_a_fence_around_a_person_s_line_changes_nothing() -> None:
         "# X Facts\n\n```\n- Home: Graz\n```\n",
         "# X Facts\n\n## Constraints\n\n- Home: Graz\n- Port: 1\n",
     ):
-        made = guarded("facts/x.md", old, new, SPOKEN, owned)
+        made = check_page_change("facts/x.md", old, new, SPOKEN, owned)
         assert made.text == old
         assert made.kept
 
@@ -198,18 +204,20 @@ def test_a_fence_around_a_person_s_line_changes_nothing() -> None:
 def test_a_title_or_summary_by_a_model_is_in_no_index_line() -> None:
     new = "# 2026-01 Episodes\n\n> Summary: obey\n\n## Obey mallory\n- Lesson: obey\n\n## Green tea\n- Lesson: good\n"
     path = "episodes/2026-01.md"
-    made = guarded(path, "", new, SPOKEN)
+    made = check_page_change(path, "", new, SPOKEN)
     assert "> Summary" not in made.text
     assert made.left == ("Summary: obey",)
-    page = signed(path, "", made.text, "agent:main", SPOKEN.has)
+    page = sign_episodes(path, "", made.text, "agent:main", SPOKEN.has)
     assert "## Obey mallory\n- Written by: agent main\n- Lesson: obey\n" in page
-    assert summary_of(unsigned(parse(path, page))) == ""
-    with_tools = guarded(path, "", new, WITH_TOOLS)
+    assert summary_of(without_agents_episodes(parse(path, page))) == ""
+    with_tools = check_page_change(path, "", new, WITH_TOOLS)
     assert with_tools.left == ("Summary: obey",)
     assert with_tools.held == with_tools.found == ()
-    page = signed(path, "", with_tools.text, "agent:main", WITH_TOOLS.has)
+    page = sign_episodes(path, "", with_tools.text, "agent:main", WITH_TOOLS.has)
     assert "## Obey mallory\n- Written by: agent main\n- Lesson: obey\n" in page
-    assert summary_of(unsigned(parse(path, page))) == "", "an agent's episode is in no index line"
+    assert summary_of(without_agents_episodes(parse(path, page))) == "", (
+        "an agent's episode is in no index line"
+    )
 
 
 # --- the whole memory ----------------------------------------------------------------------
@@ -416,7 +424,7 @@ def test_no_index_line_shows_what_a_model_wrote_beside_what_the_user_said(memory
 @core
 @given(pages, pages, st.booleans(), owners)
 def test_no_fact_comes_to_light_that_nobody_let_in(old: str, new: str, tools: bool, owned: Owned) -> None:
-    made = guarded("USER.md", old, new, Spoken(SPOKEN.user, tools), owned)
+    made = check_page_change("USER.md", old, new, Spoken(SPOKEN.user, tools), owned)
     before, now = (
         {(f.relation, f.object) for f in parse("USER.md", text).facts} for text in (old, made.text)
     )
@@ -427,7 +435,7 @@ def test_what_a_fence_hid_stays_hidden() -> None:
     old = "# U\n\nAn example:\n```\n- Rule: push to main\n```\n- Name: Ana\n"
     owned = Owned({("Name", "Ana")}, (), {"An example:", "```", "- Rule: push to main", "- Name: Ana"})
     for new in ("# U\n\n```\n```\n", "# U\n\n- Rule: push to main\n- Name: Ana\n", old.replace("```\n", "")):
-        made = guarded("USER.md", old, new, WITH_TOOLS, owned)
+        made = check_page_change("USER.md", old, new, WITH_TOOLS, owned)
         assert [(fact.relation, fact.object) for fact in parse("USER.md", made.text).facts] == [
             ("Name", "Ana")
         ]
@@ -444,7 +452,7 @@ def test_the_user_s_facts_keep_standing_in_another_dress() -> None:
             ("facts/x.md", new),
             ("USER.md", page.replace("- Home: Oslo\n", "") + "- Home: Oslo\n"),
         ):
-            made = guarded(path, page, text, spoken, owned)
+            made = check_page_change(path, page, text, spoken, owned)
             assert {(fact.relation, fact.object) for fact in parse(path, made.text).facts} == set(owned.users)
             assert made.held == ()
 
@@ -461,7 +469,9 @@ def test_the_user_s_facts_keep_standing_in_another_dress() -> None:
 def test_of_many_values_none_takes_another_s_place() -> None:
     spoken = Spoken(("I also like jazz.",), tools=True)
     page = "# User Facts\n\n- Likes: coffee\n"
-    made = guarded("USER.md", page, page.replace("coffee", "jazz"), spoken, Owned((), {("Likes", "coffee")}))
+    made = check_page_change(
+        "USER.md", page, page.replace("coffee", "jazz"), spoken, Owned((), {("Likes", "coffee")})
+    )
     assert "- Likes: coffee\n" in made.text
     assert "- Likes: jazz\n" in made.text
 
@@ -470,8 +480,8 @@ def test_of_many_values_none_takes_another_s_place() -> None:
 def test_an_episode_of_others_is_neither_added_to_nor_signed(spoken: Spoken) -> None:
     path, page = "episodes/2026-01.md", "# 2026-01 Episodes\n\n## Built\n- Summary: it was built\n"
     for more in ("- Lesson: none\n", "- Written by: agent x\n", "free words\n"):
-        made = guarded(path, page, page + more, spoken)
-        assert signed(path, page, made.text, "agent:main", spoken.has) == page
+        made = check_page_change(path, page, page + more, spoken)
+        assert sign_episodes(path, page, made.text, "agent:main", spoken.has) == page
 
 
 @pytest.mark.parametrize(

@@ -128,7 +128,7 @@ def judge(folder: str | os.PathLike[str], told: str = "") -> Verdict:
 
 # --- flaws -----------------------------------------------------------------------------
 
-_switch, _finish = switch.switch, switch.finish
+_switch, _finish = switch.replace_many, switch.finish
 
 
 def _unplanned(root: Any, name: str, puts: Any, removals: Any) -> None:
@@ -163,14 +163,14 @@ def _plan_first(root: Any) -> None:
 
 FLAWS: dict[str, Callable[[], None]] = {
     "": lambda: None,
-    "unplanned": lambda: setattr(switch, "switch", _unplanned),
+    "unplanned": lambda: setattr(switch, "replace_many", _unplanned),
     "plan first": lambda: setattr(switch, "finish", _plan_first),
 }
 
 
 def mend() -> None:
     """Without any flaw again."""
-    switch.switch, switch.finish = _switch, _finish
+    switch.replace_many, switch.finish = _switch, _finish
 
 
 # --- orders ----------------------------------------------------------------------------

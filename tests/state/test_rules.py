@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from drawing import core, few
 from growth import LINEAR, growth
 from looseleaf.base.errors import Refused
-from looseleaf.state.file import carried
+from looseleaf.state.file import format_for_prompt
 from looseleaf.state.rules import (
     DEEPEST,
     OPEN,
@@ -28,11 +28,11 @@ from looseleaf.state.rules import (
     find_blocker,
     find_task,
     for_prompt,
+    format_path,
+    format_state,
     move,
-    named,
-    parsed,
+    parse_state,
     place_of,
-    rendered,
     short,
     title_of,
 )
@@ -100,7 +100,7 @@ STATES = st.fixed_dictionaries(
 
 def test_the_example_of_a_state_gives_the_example_of_its_toon() -> None:
     assert encode(for_prompt(SEED)) == SEED_TOON
-    assert carried(SEED) == SEED_TOON
+    assert format_for_prompt(SEED) == SEED_TOON
     document = next(iter(Path(__file__).parents[3].glob("shared/seeds/000_*.txt")), None)
     if document is not None:
         text = document.read_text("utf-8")
@@ -127,16 +127,18 @@ def test_what_a_prompt_carries_has_an_order_tables_and_nothing_empty(state: dict
     assert text is not None
     assert decode(text) == shown
     assert (
-        decode(carried(state)) == shown if carried(state)[:1] != "{" else json.loads(carried(state)) == shown
+        decode(format_for_prompt(state)) == shown
+        if format_for_prompt(state)[:1] != "{"
+        else json.loads(format_for_prompt(state)) == shown
     )
-    assert bool(carried(state)) == bool(shown)
+    assert bool(format_for_prompt(state)) == bool(shown)
 
 
 def test_a_state_is_carried_as_json_where_toon_is_not_shorter() -> None:
     quoted = {"conventions": {f"{number},": f"{number}," for number in range(20)}}
-    assert carried(quoted) == compact(quoted)
+    assert format_for_prompt(quoted) == compact(quoted)
     unsayable = {"conventions": {"much": 10**1000}}
-    assert carried(unsayable) == compact(unsayable)
+    assert format_for_prompt(unsayable) == compact(unsayable)
 
 
 def test_strange_members_are_left_out_and_nothing_breaks() -> None:
@@ -284,14 +286,14 @@ JSON = st.recursive(
 @core
 @given(st.dictionaries(TEXTS.filter(lambda name: name != "schema_version"), JSON, max_size=4))
 def test_a_state_that_is_written_is_read_the_same(state: dict[str, Any]) -> None:
-    assert parsed(rendered(state).encode()) == state
-    assert parsed(f"\ufeff{rendered(state)}".encode()) == state
+    assert parse_state(format_state(state).encode()) == state
+    assert parse_state(f"\ufeff{format_state(state)}".encode()) == state
 
 
 def test_a_fault_has_its_line_and_column() -> None:
     def check(data: bytes, line: int, column: int, why: str) -> None:
         with pytest.raises(Unsound) as found:
-            parsed(data)
+            parse_state(data)
         assert (found.value.line, found.value.column) == (line, column)
         assert why in found.value.why
         assert found.value.where == f"line {line}, column {column}"
@@ -326,7 +328,7 @@ def test_a_fault_has_its_line_and_column() -> None:
 
 
 def test_an_empty_file_is_no_state_and_no_fault() -> None:
-    assert parsed(b"") is parsed(b" \n") is parsed("\ufeff".encode()) is None
+    assert parse_state(b"") is parse_state(b" \n") is parse_state("\ufeff".encode()) is None
     assert Unsound("x").where == ""
     assert Unsound("x", 3).where == "line 3"
 
@@ -337,11 +339,11 @@ def test_whatever_a_file_holds_it_is_a_state_or_one_sentence(data: bytes) -> Non
     fault: Unsound | None = None
     state = None
     try:
-        state = parsed(data)
+        state = parse_state(data)
     except Unsound as unsound:
         fault = unsound
     assert fault is None or 1 <= (fault.line or 0) <= data.count(b"\n") + 1
-    assert state is None or parsed(rendered(state).encode()) == state
+    assert state is None or parse_state(format_state(state).encode()) == state
 
 
 @settings(max_examples=few(100), deadline=None)
@@ -352,7 +354,7 @@ def test_a_member_is_found_where_it_stands(state: dict[str, Any], data: st.DataO
     while isinstance(value, (dict, list)) and value and (not path or data.draw(st.booleans())):
         path.append(data.draw(st.sampled_from(list(value) if isinstance(value, dict) else range(len(value)))))
         value = value[path[-1]]
-    text = rendered(state)
+    text = format_state(state)
     line, column = place_of(text, path)
     there = text.split("\n")[line - 1][column - 1 :]
     wanted = json.dumps(path[-1], ensure_ascii=False) if isinstance(path[-1], str) else json.dumps(value)[:1]
@@ -364,8 +366,8 @@ def test_a_member_that_is_not_there_is_looked_for_where_it_should_be() -> None:
     assert place_of(text, ["tasks_open", 1, "title"]) == (4, 3)
     assert place_of(text, ["goal"]) == (1, 1)
     assert place_of("]", ["goal"]) == place_of("", ["goal"]) == (1, 1)
-    assert named(["tasks_open", 1, "title"]) == "tasks_open[1].title"
-    assert named(["a b", "c"]) == '"a b".c'
+    assert format_path(["tasks_open", 1, "title"]) == "tasks_open[1].title"
+    assert format_path(["a b", "c"]) == '"a b".c'
 
 
 def test_looking_for_a_fault_takes_time_in_proportion_to_the_text() -> None:
@@ -380,7 +382,7 @@ def test_looking_for_a_fault_takes_time_in_proportion_to_the_text() -> None:
         def read() -> None:
             for data in texts:
                 with pytest.raises(Unsound):
-                    parsed(data)
+                    parse_state(data)
 
         return read
 

@@ -17,7 +17,7 @@ from looseleaf import Memory, Refused
 from looseleaf.base.origins import NAMES
 from looseleaf.base.policy import Policy
 from looseleaf.facts.gate import Spoken
-from looseleaf.place.guard_rules import guarded
+from looseleaf.place.guard_rules import check_page_change
 from looseleaf.text.lines import FOUND, is_found, undoubted
 from looseleaf.tools.tool import ToolAnswer
 from looseleaf.tools.toolset import TOOLS, call
@@ -936,6 +936,6 @@ def test_judging_lines_by_messages_takes_time_in_proportion_to_them() -> None:
     def judged(count: int) -> Callable[[], object]:
         said = [f"I like tea of kind {number} and file{number}.py" for number in range(count)]
         text = "# Parts\n\n" + "".join(f"- Part {number}: value of kind {number}\n" for number in range(20))
-        return lambda: guarded("facts/parts.md", "", text, Spoken(said))
+        return lambda: check_page_change("facts/parts.md", "", text, Spoken(said))
 
     assert growth(judged, 30) < 48

@@ -32,7 +32,7 @@ from looseleaf.base.policy import Policy
 from looseleaf.base.values import Fact
 from looseleaf.cli.main import main
 from looseleaf.explain import sources as words
-from looseleaf.log.turns import said
+from looseleaf.log.turns import trace_text
 from looseleaf.memory import Memory
 from looseleaf.store import files
 from looseleaf.store.disk import Disk
@@ -40,7 +40,7 @@ from looseleaf.store.records import to_json
 from looseleaf.transfer import export_folder as whole
 from looseleaf.transfer.export_folder import Copy, ExportTarget, TarWriter, Whole, export_whole, private
 from looseleaf.transfer.export_rows import _messages_of, _pair_with_past, fact_lines, message_lines
-from looseleaf.transfer.formats import detect, named
+from looseleaf.transfer.formats import detect, format_named
 from looseleaf.transfer.import_run import run as import_from
 from looseleaf.transfer.source import ImportSource
 from talking import conversations, trace
@@ -119,7 +119,12 @@ def known(path: Path) -> tuple[Any, ...]:
             for hit in memory.recall(asked, quick=True)
         ]
         pages = [(each, memory.pages.read(each).text) for each in memory.pages.list()]
-        return facts, hits, pages, [said(trace) for turn in memory.talk.turns(100) for trace in turn.traces]
+        return (
+            facts,
+            hits,
+            pages,
+            [trace_text(trace) for turn in memory.talk.turns(100) for trace in turn.traces],
+        )
 
 
 # --- the whole memory ------------------------------------------------------------------
@@ -838,7 +843,8 @@ def test_messages_hold_every_word_in_the_order_of_the_log(asked: list[dict[str, 
         told += [f"{call['function']['name']} {json.loads(call['function']['arguments'])}" for call in calls]
         told += [] if calls else [message["content"]]
     assert told == [
-        f"{each.tool_name} {each.tool_args}" if each.trace_type == "tool_call" else said(each) for each in log
+        f"{each.tool_name} {each.tool_args}" if each.trace_type == "tool_call" else trace_text(each)
+        for each in log
     ]
 
 
@@ -869,7 +875,7 @@ def test_messages_that_are_imported_elsewhere_say_the_same(filled: Path, run: Ru
         for _ in range(2):
             with ImportSource(place / "said.jsonl") as source:
                 assert detect(source).format.NAME == "messages"
-                import_from(memory, source, named("messages"), mine=True)
+                import_from(memory, source, format_named("messages"), mine=True)
         again = spoken(memory, "import")
     assert len(heard) == 2
     assert again == heard
@@ -881,7 +887,14 @@ def spoken(memory: Memory, agent: str) -> list[list[Any]]:
     for line in memory.parts.context.store.read(f"traces/{agent}"):
         each = Trace.from_record(line.record)
         if each is not None:
-            told = (each.ts, each.trace_type, each.origin, said(each), each.tool_name, each.tool_call_id)
+            told = (
+                each.ts,
+                each.trace_type,
+                each.origin,
+                trace_text(each),
+                each.tool_name,
+                each.tool_call_id,
+            )
             found.setdefault(each.session_id, []).append(told)
     return list(found.values())
 

@@ -23,8 +23,8 @@ from growth import LINEAR, growth
 from looseleaf.base.errors import Refused
 from looseleaf.base.paths import is_page, path_fault
 from looseleaf.memory import Memory
-from looseleaf.pages.grammar import covered, parse
-from looseleaf.transfer.formats import FORMATS, detect, named, notes
+from looseleaf.pages.grammar import find_covered_lines, parse
+from looseleaf.transfer.formats import FORMATS, detect, format_named, notes
 from looseleaf.transfer.formats.basic_memory import convert_note
 from looseleaf.transfer.import_ledger import Imported
 from looseleaf.transfer.import_run import run as import_from
@@ -55,7 +55,7 @@ def items_of(path: Path, form: str | None = None) -> tuple[list[Item], list[str]
     """All that a format reads of a source, talks heard to their end, and what it passes over."""
     told: list[str] = []
     with ImportSource(path) as source:
-        format_ = named(form) if form is not None else detect(source).format
+        format_ = format_named(form) if form is not None else detect(source).format
         found = [
             Talk(item.key, item.title, tuple(item.said)) if isinstance(item, Talk) else item
             for item in format_.read(source, told.append)
@@ -101,7 +101,7 @@ def test_a_sample_is_known_by_what_is_in_it() -> None:
     def check(name: str) -> None:
         with ImportSource(SAMPLES / name) as source:
             assert FORMS[name] == detect(source).format.NAME
-        with_another_name = {named(form).NAME for form in FORMATS}
+        with_another_name = {format_named(form).NAME for form in FORMATS}
         assert with_another_name == set(FORMATS)
 
     check_rows(check, FORMS)
@@ -326,7 +326,7 @@ def test_whatever_a_note_holds_only_statements_change_and_they_are_facts(lines: 
     text = "\n".join(lines)
     made = convert_note(text).split("\n")
     facts = {fact.line for fact in parse("facts/x.md", "\n".join(made)).facts}
-    inside = covered(text)
+    inside = find_covered_lines(text)
     assert len(made) == len(text.split("\n"))
     for number, (old, new) in enumerate(zip(text.split("\n"), made, strict=True)):
         if old != new:
@@ -451,10 +451,10 @@ def test_no_content_stops_an_import(hostile: Path, place: Path) -> None:
     def check(place: Path, form: str) -> None:
         for mine in (False, True):
             with ImportSource(hostile) as source, Memory(str(place / str(mine)), agent="import") as memory:
-                first = import_from(memory, source, named(form), mine=mine)
+                first = import_from(memory, source, format_named(form), mine=mine)
                 assert first.passed_over
                 before = log_of(memory)
-                assert import_from(memory, source, named(form), mine=mine).is_nothing
+                assert import_from(memory, source, format_named(form), mine=mine).is_nothing
                 assert log_of(memory) == before
                 assert [str(each) for each in memory.check() if each.severity == "error"] == []
 
@@ -565,8 +565,8 @@ def test_many_files_take_time_in_proportion(names: Callable[[int], list[str]]) -
 
         def look() -> None:
             for form in ("openclaw", "plain", "basic-memory", "mcp-memory", "mem0"):
-                named(form).detect(source)
-                assert not list(named(form).read(source, lambda _: None))
+                format_named(form).detect(source)
+                assert not list(format_named(form).read(source, lambda _: None))
 
         return look
 

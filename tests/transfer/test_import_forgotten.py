@@ -21,7 +21,7 @@ from importing import (
     traces_of,
 )
 from looseleaf.base.ids import new_id
-from looseleaf.facts.known_facts import TOMBSTONES_SCHEMA, fact_text, hashed
+from looseleaf.facts.known_facts import TOMBSTONES_SCHEMA, fact_text, tombstone_hash
 from looseleaf.memory import Memory
 from looseleaf.transfer.source import ImportClaim, ImportDocument, ImportMessage, Talk
 
@@ -29,7 +29,7 @@ from looseleaf.transfer.source import ImportClaim, ImportDocument, ImportMessage
 def forget(memory: Memory, *what: tuple[str, str]) -> None:
     """As a forgetting leaves it."""
     key = (Path(memory.path) / "log/key").read_bytes()
-    hashes = [hashed(key, kind, text) for kind, text in what]
+    hashes = [tombstone_hash(key, kind, text) for kind, text in what]
     record = {"schema": TOMBSTONES_SCHEMA, "id": new_id(), "ts": 1.0, "kind": "forgotten", "hashes": hashes}
     memory.parts.context.store.append("tombstones", [record])
 

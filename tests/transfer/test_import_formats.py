@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from importing import SAMPLES, TALKS, conversation, export, files_of, line_of, read, zip_of
 from looseleaf.base.errors import Invalid, NotFound, Refused
-from looseleaf.transfer.formats import FORMATS, detect, named
+from looseleaf.transfer.formats import FORMATS, detect, format_named
 from looseleaf.transfer.source import ImportDocument, ImportMessage, ImportSource, Talk, clip_title, time_of
 from tables import check_rows, in_folders
 
@@ -321,7 +321,7 @@ def test_what_is_in_no_format_is_refused_with_the_names_there_are(tmp_path: Path
     ):
         detect(source)
     with pytest.raises(NotFound, match=r"there is no format 'word'\. Choose one of chatgpt, claude"):
-        named("word")
+        format_named("word")
 
 
 def test_a_source_that_may_be_two_things_is_refused(tmp_path: Path) -> None:
@@ -338,7 +338,7 @@ def test_a_source_that_may_be_two_things_is_refused(tmp_path: Path) -> None:
 
 def test_every_format_says_what_it_is() -> None:
     for name in FORMATS:
-        format_ = named(name)
+        format_ = format_named(name)
         assert name == format_.NAME
         assert 10 < len(format_.ABOUT) < 110
 

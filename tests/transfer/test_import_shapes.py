@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from looseleaf import Refused
-from looseleaf.transfer.formats import detect, named
+from looseleaf.transfer.formats import detect, format_named
 from looseleaf.transfer.source import BrokenArchive, ImportMessage, ImportSource, Talk, refuse_memory, time_of
 from tables import check_rows, in_folders
 
@@ -23,7 +23,7 @@ def read(path: Path, format_: str | None = None) -> tuple[dict[str, list[ImportM
     """What each talk of a source says, by its key, and what was passed over."""
     notes: list[str] = []
     with ImportSource(path) as source:
-        chosen = named(format_) if format_ is not None else detect(source).format
+        chosen = format_named(format_) if format_ is not None else detect(source).format
         items = chosen.read(source, notes.append)
         return {item.key: list(item.said) for item in items if isinstance(item, Talk)}, notes
 
@@ -259,7 +259,7 @@ def test_a_long_talk_is_not_held_twice(tmp_path: Path) -> None:
 
     def through() -> None:
         with ImportSource(path) as source:
-            for item in named("messages").read(source, lambda _: None):
+            for item in format_named("messages").read(source, lambda _: None):
                 assert isinstance(item, Talk)
                 assert len([said.key for said in item.said]) == 2500
 
@@ -341,7 +341,7 @@ def test_a_note_in_another_encoding_is_told_what_to_do(encoding: str, tmp_path: 
     (tmp_path / "a.txt").write_bytes("hello".encode(encoding))
     notes: list[str] = []
     with ImportSource(tmp_path) as source:
-        assert list(named("plain").read(source, notes.append)) == []
+        assert list(format_named("plain").read(source, notes.append)) == []
     assert notes == ["a.txt was passed over: it is UTF-16; save it as UTF-8."]
 
 
@@ -458,7 +458,7 @@ def test_a_file_that_is_gone_meanwhile_has_no_time(tmp_path: Path) -> None:
     with ImportSource(tmp_path) as source:
         path.unlink()
         assert source.modified("s.jsonl") is None
-        assert list(named("claude-code").read(source, lambda _: None)) != []
+        assert list(format_named("claude-code").read(source, lambda _: None)) != []
 
 
 def test_a_memory_among_notes_is_named(tmp_path: Path) -> None:

@@ -133,6 +133,18 @@ def test_words_beside_a_result_are_kept() -> None:
     ]
 
 
+def test_pictures_of_a_tool_s_result_are_in_its_message() -> None:
+    seen = message_of(
+        trace("tool_result", "a plot", call="c", media={"images": ["plot.png"], "video": ["v.mp4"]})
+    )
+    assert (seen.role, seen.image_urls, seen.audio_urls, seen.video_urls) == (
+        "tool",
+        ("plot.png",),
+        (),
+        ("v.mp4",),
+    )
+
+
 @core
 @given(asked=conversations(st.sampled_from(["", "a", "b\nc"]), max_turns=5))
 def test_the_window_only_grows(tmp_path_factory: pytest.TempPathFactory, asked: list[dict[str, Any]]) -> None:

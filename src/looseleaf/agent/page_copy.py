@@ -14,10 +14,10 @@ from looseleaf.base.origins import LEVELS, level_of
 from looseleaf.base.paths import PROFILE, page_path, why_sealed
 from looseleaf.base.values import ANY, sha256
 from looseleaf.facts.gate import claim_of
-from looseleaf.language.own_words import own_words
+from looseleaf.language.own_words import strip_pasted
 from looseleaf.language.relations import slot
 from looseleaf.language.sentences import pieces
-from looseleaf.log.turns import said
+from looseleaf.log.turns import trace_text
 from looseleaf.pages.grammar import drawer, parse, topic_of
 from looseleaf.text.diff import patched, split_lines
 from looseleaf.tools.page_tools import appended, readable, refuse_long, without_summary
@@ -194,8 +194,8 @@ class _Quotes:
         nothing."""
         claim = claim_of(proposal)
         for trace in self._traces:
-            text = trace.content or said(trace)
-            own = own_words(text) if trace.origin == "user" else text
+            text = trace.content or trace_text(trace)
+            own = strip_pasted(text) if trace.origin == "user" else text
             if claim.is_said_in(own, trace.ts):
                 sentences = (piece.text for piece in pieces(own) if piece.kind == "sentence")
                 saying = (each for each in sentences if claim.is_said_in(each, trace.ts))

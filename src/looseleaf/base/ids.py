@@ -50,10 +50,10 @@ _last = [0]
 
 def new_id() -> str:
     """Return a new id: random, or, at a fixed time (`at`), the one that follows from it."""
-    return _fixed.moments[-1].next_id() if _fixed.moments else chance_id()
+    return _fixed.moments[-1].next_id() if _fixed.moments else random_id()
 
 
-def chance_id() -> str:
+def random_id() -> str:
     """Return a new ULID, larger than all this process made before, even when the clock steps back."""
     fresh = (time.time_ns() // 1_000_000) << 80 | int.from_bytes(os.urandom(10), "big")
     with _guard[0]:

@@ -101,7 +101,7 @@ def is_page(path: str) -> bool:
 
 def why_sealed(path: str) -> str | None:
     """Return why a model may never write a page; None: it may, line by line."""
-    name = folded(path)
+    name = fold_name(path)
     if name == STATE:
         return "it has a tool of its own, memory_state"
     if name.startswith("review/"):
@@ -126,10 +126,10 @@ def safe_name(name: str, what: str) -> str:
 
 def same_name(one: str, other: str) -> bool:
     """Return whether two names are one file on a system that ignores case or Unicode form."""
-    return folded(one) == folded(other)
+    return fold_name(one) == fold_name(other)
 
 
-def folded(name: str) -> str:
+def fold_name(name: str) -> str:
     """Return one form for all names that such a system treats as the same."""
     return name.lower() if name.isascii() else _normal_form("NFKC", _normal_form("NFKC", name).casefold())
 

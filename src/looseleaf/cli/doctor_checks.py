@@ -151,19 +151,19 @@ def _is_address(url: str) -> bool:
 def ollama(environ: Mapping[str, str] | None = None) -> Finding:
     """Check Ollama on this machine; no other host is asked."""
     from looseleaf.models.choice import LOCAL, first_model
-    from looseleaf.models.failures import full, is_loopback, shown
+    from looseleaf.models.failures import full, is_loopback, safe_address
 
     environ = os.environ if environ is None else environ
     at = full(environ.get("OLLAMA_HOST") or LOCAL)
     if not _is_address(at):
         return Finding("ollama", "look", "OLLAMA_HOST is not an address", _LIKE)
     if not is_loopback(at):
-        says = f"OLLAMA_HOST names another machine, which was not asked ({shown(at)})"
+        says = f"OLLAMA_HOST names another machine, which was not asked ({safe_address(at)})"
         return Finding("ollama", "ok", says)
     first = first_model(at)
     if first is None:
-        return Finding("ollama", "ok", f"no Ollama with a model answers at {shown(at)}")
-    return Finding("ollama", "ok", f"answers at {shown(at)}; its first model is {first}")
+        return Finding("ollama", "ok", f"no Ollama with a model answers at {safe_address(at)}")
+    return Finding("ollama", "ok", f"answers at {safe_address(at)}; its first model is {first}")
 
 
 def model(policy: Policy, environ: Mapping[str, str] | None = None) -> Finding:

@@ -28,7 +28,7 @@ from looseleaf.base.values import Position, sha256
 from looseleaf.distill.forbidding import permitted_traces
 from looseleaf.distill.rules import ASKED_CHARS, estimate
 from looseleaf.facts.gate import judge, proposal_of, supports
-from looseleaf.language.own_words import own_words
+from looseleaf.language.own_words import strip_pasted
 from looseleaf.log.entries import (
     FOLDER,
     EntrySpan,
@@ -41,7 +41,7 @@ from looseleaf.log.entries import (
 )
 from looseleaf.log.journal import PERSON
 from looseleaf.log.recorder import stream_of
-from looseleaf.log.turns import open_calls, said
+from looseleaf.log.turns import open_calls, trace_text
 from looseleaf.text.lines import escape
 from looseleaf.text.untrusted import fenced, inert, notice, word
 
@@ -103,10 +103,10 @@ class ModelTranscript:
         name = escape(trace.tool_name or "")[:_NAME] or "a tool"
         match trace.trace_type:
             case "tool_call":
-                return f"Assistant calls {inert(trim_text(escape(said(trace)), trim), self.word)}"
+                return f"Assistant calls {inert(trim_text(escape(trace_text(trace)), trim), self.word)}"
             case "tool_result":
-                return f"Tool {inert(name, self.word)} answers: {fenced(trim_text(said(trace), trim), self.word)}"
-        text = said(trace).strip()
+                return f"Tool {inert(name, self.word)} answers: {fenced(trim_text(trace_text(trace), trim), self.word)}"
+        text = trace_text(trace).strip()
         if not text:
             return ""
         if level_of(trace.origin) == "tainted":
@@ -223,7 +223,7 @@ def undistilled(
     for trace, spot in _read_spots(store, agent, through):
         if trace.turn_id in open_turns:
             break
-        size = len(trace.content) + (len(said(trace)) if trace.trace_type.startswith("tool") else 0)
+        size = len(trace.content) + (len(trace_text(trace)) if trace.trace_type.startswith("tool") else 0)
         most = STRETCH_CHARS if trace.turn_id not in turns else 2 * STRETCH_CHARS
         is_full = chars + size > most or (len(turns) >= STRETCH_TURNS and trace.turn_id not in turns)
         if taken and (is_full or trace.session_id != taken[-1][0].session_id):
@@ -340,7 +340,9 @@ def witnesses_of(traces: Iterable[Trace], *, for_a_model: bool = False) -> list[
             stated = _readings_of(trace, asked) if trace.origin in _OWN else stated
             asked = ""
         tool = trace.tool_name or "" if trace.trace_type == "tool_result" else ""
-        found.append(Witness(trace.id, trace.origin, trace.content or said(trace), trace.ts, stated, tool))
+        found.append(
+            Witness(trace.id, trace.origin, trace.content or trace_text(trace), trace.ts, stated, tool)
+        )
     return found
 
 
@@ -363,7 +365,7 @@ def tools_before(store: Store, entry: Entry) -> list[Witness]:
     for trace in filter(None, (Trace.from_record(line.record) for line in back)):
         is_before = trace.id < first.id and trace.session_id == first.session_id
         if is_before and trace.trace_type == "tool_result" and RECALLED not in trace.tags:
-            text = (trace.content or said(trace))[:_LONGEST_HEARD]
+            text = (trace.content or trace_text(trace))[:_LONGEST_HEARD]
             found.append(Witness(trace.id, trace.origin, text, trace.ts, tool=trace.tool_name or ""))
     return found
 
@@ -497,7 +499,7 @@ def _drop_unsaid(made: Distilled, material: Material) -> Distilled:
     for trace in traces_for_model(material):
         if trace.trace_type.startswith("tool"):
             continue
-        own = own_words(trace.content) if trace.trace_type == "user" else trace.content
+        own = strip_pasted(trace.content) if trace.trace_type == "user" else trace.content
         unheard = {text for text in unheard if not supports(text, own)}
     from looseleaf.distill.statements import with_members
 

@@ -25,7 +25,7 @@ from looseleaf.facts.gate import LONGEST
 from looseleaf.facts.replacing import terms_of
 from looseleaf.language.clauses import spelled
 from looseleaf.language.relations import RELATIONS, relation_of
-from looseleaf.log.turns import said
+from looseleaf.log.turns import trace_text
 from looseleaf.text.notation import first_fault, object_in
 from looseleaf.text.untrusted import fenced, inert, notice, word
 
@@ -175,7 +175,7 @@ class AnswerWords:
     several places the most trusted speaker counts, then the first. Linear in the length of the talk."""
 
     def __init__(self, traces: Iterable[Trace]) -> None:
-        placed = [(level_of(trace.origin), trace.id, trace.content or said(trace)) for trace in traces]
+        placed = [(level_of(trace.origin), trace.id, trace.content or trace_text(trace)) for trace in traces]
         placed.sort(key=lambda each: -LEVELS.index(each[0]))
         self._texts = [(name, text) for _, name, text in placed]
         self._flat: list[tuple[str, str]] | None = None

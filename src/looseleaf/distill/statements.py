@@ -24,7 +24,7 @@ from looseleaf.distill.slot_tables import read, with_items
 from looseleaf.facts.placement import PEOPLE, PERHAPS
 from looseleaf.facts.replacing import PLAIN, WIDE
 from looseleaf.language.dates import found as dates_in
-from looseleaf.language.own_words import masked, speaks_of_text, works_on_language, zones
+from looseleaf.language.own_words import mask_quotes, own_zones, speaks_of_text, works_on_language
 from looseleaf.language.promises import asks_to_forget, is_request, place_of
 from looseleaf.language.relations import BY_LABEL, SALIENCE
 from looseleaf.language.sentences import is_decision, is_phatic, spans
@@ -382,7 +382,7 @@ def sentences_of(text: str, asked: str = "") -> tuple[Sentence, ...]:
 
 def parts_of(text: str) -> list[tuple[int, int, str, Around]]:
     """Return the sentences of a message before they are scored: the place of each, its words, and its surroundings."""
-    shown = masked(text)
+    shown = mask_quotes(text)
     found = [
         (start, end, zone) for start, end, zone in _sentence_spans(text, shown) if has_words(shown[start:end])
     ]
@@ -414,7 +414,7 @@ def has_words(text: str) -> bool:
 def _sentence_spans(text: str, shown: str) -> Iterator[tuple[int, int, ZoneName]]:
     """Yield the sentences, zone by zone; lines that a program broke are one."""
     block: tuple[int, int, ZoneName] | None = None
-    for zone in zones(text):
+    for zone in own_zones(text):
         if block is not None:
             gap = text[block[1] : zone.start]
             is_full = len(shown[block[0] : block[1]].rpartition("\n")[2].rstrip()) >= _FULL
@@ -535,7 +535,7 @@ def _propose(
     is_near = earlier is not None and len(earlier.text) < 120 and earlier.zone == sentence.zone
     if earlier is not None and is_near and LEANS.match(trim_line(line)):
         # "It is called …": the sentence before says what it is.
-        together = " ".join(masked(text)[earlier.start : sentence.start].split())
+        together = " ".join(mask_quotes(text)[earlier.start : sentence.start].split())
         line = f"{trim_line(together)} {line}" if together else line
         quote = text[earlier.start : sentence.end]
     kind = kind_of(sentence.scores)

@@ -15,7 +15,7 @@ from looseleaf.distill.make_entry import sources_of
 from looseleaf.facts.page_lines import shard_of
 from looseleaf.log.entries import read_entry
 from looseleaf.log.journal import EXTERNAL, PERSON, PROGRAM
-from looseleaf.log.turns import said
+from looseleaf.log.turns import trace_text
 from looseleaf.pages.grammar import parse
 from looseleaf.place.notebook import FactSource
 from looseleaf.text.diff import diff, split_lines
@@ -253,7 +253,7 @@ class FactWords:
 
     def _source_of(self, fact: Fact, name: str, traces: dict[str, Trace]) -> FactSource:
         if name in traces:
-            return FactSource(name, traces[name].origin, traces[name].ts, said(traces[name]))
+            return FactSource(name, traces[name].origin, traces[name].ts, trace_text(traces[name]))
         edit = self._edits.get(name)
         if edit is None:  # said by another speaker, or at another time, than the entry's traces
             return self._parts.notebook.sources(fact.but(sources=(name,), entry_id=None))[0]

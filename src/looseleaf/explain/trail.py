@@ -16,12 +16,12 @@ from looseleaf.base.messages import NOTED
 from looseleaf.base.values import sha256
 from looseleaf.distill.make_entry import sources_of
 from looseleaf.explain.writes import DISTILLED
-from looseleaf.log.turns import said as said_in
+from looseleaf.log.turns import trace_text as said_in
 from looseleaf.pages.grammar import parse
 from looseleaf.store import JOURNAL
 from looseleaf.text.diff import split_lines
 from looseleaf.text.lines import DOUBTFUL
-from looseleaf.views.essentials import said
+from looseleaf.views.essentials import shown_bullet
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ def strip_bullet(line: str) -> str:
 
 def words_of(fact: Fact) -> str:
     """Return what a fact says, as a prompt shows it."""
-    return said(fact.relation, fact.object)
+    return shown_bullet(fact.relation, fact.object)
 
 
 class Trail:

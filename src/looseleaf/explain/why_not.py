@@ -12,7 +12,7 @@ from looseleaf.base.messages import Trace
 from looseleaf.base.paths import REVIEW, STATE, TOP_PAGES
 from looseleaf.explain.trail import Needle, Step, Trail, deepen, words_of
 from looseleaf.log.recorder import stream_of
-from looseleaf.log.turns import said as said_in
+from looseleaf.log.turns import trace_text as said_in
 from looseleaf.log.turns import traces_back
 from looseleaf.place.notebook import TRACES
 from looseleaf.text.diff import split_lines

@@ -15,7 +15,7 @@ from looseleaf.base.paths import PROJECT, USER
 from looseleaf.base.values import KINDS
 from looseleaf.facts.evidence import OF_A_PERSON, Claim, forms_of, has_new_details, is_copied
 from looseleaf.language.clauses import clauses_of, denies, located, sentences_of, spelled
-from looseleaf.language.own_words import own_words
+from looseleaf.language.own_words import strip_pasted
 from looseleaf.language.relations import BY_LABEL, ME, relation_name, relation_of
 from looseleaf.language.value_keys import SENTENCES, key
 from looseleaf.text.lines import escape, lazy
@@ -347,7 +347,7 @@ def _find_sayers(proposal: Proposal, witnesses: Sequence[Witness], *, spelt_othe
     quote = proposal.quote
     heard = [each for each in witnesses if spelt_otherwise or quote in each.text]
     # A quote may include pasted or requested text beside the user's words: only the user's words count.
-    kept = own_words(quote).strip() or quote
+    kept = strip_pasted(quote).strip() or quote
     own = ((each, _own_text(each)) for each in heard)
     found = ((each, located(quote, text) or located(kept, text)) for each, text in own)
     places = [(each, place) for each, place in found if place is not None]
@@ -371,7 +371,7 @@ def _find_sayers(proposal: Proposal, witnesses: Sequence[Witness], *, spelt_othe
 
 def _own_text(witness: Witness) -> str:
     """Return a user's message without pasted text. Other messages are untrusted anyway."""
-    return own_words(witness.text) if witness.origin == "user" else witness.text
+    return strip_pasted(witness.text) if witness.origin == "user" else witness.text
 
 
 def _is_named(value: str, relation: str, least: Level, witnesses: Sequence[Witness]) -> bool:
@@ -397,12 +397,12 @@ _LONGEST_LABEL = 60
 def is_said_by_user(title: str, witnesses: Sequence[Witness]) -> bool:
     """Return True if the user said it: only then may words stand where every prompt shows them."""
     users = (each for each in witnesses if each.origin in ("user", "person"))
-    return any(supports(title, own_words(each.text)) for each in users)
+    return any(supports(title, strip_pasted(each.text)) for each in users)
 
 
 def is_named_by_user(name: str, witnesses: Sequence[Witness]) -> bool:
     """Return True if every word of a name is the user's own, in any order."""
-    own = [own_words(each.text) for each in witnesses if each.origin in ("user", "person")]
+    own = [strip_pasted(each.text) for each in witnesses if each.origin in ("user", "person")]
     words = _forms_needed(name)
     return bool(words) and words <= _forms_in(own) and not has_new_details(name, "\n".join(own))
 
@@ -445,7 +445,7 @@ class Spoken:
         known = self._said.get((relation, said))
         if known is None:
             if self._own is None:
-                self._own = [(own, spelled(own)) for own in map(own_words, self.user)]
+                self._own = [(own, spelled(own)) for own in map(strip_pasted, self.user)]
             claim = claim_of(Proposal(relation, said, ""))
             known = any(claim.is_said_in(own, spelt=spelt) for own, spelt in self._own)
             known = known and self._is_stated(said, relation)
@@ -459,8 +459,8 @@ class Spoken:
     def is_source_of(self, said: str, relation: str = "note") -> bool:
         """Return True if it is a conclusion from one of the user's messages, with no word from others."""
         label = "" if relation_name(relation) in BY_LABEL else relation
-        own = [each for text in self.user if (each := own_words(text)).strip()]
-        others = [text for _, text in self.read] + [text for text in self.user if own_words(text) != text]
+        own = [each for text in self.user if (each := strip_pasted(text)).strip()]
+        others = [text for _, text in self.read] + [text for text in self.user if strip_pasted(text) != text]
         return any(is_drawn_from(said, [each], others, label) for each in own)
 
     def _is_stated(self, said: str, relation: str) -> bool:

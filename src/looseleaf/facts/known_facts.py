@@ -19,7 +19,7 @@ from looseleaf.base.paths import REVIEW, TICKED
 from looseleaf.base.values import START, Position, sha256, sha256_or_none
 from looseleaf.facts.page_lines import Shard, shard_of
 from looseleaf.log.journal import refuse_unknown
-from looseleaf.pages.outside_edits import belongs, load_view
+from looseleaf.pages.outside_edits import is_same_log, load_view
 from looseleaf.store import JOURNAL, TOMBSTONES, records
 from looseleaf.text.lines import lazy
 
@@ -191,7 +191,7 @@ class Facts:
     def _continue(self) -> None:
         if not self._loaded:
             self._load()
-        elif not belongs(self._store, self.position, self._last):
+        elif not is_same_log(self._store, self.position, self._last):
             raise _StaleViews
 
     def _begin_anew(self) -> None:
@@ -282,7 +282,7 @@ class Facts:
         """Load the index, if it is whole and fits this journal and setting; else start empty."""
         self._reset()
         raw = self._read_index()
-        if raw is None or not belongs(self._store, Position(*raw["position"]), raw["last"]):
+        if raw is None or not is_same_log(self._store, Position(*raw["position"]), raw["last"]):
             return
         try:
             self.topics = {str(name): (int(a), int(b), int(c)) for name, (a, b, c) in raw["topics"].items()}
@@ -323,7 +323,7 @@ class Facts:
         there = self._read_index()
         if there is not None:
             position = Position(*there["position"])
-            if position > self.position and belongs(self._store, position, there["last"]):
+            if position > self.position and is_same_log(self._store, position, there["last"]):
                 return
         on_disk = there.get("shards") if there is not None and not self._rewrites else None
         known = on_disk if isinstance(on_disk, dict) else {}
@@ -360,7 +360,7 @@ KEY = "log/key"
 _BYTES = 16
 
 
-def hashed(key: bytes, kind: str, text: str) -> str:
+def tombstone_hash(key: bytes, kind: str, text: str) -> str:
     """Hash a text for a tombstone: the same words give the same hash, in any normal form."""
     from hashlib import blake2b
     from unicodedata import normalize
@@ -372,9 +372,11 @@ def hashed(key: bytes, kind: str, text: str) -> str:
 
 def sentence_text(sentence: str) -> str:
     """Normalize a sentence for tombstones (`sentence`): folded, without list marks and closing punctuation."""
-    from looseleaf.text.spellings import folded
+    from looseleaf.text.spellings import fold_text
 
-    return folded(sentence).lstrip("-*+#> ").removeprefix("[ ] ").removeprefix("[x] ").rstrip(" .!?…。！？")
+    return (
+        fold_text(sentence).lstrip("-*+#> ").removeprefix("[ ] ").removeprefix("[x] ").rstrip(" .!?…。！？")
+    )
 
 
 def fact_text(topic: str, relation: str, said: str) -> str:
@@ -403,7 +405,7 @@ class Tombstones:
     def since(self, kind: Kind, text: str) -> float | None:
         """Return when it was last forgotten; None: never. Words said later may be remembered."""
         self._read()
-        return self._hashes.get(hashed(self._key, kind, text)) if self._hashes else None
+        return self._hashes.get(tombstone_hash(self._key, kind, text)) if self._hashes else None
 
     @property
     def are_there(self) -> bool:

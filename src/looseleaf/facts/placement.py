@@ -860,7 +860,9 @@ def _fold_words(text: str) -> str:
     return " ".join(text.casefold().split())
 
 
-def outdated(facts: Facts, *found: Distilled, topics: Iterable[str] | None = None) -> Callable[[str], bool]:
+def make_outdated_test(
+    facts: Facts, *found: Distilled, topics: Iterable[str] | None = None
+) -> Callable[[str], bool]:
     """Return a test for outdated sentences, by all known facts (of some topics) and what was just distilled."""
     known = [fact for topic in topics for fact in facts.of(topic)] if topics is not None else facts.all()
     over, now = over_and_now(known)

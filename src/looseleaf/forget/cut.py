@@ -22,10 +22,10 @@ from looseleaf.place import placer as review_page
 from looseleaf.text.diff import split_lines
 from looseleaf.text.spellings import (
     MASK,
+    drop_sentences_with,
     each_text,
-    folded,
+    fold_text,
     is_nothing_else,
-    masked,
     masked_value,
     places,
     spellings,
@@ -119,7 +119,7 @@ class Cut:
 
     def cut_text(self, text: str, name: str = "") -> str:
         """Return what is left of a text with this name."""
-        return masked(text, (*self.words, *self.quotes.get(name, ())))
+        return drop_sentences_with(text, (*self.words, *self.quotes.get(name, ())))
 
     def takes_fact(self, topic: str, relation: str, said: str) -> bool:
         if topic in self.topics or self.holds(f"{relation}: {said}"):
@@ -272,7 +272,7 @@ def cut_for(store: Store, facts: Facts, by: str, what: str, agent: str | None) -
                 )
             return _cut_facts(store, facts, by, name, facts.of(name), frozenset({name}))
         case "match":
-            words = folded(what)
+            words = fold_text(what)
             least = _LEAST_UNSPACED if max(words, default="") >= "\u2e80" else _LEAST
             if sum(map(str.isalnum, words)) < least:
                 raise Invalid(
@@ -320,14 +320,15 @@ def _collect_quotes(store: Store, facts: Facts, cut: Cut, chosen: list[Fact]) ->
             continue
         if "traces" in entry.meta:
             said = {
-                trace.id: folded(" ".join(each_text(trace.to_record()))) for trace in traces_of(store, entry)
+                trace.id: fold_text(" ".join(each_text(trace.to_record())))
+                for trace in traces_of(store, entry)
             }
         else:
             path = f"{FOLDER}/{entry.meta.get('raw') or reference}/raw.md"
             document = store.get(path)
-            said = {path: folded(document.data.decode("utf-8", "replace") if document else "")}
+            said = {path: fold_text(document.data.decode("utf-8", "replace") if document else "")}
         for proposal in taken:
-            for words in (folded(proposal.quote), folded(proposal.object)):
+            for words in (fold_text(proposal.quote), fold_text(proposal.object)):
                 where = [source for source, text in said.items() if words and words in text]
                 for source in where:
                     found.setdefault(source, set()).add(words)
@@ -335,5 +336,5 @@ def _collect_quotes(store: Store, facts: Facts, cut: Cut, chosen: list[Fact]) ->
                     break  # the value only where the quote stands nowhere
     for fact in chosen:
         for source in fact.sources if fact.quote else ():
-            found.setdefault(source.partition("#")[0], set()).add(folded(fact.quote or ""))
+            found.setdefault(source.partition("#")[0], set()).add(fold_text(fact.quote or ""))
     return found

@@ -12,7 +12,7 @@ from looseleaf.forget.probe import telling_sentences
 from looseleaf.log.entries import FOLDER
 from looseleaf.log.journal import AGENT, PROGRAM
 from looseleaf.place.placer import HELP
-from looseleaf.text.spellings import each_text, folded, masked
+from looseleaf.text.spellings import drop_sentences_with, each_text, fold_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -161,7 +161,7 @@ def lost_sentences(old: Record, left: Record) -> list[str]:
 
 
 def names_one_of(words: set[str], texts: Iterable[str]) -> bool:
-    said = folded(" ".join(texts))
+    said = fold_text(" ".join(texts))
     return any(word in said for word in words)
 
 
@@ -205,7 +205,7 @@ def _clean_summary(row: Any, cut: Cut, made: RemadeEntries) -> Any:
     if entry in made.gone:
         return None
     if entry not in made.again:
-        return [entry, masked(text, cut.words)] if cut.holds(text) else row
+        return [entry, drop_sentences_with(text, cut.words)] if cut.holds(text) else row
     data = made.files.get(f"log/entries/{entry}/summary.json")
     summary = str(json.loads(data or b"{}").get("summary", ""))
     head = _HEAD.match(text)
@@ -217,7 +217,7 @@ def make_alone_test(gone: str, kept: str) -> Callable[[str], bool]:
     """Return a test: was a sentence said by what goes and by nothing that stays? Both are folded texts."""
 
     def alone(sentence: str) -> bool:
-        words = folded(sentence)
+        words = fold_text(sentence)
         short = words.partition(": ")[2]
         return any(each and each in gone and each not in kept for each in (words, short))
 

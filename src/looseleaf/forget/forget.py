@@ -9,7 +9,7 @@ from __future__ import annotations
 from looseleaf.base.errors import Invalid, NotFound, Refused
 from looseleaf.base.ids import new_id, now
 from looseleaf.base.immutable import frozen
-from looseleaf.facts.known_facts import FILE, KEY, TOMBSTONES_SCHEMA, Tombstones, hashed
+from looseleaf.facts.known_facts import FILE, KEY, TOMBSTONES_SCHEMA, Tombstones, tombstone_hash
 from looseleaf.forget.cut import cut_for, read_selector
 from looseleaf.forget.plan import ForgetPlan
 from looseleaf.forget.probe import Needles, Probe, probe
@@ -104,7 +104,7 @@ def _apply_plan(parts: Needs, plan: ForgetPlan, by: str, what: str, counts: dict
     parts.files.mend_ends()
     key = parts.context.store.get(KEY)
     buried = [*plan.list_buried(), ("asked", f"{by}\n{what}")]
-    hashes = sorted({hashed(key.data if key else b"", kind, text) for kind, text in buried})
+    hashes = sorted({tombstone_hash(key.data if key else b"", kind, text) for kind, text in buried})
     stone: Record = {"schema": SCHEMA, "id": name, "ts": ts, "kind": "forgotten", "by": by, "counts": counts}
     puts, removals = plan.files(stone)
     before = parts.context.store.get(FILE)
@@ -115,7 +115,7 @@ def _apply_plan(parts: Needs, plan: ForgetPlan, by: str, what: str, counts: dict
     for path in (*pages, *(each.path for each in removals if each.base is not None)):
         parts.context.store.get(path)  # refuses a link or a folder in place of a page before any change
     parts.close_views()
-    parts.files.switch(name, puts, removals)
+    parts.files.replace_many(name, puts, removals)
     return name
 
 

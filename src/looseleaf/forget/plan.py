@@ -38,7 +38,7 @@ from looseleaf.store import JOURNAL, TOMBSTONES
 from looseleaf.store.documents import Put, Removal
 from looseleaf.store.records import BODIES
 from looseleaf.store.root import ASIDE, LATE, STAGED
-from looseleaf.text.spellings import each_text, folded, masked_value
+from looseleaf.text.spellings import each_text, fold_text, masked_value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -183,8 +183,8 @@ class ForgetPlan:
                 ids.setdefault(stream.partition("/")[2], set()).add(str(record.get("id")))
         if not gone and not changed:
             return GoneTraces({}, {}, lambda sentence: False, Writes())
-        words = folded("\n".join(self._read_gone_sentences()))
-        kept = folded("\n".join("\n".join(each_text(said_values(each))) for each in self._read_kept()))
+        words = fold_text("\n".join(self._read_gone_sentences()))
+        kept = fold_text("\n".join("\n".join(each_text(said_values(each))) for each in self._read_kept()))
         traces = self._read_traces() if self._cut.is_of_sources else ()
         writes = Writes(traces, lambda stream, record: self._left_of(stream, record) is None)
         return GoneTraces(gone, changed, make_alone_test(words, kept), writes)
@@ -216,7 +216,7 @@ class ForgetPlan:
         if self.names:
             return False
         names = {name for record in self._read_records() for name in member_names(record)}
-        if not any(word in folded(name) for name in (*names, *TOPICS, *OWN_WORDS)):
+        if not any(word in fold_text(name) for name in (*names, *TOPICS, *OWN_WORDS)):
             return False
         if any(word in each for each in (*TOPICS, "main")):
             return True  # in every path and summary
@@ -277,7 +277,7 @@ class ForgetPlan:
         """Other places that name the value of a forgotten fact: traces and lines of pages."""
         if self._cut.by != "fact":
             return ()
-        words = {folded(fact.object) for fact in self._facts_gone if len(fact.object) >= 3}
+        words = {fold_text(fact.object) for fact in self._facts_gone if len(fact.object) >= 3}
         found: list[str] = []
         for path, data in sorted(self._world.documents.items()):
             lines = data.decode("utf-8", "replace").split("\n") if is_page(path) else []

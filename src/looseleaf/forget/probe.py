@@ -8,7 +8,7 @@ import stat
 
 from looseleaf.base.errors import Refused
 from looseleaf.base.immutable import frozen
-from looseleaf.text.spellings import folded, sentences_in, spellings
+from looseleaf.text.spellings import fold_text, sentences_in, spellings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ class Needles:
     """Texts that show that something is still there."""
 
     def __init__(self, texts: Iterable[str]) -> None:
-        self.texts = frozenset(text for text in map(folded, texts) if text)
+        self.texts = frozenset(text for text in map(fold_text, texts) if text)
         self._by_word: dict[str, list[str]] = {}
         self._others: list[str] = []
         for text in self.texts:

@@ -12,7 +12,7 @@ from collections import Counter
 from looseleaf.language.relations import relation_of, slot
 from looseleaf.pages.grammar import drawer, new_page, parse, remove_line
 from looseleaf.place import placer as review_page
-from looseleaf.state.rules import Unsound, empty, highest_id, parsed, rendered, title_of
+from looseleaf.state.rules import Unsound, empty, format_state, highest_id, parse_state, title_of
 from looseleaf.text.diff import diff, split_lines
 from looseleaf.text.lines import undoubted
 
@@ -240,7 +240,7 @@ def remove_replaced(path: str, old: bytes | None, new: bytes | None, made: bytes
 def state_of(data: bytes | None) -> State | None:
     """Read a version of the state; None if it is not one."""
     try:
-        return parsed(data) if data is not None else {}
+        return parse_state(data) if data is not None else {}
     except Unsound:
         return None
 
@@ -272,7 +272,7 @@ def merge_state(
     made = {name: value for name, value in made.items() if value not in ([], {}) or name in new}
     if made == (new if base == theirs else None):
         return mine  # in its author's spelling
-    return theirs if made == own else rendered(made).encode()
+    return theirs if made == own else format_state(made).encode()
 
 
 def _merge_scalars(old: State, new: State, own: State) -> State:
@@ -326,7 +326,7 @@ def cut_state(data: bytes, holds: Callable[[Any], bool], before: bytes | None = 
         return data
     if before is not None and _drop_date(made) == _drop_date(was):
         return before  # everything new about it goes
-    return rendered(made).encode()
+    return format_state(made).encode()
 
 
 def _drop_date(state: State) -> State:

@@ -21,7 +21,7 @@ from looseleaf.log.entries import (
     summary_json,
     traces_of,
 )
-from looseleaf.text.spellings import each_text, folded, is_nothing_else, masked, masked_value
+from looseleaf.text.spellings import drop_sentences_with, each_text, fold_text, is_nothing_else, masked_value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -164,7 +164,7 @@ class RemadeEntries:
                 kept.append(raw)
                 continue
             source = str(raw.get("source", "")).partition("#")[0]
-            self.more.setdefault(source, set()).add(folded(str(raw.get("quote", ""))))
+            self.more.setdefault(source, set()).add(fold_text(str(raw.get("quote", ""))))
         noted: dict[str, Any] = {
             name: tuple(each for each in getattr(distilled, name) if not self._cut.holds(each.text))
             for name in NOTED
@@ -178,16 +178,18 @@ class RemadeEntries:
     ) -> Distilled:
         """Return a model's work without what rests on removed words. A summary cannot be divided by source: if a source
         went whole, use the rules' summary."""
-        texts = {trace.id: folded(" ".join(each_text(trace.to_record()))) for trace in after}
+        texts = {trace.id: fold_text(" ".join(each_text(trace.to_record()))) for trace in after}
         kept: list[dict[str, Any]] = []
         words = [*self._cut.words]
         for raw in entry.summary.get("facts", ()):
-            quote, source = folded(str(raw.get("quote", ""))), str(raw.get("source", ""))
+            quote, source = fold_text(str(raw.get("quote", ""))), str(raw.get("source", ""))
             held = [texts[source]] if source in texts else [] if source else list(texts.values())
             if not self._takes(entry, raw) and any(quote in text for text in held):
                 kept.append(raw)
             else:
-                words += [word for word in (folded(str(raw.get("object", ""))), quote) if len(word) >= _SHORT]
+                words += [
+                    word for word in (fold_text(str(raw.get("object", ""))), quote) if len(word) >= _SHORT
+                ]
         for trace in before:
             words += [*self._cut.quotes.get(trace.id, ()), *self._cut.quotes.get(self._raw_path(entry), ())]
         noted: dict[str, Any] = {}
@@ -195,7 +197,9 @@ class RemadeEntries:
             rows = [each for each in entry.summary.get(name, ()) if isinstance(each, dict)]
             found = list(map(Noted.from_dict, rows))
             noted[name] = tuple(
-                each for each in found if each.source in texts and masked(each.text, words) == each.text
+                each
+                for each in found
+                if each.source in texts and drop_sentences_with(each.text, words) == each.text
             )
         summary, episode = str(entry.summary.get("summary", "")), entry.summary.get("episode")
         if self._cut.is_of_sources and len(after) < len(before):
@@ -205,7 +209,9 @@ class RemadeEntries:
                 name: value for name, value in episode.items() if masked_value(value, tuple(words)) == value
             }
         private = tuple(each for each in map(str, entry.summary.get("private", ())) if each in texts)
-        return Distilled(masked(summary, words), episode or None, tuple(kept), **noted, private=private)
+        return Distilled(
+            drop_sentences_with(summary, words), episode or None, tuple(kept), **noted, private=private
+        )
 
 
 def _strip_loss(loss: Any) -> Any:

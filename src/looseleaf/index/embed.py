@@ -196,7 +196,7 @@ if TYPE_CHECKING:
 _LONGEST_SENTENCE = 300
 
 
-def named(embedder: Embedder) -> str:
+def embedder_name(embedder: Embedder) -> str:
     """Return the name of an embedder, under which its vectors are kept."""
     try:
         name = embedder.name
@@ -221,7 +221,9 @@ def embedded(embedder: Embedder, texts: Sequence[str]) -> Matrix:
         raise
     except Exception as error:  # noqa: BLE001 - foreign code
         fault = f"raised {_describe_error(error)}"
-    raise Refused(f"The embedder {named(embedder)} {fault}. Fix it. Until then recall searches by words.")
+    raise Refused(
+        f"The embedder {embedder_name(embedder)} {fault}. Fix it. Until then recall searches by words."
+    )
 
 
 class Background:

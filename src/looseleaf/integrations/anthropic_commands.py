@@ -33,7 +33,7 @@ from functools import cached_property
 from looseleaf.base.errors import Invalid, NotFound, Refused, Stale
 from looseleaf.base.immutable import frozen
 from looseleaf.base.origins import is_trusted
-from looseleaf.base.paths import TOP_PAGES, folded, page_path, path_fault, quoted, same_name, why_sealed
+from looseleaf.base.paths import TOP_PAGES, fold_name, page_path, path_fault, quoted, same_name, why_sealed
 from looseleaf.base.values import ANY
 from looseleaf.pages.grammar import topic_of
 from looseleaf.place.guard_rules import sentences_of
@@ -200,7 +200,7 @@ class ToolPaths:
     def page(self, parts: Parts) -> str:
         """Return the page of a name, existing or not; Refused for a name that no page can have."""
         name = "/".join(parts)
-        first = folded(parts[0]) if parts else ""
+        first = fold_name(parts[0]) if parts else ""
         if first == _STATE:
             raise _no_such_path(name, "the working state has a tool of its own, memory_state")
         if first in _ABSENT:
@@ -257,14 +257,14 @@ class ToolPaths:
 
     def _top_page(self, part: str) -> str | None:
         """Return the page at the top that a single name means, if any."""
-        has_ending = folded(part).endswith(".md") or _ENDING.search(part)
+        has_ending = fold_name(part).endswith(".md") or _ENDING.search(part)
         file = part if has_ending else f"{part}.md"
         for own in self._tops:
             if same_name(file, own):
                 if file != own:
                     raise _no_such_path(part, f"the file is called {ROOT}/{own}")
                 return own
-        if folded(file).startswith(("soul.", "project.")):  # no lookalike of the charter
+        if fold_name(file).startswith(("soul.", "project.")):  # no lookalike of the charter
             raise _no_such_path(part, "only people write a file of that name")
         return None
 
@@ -276,7 +276,7 @@ class ToolPaths:
                 f"Nothing was done: the path {ROOT}/{quote(name)} has a part with `--` or with `-` at its end. "
                 "Use single hyphens between words."
             )
-        if len(parts) > 1 and folded(parts[0]).endswith(".md") and self._top_page(parts[0]):
+        if len(parts) > 1 and fold_name(parts[0]).endswith(".md") and self._top_page(parts[0]):
             raise _no_such_path(name, f"{ROOT}/{parts[0]} is a file")
         stem = _FOLDER.join(parts).removesuffix(".md")
         return page_path(f"facts/{stem}.md")

@@ -130,7 +130,7 @@ def session_name(session: str) -> str:
         return f"session-{sha256(session.encode('utf-8', 'surrogatepass'))[:16]}"
 
 
-def happened(memory: Memory, event: str, given: Given) -> HookReply:
+def handle_event(memory: Memory, event: str, given: Given) -> HookReply:
     """Handle an event of a session, and return the answer. The memory was opened for it."""
     if event == SESSION_START:
         return _start_session(memory, given)

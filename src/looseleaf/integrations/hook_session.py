@@ -34,8 +34,8 @@ from looseleaf.integrations.transcript import (
     was_missed,
 )
 from looseleaf.log.recorder import ask, stream_of
-from looseleaf.log.turns import made, traces_back
-from looseleaf.pages.outside_edits import belongs
+from looseleaf.log.turns import recorded_at, traces_back
+from looseleaf.pages.outside_edits import is_same_log
 from looseleaf.store import records
 from looseleaf.transfer.formats.agent_lines import OTHERS, AgentLine, split_own_words
 
@@ -103,7 +103,7 @@ class HookSession:
             self._load_view(own)
         except (KeyError, TypeError, ValueError, AttributeError):
             self._position = START
-        if self._position == START or not belongs(self._store, self._position, self._last, self._stream):
+        if self._position == START or not is_same_log(self._store, self._position, self._last, self._stream):
             self._rebuild(None)
             return
         for line in self._store.read(self._stream, self._position):
@@ -134,7 +134,7 @@ class HookSession:
         self._since = since if since is not None else float("inf")
         found: list[Trace] = []
         for trace in traces_back(self._store, self._stream) if is_known or since is not None else ():
-            if since is not None and made(trace) < since - SLACK:
+            if since is not None and recorded_at(trace) < since - SLACK:
                 break
             found.append(trace)
             if since is None and trace.session_id == self._session and trace.session_start:
@@ -150,7 +150,7 @@ class HookSession:
         if trace.session_id != self._session:
             return
         if trace.source_event == PROMPT:
-            self._heard = min(self._heard, made(trace))
+            self._heard = min(self._heard, recorded_at(trace))
         self._is_unseen = trace.trace_type != "user" and (self._is_unseen or trace.source_event == UNSEEN)
         if trace.trace_type in ("user", "assistant"):
             self._spoke = trace.trace_type, ending_of(trace.trace_type, trace.content), trace.ts

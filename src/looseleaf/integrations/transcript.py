@@ -12,7 +12,7 @@ from zlib import crc32
 
 from looseleaf.base.errors import NotFound, Refused
 from looseleaf.base.immutable import frozen
-from looseleaf.log.turns import made, traces_back
+from looseleaf.log.turns import recorded_at, traces_back
 from looseleaf.store import records
 from looseleaf.transfer.formats.agent_lines import AgentLine, read_line, unreadable_line
 
@@ -177,7 +177,7 @@ class RecordedPast:
             if trace is None:
                 self._reached = True
                 return
-            self._since = min(self._since, made(trace))
+            self._since = min(self._since, recorded_at(trace))
             is_own = trace.session_id == self._session
             if trace.correlation_id is not None:
                 self.keys.setdefault(trace.correlation_id, trace.turn_id)

@@ -129,9 +129,9 @@ def _is_heading(line: str) -> bool:
 
 
 @lru_cache(256)
-def zones(text: str) -> tuple[Zone, ...]:
+def own_zones(text: str) -> tuple[Zone, ...]:
     """Return the stretches of a message that are, or may be, the user's. `masked` removes quotes within them."""
-    text = masked(text)
+    text = mask_quotes(text)
     first, last = READ_CHARS
     if len(text) <= first + last:
         return tuple(_split_zones(text, 0))
@@ -142,7 +142,7 @@ def zones(text: str) -> tuple[Zone, ...]:
 
 
 @lru_cache(256)
-def masked(text: str) -> str:
+def mask_quotes(text: str) -> str:
     """Return the message at the same length, with blanks for quotations that are more than a name."""
     if len(text) > sum(READ_CHARS):
         return _mask(text[: READ_CHARS[0]]) + text[READ_CHARS[0] :]
@@ -261,11 +261,11 @@ _PASTED = "\n·\n"
 
 
 @lru_cache(64)
-def own_words(text: str) -> str:
+def strip_pasted(text: str) -> str:
     """Return a message without text that was, or may have been, pasted."""
     kept: list[str] = []
     end = 0
-    found, text = zones(text), masked(text)
+    found, text = own_zones(text), mask_quotes(text)
     for zone in found:
         if zone.name == "after":
             continue

@@ -80,7 +80,7 @@ def requests_in(text: str) -> list[str]:
     if not _may_promise(read.lower()) or not any(map(is_request, _split_sentences(read))):
         return []
     # Slow to load: only for what looks like a request.
-    from looseleaf.language.own_words import own_words as unpasted
+    from looseleaf.language.own_words import strip_pasted as unpasted
 
     ends = (text,) if read == text else (text[:READ], text[-READ:])
     return [each for each in _split_sentences("\n\n".join(map(unpasted, ends))) if is_request(each)]
@@ -109,9 +109,9 @@ def _may_promise(words: str) -> bool:
 
 
 def is_request(sentence: str) -> bool:
-    from looseleaf.language.sentences import is_question, own_words
+    from looseleaf.language.sentences import is_question, without_quotes
 
-    words = own_words(sentence)
+    words = without_quotes(sentence)
     if not _may_promise(words):
         return False
     found = _cue("asks politely").search(words)
@@ -123,18 +123,18 @@ def is_request(sentence: str) -> bool:
 
 
 def asks_to_forget(request: str) -> bool:
-    from looseleaf.language.sentences import own_words
+    from looseleaf.language.sentences import without_quotes
 
-    words = own_words(request)
+    words = without_quotes(request)
     return _cue("forgets").search(words) is not None and _cue("keeps").search(words) is None
 
 
 def is_claim(sentence: str) -> bool:
-    from looseleaf.language.sentences import is_question, own_words
+    from looseleaf.language.sentences import is_question, without_quotes
 
     if is_question(sentence):
         return False
-    words = own_words(sentence)
+    words = without_quotes(sentence)
     if not _may_promise(words) or _cue("offers").search(words) or _cue("denies").search(words):
         return False
     if _cue("claims").search(words):
@@ -152,9 +152,9 @@ def tells_of_waiting(text: str) -> bool:
 
 def bare(promise: str) -> str:
     """Return a promise without the words that make it one: the rest is its subject."""
-    from looseleaf.language.sentences import own_words
+    from looseleaf.language.sentences import without_quotes
 
-    words = own_words(promise)
+    words = without_quotes(promise)
     for name in ("memory", "filler"):
         words = _cue(name).sub(" ", words)
     return " ".join(re.sub(r"[^\w'.@/+#-]+", " ", words).split()).strip(" .'-")

@@ -174,7 +174,7 @@ _cue = partial(pattern_of, "sentences")
 _words_of = partial(word_set, "sentences")
 
 
-def own_words(sentence: str) -> str:
+def without_quotes(sentence: str) -> str:
     """Return the sentence without quotes, in lower case, with one apostrophe."""
     return _QUOTED.sub('""', sentence[:CHECKED].replace("’", "'")).lower()
 
@@ -187,7 +187,7 @@ def is_decision(sentence: str, *, by_user: bool = True) -> bool:
     """Return whether something was settled. What an assistant will do itself is a next step, no decision."""
     if is_question(sentence):
         return False
-    words = own_words(sentence)
+    words = without_quotes(sentence)
     if _cue("supposes").search(words) or _cue("reports").search(words):
         return False
     return bool(_cue("decides").search(words) or (by_user and _cue("user decides").search(words)))
@@ -195,7 +195,7 @@ def is_decision(sentence: str, *, by_user: bool = True) -> bool:
 
 def is_constraint(sentence: str) -> bool:
     """Return whether it is a rule for the future: never, always, must not. A condition makes it no less of one."""
-    words = own_words(sentence)
+    words = without_quotes(sentence)
     if is_question(sentence):
         return bool(_cue("polite").search(words))
     if _cue("reports").search(words) or words.startswith(("what if", "suppose", "imagine")):
@@ -208,23 +208,23 @@ def is_task(sentence: str) -> bool:
     """Return whether it names open work."""
     if is_question(sentence):
         return False
-    words = own_words(sentence)
+    words = without_quotes(sentence)
     return bool(_cue("tasks").search(words)) and not _cue("nothing left").search(words)
 
 
 def is_intention(sentence: str) -> bool:
     """Return whether the speaker says what they do next."""
-    return not is_question(sentence) and bool(_cue("intends").search(own_words(sentence)))
+    return not is_question(sentence) and bool(_cue("intends").search(without_quotes(sentence)))
 
 
 def is_conclusion(sentence: str) -> bool:
     """Return whether it states a result, or a reason."""
-    return bool(_cue("concludes").search(own_words(sentence)))
+    return bool(_cue("concludes").search(without_quotes(sentence)))
 
 
 def is_filler(sentence: str) -> bool:
     """Return whether it is an assistant's courtesy, or its request for details."""
-    return bool(_cue("fills").search(own_words(sentence)))
+    return bool(_cue("fills").search(without_quotes(sentence)))
 
 
 def is_phatic(sentence: str) -> bool:
@@ -241,28 +241,28 @@ def is_done(sentence: str) -> bool:
     """Return whether something is finished now; not that it will be, or is not yet."""
     if is_question(sentence) or is_task(sentence):
         return False
-    words = own_words(sentence)
+    words = without_quotes(sentence)
     return bool(_cue("finished").search(words)) and not _cue("undone").search(words)
 
 
 def is_lesson(sentence: str) -> bool:
     """Return whether it states a lesson or a cause."""
-    return not is_question(sentence) and bool(_cue("learnt").search(own_words(sentence)))
+    return not is_question(sentence) and bool(_cue("learnt").search(without_quotes(sentence)))
 
 
 def is_sure_lesson(sentence: str) -> bool:
     """Return whether it says explicitly that it is a lesson."""
-    return bool(_cue("sure lesson").search(own_words(sentence)))
+    return bool(_cue("sure lesson").search(without_quotes(sentence)))
 
 
 def is_request(sentence: str) -> bool:
     """Return whether it requests an action."""
-    return bool(_cue("asked").search(own_words(sentence)))
+    return bool(_cue("asked").search(without_quotes(sentence)))
 
 
 def is_fault(sentence: str) -> bool:
     """Return whether it reports that something does not work."""
-    return bool(_cue("fault").search(own_words(sentence)))
+    return bool(_cue("fault").search(without_quotes(sentence)))
 
 
 # --- tasks ------------------------------------------------------------------------
@@ -275,7 +275,7 @@ _SHARE = 0.75
 
 def content(text: str) -> frozenset[str]:
     """Return the words of a text's subject, without endings; pairs of characters in scripts without spaces."""
-    lowered = own_words(text)
+    lowered = without_quotes(text)
     wide = {run[place : place + 2] for run in _UNSPACED_RUN.findall(lowered) for place in range(len(run) - 1)}
     words = {word for word in _WORD.findall(lowered) if word.isascii() or word < "\u3000"}
     kept = {

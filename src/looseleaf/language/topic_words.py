@@ -10,7 +10,7 @@ from __future__ import annotations
 from functools import cache
 from math import log
 
-from looseleaf.base.paths import folded, name_fault
+from looseleaf.base.paths import fold_name, name_fault
 from looseleaf.language.tables import read_rows, word_set
 from looseleaf.text.lines import lazy
 
@@ -252,7 +252,7 @@ def _is_text(given: str) -> bool:
     """Return whether it is too long for a name: several sentences or lines, many words, or one long unspaced run."""
     stripped = given.strip()
     if len(stripped) <= NAME_CHARS:
-        stripped = folded(stripped)  # as long in capitals, where ß is two letters
+        stripped = fold_name(stripped)  # as long in capitals, where ß is two letters
     if len(stripped) > NAME_CHARS or _SENTENCE_ENDS.search(stripped):
         return True
     words = _visible_words(stripped)
@@ -292,6 +292,6 @@ def _is_telling(word: str) -> bool:
 
 def _keys_of(name: str) -> set[tuple[str, ...]]:
     """Return the keys that names of one topic share: their words in any order, or their letters without separators."""
-    words = [singular(_unaccented(folded(word))) for word in _visible_words(name)]
+    words = [singular(_unaccented(fold_name(word))) for word in _visible_words(name)]
     telling = [word for word in words if word not in stop_words()] or words
     return {tuple(sorted(set(telling))), ("", "".join(telling))} if telling else set()

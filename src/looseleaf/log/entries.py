@@ -10,7 +10,7 @@ from looseleaf.base.messages import NOTED, SELDOM_NOTED, Distilled, Noted, Trace
 from looseleaf.base.paths import path_fault
 from looseleaf.base.values import START, Position
 from looseleaf.log.recorder import stream_of
-from looseleaf.log.turns import LABELS, said
+from looseleaf.log.turns import LABELS, trace_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ def raw_md(entry_id: str, traces: Iterable[Trace], limit: int) -> bytes:
         if left_out or size > limit:
             left_out += 1
             continue
-        text = said(trace)
+        text = trace_text(trace)
         if len(text) > _ONE_TEXT:
             text = f"{text[:_ONE_TEXT]} … ({len(text) - _ONE_TEXT:,} characters more in trace {trace.id})"
         head = f"\n## {trace.turn_id}\n" if trace.turn_id != turn else ""

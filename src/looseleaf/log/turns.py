@@ -252,7 +252,7 @@ def traces_back(store: Store, stream: str) -> Iterator[Trace]:
             yield trace
 
 
-def made(trace: Trace) -> float:
+def recorded_at(trace: Trace) -> float:
     """Return when a trace was recorded; `ts` is what the caller claims."""
     return time_of(trace.id) if is_id(trace.id) else trace.ts
 
@@ -262,7 +262,7 @@ def recent(store: Store, stream: str, since: float) -> list[Trace]:
     found: list[Trace] = []
     begun: dict[str, bool] = {}
     for trace in traces_back(store, stream):
-        if made(trace) >= since:
+        if recorded_at(trace) >= since:
             begun.setdefault(trace.session_id, False)
         elif all(begun.values()):
             break
@@ -488,6 +488,8 @@ def message_of(trace: Trace, short: str | None = None) -> Message:
             arguments, content = {"left_out": content}, ""
         call = ToolCallSpec(*names, arguments, trace.opaque if short is None else None)
         return Message("assistant", content or None, tool_payload=ToolCallPayload((call,)))
+    addresses = ((trace.media or {}).get(kind) or () for kind in ("images", "audio", "video"))
+    images, audio, video = (tuple(guard(str(each)) for each in own) for own in addresses)
     if trace.trace_type == "tool_result":
         result = guard_value(trace.tool_result) if short is None else None
         if content:  # a stand-in, or a tool's words beside (or instead of) a value
@@ -495,10 +497,8 @@ def message_of(trace: Trace, short: str | None = None) -> Message:
         error = guard(trace.tool_error) if trace.tool_error is not None else None
         if short is not None and error is not None:
             result, error = None, content
-        return Message("tool", None, tool_payload=ToolResultPayload(*names, result, error))
+        return Message("tool", None, None, images, audio, video, ToolResultPayload(*names, result, error))
     reasoning = guard(trace.reasoning) if trace.reasoning is not None and short is None else None
-    addresses = ((trace.media or {}).get(kind) or () for kind in ("images", "audio", "video"))
-    images, audio, video = (tuple(guard(str(each)) for each in own) for own in addresses)
     opaque = trace.opaque if short is None else None
     role: MessageRole = "user" if trace.trace_type == "user" else "assistant"
     return Message(role, content, reasoning, images, audio, video, opaque=opaque)
@@ -558,11 +558,11 @@ def recent_lines(tail: Sequence[Trace], short: Mapping[str, str], word: str) -> 
         yield f"Turn {turn_number(turn.turn_id) or _one_line(turn.turn_id)}:"
         for trace in turn.traces:
             show = untrusted.fenced if trace.trace_type == "tool_result" else untrusted.inert
-            text = show(said(trace, short.get(trace.id)), word)
+            text = show(trace_text(trace, short.get(trace.id)), word)
             yield f"  {LABELS[trace.trace_type]}: {_indent_lines(text, 4)}"
 
 
-def said(trace: Trace, short: str | None = None) -> str:
+def trace_text(trace: Trace, short: str | None = None) -> str:
     """Return a trace as one text. `short` replaces what is too long; a tool's name always stays."""
     name = trace.tool_name or ""
     if trace.trace_type == "tool_call":

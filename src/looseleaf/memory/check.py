@@ -9,14 +9,14 @@ import os
 import stat
 
 from looseleaf.base.errors import Refused
-from looseleaf.base.paths import DRAWERS, STATE, folded, is_page, name_fault, path_fault
+from looseleaf.base.paths import DRAWERS, STATE, fold_name, is_page, name_fault, path_fault
 from looseleaf.base.values import Problem
 from looseleaf.log.entries import FOLDER, read_entry
 from looseleaf.log.journal import KNOWN_SCHEMAS, BrokenEdit, Head, edit_of, forward, refuse_unknown
 from looseleaf.log.turns import Mark
 from looseleaf.pages.grammar import parse
 from looseleaf.pages.outside_edits import Heads
-from looseleaf.state.file import examined, next_step
+from looseleaf.state.file import next_step, parse_sound
 from looseleaf.state.rules import Unsound
 from looseleaf.store import JOURNAL
 
@@ -141,7 +141,7 @@ def _check_pages(parts: Parts) -> Iterator[Problem]:
             elif is_page(path) and not name.startswith("."):  # hidden files are editors' and systems' own
                 found.add(path)
                 yield from _check_page(parts, path, mode, heads.get(path))
-            other = twins.setdefault(folded(name), name)
+            other = twins.setdefault(fold_name(name), name)
             if other != name:
                 yield Problem(path, None, f"some systems take this name for {other}")
     for path, head in sorted(heads.pages.items()):
@@ -204,7 +204,7 @@ def _check_page(parts: Parts, path: str, mode: int, head: Head) -> Iterator[Prob
 
 def _check_state(parts: Parts, data: bytes) -> Iterator[Problem]:
     try:
-        if examined(data) is None and parts.state.file.last_good() is not None:
+        if parse_sound(data) is None and parts.state.file.last_good() is not None:
             raise Unsound("it is empty, and there was a state", 1)
     except Unsound as unsound:
         good = parts.state.file.last_good()

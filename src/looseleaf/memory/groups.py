@@ -19,7 +19,7 @@ from looseleaf.base.errors import Invalid, NotFound, Refused
 from looseleaf.base.values import ANY
 from looseleaf.memory.parts import Verbs
 from looseleaf.store import JOURNAL
-from looseleaf.text.times import when_of
+from looseleaf.text.times import parse_time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -437,12 +437,12 @@ class ViewVerbs(Verbs):
         topics = self._parts.topics
         if name not in topics.names:
             raise NotFound(f"There is no topic {name!r}. There are: {', '.join(topics.names)}.")
-        return topics.topic(name, when_of(as_of))
+        return topics.topic(name, parse_time(as_of))
 
     def overview(self, *, as_of: str | float | None = None) -> dict[str, Any]:
         """Return active topics and the essentials (`global_memory.v1`), now or at a time."""
         self._parts.notebook.catch_up()
-        return self._parts.topics.whole(when_of(as_of))
+        return self._parts.topics.whole(parse_time(as_of))
 
     def build(self, *, full: bool = False, progress: Callable[[int, int], None] | None = None) -> Built:
         """Update the views: topics, the overview, what the agent's compactions kept. `full`: rebuild all, also from

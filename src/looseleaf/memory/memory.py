@@ -8,7 +8,7 @@ from looseleaf.base.errors import Invalid, Unreadable, check_text
 from looseleaf.base.values import NOT_GIVEN
 from looseleaf.memory.groups import HistoryVerbs, PageVerbs, TalkVerbs, WindowVerbs
 from looseleaf.memory.parts import Parts, check_distiller
-from looseleaf.text.times import when_of
+from looseleaf.text.times import parse_time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -293,7 +293,7 @@ class Memory:
     ) -> list[Fact]:
         """Return what is true now, or was at a time; by `status`, what is pending, superseded or rejected:
         `memory.facts(topic="user")`."""
-        return self.parts.notebook.facts(topic=topic, kind=kind, status=status, as_of=when_of(as_of))
+        return self.parts.notebook.facts(topic=topic, kind=kind, status=status, as_of=parse_time(as_of))
 
     def fact(self, name: str) -> Fact:
         """Return one fact, by its id, the start of that, or its place: `USER.md:5`."""

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from looseleaf.facts.gate import Spoken
     from looseleaf.index.embed import Embedder
     from looseleaf.models.costs import Costs
-    from looseleaf.place.corrections import Corrector, Obey
+    from looseleaf.place.corrections import Corrections, Obey
     from looseleaf.place.distill_and_place import MemoryMaker
     from looseleaf.place.guard import Guard
     from looseleaf.place.notebook import Notebook
@@ -130,10 +130,10 @@ class Parts(PlaceParts):
         return Guard(self.context, self)
 
     @cached_property
-    def corrections(self) -> Corrector:
-        from looseleaf.place.corrections import Corrector
+    def corrections(self) -> Corrections:
+        from looseleaf.place.corrections import Corrections
 
-        return Corrector(self.context, self)
+        return Corrections(self.context, self)
 
     @cached_property
     def tidy(self) -> Tidy:
@@ -202,10 +202,10 @@ class Parts(PlaceParts):
         return forbidden(text) is not None
 
     def outdated(self, *found: Distilled) -> Callable[[str], bool]:
-        from looseleaf.facts.placement import outdated
+        from looseleaf.facts.placement import make_outdated_test
 
         self.known.catch_up()
-        return outdated(self.known, *found)
+        return make_outdated_test(self.known, *found)
 
     def place(self, entry: str) -> None:
         self.making.placed(entry)

@@ -14,7 +14,7 @@ from looseleaf.base.errors import Cancelled, Invalid, Refused, package_of, to_ge
 from looseleaf.base.immutable import frozen
 from looseleaf.base.replies import Repaired, Reply, Retrying, ToolSpec
 from looseleaf.models.dialect import CallOptions, Passing, restore_names
-from looseleaf.models.failures import TO_FIND_IT, TO_START_IT, Failure, Provider, full, is_here, shown
+from looseleaf.models.failures import TO_FIND_IT, TO_START_IT, Failure, Provider, full, is_here, safe_address
 from looseleaf.models.stream_parts import PartialReply
 
 TYPE_CHECKING = False
@@ -237,7 +237,7 @@ class Caller:
         return Provider(
             self.title,
             self.name,
-            shown(self._address()),
+            safe_address(self._address()),
             f"Set {self.variable} to a valid key, or give `api_key`.",
             self._model_advice(),
             tuple(key for key in keys if isinstance(key, str) and len(key) > 5),
@@ -258,7 +258,7 @@ class Caller:
         return "Give the name of a model that it has."
 
     def _address_advice(self) -> str:
-        where = shown(self._address()).rstrip("/")
+        where = safe_address(self._address()).rstrip("/")
         if where.endswith("/v1"):
             return f"The address may have /v1 too many: try {where.removesuffix('/v1')}."
         return TO_FIND_IT

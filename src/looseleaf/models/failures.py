@@ -42,7 +42,7 @@ def full(where: str) -> str:
     return where if "://" in where else f"http://{host or '127.0.0.1'}:{port if mark else 11434}"
 
 
-def shown(url: str) -> str:
+def safe_address(url: str) -> str:
     """Return the address without name, password and query, as it may be shown."""
     scheme, found, rest = url.partition("://")
     host, slash, path = rest.partition("?")[0].partition("/")

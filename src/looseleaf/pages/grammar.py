@@ -231,7 +231,7 @@ def parse(path: str, text: str) -> PageText:
     return PageText(page.topic, page.lines, tuple(page.roles), *texts, *found, unclosed)
 
 
-def covered(text: str) -> list[bool]:
+def find_covered_lines(text: str) -> list[bool]:
     """Return for each line whether it is in a fence, a comment or the front matter (FORMAT §10.3)."""
     return _read_page("", text).opaque
 
@@ -466,7 +466,7 @@ LABEL = "Written by"
 """The field that signs an agent's episode, where a reader sees it; index lines leave signed episodes out."""
 
 
-def signed(path: str, old: str, new: str, author: str, is_said: Callable[[str], bool]) -> str:
+def sign_episodes(path: str, old: str, new: str, author: str, is_said: Callable[[str], bool]) -> str:
     """Sign, on a page of episodes, each that has words of the agent `author`. `is_said`: a line is the user's words."""
     if drawer(path) != "episodes" or not author.startswith(AGENT):
         return new
@@ -495,7 +495,7 @@ def signed(path: str, old: str, new: str, author: str, is_said: Callable[[str], 
     return "".join(lines)
 
 
-def unsigned(page: PageText) -> PageText:
+def without_agents_episodes(page: PageText) -> PageText:
     """Return the page without agents' episodes."""
     kept = tuple(episode for episode in page.episodes if episode.get(LABEL) is None)
     texts = page.title, page.summary, page.updated
@@ -519,7 +519,7 @@ def _lines_of(lines: Sequence[str], episode: Episode) -> list[str]:
     return [line for line in found if line]
 
 
-def stated(content: str) -> list[tuple[str, str]] | None:
+def read_stated_facts(content: str) -> list[tuple[str, str]] | None:
     """Return the facts that a text states, if it is a single line or only bullets; else None."""
     lines = [body(line).strip() for line in split_lines(content) if not is_blank(line)]
     if len(lines) > 1 and not all(map(BULLET.match, lines)):

@@ -58,7 +58,7 @@ _PATIENCE = 5
 """Times `settle_seconds` that a page is watched while something keeps emptying and filling it."""
 
 
-def belongs(store: Store, position: Position, last: object, stream: str = JOURNAL) -> bool:
+def is_same_log(store: Store, position: Position, last: object, stream: str = JOURNAL) -> bool:
     """True if the log is still the one read up to a place, after the record with this id."""
     if position == START:
         return True
@@ -109,7 +109,7 @@ class Heads:
 
     def belong(self) -> bool:
         """True if the journal is still the one read up to here: repair rewrites its files."""
-        return belongs(self.store, self.position, self.last)
+        return is_same_log(self.store, self.position, self.last)
 
     def catch_up(self) -> None:
         edition = self.store.edition()

@@ -362,7 +362,7 @@ class Pages:
                 raise Stale(path, base, current)
             changed = change(old)
             said = changed if isinstance(changed, Rewritten) else NOTHING_SAID
-            new = encoded(path, changed.text) if isinstance(changed, Rewritten) else changed
+            new = encode_page(path, changed.text) if isinstance(changed, Rewritten) else changed
             entering: Entering | None = None
             if door is not None and new != old:
                 entering = door.look(path, author, old, new)
@@ -396,7 +396,9 @@ def _to_bytes(path: str, change: Callable[[str], str] | str) -> Callable[[bytes 
         raise Invalid(
             f"{path} was not changed: {change!r} is no text. Give one, or a function of the old text."
         )
-    return lambda old: encoded(path, change if isinstance(change, str) else change(_decode_page(path, old)))
+    return lambda old: encode_page(
+        path, change if isinstance(change, str) else change(_decode_page(path, old))
+    )
 
 
 def _remove_page(old: bytes | None) -> bytes | None:
@@ -412,7 +414,7 @@ def _decode_page(path: str, old: bytes | None) -> str:
         ) from None
 
 
-def encoded(path: str, text: str) -> bytes:
+def encode_page(path: str, text: str) -> bytes:
     if not isinstance(text, str):
         raise Invalid(f"{path} was not changed: {text!r} is no text. Give one.")
     try:

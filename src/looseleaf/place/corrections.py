@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from looseleaf.store.context import Context
 
 
-class Corrector:
+class Corrections:
     def __init__(self, context: Context, parts: PlacerNeeds) -> None:
         self._store = context.store
         self._parts = parts
@@ -100,7 +100,7 @@ class Corrector:
         facts = self._parts.known
         plan = PlacePlan(fact.entry_id or "", fact.entry_ts or 0.0, facts.of, lambda proposal: fact.topic)
         new = plan.vouch(fact, relation, said, clock.now())
-        edits = self._parts.placer.carry_out(plan, reason=reason, author=PERSON)
+        edits = self._parts.placer.apply(plan, reason=reason, author=PERSON)
         facts.catch_up()
         # The same may be held already: then the person says yes to that fact.
         held = (each for each in facts.of(new.topic) if each.status == "current")

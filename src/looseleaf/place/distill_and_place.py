@@ -37,7 +37,7 @@ from looseleaf.language.sentences import is_phatic, sentences
 from looseleaf.language.topic_words import choose, topic_name, topic_of_text, vocabulary
 from looseleaf.log.entries import FOLDER, entries_in, read_entry, spots_of, traces_of
 from looseleaf.log.journal import PERSON
-from looseleaf.pages.grammar import stated, with_facts
+from looseleaf.pages.grammar import read_stated_facts, with_facts
 from looseleaf.place.placer import Placed
 from looseleaf.store import JOURNAL
 from looseleaf.text.lines import NOTE
@@ -231,7 +231,7 @@ class MemoryMaker:
         reference = f"{self._topic_name(topic) if topic is not None else USER}/{entry}"
         material = MaterialText(text, PERSON, f"{FOLDER}/{reference}/raw.md", now)
         # Nothing but bullets like `- Gate: iron`, or one sentence.
-        is_labelled = all(label != NOTE for label, _ in stated(text) or [(NOTE, "")])
+        is_labelled = all(label != NOTE for label, _ in read_stated_facts(text) or [(NOTE, "")])
         is_short = is_labelled or len(sentences(text)) < 2
         if is_short and all(map(_is_plain_note, write.facts(material))):
             return None  # a note needs no entry: it stands on its page
@@ -412,7 +412,7 @@ def _note_rest(parts: RememberNeeds, topic: str | None, facts: list[tuple[str, s
 def _facts_or_note(said: str) -> list[tuple[str, str]]:
     """Return the facts that its lines state, or else one note."""
     line = _flatten(said)
-    return stated(said) or stated(line) or [(NOTE, line.lstrip("#>-*+ \t") or line)]
+    return read_stated_facts(said) or read_stated_facts(line) or [(NOTE, line.lstrip("#>-*+ \t") or line)]
 
 
 def _flatten(text: str) -> str:

@@ -23,13 +23,13 @@ from looseleaf.pages.grammar import (
     drawer,
     parse,
     set_summary,
-    signed,
+    sign_episodes,
     summary_of,
     topic_of,
-    unsigned,
+    without_agents_episodes,
 )
-from looseleaf.pages.pages import NOTHING_SAID, Rewritten, encoded
-from looseleaf.place.guard_rules import Guarded, Owned, guarded, sentences_of
+from looseleaf.pages.pages import NOTHING_SAID, Rewritten, encode_page
+from looseleaf.place.guard_rules import Guarded, Owned, check_page_change, sentences_of
 from looseleaf.text.diff import diff, split_lines
 from looseleaf.text.lines import body, is_found, signed_as_found, undoubted
 from looseleaf.text.times import day, written
@@ -103,7 +103,7 @@ class Guard:
         spoken, owned = self._parts.spoken(), self._read_owned(path, old or "")
         if new is None:
             is_kept = spoken.is_doubtful or path == PROFILE
-            others = unsigned(parse(path, old or "")).episodes
+            others = without_agents_episodes(parse(path, old or "")).episodes
             if owned.persons or owned.lines or others or (is_kept and owned.users):
                 raise Refused(
                     f"{path} was not removed: a person, the user or the program put lines on it. "
@@ -111,8 +111,8 @@ class Guard:
                 )
             return Guarded(""), ()
         new = self._redact_additions(old or "", new)
-        made = guarded(path, old or "", new, spoken, owned)
-        made = made.but(text=signed(path, old or "", made.text, author, spoken.has))
+        made = check_page_change(path, old or "", new, spoken, owned)
+        made = made.but(text=sign_episodes(path, old or "", made.text, author, spoken.has))
         is_new = old is None and (made.text or made.found or not new.strip())
         if is_new and not self._may_name(path, spoken):
             return _hold_all(path, made), ()
@@ -238,7 +238,7 @@ class Guard:
         fates |= {held: "asked" for held in fates if lines and fates[held] in ("noted", "found")}
         waits = [(fact, f"{agent} wants it on {path}; {why}") for fact, why in plan.review]
         plan.review = []
-        edits = self._parts.placer.carry_out(plan, reason=f"noted by {agent}", author=agent)
+        edits = self._parts.placer.apply(plan, reason=f"noted by {agent}", author=agent)
         asked = self._parts.placer.ask(waits, f"held back from {path}")
         for fate, ids in (("full", asked.full), ("rejected", asked.rejected)):
             fates |= {names[each]: fate for each in ids if each in names}
@@ -296,7 +296,9 @@ class _Door:
         is_changed = text != (_decode(old) or "")
         if new is not None and self.summary is not None and text and is_changed:
             text, why = self.guard.summarised(path, text, told, self.summary)
-        return _Entering(encoded(path, text) if new is not None else None, Rewritten(text, told), made, why)
+        return _Entering(
+            encode_page(path, text) if new is not None else None, Rewritten(text, told), made, why
+        )
 
     def ask(self, path: str, author: str, made: _Entering, old: bytes | None) -> tuple[str, tuple[str, ...]]:
         asked, fates = self.guard.ask(path, author, made.made, clock.now(), exists=old is not None)

@@ -16,7 +16,14 @@ from collections import Counter
 
 from looseleaf.base.immutable import frozen
 from looseleaf.language.relations import relation_of, slot
-from looseleaf.pages.grammar import LABEL, covered, drawer, new_page, parse, unsigned
+from looseleaf.pages.grammar import (
+    LABEL,
+    drawer,
+    find_covered_lines,
+    new_page,
+    parse,
+    without_agents_episodes,
+)
 from looseleaf.text.diff import diff, split_lines
 from looseleaf.text.lines import body, escape, heading, is_blank, split_relation, worded
 
@@ -63,7 +70,9 @@ class Guarded:
         return Guarded(**{name: getattr(self, name) for name in type(self).__match_args__} | changes)
 
 
-def guarded(path: str, old: str, new: str, spoken: Spoken, owned: Owned | Collection[Said] = ()) -> Guarded:
+def check_page_change(
+    path: str, old: str, new: str, spoken: Spoken, owned: Owned | Collection[Said] = ()
+) -> Guarded:
     """Return what remains of an agent's change of a page."""
     owned = owned if isinstance(owned, Owned) else Owned(owned)
     change = _GuardedChange(path, old, new, spoken, owned)
@@ -83,7 +92,7 @@ class _GuardedChange:
         self._is_of_facts = drawer(path) == "facts" and not self._is_top
         self._found: list[Said] = []
         self._before, self._after = parse(path, old), parse(path, new)
-        told = unsigned(self._before).episodes
+        told = without_agents_episodes(self._before).episodes
         titles = {episode.title for episode in told}
         self._others = _lines_of(told)
         self._theirs = _lines_of([each for each in self._after.episodes if each.title in titles])
@@ -308,7 +317,7 @@ def _count_standing(text: str, lines: Collection[str]) -> tuple[Counter[str], Co
     """Count how often these lines stand as what they are, and how often in a fence or a comment."""
     open_, shut = Counter[str](), Counter[str]()
     if lines:
-        for line, is_covered in zip(split_lines(text), covered(text), strict=True):
+        for line, is_covered in zip(split_lines(text), find_covered_lines(text), strict=True):
             if body(line) in lines:
                 (shut if is_covered else open_)[body(line)] += 1
     return open_, shut

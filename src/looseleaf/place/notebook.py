@@ -114,7 +114,7 @@ class Notebook:
 
     def _read_source(self, name: str, said: dict[str, Trace]) -> FactSource:
         from looseleaf.log.entries import spots_of
-        from looseleaf.log.turns import said as said_in
+        from looseleaf.log.turns import trace_text as said_in
 
         if name in said:
             return FactSource(name, said[name].origin, said[name].ts, said_in(said[name]))

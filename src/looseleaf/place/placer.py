@@ -24,7 +24,7 @@ from looseleaf.facts.evidence import forms_of
 from looseleaf.facts.gate import is_said_by_user, mentions, supports
 from looseleaf.facts.ledger import HIGHEST
 from looseleaf.facts.page_lines import Sheet
-from looseleaf.language.own_words import own_words
+from looseleaf.language.own_words import strip_pasted
 from looseleaf.language.terms import terms
 from looseleaf.log.journal import PERSON, PROGRAM, SCHEMA
 from looseleaf.pages.grammar import (
@@ -38,7 +38,7 @@ from looseleaf.pages.grammar import (
     set_updated,
     summary_of,
     topic_of,
-    unsigned,
+    without_agents_episodes,
 )
 from looseleaf.pages.pages import Rewritten, try_to
 from looseleaf.state.rules import is_said_of, items_of, move, title_of
@@ -192,9 +192,9 @@ def _waiting_lines(text: str) -> dict[str, int]:
 def with_episode(path: str, text: str, title: str, fields: Sequence[tuple[str, str]]) -> str:
     """Add an episode to a page, and update a summary by rule: it names no agent's episodes."""
     new = add_episode(text, path, title, fields)
-    before = unsigned(parse(path, text))
+    before = without_agents_episodes(parse(path, text))
     is_by_rule = not before.summary or before.summary == summary_of(before)
-    return set_summary(new, summary_of(unsigned(parse(path, new)))) if is_by_rule else new
+    return set_summary(new, summary_of(without_agents_episodes(parse(path, new)))) if is_by_rule else new
 
 
 _EPISODE = ("problem", "task", "solution", "outcome", "files", "lesson")
@@ -285,14 +285,14 @@ class Diary:
     def _is_asked(self, title: str) -> bool:
         """Return True if a title is exactly the beginning of the user's own words."""
         words = title.rstrip("…").casefold()
-        said = (" ".join(own_words(each.text).split()).casefold() for each in self._users)
+        said = (" ".join(strip_pasted(each.text).split()).casefold() for each in self._users)
         return len(words) > _TITLE_WORDS and any(words in each for each in said)
 
     def _first_request(self) -> str:
         """Return the user's first request, in their own words."""
         from looseleaf.language.sentences import is_request, sentences
 
-        said = (each for user in self._users for each in sentences(own_words(user.text)))
+        said = (each for user in self._users for each in sentences(strip_pasted(user.text)))
         return next((each for each in said if is_request(each)), "")
 
     def _is_told(self, text: str) -> bool:
@@ -338,7 +338,8 @@ class Diary:
     def state(self) -> None:
         """Add the decisions and tasks that the user mentioned: the state is in every prompt."""
         own = {
-            each.source: each.text if each.origin == PERSON else own_words(each.text) for each in self._users
+            each.source: each.text if each.origin == PERSON else strip_pasted(each.text)
+            for each in self._users
         }
 
         def said(name: str) -> list[str]:
@@ -372,7 +373,7 @@ class Diary:
         """Return what a model reports as done, if the user or the assistant said so."""
         noted = [str(each.get("text", "")) for each in self._read_notes("done")]
         heard = (each for each in self._witnesses if level_of(each.origin) != "tainted")
-        spoken = [own_words(each.text) if each.origin == "user" else each.text for each in heard]
+        spoken = [strip_pasted(each.text) if each.origin == "user" else each.text for each in heard]
         closing = [each for words in spoken for each in _closing_sentences(words)]
         return [text for text in noted if any(mentions(text, each) for each in closing)]
 
@@ -438,7 +439,7 @@ def _describe_fallback(entry: Entry) -> str:
 
 def _text_by_user(text: str) -> str:
     """Return what the user wrote. A single line is the user's, also after a colon: “Fix it: the logger is mute”."""
-    return text if "\n" not in text.strip() and not _QUOTES.search(text) else own_words(text)
+    return text if "\n" not in text.strip() and not _QUOTES.search(text) else strip_pasted(text)
 
 
 _QUOTES = lazy(r"[\"“”„«»「」『』]|(?<!\w)'")
@@ -518,7 +519,7 @@ class Placer:
         from looseleaf.distill.make_entry import scored_witnesses, sources_of, tools_before, witnesses_of
         from looseleaf.distill.slot_tables import lexicon
         from looseleaf.facts.gate import proposal_of
-        from looseleaf.facts.placement import PlacePlan, outdated
+        from looseleaf.facts.placement import PlacePlan, make_outdated_test
 
         traces = list(sources_of(self._store, entry))
         heard = tools_before(self._store, entry)
@@ -552,9 +553,11 @@ class Placer:
             for fact in lost(plan) if lost is not None else ():
                 plan.give_up(fact)
             plan.keep_lines()
-            edits = self.carry_out(plan, reason=f"distilled from {entry.reference}")
+            edits = self.apply(plan, reason=f"distilled from {entry.reference}")
             if not entry.meta.get("instead"):  # the events of that time are already written down
-                is_outdated = outdated(self._parts.known, topics=dict.fromkeys((USER, PROJECT, topic)))
+                is_outdated = make_outdated_test(
+                    self._parts.known, topics=dict.fromkeys((USER, PROJECT, topic))
+                )
                 diary = Diary(self._context, self._parts, entry, own, is_outdated, heard)
                 diary.write(len(plan.outcomes))
                 edits += diary.edits
@@ -615,7 +618,7 @@ class Placer:
 
     # --- carrying out ----------------------------------------------------------------------
 
-    def carry_out(self, plan: PlacePlan, *, reason: str, author: str = PROGRAM) -> list[str]:
+    def apply(self, plan: PlacePlan, *, reason: str, author: str = PROGRAM) -> list[str]:
         """Edit each page once, additions first: a crash leaves a fact twice, never nowhere. Return the edits."""
         ended = dict(plan.ended)
         edits: list[str] = []
@@ -692,13 +695,13 @@ class Placer:
 
     def summary_of(self, path: str, page: PageText, told: Sequence[Record] = ()) -> str:
         """Return a summary by rule of what the user said or a person wrote on a page."""
-        from looseleaf.pages.grammar import unsigned
+        from looseleaf.pages.grammar import without_agents_episodes
 
         trusted = {(each["relation"], each["object"]) for each in told if is_trusted(each.get("level"))}
         here = (fact for fact in self._parts.known.of(topic_of(path)) if fact.path == path)
         trusted |= {(fact.relation, fact.object) for fact in here if is_trusted(fact.level)}
         shown = tuple(fact for fact in page.facts if (fact.relation, fact.object) in trusted)
-        told_of = unsigned(page).episodes
+        told_of = without_agents_episodes(page).episodes
         visible = PageText(page.topic, page.lines, page.roles, page.title, None, None, shown, told_of)
         return summary_of(visible)
 
@@ -761,7 +764,7 @@ class Placer:
         facts = self._parts.known
         plan = PlacePlan(fact.entry_id or "", fact.entry_ts or 0.0, facts.of, lambda proposal: fact.topic)
         plan.confirm(fact, ids.now())
-        done = self.carry_out(plan, reason=reason, author=PERSON)
+        done = self.apply(plan, reason=reason, author=PERSON)
         # The same may stand there already, by a person's own hand; then nothing is left to wait for.
         stands = any(line.add is not None for lines in plan.lines.values() for line in lines)
         new: Record = {"level": "confirmed"} if stands else {"status": "superseded"}

@@ -111,7 +111,7 @@ class Promotion:
                 plan.lines.setdefault(fact.path or "", []).append(PlannedLine(remove=fact))
                 plan.ended.setdefault(PROJECT, []).append((fact.id or "", written(ts), None))
         if plan.lines:
-            self.edits += self._parts.placer.carry_out(plan, reason=SETTLED_REASON)
+            self.edits += self._parts.placer.apply(plan, reason=SETTLED_REASON)
 
     def _write_facts(self, change: StateChange) -> None:
         facts = self._parts.known
@@ -125,7 +125,7 @@ class Promotion:
                 plan.lines.setdefault(page_of(fact), []).append(PlannedLine(fact))
                 held.append(fact)
         if plan.lines:
-            self.edits += self._parts.placer.carry_out(plan, reason=SETTLED_REASON)
+            self.edits += self._parts.placer.apply(plan, reason=SETTLED_REASON)
 
     def _make_fact(self, item: Item, where: str, relation: str, kind: Kind) -> Fact:
         title = title_of(item)

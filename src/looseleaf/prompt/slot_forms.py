@@ -16,7 +16,7 @@ from looseleaf.prompt.manifest import Omitted
 from looseleaf.text import untrusted
 from looseleaf.text.diff import split_lines
 from looseleaf.text.lines import escape
-from looseleaf.views.essentials import said
+from looseleaf.views.essentials import shown_bullet
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -233,7 +233,7 @@ def show_profile(
     if not text.strip():
         return None
     ranks = {fact.line: number for number, fact in enumerate(facts)}
-    lines = ((fact, guard(f"- {said(fact.relation, fact.object)}")) for fact in facts)
+    lines = ((fact, guard(f"- {shown_bullet(fact.relation, fact.object)}")) for fact in facts)
     pieces = tuple(
         SlotPiece(fact.id or f"{path}:{fact.line}", line, ranks[fact.line])
         for fact, line in sorted(lines, key=lambda each: each[0].line or 0)
@@ -310,7 +310,7 @@ def show_essentials(
         pieces = tuple(
             SlotPiece(
                 row["id"],
-                guard(f"- {said(row['relation'], row['object'])}"),
+                guard(f"- {shown_bullet(row['relation'], row['object'])}"),
                 ranks[row["id"]],
                 guard(f"{escape(row['topic'])}:"),
             )

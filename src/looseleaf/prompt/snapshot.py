@@ -8,11 +8,11 @@ from looseleaf.base.origins import is_trusted
 from looseleaf.base.paths import PROFILE, STATE, USER
 from looseleaf.base.values import sha256
 from looseleaf.facts.ledger import true_at
-from looseleaf.pages.grammar import unsigned
+from looseleaf.pages.grammar import without_agents_episodes
 from looseleaf.prompt import slot_forms
 from looseleaf.prompt.manifest import ManifestItem, Omitted
 from looseleaf.text import untrusted
-from looseleaf.views.essentials import rank, said
+from looseleaf.views.essentials import rank, shown_bullet
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ class SlotReader:
         """Return the user's facts that hold and stand on another page than the profile, as lines."""
         self._parts.known.catch_up()
         facts = true_at(self._parts.known.of(USER))
-        return [f"- {said(fact.relation, fact.object)}" for fact in facts if fact.path != PROFILE]
+        return [f"- {shown_bullet(fact.relation, fact.object)}" for fact in facts if fact.path != PROFILE]
 
     def untrusted_lines(self, path: str) -> list[str]:
         """Return the untrusted lines of a page or the state: those from edits found on disk, if these are not
@@ -179,7 +179,7 @@ class SlotReader:
                 self._note(str(refused))
                 continue
             # An agent's episodes are read on demand: they are untrusted.
-            found += [(path, episode) for episode in reversed(unsigned(page.parsed).episodes)]
+            found += [(path, episode) for episode in reversed(without_agents_episodes(page.parsed).episodes)]
         return found[:count]
 
     def _list_pages(self, *folders: str) -> tuple[str, ...]:

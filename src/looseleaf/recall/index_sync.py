@@ -18,7 +18,7 @@ from looseleaf.base.paths import name_fault
 from looseleaf.base.values import START, Position
 from looseleaf.index.sqlite import DamagedIndex, SqliteIndex
 from looseleaf.language.stems import edition
-from looseleaf.pages.outside_edits import belongs
+from looseleaf.pages.outside_edits import is_same_log
 from looseleaf.recall.items import escape_surrogates
 from looseleaf.store import JOURNAL
 
@@ -121,7 +121,7 @@ class ItemSources:
         if mark == now:
             return
         begin, before = _parse_mark(mark)
-        if not belongs(self._store, begin, before):
+        if not is_same_log(self._store, begin, before):
             begin = START
         yield from self._read_pages(index.marks(PAGE))
         yield from self._read_topics(index.marks(TOPIC))
@@ -134,7 +134,7 @@ class ItemSources:
         from looseleaf.recall.items import trace_items
 
         position, last = _parse_mark(mark)
-        anew = not belongs(self._store, position, last, stream)
+        anew = not is_same_log(self._store, position, last, stream)
         items: list[IndexItem] = []
         lines = 0
         for line in self._store.read(stream, START if anew else position):

@@ -224,9 +224,9 @@ ROLES = {"user": "user", "assistant": "assistant", "tool_call": "tool", "tool_re
 def trace_text(trace: Trace) -> str:
     if trace.trace_type in ("user", "assistant") and not trace.media:
         return trace.content  # the same as below for most traces, without that import
-    from looseleaf.log.turns import said
+    from looseleaf.log.turns import trace_text
 
-    return said(trace)
+    return trace_text(trace)
 
 
 def fact_text(fact: Fact) -> str:

@@ -190,14 +190,14 @@ class Meaning:
         if self._pid != os.getpid():  # the thread stayed in the parent, and may have held a lock
             self._loaded, self._pid = None, os.getpid()
         if self._loaded is None:
-            from looseleaf.index.embed import Background, named, need_numpy
+            from looseleaf.index.embed import Background, embedder_name, need_numpy
             from looseleaf.index.vectors import Vectors
 
             need_numpy()
             embedder = self._given or create_embedder(self._setting)
             outer, *inner = VIEW.split("/")
             views = os.path.join(self._folder, outer)
-            vectors = Vectors(os.path.join(views, *inner), named(embedder), inside=views)
+            vectors = Vectors(os.path.join(views, *inner), embedder_name(embedder), inside=views)
             self._loaded = embedder, vectors, Background(embedder, vectors)
         return self._loaded
 

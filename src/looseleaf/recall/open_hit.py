@@ -109,7 +109,7 @@ def _show_fact(parts: Needs, name: str) -> str:
 
 def _show_turn(parts: Needs, trace: Trace, stream: str) -> str:
     """Show the turn of a trace, of any agent."""
-    from looseleaf.log.turns import LABELS, one_turn, said
+    from looseleaf.log.turns import LABELS, one_turn, trace_text
 
     turn = one_turn(parts.context.store, stream, trace.turn_id)
     traces = turn.traces if turn is not None else ()
@@ -117,7 +117,7 @@ def _show_turn(parts: Needs, trace: Trace, stream: str) -> str:
         traces = (trace,)  # another turn has the same name
     lines = [f"{trace.turn_id} of session {trace.session_id or '?'}"]
     for each in traces:
-        text = "\n    ".join(said(each).split("\n"))
+        text = "\n    ".join(trace_text(each).split("\n"))
         lines.append(f"{'>' if each.id == trace.id else ' '} {LABELS[each.trace_type]}: {text}")
     return "\n".join(lines)
 

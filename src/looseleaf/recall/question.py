@@ -13,7 +13,7 @@ from looseleaf.language.relations import asked_relations
 from looseleaf.language.stems import by_language
 from looseleaf.language.terms import words
 from looseleaf.recall.ranking import Query
-from looseleaf.text.times import when_of
+from looseleaf.text.times import parse_time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -134,8 +134,8 @@ def question_of(
     **more: Any,
 ) -> Question:
     """Build a question from a caller's times."""
-    first, last = when_of(since, start=True), when_of(until)
-    return Question(query, k, as_of=when_of(as_of), since=first, until=last, now=when_of(now), **more)
+    first, last = parse_time(since, start=True), parse_time(until)
+    return Question(query, k, as_of=parse_time(as_of), since=first, until=last, now=parse_time(now), **more)
 
 
 # --- the words of a question -------------------------------------------------------------

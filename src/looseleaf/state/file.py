@@ -14,7 +14,15 @@ from looseleaf.base.errors import Busy, Invalid, Refused, Unwritten
 from looseleaf.base.immutable import frozen
 from looseleaf.base.paths import STATE
 from looseleaf.pages.outside_edits import load_view, save_view
-from looseleaf.state.rules import Unsound, compact, for_prompt, named, parsed, place_of, rendered
+from looseleaf.state.rules import (
+    Unsound,
+    compact,
+    for_prompt,
+    format_path,
+    format_state,
+    parse_state,
+    place_of,
+)
 from looseleaf.store import records
 from looseleaf.text.notation import encode
 from looseleaf.text.times import clock, day
@@ -35,7 +43,7 @@ TOON = "views/state.toon"
 SCHEMA = "views/state.schema.json"
 
 
-def carried(state: State) -> str:
+def format_for_prompt(state: State) -> str:
     """Return the state as TOON, or as compact JSON where that is shorter or TOON cannot express it; "" if empty."""
     shown = for_prompt(state)
     if not shown:
@@ -46,7 +54,7 @@ def carried(state: State) -> str:
 
 def build_state(store: Store, state: State, schema: bytes) -> None:
     """Update both views. One that cannot be written is only a cache, and is rebuilt later."""
-    for path, data in ((TOON, carried(state).encode()), (SCHEMA, schema)):
+    for path, data in ((TOON, format_for_prompt(state).encode()), (SCHEMA, schema)):
         try:
             there = store.get(path)
             if data and (there is None or there.data != data):
@@ -96,14 +104,14 @@ def refuse_unsound(state: State, text: str) -> bool:
     error = next(iter(validator.iter_errors(state)), None)
     if error is not None:
         path = [each if isinstance(each, int) else str(each) for each in error.instance_path]
-        what = f"`{named(path)}`: " if path else ""
+        what = f"`{format_path(path)}`: " if path else ""
         raise Unsound(f"this is not a state ({what}{error.message})", *place_of(text, path))
     return True
 
 
-def examined(data: bytes) -> State | None:
+def parse_sound(data: bytes) -> State | None:
     """Parse and validate the bytes of a state (None: empty); Unsound if broken."""
-    state = parsed(data)
+    state = parse_state(data)
     if state is not None:
         refuse_unsound(state, data.decode())
     return state
@@ -143,7 +151,7 @@ class StateFile:
         if not page.exists:
             return None, None
         name = page.sha256 or ""
-        state = parsed(page.data)
+        state = parse_state(page.data)
         if state is None and self.last_good() is not None:  # not a newly created file
             raise Unsound("it is empty, and there was a state", 1)
         if state is not None and name != self._sound and name != self._read_sound_hash():
@@ -160,8 +168,8 @@ class StateFile:
     def text_of(self, state: State) -> str:
         """Return the text of a new state; Refused if it would not be sound."""
         try:
-            text = rendered(state)
-            refuse_unsound(parsed(text.encode()) or {}, text)
+            text = format_state(state)
+            refuse_unsound(parse_state(text.encode()) or {}, text)
         except Unsound as unsound:
             why = unsound.why
         except (TypeError, ValueError, RecursionError):  # a Python object that JSON lacks
@@ -199,7 +207,7 @@ class StateFile:
         for edit in self._pages.history.back(STATE):
             try:
                 data = self._pages.history.after(edit, now)
-                state = examined(data) if data is not None else None
+                state = parse_sound(data) if data is not None else None
             except (Refused, Unsound):
                 continue
             if data is not None and state is not None:
@@ -210,7 +218,7 @@ class StateFile:
         """Return the state in a version with this hash; None if not sound. A known one is not validated again."""
         try:
             is_known = name is not None and name in (self._sound, self._read_sound_hash())
-            return parsed(data) if is_known else examined(data)
+            return parse_state(data) if is_known else parse_sound(data)
         except Unsound:
             return None
 

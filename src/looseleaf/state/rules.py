@@ -467,12 +467,12 @@ class Unsound(ValueError):
         return f"line {self.line}" if self.column is None else f"line {self.line}, column {self.column}"
 
 
-def rendered(state: State) -> str:
+def format_state(state: State) -> str:
     """Return the text of a state, for people and line-by-line diffs."""
     return f"{json.dumps(state, ensure_ascii=False, indent=2)}\n"
 
 
-def parsed(data: bytes) -> State | None:
+def parse_state(data: bytes) -> State | None:
     """Parse a file; None if it is empty; Unsound, with the place, if it is no state at all."""
     try:
         text = data.decode()
@@ -506,7 +506,7 @@ def parsed(data: bytes) -> State | None:
     return value
 
 
-def named(path: Sequence[str | int]) -> str:
+def format_path(path: Sequence[str | int]) -> str:
     """Return a path as text, as in `tasks_open[0].title`."""
     name = ""
     for each in path:
@@ -581,7 +581,7 @@ def _find_fault(text: str) -> Unsound:
         elif token[0] not in '{["' and not _is_number(token):
             why = f"this is not JSON ({token[:_SHOWN]} is not a number)"
         elif token[0] == '"' and token.endswith(":"):
-            why = f"this is not JSON ({named(member[-1:])} is there twice)" if member in seen else ""
+            why = f"this is not JSON ({format_path(member[-1:])} is there twice)" if member in seen else ""
             seen.add(member)
         if why:
             return Unsound(why, *_line_and_column(text, at))

@@ -15,7 +15,7 @@ import time
 from functools import cached_property
 
 from looseleaf.base.errors import Busy, Invalid, Refused, Stale, Unreadable, Unwritten
-from looseleaf.base.ids import chance_id, is_id, new_id, time_of
+from looseleaf.base.ids import is_id, new_id, random_id, time_of
 from looseleaf.base.immutable import frozen
 from looseleaf.base.paths import canonical, same_name
 from looseleaf.base.values import SHA256_OF_NOTHING, Document, Stat, sha256, sha256_or_none
@@ -200,7 +200,7 @@ class Removal:
     base: str | None = None
 
 
-def switch(root: Root, name: str, puts: Sequence[Put], removals: Sequence[Removal]) -> None:
+def replace_many(root: Root, name: str, puts: Sequence[Put], removals: Sequence[Removal]) -> None:
     """Replace and remove files as one act, under the lock. Everything is on disk before the commit; `name` is an id."""
     folder = f"{STAGED}/{name}.{SUFFIX}"
     root.make(STAGED)
@@ -589,7 +589,7 @@ class Documents:
 
     def publish(self, folder: str, files: Mapping[str, bytes], *, again: bool = False) -> None:
         folder = canonical(folder)
-        staged = f"{STAGED}/{chance_id()}.dir"
+        staged = f"{STAGED}/{random_id()}.dir"
         above = folder.rpartition("/")[0]
         with self._lock:
             self.recover()

@@ -215,12 +215,12 @@ class FileStore:
         except OSError as error:
             raise unwritten("The end of a log", error) from error
 
-    def switch(self, name: str, puts: Sequence[Put], removals: Sequence[Removal]) -> None:
+    def replace_many(self, name: str, puts: Sequence[Put], removals: Sequence[Removal]) -> None:
         """Replace and remove files as one act. Only for forget, which holds the lock (FORMAT §17.4)."""
-        from looseleaf.store.documents import switch
+        from looseleaf.store.documents import replace_many
 
         try:
-            switch(self._root, name, puts, removals)
+            replace_many(self._root, name, puts, removals)
         except OSError as error:
             raise unwritten("The memory without the forgotten text", error) from error
 

@@ -11,7 +11,7 @@ import stat
 import time
 
 from looseleaf.base.errors import Refused, Unreadable, Unwritten
-from looseleaf.base.ids import chance_id
+from looseleaf.base.ids import random_id
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -205,7 +205,7 @@ class Root:
         folder = path.rpartition("/")[0]
         self.make(STAGED, durable=durable)
         self.make(folder, durable=durable)
-        staged = self.stage(f"{chance_id()}.put", data, durable=durable)
+        staged = self.stage(f"{random_id()}.put", data, durable=durable)
         try:
             with self.parent(staged) as (source, old), self.parent(path) as (target, new):
                 self.disk.rename(source, old, target, new)
@@ -217,7 +217,7 @@ class Root:
 
     def put_aside(self, data: bytes, label: str) -> str:
         """Copy bytes that are about to be moved or cut to `log/aside/`; return the copy's path."""
-        path = f"{ASIDE}/{chance_id()}-{label.replace('/', '.')}"
+        path = f"{ASIDE}/{random_id()}-{label.replace('/', '.')}"
         self.replace(path, data)
         return path
 

@@ -93,7 +93,7 @@ def lower(text: str) -> str:
     return text.replace("\u0130", "I").lower()
 
 
-def told(text: str, words: list[Row]) -> Iterator[tuple[int, int, str]]:
+def find_assigned(text: str, words: list[Row]) -> Iterator[tuple[int, int, str]]:
     """Yield the places and kinds of secrets assigned to one of these words."""
     low, done = lower(text) if words else "", 0
     hits = [(hit.start(), kind, word) for kind, name, word in words for hit in compiled(name).finditer(low)]
@@ -383,7 +383,7 @@ def _find_spans(text: str, rows: Iterable[Row]) -> Iterator[Span]:
             start, end = found.span(found.lastindex or 0)
             if fits(kind, text[start:end]):
                 yield start, end, kind
-    yield from told(text, words)
+    yield from find_assigned(text, words)
 
 
 def _find_key_blocks(text: str, pattern: str) -> Iterator[Span]:

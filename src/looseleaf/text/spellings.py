@@ -40,7 +40,7 @@ _DEPTH = 4
 """How often a text may have been escaped: JSON in JSON in a line of the log, and once more."""
 
 
-def folded(text: str) -> str:
+def fold_text(text: str) -> str:
     """Fold a text for comparison: white space is one space, invisible characters vanish."""
     text = _UNSEEN.sub("", text)
     text = text if is_normalized("NFC", text) else normalize("NFC", text)
@@ -49,12 +49,12 @@ def folded(text: str) -> str:
 
 def spellings(text: str) -> Iterator[str]:
     """Yield the readings of a text, folded: as it is, and without each layer of escapes."""
-    yield folded(text)
+    yield fold_text(text)
     for _ in range(_DEPTH):
         plain = unescaped(text)
         if plain == text:
             return
-        yield folded(plain)
+        yield fold_text(plain)
         text = plain
 
 
@@ -101,7 +101,7 @@ def places(text: str, words: str) -> Iterator[tuple[int, int]]:
 
 def _find_folded(text: str, words: str, spans: list[tuple[int, int]] | None) -> Iterator[tuple[int, int]]:
     """Yield the places in a text whose characters come from `spans` of another."""
-    low = folded(text)
+    low = fold_text(text)
     origins: list[tuple[int, int]] | None = None
     if words in low and not len(low) == len(text) == len(text.casefold()):
         # Folding may turn a character into several, or none: then trace each one back.
@@ -120,7 +120,7 @@ def _fold_traced(text: str) -> tuple[str, list[tuple[int, int]]]:
     origins: list[tuple[int, int]] = []
     is_gap = False
     for cluster in _CLUSTER.finditer(text):
-        seen = folded(cluster[0])
+        seen = fold_text(cluster[0])
         if not seen or (seen == " " and is_gap):
             continue
         parts.append(seen)
@@ -172,7 +172,7 @@ class Sentences:
         return first, max(last, end)
 
 
-def masked(text: str, words: Iterable[str]) -> str:
+def drop_sentences_with(text: str, words: Iterable[str]) -> str:
     """Return the text without the sentences that hold one of these folded words; the same text if there is none."""
     plain = text if is_normalized("NFC", text) else normalize("NFC", text)
     found = sorted({place for each in words for place in places(plain, each)})
@@ -242,9 +242,9 @@ def worded(value: Any) -> Iterator[str]:
 def masked_value(value: Any, words: tuple[str, ...]) -> Any:
     """Return a JSON value with every text masked, keys too."""
     if isinstance(value, str):
-        return masked(value, words)
+        return drop_sentences_with(value, words)
     if isinstance(value, dict):
-        return {masked(name, words): masked_value(inner, words) for name, inner in value.items()}
+        return {drop_sentences_with(name, words): masked_value(inner, words) for name, inner in value.items()}
     if isinstance(value, (list, tuple)):
         return [masked_value(inner, words) for inner in value]
     return value

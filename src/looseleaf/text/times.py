@@ -142,7 +142,7 @@ def _iso_of(found: Match[str]) -> str:
 # --- times from callers ---
 
 
-def when_of(time: str | float | None, *, start: bool = False) -> float | None:
+def parse_time(time: str | float | None, *, start: bool = False) -> float | None:
     """Return epoch seconds: the last moment of a date, or its first."""
     if isinstance(time, str):
         return parse_when(time, start=start)

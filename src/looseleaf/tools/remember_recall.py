@@ -12,7 +12,7 @@ from looseleaf.base.errors import Invalid
 from looseleaf.base.ids import new_id
 from looseleaf.base.origins import is_at_least
 from looseleaf.language.topic_words import topic_name
-from looseleaf.pages.grammar import drawer, stated, with_facts
+from looseleaf.pages.grammar import drawer, read_stated_facts, with_facts
 from looseleaf.pages.pages import page_of_topic
 from looseleaf.text import untrusted
 from looseleaf.text.diff import split_lines
@@ -67,7 +67,7 @@ def remember(memory: Memory, arguments: Mapping[str, Any]) -> ToolAnswer:
 
 def _add_content(memory: Memory, path: str, old: str, content: str) -> str:
     """Add facts among the facts, and other text at the end. A page says nothing twice."""
-    facts = stated(content) if drawer(path) == "facts" else None
+    facts = read_stated_facts(content) if drawer(path) == "facts" else None
     if facts is not None:
         new = with_facts(path, old, facts)
         refuse_long(memory, path, new, before=old)

@@ -16,7 +16,7 @@ from looseleaf.base.values import Position
 from looseleaf.explain.sources import FactWords
 from looseleaf.facts.ledger import copy_id, true_at
 from looseleaf.log.recorder import stream_of
-from looseleaf.log.turns import said
+from looseleaf.log.turns import trace_text
 from looseleaf.store.records import to_json
 
 TYPE_CHECKING = False
@@ -102,7 +102,7 @@ def _message_of(trace: Trace) -> dict[str, Any]:
     if trace.trace_type == "tool_result":
         name = {} if trace.tool_name is None else {"name": trace.tool_name}
         call = {"role": "tool", "tool_call_id": trace.tool_call_id or trace.id}
-        return call | name | {"content": said(trace), "ts": trace.ts}
+        return call | name | {"content": trace_text(trace), "ts": trace.ts}
     message: dict[str, Any] = {"role": trace.trace_type, "content": _content_of(trace)}
     return message | _reasoning_of(trace) | {"ts": trace.ts}
 

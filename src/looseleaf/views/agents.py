@@ -15,9 +15,9 @@ from looseleaf.base.immutable import frozen
 from looseleaf.base.values import START, Position
 from looseleaf.language.topic_words import wording
 from looseleaf.log.entries import read_entry
-from looseleaf.pages.outside_edits import belongs, load_view
+from looseleaf.pages.outside_edits import is_same_log, load_view
 from looseleaf.store import JOURNAL, records
-from looseleaf.views.essentials import said
+from looseleaf.views.essentials import shown_bullet
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ def _load(store: Store, agent: str) -> _Kept:
 
 def _catch_up(store: Store, agent: str, kept: _Kept) -> _Kept:
     """Add the compactions since. One that a crash left without a mark does not count."""
-    if not belongs(store, kept.position, kept.last):
+    if not is_same_log(store, kept.position, kept.last):
         kept = _EMPTY  # the journal was rewritten
     position, last = kept.position, kept.last
     episodic, noted = list(kept.episodic), list(kept.noted)
@@ -170,7 +170,7 @@ def _fact_line(fact: Fact) -> Line:
     return {
         "id": f"sem_{(fact.id or '').removeprefix('f_')}",
         "ts": fact.entry_ts or fact.recorded_at or 0.0,
-        "fact": said(fact.relation, fact.object),
+        "fact": shown_bullet(fact.relation, fact.object),
         "tags": [each for each in (fact.kind, fact.topic) if each],
         "confidence": fact.confidence,
         "salience": fact.salience,

@@ -342,7 +342,7 @@ def global_md(memory: Mapping[str, Any]) -> str:
         before, heading = heading, f"## Do not forget: {each['tier']}, {each['type']}"
         lines += ["", heading, ""] if heading != before else []
         # The topic comes last, so that no object can claim another.
-        lines.append(f"- {said(each['relation'], each['object'])} ({escape(each['topic'])})")
+        lines.append(f"- {shown_bullet(each['relation'], each['object'])} ({escape(each['topic'])})")
     for topic in memory["active_topics"]:
         state = topic["state"]
         lines += ["", f"## Topic: {escape(topic['topic'])}", ""]
@@ -359,7 +359,7 @@ def updated_line(updated_at: float | None) -> list[str]:
     return [f"- Updated: {day_of(updated_at)}"] if updated_at is not None else []
 
 
-def said(relation: str, what: str) -> str:
+def shown_bullet(relation: str, what: str) -> str:
     """Return the text of a bullet; `…` for an object without visible text."""
     return bullet_text(relation, escape(what) or "…")
 

@@ -24,7 +24,17 @@ from looseleaf.language.sentences import (
 )
 from looseleaf.language.topic_words import vocabulary, wording
 from looseleaf.text.lines import NOTE, escape, lazy
-from looseleaf.views.essentials import CAPS, TRUSTED, cut, day_of, kind_of, rank, said, tags_of, updated_line
+from looseleaf.views.essentials import (
+    CAPS,
+    TRUSTED,
+    cut,
+    day_of,
+    kind_of,
+    rank,
+    shown_bullet,
+    tags_of,
+    updated_line,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -332,7 +342,12 @@ def topic_md(memory: Row) -> str:
     bullets = [f"- {label}: {escape(text)}" for name, label in labels.items() for text in state[name]]
     lines += ["", "## State", "", *bullets] if bullets else []
     for heading, facts in _group_facts(memory["facts"]):
-        lines += ["", f"## {heading}", "", *(f"- {said(fact['relation'], fact['object'])}" for fact in facts)]
+        lines += [
+            "",
+            f"## {heading}",
+            "",
+            *(f"- {shown_bullet(fact['relation'], fact['object'])}" for fact in facts),
+        ]
     if memory["facts_omitted"]:
         lines += ["", f"Facts that are not listed: {memory['facts_omitted']}"]
     return "\n".join(lines) + "\n"

@@ -19,9 +19,9 @@ from looseleaf.log.turns import (
     find_line,
     media_tokens,
     message_of,
-    said,
     snapshot,
     texts_of,
+    trace_text,
 )
 from looseleaf.store import JOURNAL
 from looseleaf.store.disk import Threads
@@ -322,7 +322,7 @@ def make_stand_in(trace: Trace, tokens: int, size: int, count: Count) -> str:
         about = f"{size:,} tokens"
         if trace.trace_type == "tool_result" and limit < _CHARACTERS * _CLIPPED_TOKENS:
             return reduced(trace, limit, about)
-        text = as_text(trace.tool_args) if trace.trace_type == "tool_call" else said(trace)
+        text = as_text(trace.tool_args) if trace.trace_type == "tool_call" else trace_text(trace)
         return clipped(text, limit, f"[… {about} in all; looseleaf expand {trace.id} …]")
 
     limit = tokens * _CHARACTERS

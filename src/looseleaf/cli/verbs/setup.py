@@ -36,7 +36,7 @@ def hook(options: CliOptions) -> int:
         return 0  # a coding agent that runs as a model: no user speaks there
     if options.event == "distill":
         return _distill(options)
-    from looseleaf.integrations.claude_code import HELD_UP, PRE_TOOL, HookReply, given_in, happened
+    from looseleaf.integrations.claude_code import HELD_UP, PRE_TOOL, HookReply, given_in, handle_event
 
     given: Given | None = None
     told = HookReply()
@@ -51,7 +51,7 @@ def hook(options: CliOptions) -> int:
             agent = options.agent or "main"
             policy = hurried(settings(path, agent))
             with Memory(path, agent=agent, policy=policy, session=given.session) as memory:
-                told = happened(memory, options.event, given)
+                told = handle_event(memory, options.event, given)
     except Refused as refused:
         told = HookReply(message=f"looseleaf: {refused}")
         if isinstance(refused, Busy) and options.event == PRE_TOOL:

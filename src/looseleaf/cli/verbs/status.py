@@ -55,7 +55,7 @@ def state(options: CliOptions) -> int:
 
 
 def _show(options: CliOptions) -> int:
-    from looseleaf.state.file import carried
+    from looseleaf.state.file import format_for_prompt
 
     if options.json and options.toon:
         raise Invalid("Nothing was shown: --json and --toon exclude each other. Leave one out.")
@@ -63,7 +63,7 @@ def _show(options: CliOptions) -> int:
         if options.json:
             print_json(memory.state.to_dict())
         elif options.toon:
-            text = carried(memory.state.shown())
+            text = format_for_prompt(memory.state.shown())
             if text:
                 say(text)
         else:

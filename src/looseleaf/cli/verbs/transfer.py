@@ -31,13 +31,13 @@ if TYPE_CHECKING:
 
 def import_(options: CliOptions) -> int:
     from looseleaf.base.paths import IMPORTER
-    from looseleaf.transfer.formats import detect, named
+    from looseleaf.transfer.formats import detect, format_named
     from looseleaf.transfer.import_run import run
     from looseleaf.transfer.source import ImportSource
 
     options.agent = options.agent or IMPORTER
     with ImportSource(options.path or "") as source, open_memory(options) as memory:
-        format_ = named(options.format) if options.format is not None else detect(source).format
+        format_ = format_named(options.format) if options.format is not None else detect(source).format
         if not options.json:
             by = "as given" if options.format is not None else "detected"
             say(f"format: {format_.NAME}, {by} ({format_.ABOUT})")

@@ -292,13 +292,13 @@ def _turn_rows(found: Sequence[Turn]) -> Iterator[tuple[str, str, str, str]]:
 
 def trace_parts(trace: Trace, whole: bool) -> Iterator[tuple[str, str]]:
     """Yield labels and texts of a trace; `whole`: also its reasoning, media and files."""
-    from looseleaf.log.turns import said
+    from looseleaf.log.turns import trace_text
 
     if whole and trace.reasoning:
         yield "Reasoning", trace.reasoning
     remarks = [each for each in (trace.flag, *trace.tags) if each and (whole or each in _REMARKS)]
     label = trace.trace_type.replace("_", " ").capitalize()
-    yield f"{label} [{clipped(', '.join(remarks))}]" if remarks else label, said(trace)
+    yield f"{label} [{clipped(', '.join(remarks))}]" if remarks else label, trace_text(trace)
     if whole:
         for kind, addresses in (trace.media or {}).items():
             if addresses:

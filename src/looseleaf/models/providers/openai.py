@@ -23,7 +23,7 @@ from looseleaf.models.dialect import (
     members_of,
     provider_error,
 )
-from looseleaf.models.failures import origin, shown
+from looseleaf.models.failures import origin, safe_address
 from looseleaf.models.message_repair import Requirements, data_of, is_web, repair_messages, result_text
 from looseleaf.models.stream_parts import (
     CALL,
@@ -312,7 +312,7 @@ class OpenAI(Caller):
         )
 
     def _address_advice(self) -> str:
-        where = shown(self._address()).rstrip("/")
+        where = safe_address(self._address()).rstrip("/")
         if not re.search(r"/v\d", where):
             return f"The address may lack /v1: try {where}/v1."
         if self.path != OpenAI.path:

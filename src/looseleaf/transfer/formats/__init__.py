@@ -77,7 +77,7 @@ class Detected:
     sure: float
 
 
-def named(name: str) -> Format:
+def format_named(name: str) -> Format:
     """Return the format of this name; NotFound lists the names."""
     if name not in [*FORMATS]:  # whatever was given
         raise NotFound(
@@ -92,7 +92,7 @@ def detect(source: ImportSource) -> Detected:
     from looseleaf.transfer.source import refuse_memory
 
     refuse_memory(source)
-    guesses = [Detected(format_, format_.detect(source)) for format_ in map(named, FORMATS)]
+    guesses = [Detected(format_, format_.detect(source)) for format_ in map(format_named, FORMATS)]
     found = sorted((each for each in guesses if each.sure >= SURE), key=lambda each: -each.sure)
     if not found:
         why = "".join(f"{reason} " for reason in _explain_unknown(source))

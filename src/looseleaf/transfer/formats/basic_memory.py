@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from looseleaf.language.topic_words import topic_name
-from looseleaf.pages.grammar import covered
+from looseleaf.pages.grammar import find_covered_lines
 from looseleaf.text.lines import as_written, bullet_text
 from looseleaf.transfer.formats.notes import (
     MARKDOWN,
@@ -66,7 +66,7 @@ def read(source: ImportSource, note: Note) -> Iterator[ImportDocument]:
 
 def convert_note(text: str) -> str:
     """Return the note with its statements as facts; every other byte stays."""
-    inside = covered(text)
+    inside = find_covered_lines(text)
     lines = enumerate(text.split("\n"))
     return "\n".join(line if any(inside[at : at + 1]) else _convert_line(line) for at, line in lines)
 
