@@ -247,7 +247,7 @@ RUINS: dict[str, Callable[[Path], object]] = {
 
 
 ALIKE = (
-    "one byte", "nearly whole", "cut within a page", "a page too much", "text", "zeros", "no version", "a view",
+    "one byte", "cut within a page", "a page too much", "text", "zeros", "no version", "a view",
     "a table more", "a directory with something in it", "a dangling symlink", "a journal of garbage",
 )  # fmt: skip
 """Ruins that differ little from others: left to the long run."""

@@ -98,6 +98,8 @@ class SqliteFile:
             )
             self._connection.execute("PRAGMA synchronous = NORMAL")
             self._connection.execute("PRAGMA trusted_schema = OFF")
+            if self._is_torn():
+                raise DamagedIndex("its last page is cut")
             version = self._query("PRAGMA user_version")[0][0]
             if version != VERSION:
                 self._create_tables(version)
@@ -106,7 +108,7 @@ class SqliteFile:
         except (sqlite3.Error, UnicodeDecodeError) as error:
             self.close()
             raise error_of(error) from error
-        except DamagedIndex:
+        except (DamagedIndex, OSError):
             self.close()
             raise
         return True
@@ -128,6 +130,16 @@ class SqliteFile:
         rows = self._query("SELECT type, name, sql FROM sqlite_master WHERE sql IS NOT NULL")
         own = {sql for kind, name, sql in rows if not (kind == "table" and name.startswith(_SHADOWS))}
         return own - {BY_HASH} == set(_SCHEMA)
+
+    def _is_torn(self) -> bool:
+        """True if the last page is cut: SQLite reads what is missing as zeros, and would find too little. While there
+        is a log beside the file, that holds the page."""
+        if self._path is None:
+            return False
+        log = f"{self._path}-wal"
+        if os.path.exists(log) and os.path.getsize(log):
+            return False
+        return bool(os.path.getsize(self._path) % self._query("PRAGMA page_size")[0][0])
 
     def _is_there(self) -> bool:
         """True if the file is still the one that was opened."""
