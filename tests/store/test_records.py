@@ -7,6 +7,7 @@ import sys
 import time
 import zlib
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -17,7 +18,9 @@ from drawing import core
 from growth import LINEAR, growth
 from looseleaf.base.errors import Refused
 from looseleaf.base.ids import is_id, new_id, time_of
+from looseleaf.base.policy import Policy
 from looseleaf.store import records as codec
+from looseleaf.store.files import FileStore
 
 if TYPE_CHECKING:
     from looseleaf.base.values import Record
@@ -298,3 +301,14 @@ def test_an_id_is_26_digits_without_those_that_look_alike() -> None:
     assert time_of("01ARZ3NDEKTSV4RRFFQ69G5FAV") == 1469922850.259
     for text in ("", "01ARZ3NDEKTSV4RRFFQ69G5FA", "01ARZ3NDEKTSV4RRFFQ69G5FAI", "01arz3ndektsv4rrffq69g5fav"):
         assert not is_id(text)
+
+
+def test_a_member_stays_in_the_line_up_to_a_kilobyte(tmp_path: Path) -> None:
+    """Sizes are those of the JSON: two quotes and the text."""
+    (tmp_path / "log").mkdir()
+    with FileStore(tmp_path, Policy(body_bytes=4096)) as store:
+        kept = {"id": new_id(), "ts": 1.0, **{f"short{number}": "x" * 1021 for number in range(4)}}
+        moved = {"id": new_id(), "ts": 1.0, **{f"long{number}": "x" * 1022 for number in range(4)}}
+        store.append("journal", [kept, moved])
+    [first, second] = (tmp_path / "log" / "journal.jsonl").read_bytes().splitlines()
+    assert (b"bodies" in first, b"bodies" in second) == (False, True)
