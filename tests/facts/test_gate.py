@@ -593,6 +593,21 @@ def test_what_is_pasted_does_not_join_what_stands_around_it() -> None:
     assert is_verified("I like jazz\n\nUser: hi\nBot: hello", "Likes", "jazz", "I like jazz")
 
 
+def test_a_conclusion_from_pasted_text_is_untrusted_wherever_that_stands() -> None:
+    pasted, own = "> the deploy key rotates weekly", "What do you make of it?"
+    for text in (f"{pasted}\n{own}", f"{own}\n{pasted}"):
+        verdict = judge(Proposal("Key", "rotates weekly", pasted[2:]), [witness(text)])
+        assert (verdict.level, verdict.origin) == ("tainted", "pasted")
+
+
+def test_of_two_messages_with_a_quote_the_one_that_the_distiller_named_is_the_source() -> None:
+    for named in "ab":
+        for order in ("ab", "ba"):
+            said = [witness("We talked about jazz.", source=source) for source in order]
+            verdict = judge(Proposal("Likes", "opera", "talked about jazz", source=named), said)
+            assert (verdict.verified, verdict.source) == (False, named)
+
+
 def test_what_another_says_of_himself_is_a_fact_of_his_topic() -> None:
     assert is_verified("Anna lives in Berlin.", "Home", "Berlin", topic="anna")
     assert not is_verified("Anna lives in Berlin.", "Home", "Berlin", topic="me")
