@@ -36,6 +36,7 @@ docs: $(VENV)/.dev
 	$(BIN)/python docs/pictures/make.py
 	$(BIN)/python docs/cli.py
 	$(BIN)/python docs/code.py
+	$(BIN)/python docs/async_stub.py
 
 # Tests start many processes, each of which would compile what it imports.
 test: export PYTHONDONTWRITEBYTECODE =

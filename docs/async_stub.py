@@ -125,6 +125,11 @@ if __name__ == "__main__":
     import subprocess
     import sys
 
-    STUB.write_text(stub(), encoding="utf-8")
-    for arguments in (("check", "--fix", "--quiet", "--select", "I"), ("format", "--quiet")):
-        subprocess.run([sys.executable, "-m", "ruff", *arguments, STUB], check=True)
+    draft = STUB.with_name("draft.pyi")
+    draft.write_text(stub(), encoding="utf-8")
+    try:
+        for arguments in (("check", "--fix", "--quiet", "--select", "I"), ("format", "--quiet")):
+            subprocess.run([sys.executable, "-m", "ruff", *arguments, draft], check=True)
+        draft.replace(STUB)
+    finally:
+        draft.unlink(missing_ok=True)

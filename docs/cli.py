@@ -1,7 +1,7 @@
 """CLI.md, made of the table of verbs.
 
-python docs/cli.py            writes docs/CLI.md
-python docs/cli.py --print    prints it
+.venv/bin/python docs/cli.py            writes docs/CLI.md
+.venv/bin/python docs/cli.py --print    prints it
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ PAGE = Path(__file__).parent / "CLI.md"
 HEAD = """\
 # The command line
 
-Made of the table of verbs by `python docs/cli.py`. `looseleaf VERB --help` prints the same.
+Made of the table of verbs by `.venv/bin/python docs/cli.py`. `looseleaf VERB --help` prints the same.
 
 ```
 looseleaf init [PATH]                 make a memory (default: ./.looseleaf)

@@ -1,7 +1,7 @@
 """CODE.md, made of the packages and their modules.
 
-python docs/code.py            writes docs/CODE.md
-python docs/code.py --print    prints it
+.venv/bin/python docs/code.py            writes docs/CODE.md
+.venv/bin/python docs/code.py --print    prints it
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ PACKAGES = {
 HEAD = """\
 # The code
 
-Made of the packages by `python docs/code.py`. Lowest first: each package imports only the ones above it here, and
-`tests/test_layers.py` checks that. `tests/pure_modules.txt` lists the modules without files, clock, environment or
+Made of the packages by `.venv/bin/python docs/code.py`. Lowest first: each package imports only the ones above it here,
+and `tests/test_layers.py` checks that. `tests/pure_modules.txt` lists the modules without files, clock, environment or
 chance.
 """
 

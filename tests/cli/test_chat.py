@@ -775,11 +775,12 @@ def test_whatever_an_answer_says_it_only_colours_its_own_words(text: str, sizes:
 
 @given(text=PIECES)
 @example(text="[abc]: http://x.example\n\n<xyz>\n![abc](xyz)")
+@example(text="- ```py")
 def test_every_word_of_an_answer_is_on_the_screen(text: str) -> None:
     bare = re.sub(r"\x1b\[[0-9;]*m", "", screen(text, width=4000))
     shown = re.sub(r"\s+", "", bare)
     # What a fence is called is not shown; links, HTML and entities are, as text.
-    told = re.sub(r"(?m)^[ \t]*(```|~~~).*$", "", text)
+    told = re.sub(r"(?m)^(?:[ \t]|[-*+>]|\d+[.)])*(```|~~~).*$", "", text)
     for word in re.findall("[abcxyz]+", re.sub(r"\x1b\[31m|\x9b2J", "", told)):
         assert word in shown
 

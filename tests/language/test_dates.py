@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from datetime import UTC, date, datetime
 
@@ -124,6 +125,16 @@ def test_words_for_dates_are_resolved() -> None:
     check_rows(check, (DAYS + SPANS).strip().replace("\n\n", "\n").splitlines())
 
 
+KNOWN_TWICE = {*"一二三四五六日天", "sept", "an"}
+"""Words that are rightly in two tables: characters of numbers and of weekdays, a month or seven, a year or a sign."""
+
+
+def test_no_word_of_one_language_means_another_thing_in_the_next() -> None:
+    tables = ("SIGNS", "NUMBERS", "UNITS", "MONTHS", "WEEKDAYS", "SEASONS", "DAYS")
+    words = Counter(word for name in tables for word in getattr(datewords, name))
+    assert {word for word, count in words.items() if count > 1} <= KNOWN_TWICE
+
+
 def test_what_names_no_date_is_none() -> None:
     def check(text: str) -> None:
         assert found(text, WEDNESDAY) == []
@@ -147,6 +158,8 @@ def test_what_names_no_date_is_none() -> None:
             "2026-13-01",
             "version 2026-05-03-rc1",
             "in 2019-style",
+            "It took ten weeks",
+            "for ten years",
             "",
         ],
     )

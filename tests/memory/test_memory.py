@@ -13,6 +13,7 @@ import pytest
 from looseleaf import Memory
 from looseleaf.base.errors import Invalid, Refused, Unreadable
 from looseleaf.base.policy import Policy
+from looseleaf.cli.main import main
 from looseleaf.pages.folder import PRIVATE, find, init, is_memory
 from tables import check_rows
 
@@ -370,3 +371,18 @@ def test_an_argument_of_a_wrong_type_is_invalid_and_named(place: Path) -> None:
                     verb(value)
 
         check_rows(check, verbs)
+
+
+def test_a_path_from_the_home_folder_is_there_and_not_beside_us(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No shell reads the path in a program or in the settings of a client."""
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path)
+    with Memory("~/notes") as memory:
+        assert memory.path == str(tmp_path / "home" / "notes")
+    assert main(["--memory", "~/notes", "facts"]) == 0
+    monkeypatch.setenv("LOOSELEAF_HOME", "~/notes")
+    with Memory() as memory:
+        assert memory.path == str(tmp_path / "home" / "notes")
+    assert not (tmp_path / "~").exists()

@@ -232,6 +232,12 @@ def test_nothing_is_written_over_or_into_the_memory(filled: Path, run: Run, plac
     ]
 
 
+def test_a_name_that_says_another_packing_is_refused(filled: Path, run: Run, place: Path) -> None:
+    code, _, err = run("export", str(place / "x.zip"))
+    assert (code, "packed as a .tar.gz, and x.zip says otherwise" in err) == (2, True)
+    assert not (place / "x.zip").exists()
+
+
 def test_a_copy_is_not_put_into_another_memory(filled: Path, run: Run, place: Path) -> None:
     with Memory(str(place / "other")):
         pass

@@ -458,7 +458,7 @@ def test_no_content_stops_an_import(hostile: Path, place: Path) -> None:
                 assert log_of(memory) == before
                 assert [str(each) for each in memory.check() if each.severity == "error"] == []
 
-    check_rows(check, in_folders(place, ["openclaw", "mcp-memory", "mem0", "basic-memory", "plain"]))
+    check_rows(check, in_folders(place, sorted(set(FORMS.values()))))
 
 
 def test_what_is_good_among_what_is_bad_is_taken(hostile: Path) -> None:
@@ -564,7 +564,7 @@ def test_many_files_take_time_in_proportion(names: Callable[[int], list[str]]) -
         source: Any = Names(many)
 
         def look() -> None:
-            for form in ("openclaw", "plain", "basic-memory", "mcp-memory", "mem0"):
+            for form in sorted(set(FORMS.values())):
                 format_named(form).detect(source)
                 assert not list(format_named(form).read(source, lambda _: None))
 

@@ -162,11 +162,12 @@ def open_memory(options: CliOptions, session: str | None = None) -> Memory:
 
 
 def first_path(*paths: str | None) -> str:
-    """Return the first given path. An empty one is a mistake: `--memory "$UNSET"`."""
+    """Return the first given path. An empty one is a mistake: `--memory "$UNSET"`. A `~` that no shell has read, as in
+    the settings of a client, is the home folder."""
     path = next((path for path in paths if path is not None), None)
     if path == "":
         raise Invalid("The memory path is empty. Give a folder, or leave it out.")
-    return path or ""
+    return os.path.expanduser(path or "")
 
 
 def at_least_one(limit: int, default: int) -> None:

@@ -340,7 +340,7 @@ def _read_iso(match: re.Match[str], *_: object) -> Span:
     return _day_span(int(year), int(month), int(day)) if day else _month_span(int(year), int(month))
 
 
-_FIRST_TO_COME = ("pr", "que viene", "qui vient")
+_FIRST_TO_COME = ("pro", "pró", "que viene", "qui vient")
 
 
 def _read_signed(match: re.Match[str], today: date, past: bool) -> Span | None:

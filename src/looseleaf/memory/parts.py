@@ -55,7 +55,7 @@ class Parts(PlaceParts):
     ) -> None:
         if where is not None and not os.fspath(where):
             raise Invalid("The memory path is empty. Give a folder, or leave it out.")
-        path = os.path.abspath(where if where is not None else find())
+        path = os.path.abspath(os.path.expanduser(where) if where is not None else find())
         agent = safe_name(agent, "agent's name")
         if not is_memory(path):
             from looseleaf.pages.folder import init_if_free

@@ -49,7 +49,7 @@ def find() -> str:
     `~/.looseleaf`."""
     home = os.environ.get("LOOSELEAF_HOME")
     if home:
-        return home
+        return os.path.expanduser(home)
     try:
         here = os.getcwd()
     except FileNotFoundError:

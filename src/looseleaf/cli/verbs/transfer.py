@@ -186,6 +186,11 @@ def _export_whole(memory: Memory, options: CliOptions) -> dict[str, Any] | None:
     path = options.path if options.path is not None else f"{name}-{day}"
     if options.path is None and options.format == "tar":
         path += ".tar.gz"
+    if options.format == "tar" and path.lower().endswith((".zip", ".7z", ".rar")):
+        raise Invalid(
+            f"Nothing was exported: the whole memory is packed as a .tar.gz, and {os.path.basename(path)} says "
+            "otherwise. Choose a name that ends in .tar.gz."
+        )
     with _new_target(path, memory) as new, progress("exporting", unit="bytes") as step:
         if options.format == "folder":
             new.refuse_nesting()
