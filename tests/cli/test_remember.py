@@ -88,7 +88,7 @@ def test_a_taste_that_is_over_goes_from_its_page(run: Run) -> None:
 def test_what_no_rule_reads_is_kept_as_it_was_said(run: Run, folder: Path) -> None:
     code, out, err = run("remember", "The boiler is behind the stairs")
     assert (code, err) == (0, FINDS)
-    assert out == "noted on USER.md, as you said it: the rules read no fact in it.\n"
+    assert out == "noted on USER.md, in your own words.\n"
     assert said(run) == [("note", "The boiler is behind the stairs", "confirmed")]
     run("remember", "Tomatoes want sun", "--topic", "garden")
     assert (folder / "facts" / "garden.md").read_text().endswith("- Tomatoes want sun\n")
@@ -194,9 +194,11 @@ def test_as_json_it_says_what_became_of_it(run: Run) -> None:
 
 
 def test_no_secret_is_written(run: Run, folder: Path) -> None:
+    code, out, err = run("remember", f" {KEY}")
+    assert (code, out, "it was only a secret" in err) == (2, "", True)
     out = run("remember", f"The key of the shop is {KEY}")[1]
     assert out == (
-        "noted on USER.md, but for a secret: the rules read no fact in it.\n"
+        "noted on USER.md, but for a secret.\n"
         "A secret was removed before anything was written: it is kept nowhere.\n"
     )
     out = run("remember", f"I use the key {KEY} at work and I live in Lyon.")[1]

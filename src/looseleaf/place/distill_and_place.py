@@ -41,6 +41,7 @@ from looseleaf.pages.grammar import read_stated_facts, with_facts
 from looseleaf.place.placer import Placed
 from looseleaf.store import JOURNAL
 from looseleaf.text.lines import NOTE
+from looseleaf.text.secrets import without_marks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -380,6 +381,8 @@ def remember(
     said = text.strip()
     if not any(map(str.isalnum, said)):
         raise Invalid("Nothing was remembered: there are no words in it. Give words to remember.")
+    if redacted and not any(map(str.isalnum, without_marks(said))):
+        raise Invalid("Nothing was remembered: it was only a secret, and secrets are kept nowhere.")
     if topic is not None and (type(topic) is not str or not any(map(str.isalnum, topic))):
         raise Invalid(f"Nothing was remembered: {topic!r} is not a topic name. Give a word or two.")
     if topic is None:

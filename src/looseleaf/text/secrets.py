@@ -259,6 +259,12 @@ if TYPE_CHECKING:
 
 _MARK = re.compile(r"\[redacted [a-z-]{2,16} [0-9a-f]{6}\]")
 
+
+def without_marks(text: str) -> str:
+    """Return a redacted text without the marks of its secrets."""
+    return _MARK.sub("", text)
+
+
 # Kind, literals of which one must be there, pattern: its group is the secret, or else the whole of it. `§` says that
 # what was read so far begins a token: not inside a word, nor behind a mark (which stands for one), yet behind what
 # only looks like a letter: the n of an escaped line end, the digits of %20 and \u0022, the m that ends a color.

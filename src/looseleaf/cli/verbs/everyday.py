@@ -192,8 +192,8 @@ def _remembered_lines(done: Remembered) -> Iterator[str]:
             f"{'noted' if is_new else 'known already'} on {path}: {clipped(each)}" for each in done.rest
         )
         if not done.rest:
-            how = "but for a secret" if done.redacted else "as you said it"
-            noted = f"noted on {path}, {how}: the rules read no fact in it."
+            how = "but for a secret" if done.redacted else "in your own words"
+            noted = f"noted on {path}, {how}."
             yield noted if is_new else f"known already: {path} says it."
     yield from (f"passed over: {clipped(words)}" for words in done.passed_over)
     if done.redacted:
