@@ -599,6 +599,10 @@ def test_what_a_person_rejected_does_not_come_back_by_itself() -> None:
     assert act(MUNICH, gone, fact("Home", "Munich")) == "restate"
 
 
+def test_what_was_forgotten_may_be_said_anew() -> None:
+    assert act(MUNICH, fact("Home", "Munich", status="forgotten")) == "add"
+
+
 def test_of_several_alike_the_highest_is_restated() -> None:
     low, high = (
         fact("Likes", "tea", level="inferred", id="a"),
