@@ -1,13 +1,11 @@
 """The agent's loop: memory makes the prompt, a model answers, tools run, all is recorded; until there is an answer.
 
+Each request is made anew from memory, after any compaction that is due. Nothing is kept between two calls: only the
+memory knows the conversation. The prompt, the tools and the message after tools share one budget.
+
 Invariants: whatever happens, the conversation is recorded, whole or as far as it came; a recorded call never runs a
 second time, not even in another process after a crash; a run ends with `Done`, `Interrupted` or `FailedEvent` (errors
 of custom processors and models are raised to the caller, and leave nothing open).
-
-A request to the model, made from memory before every call (seed 004: the request assembler).
-
-A due compaction runs first. The prompt, the tools and the message after tools share one budget. Nothing is kept between
-two calls: only the memory knows the conversation.
 """
 
 from __future__ import annotations
@@ -39,7 +37,7 @@ from looseleaf.base.errors import (
 )
 from looseleaf.base.ids import new_id
 from looseleaf.base.immutable import frozen
-from looseleaf.base.messages import Message, ToolCallSpec
+from looseleaf.base.messages import Message, ToolCallPayload, ToolCallSpec, ToolResultPayload
 from looseleaf.base.replies import Called, Reply, Retrying, TextDelta, Thought, Usage
 from looseleaf.log.turns import MESSAGE_TOKENS
 from looseleaf.models.costs import CallCosts
@@ -178,6 +176,8 @@ def _read_media(path: str, most: int) -> tuple[str, bytes] | None:
     return (kind, held) if kind is not None else None
 
 
+# --- requests to the model (seed 004: the request assembler) ----------------------------
+
 CONTINUE = "All tools finished. Continue."
 """Sent when all tools of an answer are done (seed 004, phase C)."""
 
@@ -259,8 +259,6 @@ def insert_continue(messages: Sequence[Message], text: str | None) -> Iterator[M
 
     What follows a message depends only on the messages before it: as a prompt grows, its beginning stays.
     """
-    from looseleaf.base.messages import ToolCallPayload, ToolResultPayload
-
     waiting: set[str] = set()
     for message in messages:
         yield message
@@ -274,7 +272,6 @@ def insert_continue(messages: Sequence[Message], text: str | None) -> Iterator[M
 
 
 # --- the loop ---------------------------------------------------------------------------
-
 
 CHAT = "chat"
 """The purpose of the loop's own calls, in the ledger of costs."""

@@ -1,4 +1,4 @@
-"""The values that packages exchange: frozen, and independent of disk and clock."""
+"""The values that packages exchange, and the hash that names bytes. Frozen, and independent of disk and clock."""
 
 from __future__ import annotations
 

@@ -1,11 +1,7 @@
-"""Shared by all verbs: opening a memory, reading input, and printing text that may hold the words of others.
+"""Shared by all verbs: opening a memory, reading input, naming a fact, and printing text, tables and facts.
 
-Invariant: no text of a memory can steer a terminal.
-
-Facts as lines: how a fact reads on one line, and how a person names one.
-
-The level and the page of a fact come last on its line, after its words: no text of a fact can claim another level or
-place.
+Invariant: no text of a memory can steer a terminal. The level and the page of a fact come last on its line, after its
+words, so that no text of a fact can claim another level or place.
 """
 
 from __future__ import annotations
@@ -29,6 +25,8 @@ if TYPE_CHECKING:
     from looseleaf.facts.placement import Outcome
     from looseleaf.memory import Memory
 
+
+# --- progress ---------------------------------------------------------------------------
 
 PATIENCE = 1.0
 """Seconds before progress is shown."""
@@ -121,6 +119,8 @@ def _stderr_columns() -> int:
     except (OSError, ValueError):
         return 80
 
+
+# --- a memory, and what the user gives --------------------------------------------------
 
 PROBLEMS = 1
 REFUSED = 2
@@ -223,6 +223,9 @@ def no_page(memory: Memory, path: str, then: str | None = None) -> NotFound:
     known = ", ".join(pages[:_LISTED])
     next_step = f"There are: {known}{more}." if pages else "There is none yet: write one with any editor."
     return NotFound(f"Nothing was shown: there is no page {path}. {next_step}")
+
+
+# --- printing, and asking ---------------------------------------------------------------
 
 
 def when(ts: float) -> str:
@@ -335,6 +338,8 @@ def ask_which(most: int) -> int | None:
     is_number = answer.isascii() and answer.isdecimal() and len(answer) < 10
     return int(answer) if is_number and 1 <= int(answer) <= most else None
 
+
+# --- columns ----------------------------------------------------------------------------
 
 WIDTH = 100
 """Columns where the width of the terminal is unknown."""
@@ -487,7 +492,6 @@ def _print_stacked(out: Any, rows: Sequence[Sequence[str]]) -> None:
 
 # --- facts as lines ---------------------------------------------------------------------
 
-
 SHORT_ID = 10
 """Characters of an id in a list: among ten thousand facts, one in a million shares them with another."""
 
@@ -577,7 +581,7 @@ _CHOICES = 20
 def choose_fact(
     memory: Memory, options: CliOptions, words: str, *, done: str = "done", first: Sequence[str] = ()
 ) -> Fact:
-    """Return the fact that words name (`facts.naming`). Where several fit, ask which one; without a terminal, refuse.
+    """Return the fact that words name. Where several fit, ask which one; without a terminal, refuse.
 
     `done`: what the verb does, for a refusal. `first`: the statuses to look at, in their order.
     """

@@ -1,14 +1,11 @@
-"""Making entries: material becomes one immutable entry. The same material and the same distiller make the same entry,
-once.
-
-No lock is held while a distiller works. An entry's id depends on what was read and by which distiller, so a repetition
-finds the existing entry.
-
-Material: what is to be distilled, and the words that support its facts.
+"""Making entries: material, the words that support its facts, and the writer that makes one immutable entry of it.
 
 Traces not distilled yet are taken in the order of the log, in stretches of one session that are short enough for one
 entry. Text that memory itself put into a prompt is skipped: memory is not made of memory. Imported data is skipped too:
 a history of years would only fill review; recall finds it.
+
+No lock is held while a distiller works. An entry's id depends on what was read and by which distiller, so the same
+material and the same distiller make the same entry, once.
 """
 
 from __future__ import annotations
@@ -26,8 +23,10 @@ from looseleaf.base.origins import RECALLED, is_imported, is_own, level_of, lowe
 from looseleaf.base.paths import PROJECT
 from looseleaf.base.values import Position, sha256
 from looseleaf.distill.forbidding import permitted_traces
-from looseleaf.distill.rules import ASKED_CHARS, estimate
-from looseleaf.facts.gate import judge, proposal_of, supports
+from looseleaf.distill.rules import ASKED_CHARS, Rules, StatedFacts, estimate
+from looseleaf.distill.rules import NOTED as MOST_NOTED
+from looseleaf.distill.statements import NOTE_CHARS, statements, with_members
+from looseleaf.facts.gate import Witness, judge, proposal_of, reading_of, supports
 from looseleaf.language.own_words import strip_pasted
 from looseleaf.log.entries import (
     FOLDER,
@@ -42,7 +41,7 @@ from looseleaf.log.entries import (
 from looseleaf.log.journal import PERSON
 from looseleaf.log.recorder import stream_of
 from looseleaf.log.turns import open_calls, trace_text
-from looseleaf.text.lines import escape
+from looseleaf.text.lines import NOTE, escape, worded
 from looseleaf.text.untrusted import fenced, inert, notice, word
 
 TYPE_CHECKING = False
@@ -51,8 +50,7 @@ if TYPE_CHECKING:
     from threading import Event
     from typing import Any, TypeVar
 
-    from looseleaf.base.messages import Distiller, Material, Trace
-    from looseleaf.facts.gate import Witness
+    from looseleaf.base.messages import Distiller, Material
     from looseleaf.log.entries import Entry
     from looseleaf.store.context import Context
     from looseleaf.store.protocol import Store
@@ -178,6 +176,8 @@ def clipped(text: str, tokens: int) -> str:
     return " ".join(words[:low]).rstrip(" ,;:\n") + "…" if low else ""
 
 
+# --- stretches of talk ------------------------------------------------------------------
+
 STRETCH_TURNS = 40
 STRETCH_CHARS = 400_000
 """The longest stretch of talk that becomes one entry, which a person, or a model, can read at once. One turn alone may
@@ -259,7 +259,7 @@ def _turn_range(taken: list[tuple[Trace, EntrySpan]], end: tuple[int, int]) -> T
     return TurnRange(tuple(trace for trace, _ in taken), tuple(spot for _, spot in taken), end)
 
 
-# --- a text ----------------------------------------------------------------------------
+# --- a text, and sources read again -----------------------------------------------------
 
 _SPEAKER = re.compile(
     r"[ \t]*(?:\*\*)?(user|human|me|assistant|agent|ai|bot)(?:\*\*)?[ \t]*:(?:\*\*)?[ \t]*", re.IGNORECASE
@@ -326,8 +326,6 @@ class MaterialSources(_TakenTraces):
 def witnesses_of(traces: Iterable[Trace], *, for_a_model: bool = False) -> list[Witness]:
     """Return the texts that may support a fact: all that was said and may be remembered, except what memory itself
     recalled. `for_a_model`: the fact is from a model, which reads all but the plainly forbidden."""
-    from looseleaf.facts.gate import Witness
-
     found: list[Witness] = []
     asked = ""
     for trace in permitted_traces(traces, for_a_model=for_a_model):
@@ -355,8 +353,6 @@ each."""
 def tools_before(store: Store, entry: Entry) -> list[Witness]:
     """Return what tools said in the session before an entry: a session is often distilled turn by turn, and words keep
     their origin."""
-    from looseleaf.facts.gate import Witness
-
     first = next(iter(sources_of(store, entry)), None) if "traces" in entry.meta else None
     if first is None or not first.session_id:
         return []
@@ -375,9 +371,6 @@ _OWN = ("user", PERSON)
 
 def _readings_of(trace: Trace, asked: str) -> frozenset[tuple[object, ...]]:
     """Return what the rules read in a message. A person's words to the memory itself are kept whole."""
-    from looseleaf.distill.statements import statements
-    from looseleaf.facts.gate import reading_of
-
     read = statements(trace.content, trace.ts, asked=asked, everything=trace.origin == PERSON)
     return frozenset(map(reading_of, read))
 
@@ -399,17 +392,12 @@ def scored_witnesses(entry: Entry) -> list[Witness]:
     """Return the scored facts of an entry of an older format: a score is a person's word for them."""
     if entry.meta.get("upgraded") is None:
         return []
-    from looseleaf.facts.gate import Witness
-
     ts = float(entry.meta.get("ts") or 0.0)
     return [
         Witness(f"{FOLDER}/{entry.reference}/summary.json", "person", str(raw.get("quote", "")), ts)
         for raw in entry.summary.get("facts", ())
         if raw.get("user_fact_score") is not None
     ]
-
-
-# --- making an entry --------------------------------------------------------------------
 
 
 # --- running a custom distiller, which may raise, hang, or return anything --------------
@@ -501,8 +489,6 @@ def _drop_unsaid(made: Distilled, material: Material) -> Distilled:
             continue
         own = strip_pasted(trace.content) if trace.trace_type == "user" else trace.content
         unheard = {text for text in unheard if not supports(text, own)}
-    from looseleaf.distill.statements import with_members
-
     kept = {name: tuple(each for each in getattr(made, name) if each.text not in unheard) for name in NOTED}
     return with_members(made, **kept)
 
@@ -547,6 +533,8 @@ def _find_fault(made: object) -> str | None:
     return None
 
 
+# --- writing entries --------------------------------------------------------------------
+
 _MOST_CHECKED = 60
 """The most claims that a model checks at once."""
 
@@ -572,8 +560,6 @@ class EntryWriter:
 
     @property
     def distiller(self) -> Distiller:
-        from looseleaf.distill.rules import Rules
-
         return self._distiller or Rules()
 
     # --- talk --------------------------------------------------------------------------
@@ -605,8 +591,6 @@ class EntryWriter:
         check: Callable[[list[tuple[str, str]]], set[int]] | None = getattr(self._distiller, "check", None)
         if check is None or not callable(check):
             return []
-        from looseleaf.text.lines import worded
-
         witnesses = witnesses_of(stretch.for_a_model(), for_a_model=True)
         proposed = [(at, proposal_of(raw)) for at, raw in enumerate(made.facts)]
         open_ = [
@@ -638,7 +622,7 @@ class EntryWriter:
         digest = sha256(f"{self.distiller.name}\n{origin}\n{text}".encode("utf-8", "backslashreplace"))
         return id_of(0.0, bytes.fromhex(digest))
 
-    # --- both --------------------------------------------------------------------------
+    # --- talk and texts --------------------------------------------------------------------------
 
     def topic_of(self, entry: str) -> str | None:
         """Return the topic of an existing entry: an id is in one place, whatever topic is given later."""
@@ -664,8 +648,6 @@ class EntryWriter:
                 return redacted(made, self._redact), self._distiller.name, ()
             self._note(f"The rules distilled instead: {made.rstrip('.')}.")
             failures = (made,)
-        from looseleaf.distill.rules import Rules
-
         rules = Rules()
         return rules.distill(material, tokens), rules.name, failures
 
@@ -710,18 +692,12 @@ class WholeEntryWriter(EntryWriter):
 
     def facts(self, material: Material) -> list[dict[str, Any]]:
         """Return the facts that `make` would find, without making a summary."""
-        from looseleaf.distill.forbidding import permitted_traces
-        from looseleaf.distill.rules import NOTED, StatedFacts
-
-        stating = StatedFacts(NOTED, everything=True)
+        stating = StatedFacts(MOST_NOTED, everything=True)
         for trace in permitted_traces(material.traces()):
             (stating.take if trace.trace_type == "user" else stating.heard)(trace)
         return _lines_of(fact.to_dict() for fact in stating.all())
 
     def make(self, material: Material) -> tuple[Distilled, str, tuple[str, ...]]:
-        from looseleaf.distill.rules import Rules
-        from looseleaf.distill.statements import with_members
-
         rules = Rules(everything=True)
         made = rules.distill(material, self._policy.summary_tokens)
         return with_members(made, facts=tuple(_lines_of(made.facts))), rules.name, ()
@@ -729,9 +705,6 @@ class WholeEntryWriter(EntryWriter):
 
 def _lines_of(found: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the facts to write as lines: all but long notes and, if there are too many, all notes."""
-    from looseleaf.distill.statements import NOTE_CHARS
-    from looseleaf.text.lines import NOTE
-
     facts = list(found)
     notes = [each for each in facts if each["relation"] == NOTE]
     lines = [each | {"topic": PROJECT} for each in notes if len(each["quote"]) <= NOTE_CHARS]

@@ -1,15 +1,11 @@
 """The distiller that needs no model and no network: it selects from what was said and adds no words of its own.
 
-It reads the material once, one trace at a time, and keeps an amount that depends on the tokens requested, not on the
-length of the material. The same traces give the same bytes. Nothing in a trace makes it fail, and everything taken from
-a trace stands on one line, so that no text can pass for another speaker's.
+It reads the material once, one trace at a time, and collects sentences by weight, calls, identifiers and notes: an
+amount that depends on the tokens requested, not on the length of the material. The same traces give the same bytes.
+Nothing in a trace makes it fail, and everything taken from a trace stands on one line, so that no text can pass for
+another speaker's.
 
 Room goes first to what cannot be guessed: the user's words and the identifiers; to the assistant's prose last.
-
-Collecting: what a distiller keeps of material while it reads: sentences by weight, calls, identifiers and notes.
-
-The amount kept depends on the tokens requested, not on the length of the material. Nothing in a trace makes it fail,
-and everything taken from a trace stands on one line.
 """
 
 from __future__ import annotations
@@ -23,7 +19,7 @@ from looseleaf.base.immutable import frozen
 from looseleaf.base.messages import Distilled, Noted
 from looseleaf.base.origins import PREFIX, RECALLED, is_own
 from looseleaf.distill.forbidding import permitted_traces
-from looseleaf.distill.statements import asked_to_keep
+from looseleaf.distill.statements import asked_to_keep, sentences_of, statements
 from looseleaf.language.sentences import (
     closes,
     content,
@@ -122,9 +118,6 @@ class StatedFacts:
         asked, self.asked = self.asked, ""
         if trace.trace_type != "user" or RECALLED in trace.tags:
             return
-        # The weights take a moment to load: talk without a user needs none of them.
-        from looseleaf.distill.statements import statements
-
         for each in statements(trace.content, trace.ts, trace.id, asked=asked, everything=self._everything):
             key = (each.topic, each.relation.casefold(), each.object.casefold(), each.ended)
             self._found.pop(key, None)
@@ -250,6 +243,8 @@ def first_words(text: str, most: int) -> str:
         return " ".join(words[:most]).rstrip(",;:.") + "…"
     return clipped(" ".join(words).rstrip(".?!"), 10 * most, "…")
 
+
+# --- what is kept while reading ---------------------------------------------------------
 
 SENTENCE_CHARS = 300
 """A sentence is cut here: longer ones are lists, or were pasted."""
@@ -379,8 +374,6 @@ class Collected:
         self.names = self._rank_names()
 
     def _take_user(self, trace: Trace) -> None:
-        from looseleaf.distill.statements import sentences_of
-
         found: list[NotedSentence] = []
         own = {
             _shorten(each.text): each for each in sentences_of(trace.content, self.facts.asked) if each.is_own
@@ -509,7 +502,7 @@ class Collected:
         return sorted(self._seen.items(), key=rank)
 
 
-# --- reading ---------------------------------------------------------------------------
+# --- reading a trace --------------------------------------------------------------------
 
 
 def _is_rule(sentence: Sentence) -> bool:
@@ -609,8 +602,7 @@ def _weigh_name(name: str) -> float:
     return 1.5 if name.isupper() else 1.0
 
 
-# --- the distiller of rules -------------------------------------------------------------
-
+# --- the distiller ----------------------------------------------------------------------
 
 USER = "User: "
 ASSISTANT = "Assistant: "
@@ -689,7 +681,7 @@ class Rules:
         return ""
 
 
-# --- choosing --------------------------------------------------------------------------
+# --- what stands in a summary -----------------------------------------------------------
 
 _TOO_LONG = 4
 _APART = lazy(r"[\s,;()=]+")

@@ -1,15 +1,13 @@
 """The selector: which sentences of a user's message are worth keeping, and what kind of thing they say.
 
-A linear model over hashed n-grams of words and letters and a few features of the message around them. Its weights are
-one data file, made by `training/train.py` from labeled sentences; plain Python reads them. A score is a probability,
-calibrated on authors outside the training data.
+A linear model over hashed n-grams of words and letters, forms of forbidding, cues, and a few features of the message
+around them. Cues are the words of classes such as forgetting, keeping, secrecy and quoting, listed in ten languages
+(`data/distill/cues.txt`): their order and distance inform the model even where it has never seen the words themselves.
+
+The weights are one data file, made by `training/train.py` from labeled sentences; plain Python reads them. A score is a
+probability, calibrated on authors outside the training data.
 
 Everything takes time linear in the sentence, of which a bounded part is read.
-
-Cues: a sentence as tokens, and the words of classes such as forgetting, keeping, secrecy, quoting among them.
-
-The classes are lists of words in ten languages (`data/distill/cues.txt`). Their order and distance inform the
-selector even where it has never seen the words themselves.
 """
 
 from __future__ import annotations
@@ -36,7 +34,7 @@ if TYPE_CHECKING:
     from looseleaf.language.own_words import ZoneName
 
 
-# --- forms of forbidding: features of a sentence beside its words -----------------------
+# --- forms of forbidding ----------------------------------------------------------------
 
 _I = re.IGNORECASE
 
@@ -74,6 +72,8 @@ _POLITELY = lazy(r"\W*(?:bitte )?vergessen sie (?:bitte )?(?:mein\w*|unser\w*|da
 """Forms that no author of the training data used: they count, though the selector has learned nothing of them."""
 
 _FORMS = (("forbids", _FORBIDS), ("keeps", KEEPS), ("of work", _OF_WORK), ("of memory", _OF_MEMORY))
+
+# --- tokens -----------------------------------------------------------------------------
 
 READ_CHARS = 1200
 READ_TOKENS = (70, 20)
@@ -118,7 +118,7 @@ def _read_tokens(text: str) -> tuple[list[str], list[str], list[tuple[int, str]]
     return cased, tokens, cues
 
 
-# --- cues in a sentence -----------------------------------------------------------------
+# --- cues -------------------------------------------------------------------------------
 
 CUES = Path(__file__).parents[1] / "data/distill/cues.txt"
 _STEM = 4
@@ -229,8 +229,7 @@ _FAR = 12
 """The number of sentences before and after one that are searched for an order."""
 
 
-# --- choosing sentences -----------------------------------------------------------------
-
+# --- a sentence and its scores ----------------------------------------------------------
 
 WEIGHTS = Path(__file__).parents[1] / "data/distill/selector.bin"
 SCHEMA = "selector.v3"
@@ -397,7 +396,7 @@ def _shape_features(text: str, tokens: Sequence[str], around: Around) -> Iterabl
             yield from (f"a {short} {token}" for token in asked)
 
 
-# --- lines -----------------------------------------------------------------------------
+# --- the look of a message --------------------------------------------------------------
 
 _GREETING = lazy(
     r"(?im)^[ \t]*(?:dear|hi|hello|hey|liebe[r]?|hallo|sehr|cher|chère|bonjour|hola|estimad|ciao|oi|"
@@ -431,7 +430,7 @@ def marks_of(message: str) -> str:
     return " ".join(name for name, is_there in found if is_there)
 
 
-# --- weights ---------------------------------------------------------------------------
+# --- weights and scores -----------------------------------------------------------------
 
 LEVELS = tuple(round(127 * (step / 7) ** 2) for step in range(8))
 """The values of the lower three bits of a stored weight; the fourth is its sign. Most weights are small, and the few

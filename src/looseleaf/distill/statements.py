@@ -1,14 +1,10 @@
 """Statements: what a user's message states, as proposals, each with the words of the message that say it.
 
 The selector picks the sentences worth keeping; slots are read where their form is sure. The rest of a kept sentence is
-proposed as a line in the user's own words: its clauses, with nothing added but the dates that relative times mean. The
+proposed as a line in the user's own words: the clauses it needs, without the words around them that add nothing, and
+with the dates that relative times mean. Words that the user asks to remember ("remember that …") are kept too. The
 quote of every proposal is an exact stretch of the message. Everything takes time linear in the message, of which a
 bounded part is read.
-
-Requests: the words that the user asks to remember ("remember that …"), and the shape of a proposal.
-
-Wording: a line in the user's own words. Which clauses of a sentence it needs, which words around them add nothing,
-and its dates.
 """
 
 from __future__ import annotations
@@ -44,6 +40,8 @@ if TYPE_CHECKING:
 
     T = TypeVar("T")
 
+
+# --- a line in the user's own words -----------------------------------------------------
 
 NOTE_CHARS = 280
 """A line in the user's words is cut at a clause before it gets longer."""
@@ -177,9 +175,6 @@ def add_dates(line: str, ts: float, *, past: bool) -> str:
     return made if len(made) <= NOTE_CHARS + 20 else line
 
 
-# --- sentences that state a fact --------------------------------------------------------
-
-
 # --- the shape of a proposal ------------------------------------------------------------
 
 OBJECT_CHARS = 120
@@ -237,6 +232,8 @@ def with_members(value: T, **given: Any) -> T:
     return type(value)(**({name: getattr(value, name) for name in members} | given))
 
 
+# --- words that the user asks to remember -----------------------------------------------
+
 _HOLLOW = lazy(
     r"(?:it|this|these|those|that|so|what|how|why|when|me|es|das|dies|was|ça|cela|ce que|eso|esto|lo que|"
     r"isso|isto|questo|ciò|dit|dat|"
@@ -261,7 +258,6 @@ def asked_to_keep(sentence: str) -> tuple[int, int] | None:
 
 
 # --- sentences that state a fact --------------------------------------------------------
-
 
 SENTENCES = 200
 """The most sentences of one message that are read: no one types more."""

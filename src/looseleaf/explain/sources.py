@@ -1,9 +1,7 @@
 """Who wrote each line of a page, and the words that facts rest on.
 
-Reads many facts at once: the traces of an entry and the edits of a page are read once. From an edit, only the line that
-says the fact is shown: one edit may have brought a page of a thousand others.
-
-What explaining reads of an open memory. For type checkers only.
+Many facts are read at once: the traces of an entry and the edits of a page are read once. From an edit, only the line
+that says the fact is shown: one edit may have brought a page of a thousand others.
 """
 
 from __future__ import annotations
@@ -39,6 +37,8 @@ if TYPE_CHECKING:
     """An edit's author, time, and its lines by what each says."""
 
     class Needs(Protocol):
+        """What explaining reads of an open memory."""
+
         context: Context
 
         @property
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
         def prompts(self) -> Prompts: ...
 
 
-# --- where a line comes from ------------------------------------------------------------
+# --- the edit that wrote a line ---------------------------------------------------------
 
 
 def find_edits(
@@ -180,6 +180,9 @@ def _decode_line(line: str, edit: Edit | None) -> str:
     return line.encode("latin-1", "replace").decode("utf-8", "replace")
 
 
+# --- who wrote a page -------------------------------------------------------------------
+
+
 @frozen
 class Signed:
     """A line of a page, numbered from 1: its author, time, reason and edit (all None if the record is lost), and its
@@ -234,6 +237,8 @@ def _level_of(edit: Edit | None, path: str, *, trusts: bool) -> Level:
         return "confirmed"
     return "said" if author == PROGRAM and not path.startswith(("episodes/", "review/")) else "inferred"
 
+
+# --- the words that a fact rests on -----------------------------------------------------
 
 _ENTRIES = 32
 """Entries whose traces are cached: neighboring facts were mostly distilled together."""

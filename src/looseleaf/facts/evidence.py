@@ -1,16 +1,15 @@
 """Evidence: whether words support a claim.
 
 One sentence must have every meaningful word of the claim, in the same order, with "not" in both or in neither. Numbers,
-addresses and dates match to the last digit. Nothing here understands a sentence: a claim that only recombines the words
-of one sentence in their order can pass. A claim fails if it adds a word, joins two sentences, drops a "not", or relies
-on something asked, supposed, past, quoted or about another person. It also fails if it loses the frame around its words
-(`frames`): a frame that forbids, undoes or excludes them and, for a claim to act on, the condition under which they
-hold.
+addresses and dates match to the last digit. Words that count as the same (names of languages and kin, short forms,
+spellings of technical names) are the ones that identity knows.
+
+Nothing here understands a sentence: a claim that only recombines the words of one sentence in their order can pass. A
+claim fails if it adds a word, joins two sentences, drops a "not", or relies on something asked, supposed, past, quoted
+or about another person. It also fails if it loses the frame around its words (`language/clauses.py`): a frame that
+forbids, undoes or excludes them and, for a claim to act on, the condition under which they hold.
 
 Everything takes time linear in the text.
-
-Words that count as the same: names of languages and kin in several languages, numbers, short forms, and spellings of
-technical names. Evidence compares claims with the talk by them; identity knows the same names.
 """
 
 from __future__ import annotations
@@ -49,6 +48,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
+# --- words that count as the same -------------------------------------------------------
+
 _TECHNICAL = aliases_of("technical")
 SAME = {word: name for name, words in read_rows("same_words", "languages").items() for word in words} | {
     word: name for word, name in WHOSE.items() if " " not in word
@@ -67,9 +68,6 @@ SEVERAL = lazy(
 )
 KNOWN = frozenset((*SAME, *SAME.values()))
 SAME_WIDE = lazy(one_of(word for word in SAME if IS_WIDE.match(word)))
-
-
-# --- evidence ----------------------------------------------------------------------------
 
 
 # --- words -----------------------------------------------------------------------------

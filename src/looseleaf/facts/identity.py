@@ -1,14 +1,11 @@
-"""Identity: which facts are the same, and what becomes of a new fact beside the held ones (DESIGN §5).
+"""Identity: which facts are the same, what becomes of a new fact beside the held ones, and which facts a person names.
 
 A fact has an address, its slot; likeness never decides that one fact replaces another.
 
 Invariants: a lower level never replaces or ends a higher one, it stands beside it. A fact that a person rejected does
 not come back by itself. If the user says something that is only alike, it is neither merged nor added: a person
-decides. The order of the held facts never matters.
-
-Which facts a person means by an id, a place, a relation or words.
-
-Pure. `matching` never chooses between equals: it returns every fact that fits, and the caller asks.
+decides. The order of the held facts never matters. `matching` never chooses between equals: it returns every fact that
+fits, and the caller asks.
 """
 
 from __future__ import annotations
@@ -284,8 +281,7 @@ def _quote_fact(fact: Fact) -> str:
     return f"“{fact.relation}: {fact.object}”"
 
 
-# --- naming a fact ----------------------------------------------------------------------
-
+# --- the facts that a person names by an id, a place, a relation or words ---------------
 
 STATUSES = ("current", "pending", "superseded", "rejected")
 """In the order in which words name facts."""

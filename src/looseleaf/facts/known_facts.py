@@ -1,15 +1,14 @@
-"""The facts of a store: the ledger, cached in views and brought up to date from the journal (FORMAT §13.6).
+"""The facts of a store: the ledger, cached in views and brought up to date from the journal (FORMAT §13.6); and the
+tombstones of forgotten content, so that it does not come back (FORMAT §17.5).
 
 `views/facts.json` records how far the journal was read. Each topic has its own file, so that the cost of a change
 depends on its topic, not on the whole memory. The index has the hash of each file: files not written for each other are
 never read together. Like every view they may be deleted, are ignored if damaged, and a failed write is no reason to
 refuse.
 
-Tombstones: hashes of forgotten content, so that it does not come back (FORMAT §17.5).
-
-Each forget leaves one record in `log/tombstones.jsonl`: ids, counts and keyed hashes, and no word of the content. The
-key is `log/key`: without it, not even guesses can be tested. A memory that never forgot has no such file, and a lookup
-costs one stat.
+Each forgetting leaves one record in `log/tombstones.jsonl`: ids, counts and keyed hashes, and no word of the content.
+The key is `log/key`: without it, not even guesses can be tested. A memory that never forgot has no such file, and a
+lookup costs one stat.
 """
 
 from __future__ import annotations
@@ -351,8 +350,7 @@ def _short_hash(data: bytes) -> str:
     return sha256(data)[:16]
 
 
-# --- tombstones: hashes of forgotten text -----------------------------------------------
-
+# --- tombstones: hashes of forgotten content --------------------------------------------
 
 FILE = "log/tombstones.jsonl"
 TOMBSTONES_SCHEMA = "tombstones.v1"

@@ -1,14 +1,13 @@
-"""The ledger: the facts of each topic, read from the pages and joined with the journal's knowledge of them.
+"""The ledger: the facts of each topic, read from the pages and joined with the journal's knowledge of them; and which
+of them are true, now or at a time.
 
 It is a fold over the journal: the same records give the same ledger, however they are divided, and it can be rebuilt at
 any time. A fact is a line of a page for as long as that line stands; the rest (quote, sources, level, times) came with
 the edit that wrote it. A line without such a record belongs to its author: a person's is confirmed, any other inferred.
 Only a person's act raises a level.
 
-Truth: which facts are true, now or at a time. Every reader goes through `true_at`.
-
 What is true now follows from the facts themselves. What was true at a time depends on their neighbors too, by their
-addresses.
+addresses. Every reader asks `true_at`.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from looseleaf.base.values import Fact, Level, Record, Status
+    from looseleaf.base.values import Level, Record, Status
     from looseleaf.facts.page_lines import LineChange
 
     Asked = dict[str, tuple[int, Fact]]
@@ -158,8 +157,6 @@ class FactLedger:
             del shard.sheets[edit.path]
 
     def _apply_lines(self, shard: Shard, sheet: Sheet, edit: Edit, change: LineChange) -> None:
-        from looseleaf.language.relations import relation_of
-
         shard.standing.difference_update(change.gone)
         left = RemovedFacts(shard, change.gone)
         told: dict[tuple[str, str], list[Record]] = {}
@@ -476,7 +473,7 @@ def _apply_answer(waiting: Fact, read: Fact, before: Fact) -> Fact:
     return waiting.but(relation=read.relation, object=read.object, tags=tags)
 
 
-# --- what is true now -------------------------------------------------------------------
+# --- what is true, now or at a time -----------------------------------------------------
 
 
 @frozen

@@ -1,19 +1,14 @@
-"""Replacing: the held lines that a change contradicts, where no slot decides it.
+"""Replacing: the held lines that a change contradicts where no slot decides it, and those an order to forget means.
 
 A slot has an address; a line in the user's words has none. So each held line that shares a word, a sort of thing or an
-aspect of life with the change gets a chance of being its target. The weights behind it are trained on later messages of
-real people (`training/links.py`). Lines that surely go are superseded or ended; lines that may have changed are marked
-as doubtful, and shown with that mark until the user repeats them.
-
-Pure. Linear in the number of lines, except for sorting.
-
-Orders to forget: which held lines an order means.
+aspect of life with a change gets a chance of being its target. Lines that surely go are superseded or ended; lines that
+may have changed are marked as doubtful, and shown with that mark until the user repeats them.
 
 People name what to forget by its words ("forget that I play chess"), by its sort ("the PIN", "my religion"), or by when
-they said it ("what I just told you"). Each held line gets a chance of being meant. The weights behind it are trained on
-real orders (`training/links.py`).
+they said it ("what I just told you"). Each held line gets a chance of being meant.
 
-Pure. Linear in the number of lines, except for sorting.
+The weights behind both are trained on later messages and orders of real people (`training/links.py`). Pure. Linear in
+the number of lines, except for sorting.
 """
 
 from __future__ import annotations
@@ -65,7 +60,7 @@ class Replacement:
 class Lexicon:
     """Knowledge of words. `sorts`: the sorts of thing that a word names (`database`, `editor`); two names of one sort
     are about the same thing; `plain`: terms too common to link lines; `weights`: of the signs that a change is about a
-    line. For orders to forget (`facts/replacing.py`): `matters`, the aspects and private matters that a word reveals;
+    line. For orders to forget: `matters`, the aspects and private matters that a word reveals;
     `erasing`, the weights of the signs."""
 
     sorts: Callable[[str], frozenset[str]]
@@ -150,7 +145,7 @@ def _pick_nearest(named: list[Fact], mine: frozenset[str]) -> list[Fact]:
     return [fact for fact in named if len(words_of(fact) & mine) == best][:_MOST]
 
 
-# --- the signs that a line is meant --------------------------------------------------------
+# --- the signs that a change is about a line --------------------------------------------
 
 
 def links(change: Replacement, held: Sequence[Fact], lexicon: Lexicon) -> Iterator[tuple[Fact, Signs]]:
@@ -323,8 +318,7 @@ def is_from_same_words(fact: Fact, doubtful: Sequence[Fact], said: str) -> bool:
     return False
 
 
-# --- erasing on request -----------------------------------------------------------------
-
+# --- orders to forget -------------------------------------------------------------------
 
 MEANT = 0.25
 SURELY_MEANT = 0.6

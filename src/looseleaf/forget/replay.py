@@ -3,8 +3,6 @@
 Untouched records are copied byte for byte. Edits by people and agents are applied to the pages as they would have been.
 Remaining entries are placed again by the real code, as of their time, if a topic or page they touched has changed: so a
 value that only the forgotten source had replaced is true again.
-
-The store of the replayed world, and the real code that places entries in it.
 """
 
 from __future__ import annotations
@@ -71,6 +69,8 @@ if TYPE_CHECKING:
     from looseleaf.log.entries import Entry
     from looseleaf.store.protocol import Store
 
+
+# --- the replayed world, and the real code that places entries in it --------------------
 
 ENTRIES = "log/entries/"
 
@@ -330,8 +330,7 @@ def _estimate_tokens(text: str) -> int:
     return estimate(text)
 
 
-# --- replaying the log ------------------------------------------------------------------
-
+# --- the replay -------------------------------------------------------------------------
 
 _DISTILLED = "distilled from "
 _TOLD = ("raised", "retold", "history", "dropped")

@@ -1,13 +1,11 @@
-"""A small BERT in numpy: turns the tokens of each text into one normalized vector, without torch or another runtime.
+"""A small BERT in numpy: turns texts into normalized vectors, without torch or another runtime.
+
+A text is split into tokens as BERT was trained: lower case, no accents, words, and the longest pieces of words in the
+vocabulary. Nothing in a text is a command: `[SEP]` in it is a bracket, a word and a bracket.
 
 The weights stay mapped in their safetensors file, so that embedding one question reads little more than the rows of its
 words. Texts are laid end to end instead of padded to one length: every product except attention covers all their tokens
 at once, and none covers padding.
-
-Split a text into tokens as BERT was trained: lower case, no accents, words, pieces of words.
-
-Words follow Unicode's categories, and are cut into the longest pieces in the vocabulary. Nothing in a text is a
-command: `[SEP]` in it is a bracket, a word and a bracket.
 """
 
 from __future__ import annotations
@@ -154,8 +152,7 @@ def _map_weights(path: str) -> dict[str, Matrix]:
     return arrays
 
 
-# --- splitting words into pieces --------------------------------------------------------
-
+# --- tokens -----------------------------------------------------------------------------
 
 _LONGEST_WORD = 100
 _CONTROLS = {each: None for each in (*range(32), 127) if each not in b"\t\n\r"}

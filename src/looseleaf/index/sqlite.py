@@ -3,10 +3,8 @@
 It holds terms and places but no text: to show an item, the caller reads it where it stands. FTS5's own ranking visits
 every row of every word, so common words choose no candidates; they count in the ranking (`recall/ranking.py`).
 
-The SQLite file of an index: opened safely, created with its tables, changed all at once or not at all.
-
-The file is disposable: a damaged or foreign one, or one of another version, is Damaged; the caller removes it and fills
-a new one.
+The file is opened safely, and changed all at once or not at all. It is disposable: one that is damaged, foreign or of
+another version is a `DamagedIndex`; the caller removes it and fills a new one.
 """
 
 from __future__ import annotations
@@ -24,6 +22,8 @@ if TYPE_CHECKING:
 
     from looseleaf.index.protocol import IndexItem, Only
 
+
+# --- the file and its tables ------------------------------------------------------------
 
 VERSION = 1
 """The version of the tables and their terms. Raise it with any change to either: indexes are then built anew."""
@@ -270,7 +270,7 @@ class SqliteFile:
 
 
 def error_of(error: Exception) -> DamagedIndex | OSError:
-    """Convert SQLite's error: Damaged if the file must go, OSError if it cannot be used now."""
+    """Convert SQLite's error: `DamagedIndex` if the file must go, OSError if it cannot be used now."""
     code = getattr(error, "sqlite_errorcode", 11) & 0xFF  # no code: a text in the file is not UTF-8
     return DamagedIndex(str(error)) if code in _DAMAGED else OSError(f"SQLite: {error}")
 
@@ -280,8 +280,7 @@ def uri_of(path: str) -> str:
     return "file://" + path.replace("%", "%25").replace("?", "%3f").replace("#", "%23") + "?mode=rw"
 
 
-# --- the index in SQLite ----------------------------------------------------------------
-
+# --- the index --------------------------------------------------------------------------
 
 _DOC = "item.id, item.terms, session, seq, speaker, role, kind, ts, level"
 _FOUND = (

@@ -1,12 +1,7 @@
 """The six commands of Anthropic's memory tool (`memory_20250818`), over the pages of a memory.
 
-Its short texts and line numbers are kept to the letter: models are trained on them. `anthropic_paths` maps its names to
-pages. Where lines were held back, a blank line and a sentence on each follow.
-
-Invariant: a page changes only by `memory.propose`, from its current text; an answer that reports success has a receipt
-for every changed page.
-
-Names below `/memories`, which Anthropic's memory tool uses, and the pages that they stand for.
+Its short texts and line numbers are kept to the letter: models are trained on them. Where lines were held back, a blank
+line and a sentence on each follow. Its names below `/memories` stand for pages:
 
 | name                        | page                                                                       |
 |-----------------------------|----------------------------------------------------------------------------|
@@ -21,8 +16,9 @@ Names below `/memories`, which Anthropic's memory tool uses, and the pages that 
 A name without an ending means the one with `.md`, unless it is a folder. A folder exists while a page is in it. `--` in
 a name is refused, because it stands for a folder. `review/`, `log/`, `views/`, the settings and the state have no name.
 
-Invariant: `page(name_of(page))` is the page, for every page that has a name. No name evades another: names that differ
-only in case, Unicode form, dots or slashes are the same name, or refused.
+Invariants: a page changes only by `memory.pages.propose`, from its current text; an answer that reports success has a
+receipt for every changed page. `page(name_of(page))` is the page, for every page that has a name. No name evades
+another: names that differ only in case, Unicode form, dots or slashes are the same name, or refused.
 """
 
 from __future__ import annotations
@@ -154,6 +150,8 @@ def _undo_move(memory: Memory, move: _Move, came: Receipt, error: Refused) -> No
             f"{move.old} is unchanged, and {move.new} exists beside it: {error} {refused} Delete one of them."
         ) from error
 
+
+# --- names ------------------------------------------------------------------------------
 
 ROOT = "/memories"
 DRAWERS = ("facts", "episodes", "days")
@@ -287,7 +285,6 @@ def _no_such_path(name: str, why: str) -> Refused:
 
 
 # --- the commands -----------------------------------------------------------------------
-
 
 DEFINITION = {"type": "memory_20250818", "name": "memory"}
 """The entry in Anthropic's list of tools, which knows the parameters."""

@@ -1,11 +1,8 @@
 """The key of a value: its words without all that does not distinguish values.
 
-Two values of one relation with equal keys are the same value. Invariant: a key is its own key; words that reverse a
-meaning (not, without, over), numbers and dates always stay in it. Linear in the value.
-
-Values that have several names, and the words around a value that say nothing that its relation does not say already.
-
-Invariant: an alias is another name for the very same thing; what is merely alike or contained is none.
+Two values of one relation with equal keys are the same value. Invariants: a key is its own key; words that reverse a
+meaning (not, without, over), numbers and dates always stay in it; an alias is another name for the very same thing, and
+what is merely alike or contained is none. Linear in the value.
 """
 
 from __future__ import annotations
@@ -22,8 +19,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    Table = dict[tuple[str, ...], tuple[str, ...]]
     AliasTable = dict[tuple[str, ...], tuple[str, ...]]
+
+
+# --- names and words from the tables ----------------------------------------------------
 
 
 @cache
@@ -53,8 +52,7 @@ ANTONYMS = frozenset(frozenset(pair.split("/")) for pair in read_words("value_wo
 """Of two wishes that differ in nothing but these, the newer holds."""
 
 
-# --- keys of values ---------------------------------------------------------------------
-
+# --- keys -------------------------------------------------------------------------------
 
 NAMES = frozenset(
     "name partner manager employer home hometown address nationality repository branch child sibling parent friend"
@@ -213,7 +211,7 @@ def _trim(words: list[str], base: str) -> list[str]:
     return kept
 
 
-def _aliases_for(base: str) -> Table:
+def _aliases_for(base: str) -> AliasTable:
     """Return the aliases for values of a relation."""
     tables: tuple[str, ...] = ("technical", "spellings", "negations")
     if base in NAMES:
@@ -232,7 +230,7 @@ def _aliases_for(base: str) -> Table:
 
 
 @lru_cache(32)
-def _join_aliases(tables: tuple[str, ...]) -> Table:
+def _join_aliases(tables: tuple[str, ...]) -> AliasTable:
     """Join tables once for all relations that use them; there may be thousands."""
     return {
         tuple(_strip_word(part) for part in tokens(fold(" ".join(name)))): value

@@ -1,10 +1,8 @@
 """The recorder: makes each message and tool call a durable line of the log (FORMAT §11.1).
 
-It chooses turn ids and pairs results with calls under the memory's lock, from the log as it is then, so no two
-processes give out the same turn. It removes secrets before the first byte is written. `origin` follows from the type
-of a trace; callers cannot set it, and only imports are stamped as such.
-
-Requests to record a trace: checked and stripped of secrets before any byte is on disk.
+A request is checked and stripped of secrets before any byte is on disk. Turn ids are chosen and results paired with
+calls under the memory's lock, from the log as it is then, so no two processes give out the same turn. `origin` follows
+from the type of a trace; callers cannot set it, and only imports are stamped as such.
 """
 
 from __future__ import annotations
@@ -33,6 +31,8 @@ if TYPE_CHECKING:
     from looseleaf.base.values import Record
     from looseleaf.store.protocol import Store
 
+
+# --- requests ---------------------------------------------------------------------------
 
 INTERRUPTED = "interrupted"
 """The tag of a trace that was cut short."""
@@ -210,8 +210,7 @@ def _check_media(given: Any) -> dict[str, list[str]] | None:
     return {kind: list(own) for kind, own in media.items()}
 
 
-# --- writing to the log -----------------------------------------------------------------
-
+# --- the recorder -----------------------------------------------------------------------
 
 KEY = "log/key"
 SCHEMA = "turns.v1"

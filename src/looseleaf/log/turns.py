@@ -1,12 +1,11 @@
-"""Turns: traces grouped into turns, blocks and tool pairs, and the tally that numbers and pairs new ones.
+"""Turns: traces grouped into turns, blocks and tool pairs, the tally that numbers and pairs new ones, and the messages
+that a model gets of them.
 
 A result belongs to the oldest call of its id that has none yet: providers reuse ids, and results come in any order.
 
-Traces as messages for a model: a snapshot after a compaction, then one message after another.
-
-Between two compactions the list only grows, byte for byte: a provider's cache pays for an unchanged beginning. Only
-the last message may still change, while calls of one answer are being recorded. No text in a trace can look like a
-heading of the snapshot.
+The messages are a snapshot after a compaction, then one message after another. Between two compactions the list only
+grows, byte for byte: a provider's cache pays for an unchanged beginning. Only the last message may still change, while
+calls of one answer are being recorded. No text in a trace can look like a heading of the snapshot.
 """
 
 from __future__ import annotations
@@ -37,10 +36,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
-    from looseleaf.base.messages import CallStatus, Flag, MessageRole, Trace, TraceType
+    from looseleaf.base.messages import CallStatus, Flag, MessageRole, TraceType
     from looseleaf.base.values import LogLine, Position, Record
     from looseleaf.store.protocol import Store
 
+
+# --- turns, and the tally ---------------------------------------------------------------
 
 RESERVED = "turn"
 """The `kind` of a line that only reserves a turn id, before its first trace."""
@@ -341,8 +342,7 @@ def sessions(store: Store, stream: str, count: int) -> list[Session]:
     return found
 
 
-# --- traces as messages -----------------------------------------------------------------
-
+# --- messages for a model ---------------------------------------------------------------
 
 EPISODIC = "[MEMORY:EPISODIC]"
 SEMANTIC = "[MEMORY:SEMANTIC]"

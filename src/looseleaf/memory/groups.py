@@ -1,14 +1,11 @@
-"""`memory.pages`, the Markdown pages, and `memory.history`, their past.
+"""The groups of verbs of a `Memory`, each a property of it.
 
-`memory.talk`: the recorded talk: sessions, turns and tool calls.
-
-`memory.window`: the talk that a model still sees, its tokens, and its compaction.
-
-`memory.review`: what waits for a person, a person's word on facts, and cleaning up.
-
-`memory.explain`: why a line is there, who wrote it, what it rests on, and what prompts cost.
-
-`memory.views`: built from facts and talk, and rebuilt at any time.
+- `pages`: the Markdown pages; `history`: their past
+- `talk`: the recorded talk: sessions, turns and tool calls
+- `window`: the talk that a model still sees, its tokens, and its compaction
+- `review`: what waits for a person, a person's word on facts, and cleaning up
+- `explain`: why a line is there, who wrote it, what it rests on, and what prompts cost
+- `views`: built from facts and talk, and rebuilt at any time
 """
 
 from __future__ import annotations
@@ -174,9 +171,6 @@ class HistoryVerbs(Verbs):
         return self._parts.pages.restore()
 
 
-# --- memory.talk ------------------------------------------------------------------------
-
-
 class TalkVerbs(Verbs):
     """The recorded talk."""
 
@@ -248,9 +242,6 @@ class TalkVerbs(Verbs):
         return sorted(name for kind, _, name in streams if kind == "traces")
 
 
-# --- memory.window ----------------------------------------------------------------------
-
-
 class WindowVerbs(Verbs):
     """The talk that a model still sees."""
 
@@ -312,9 +303,6 @@ class WindowVerbs(Verbs):
         return self._parts.conversation.last_loss
 
 
-# --- memory.review ----------------------------------------------------------------------
-
-
 class ReviewVerbs(Verbs):
     """A person's word on what is known."""
 
@@ -362,9 +350,6 @@ class ReviewVerbs(Verbs):
         """Compare what another distiller (None: the rules) makes of the same sources, fact by fact; `apply` switches
         to it."""
         return self._parts.making.redistill(distiller, apply=apply, progress=progress)
-
-
-# --- memory.explain ---------------------------------------------------------------------
 
 
 class ExplainVerbs(Verbs):
@@ -418,9 +403,6 @@ class ExplainVerbs(Verbs):
         from looseleaf.explain.prompt_costs import analyze
 
         return analyze(self._parts, last)
-
-
-# --- memory.views -----------------------------------------------------------------------
 
 
 class ViewVerbs(Verbs):

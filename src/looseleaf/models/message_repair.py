@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from typing import Any
 
-    from looseleaf.base.messages import Message, MessageRole
+    from looseleaf.base.messages import MessageRole
 
 
 # --- media ---------------------------------------------------------------------------------

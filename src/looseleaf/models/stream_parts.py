@@ -1,9 +1,7 @@
-"""Parts of a streaming reply, in order, and their events; and the layout that `opaque` keeps of them.
+"""Streaming replies: their parts in order, their events, the layout that `opaque` keeps of them, and their usage.
 
 Text comes out twice and is the same: piece by piece as events, and whole in the `Reply`. How a provider cuts it into
-pieces changes neither.
-
-One attempt's reply so far: enough to report it if it is cut short, with its usage as far as it is known.
+pieces changes neither. Of a reply that breaks off, what came is reported, with its usage as far as it is known.
 """
 
 from __future__ import annotations
@@ -22,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
     from typing import Any
 
-    from looseleaf.base.messages import Message, ToolCallSpec
+    from looseleaf.base.messages import Message
     from looseleaf.base.replies import Event, Stop, ToolSpec
 
     Laid = tuple[str, Any, dict[str, Any]]
@@ -445,12 +443,10 @@ def texts_of(messages: Iterable[Message]) -> Iterator[str]:
 def _as_text(value: Any) -> str:
     if value is None or isinstance(value, str):
         return value or ""
-    import json
-
     return json.dumps(value, ensure_ascii=False, default=str)
 
 
-# --- an extension of models (seed 004, phase D) ----------------------------------------------
+# --- usage, by model (an extension: seed 004, phase D) ----------------------------------
 
 
 class TokenUsage:

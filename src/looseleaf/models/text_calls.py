@@ -1,22 +1,20 @@
 """Tool calls in text, for models without native tools: describing tools, showing earlier calls, and finding the calls
 in an answer.
 
+A call is a block, in one of two forms. `json`: `<tool_call>{"name": …, "arguments": {…}}</tool_call>`, or the same in a
+fence called `tool_call` or `json`; one call, several, or a list of them. `xml`: `<tool name="…"><arg
+name="…">…</arg></tool>`, or the same with `invoke` and `parameter`. We write the first of each, and read all of them.
+
 A tool's result reaches such a model as a user's message, in a fence, so that nothing in it reads as another result or
 as the user's words.
 
 Invariant of the scan: however the text is cut, the same calls come out, and the same text in its order. Text that is
 not a call is passed on at once, except what may be the beginning of one; none is lost. Quoted text calls nothing: in a
 code fence, between our own data marks, in a line that begins with `>`, in a block indented by four spaces behind a
-blank line, and, up to the end of its line, behind backticks or a quotation mark that were not closed. Time is linear in
-the text: little is held back, a block is searched once, and only a few ends are tried for it.
+blank line, and, up to the end of its line, behind backticks or a quotation mark that were not closed.
 
-Blocks: tool calls written in text, read and written.
-
-Two forms. `json`: `<tool_call>{"name": …, "arguments": {…}}</tool_call>`, or the same in a fence called `tool_call` or
-`json`; one call, several, or a list of them. `xml`: `<tool name="…"><arg name="…">…</arg></tool>`, or the same with
-`invoke` and `parameter`. We write the first of each, and read all of them.
-
-Everything takes time linear in the text, and nothing that a model writes makes it fail.
+Everything takes time linear in the text: little is held back, a block is searched once, and only a few ends are tried
+for it. Nothing that a model writes makes it fail.
 """
 
 from __future__ import annotations
@@ -47,6 +45,8 @@ if TYPE_CHECKING:
     Found: TypeAlias = "tuple[list[Call], str, str]"
     """Calls (or none), the text they stand in, and the text behind it."""
 
+
+# --- where a block begins ---------------------------------------------------------------
 
 MALFORMED = "malformed"
 """The result for a call that cannot be read."""
@@ -128,6 +128,8 @@ def openers(form: str) -> tuple[Opener, ...]:
     return found
 
 
+# --- a block of JSON --------------------------------------------------------------------
+
 _SPACE = re.compile(r"[\s,]*")
 _SAID_NAME = re.compile(r'"name"\s{0,64}:\s{0,64}"([^"\\\n]{1,128})"')
 _KEYS = frozenset({"name", "arguments", "parameters", "id", "type"})
@@ -206,6 +208,8 @@ def malformed_call(body: str, name: str = "") -> list[Call]:
     said = None if name else _SAID_NAME.search(body)
     return [(name or (said[1] if said else NAMELESS), body.strip())]
 
+
+# --- a block of XML ---------------------------------------------------------------------
 
 _ARGUMENT = re.compile(
     r"\s*<(arg|parameter)\s{1,64}name\s{0,64}=\s{0,64}(?:\"([^\"<>]{0,256})\"|'([^'<>]{0,256})')\s{0,64}>"
@@ -310,7 +314,7 @@ def _takes_text(schema: Mapping[str, Any]) -> bool:
     return not choices or any(isinstance(each, dict) and _takes_text(each) for each in choices)
 
 
-# --- a block while it comes -------------------------------------------------------------
+# --- a block that comes piece by piece --------------------------------------------------
 
 _ENDS = 4
 """Ends to try for one block: the first may stand in a string of its JSON."""
@@ -415,6 +419,9 @@ class CallBlock:
         return [], self._text + whole, ""
 
 
+# --- writing a block --------------------------------------------------------------------
+
+
 def format_call(name: str, arguments: Any, form: str) -> str:
     """Return a call as a block. Nothing in it reads as the end of one."""
     given = {} if arguments is None else arguments
@@ -441,9 +448,6 @@ def _format_value(value: Any) -> str:
 
 def _escape(text: str) -> str:
     return text.translate({ord(sign): f"&{name};" for name, sign in _ENTITIES.items() if name != "apos"})
-
-
-# --- calls written as text --------------------------------------------------------------
 
 
 # --- escaping: text in which nothing looks like a call, so that quoting it calls nothing --------
@@ -601,7 +605,7 @@ class _ParsedReply:
         return Reply(text, given.reasoning, calls, given.usage, stop, given.model, given.opaque)
 
 
-# --- where calls stand in a text that comes piece by piece ------------------------------
+# --- the scan: where calls stand in a text that comes piece by piece --------------------
 
 _CHUNK = 4096
 """Characters scanned together: no more than this and a block is ever scanned again."""

@@ -1,15 +1,12 @@
 """The grammar of a page: parses its lines and changes single ones.
 
-Invariant: `"".join(parse(path, text).lines) == text`, and every line has exactly one role. An edit inserts,
-replaces or removes only its own lines and keeps every other byte, and the role of every other line; a page
-is never rendered anew.
+Invariant: `"".join(parse(path, text).lines) == text`, and every line has exactly one role. An edit inserts, replaces or
+removes only its own lines and keeps every other byte, and the role of every other line; a page is never rendered anew.
+
+Facts are added as a careful person would: one already there is not added twice, a new value of a single-valued relation
+replaces the old one, and only a replaced line is removed.
 
 Lines count from 1 in arguments and results, from 0 inside.
-
-Line edits: add facts to a page as a careful person would, and sign agents' episodes.
-
-A fact already there is not added twice, and a new value of a single-valued relation replaces the old one.
-Invariant: only a replaced line is removed.
 """
 
 from __future__ import annotations
@@ -49,7 +46,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from typing import Literal
 
-    from looseleaf.base.values import Episode, Kind, Role, Status
+    from looseleaf.base.values import Kind, Role, Status
 
     Drawer = Literal["facts", "episodes", "review", "text"]
 
@@ -244,13 +241,13 @@ def summary_of(page: PageText, words: int = 10) -> str:
         if fact.relation != NOTE:
             relations.setdefault(fact.relation.casefold(), fact.relation)
     if page.episodes:
-        parts = [_lowered(episode.title) for episode in page.episodes]
+        parts = [_lower_first(episode.title) for episode in page.episodes]
         if sum(len(part.split()) for part in parts) > room:
             parts = parts[-SUMMARY_EPISODES:]
             share = max(room // len(parts), 1)
             parts = [" ".join(part.split()[:share]) for part in parts]
     elif relations:
-        parts = [_lowered(relation) for relation in relations.values()]
+        parts = [_lower_first(relation) for relation in relations.values()]
         parts[0] = f"{page.topic} {parts[0]}"
     elif page.facts:
         # Cutting the summary might lose the mark that a fact is doubtful.
@@ -262,7 +259,7 @@ def summary_of(page: PageText, words: int = 10) -> str:
     return cut[: words * CHARS_PER_WORD].rstrip(" ,")
 
 
-def _lowered(name: str) -> str:
+def _lower_first(name: str) -> str:
     """Return `Name` as `name`, for a list; `API key` and `Zhang San` stay as they are."""
     return name if name[1:] != name[1:].lower() else name.lower()
 
@@ -459,8 +456,7 @@ def _replace(lines: Sequence[str], at: int, line: str) -> str:
     return "".join((*lines[:at], start, line, line_end(lines[at]), *lines[at + 1 :]))
 
 
-# --- edits of lines ---------------------------------------------------------------------
-
+# --- episodes of agents, and facts added together ---------------------------------------
 
 LABEL = "Written by"
 """The field that signs an agent's episode, where a reader sees it; index lines leave signed episodes out."""

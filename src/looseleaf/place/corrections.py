@@ -1,9 +1,8 @@
-"""Corrections: a person's decisions on facts. They outrank every distiller, are journaled, and can be undone.
+"""Corrections: a person's decisions on facts, and a user's wish not to remember. They outrank every distiller.
 
-Obeying: what the user says to forget leaves pages, days, episodes and the state at once, and is offered for
-forgetting.
-
-The words stay in the log, which only `forget` rewrites: a note says how. Doing it again changes nothing.
+A decision is journaled and can be undone. What the user says to forget leaves pages, days, episodes and the state at
+once, and is offered for forgetting; the words stay in the log, which only `forget` rewrites: a note says how. Obeying
+again changes nothing.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from looseleaf.distill.slot_tables import lexicon
 from looseleaf.facts.ledger import HIGHEST, fact_id
 from looseleaf.facts.page_lines import is_same_fact
 from looseleaf.facts.replacing import MEANT, SURELY_MEANT, HeldLine, cut_clauses, find_meant, told_by
-from looseleaf.language.relations import asked_relations, relation_term
+from looseleaf.language.relations import asked_relations, relation_term, slot
 from looseleaf.log.journal import EXTERNAL, OBEYED, PERSON, PROGRAM, SCHEMA, is_housekeeping
 from looseleaf.log.recorder import stream_of
 from looseleaf.log.turns import traces_back
@@ -49,6 +48,9 @@ if TYPE_CHECKING:
     from looseleaf.place.placer import PlacerNeeds
     from looseleaf.state.rules import State as Values
     from looseleaf.store.context import Context
+
+
+# --- a person's decisions ---------------------------------------------------------------
 
 
 class Corrections:
@@ -281,7 +283,6 @@ def _read_value(text: str, fact: Fact) -> str:
     if len(text.split()) < 3:  # "Paris", "green tea"
         return text.strip()
     from looseleaf.distill.statements import statements
-    from looseleaf.language.relations import slot
 
     address = slot(fact.topic, fact.relation)
     read = statements(text, clock.now(), everything=True)
@@ -295,7 +296,6 @@ def _read_value(text: str, fact: Fact) -> str:
 
 
 # --- obeying a wish not to remember -----------------------------------------------------
-
 
 _MADE = lazy(r" \([^()]*entry \w+\)\s*\Z")
 """The program's own words at the end of a day's line: no order means them."""

@@ -2,11 +2,10 @@
 
 Apart from the notebook, so that readers of facts never load what makes them.
 
-Remembering: a person's words to the memory itself become memory now, as the person's own word.
-
-Facts that the rules read in them are placed like any others, and are confirmed; so is every sentence that says more, in
-its own words. Text that makes no line (too long, or one of too many) is noted by an edit of the page. Only a greeting
-is skipped, and reported.
+A person's words to the memory itself (`remember`) become memory now, as the person's own word. Facts that the rules
+read in them are placed like any others, and are confirmed; so is every sentence that says more, in its own words. Text
+that makes no line (too long, or one of too many) is noted by an edit of the page. Only a greeting is skipped, and
+reported.
 """
 
 from __future__ import annotations
@@ -56,7 +55,7 @@ if TYPE_CHECKING:
     from looseleaf.pages.pages import Pages
     from looseleaf.place.corrections import Obey
     from looseleaf.place.notebook import Notebook
-    from looseleaf.place.placer import Placed, PlacerNeeds
+    from looseleaf.place.placer import PlacerNeeds
     from looseleaf.place.redistill import Difference
     from looseleaf.place.tidy import Archive, Tidy
     from looseleaf.store.context import Context
@@ -83,6 +82,8 @@ if TYPE_CHECKING:
         @property
         def pages(self) -> Pages: ...
 
+
+# --- distilling -------------------------------------------------------------------------
 
 _CHOSEN_FROM = 200
 """The number of last changed topics from which a text's topic is chosen."""
@@ -328,8 +329,7 @@ class MemoryMaker:
         return Redistill(self._context, self._parts, EntryWriter(self._context, distiller)).failed()
 
 
-# --- remembering on request -------------------------------------------------------------
-
+# --- remembering a person's words -------------------------------------------------------
 
 _FORBIDS = 0.9
 """From this chance on, a sentence given to be remembered says not to remember it: it must be nearly sure."""

@@ -1,11 +1,10 @@
 """The placer: an entry's proposals become lines on pages, wait in review, or are dropped; the reasons are journaled.
 
-An entry is placed whole under the lock, and its record comes last. Placing it again after a crash finds what is there
-and changes nothing.
+An entry also writes an episode on the page of its month, a line on the page of its day, and decisions and tasks in the
+state. Items that leave the state go to a page first (`tidy.py`).
 
-The other pages of an entry: an episode on the page of its month, a line on the page of its day, decisions and tasks
-for the state. Each is written once, however often its entry is placed. Items that leave the state go to a page first
-(`tidy.py`).
+An entry is placed whole under the lock, and its record comes last. Each thing is written once, however often its entry
+is placed: placing it again after a crash finds what is there and changes nothing.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from looseleaf.base.origins import is_trusted, level_of
 from looseleaf.base.paths import PROFILE, PROJECT, REVIEW, TICKED, USER
 from looseleaf.base.values import PageText
 from looseleaf.facts.evidence import forms_of
-from looseleaf.facts.gate import is_said_by_user, mentions, supports
+from looseleaf.facts.gate import is_named_by_user, is_said_by_user, judge, mentions, proposal_of, supports
 from looseleaf.facts.ledger import HIGHEST
 from looseleaf.facts.page_lines import Sheet
 from looseleaf.language.own_words import strip_pasted
@@ -187,6 +186,9 @@ def _waiting_lines(text: str) -> dict[str, int]:
     sheet = Sheet(PATH)
     sheet.lines = list(split_lines(text))
     return {name: at for name, (at, _) in sheet.pending().items()}
+
+
+# --- an entry's episode, its line of the day, and the state -----------------------------
 
 
 def with_episode(path: str, text: str, title: str, fields: Sequence[tuple[str, str]]) -> str:
@@ -458,8 +460,7 @@ def _closing_sentences(text: str) -> list[str]:
     return [sentence for sentence in sentences(text) if is_done(sentence)]
 
 
-# --- placing an entry -------------------------------------------------------------------
-
+# --- placing ----------------------------------------------------------------------------
 
 FORGET = "forget"
 """The tag of a proposal in review to forget the facts that it names as its sources."""
@@ -518,7 +519,6 @@ class Placer:
         from looseleaf.distill.forbidding import forbidden_by
         from looseleaf.distill.make_entry import scored_witnesses, sources_of, tools_before, witnesses_of
         from looseleaf.distill.slot_tables import lexicon
-        from looseleaf.facts.gate import proposal_of
         from looseleaf.facts.placement import PlacePlan, make_outdated_test
 
         traces = list(sources_of(self._store, entry))
@@ -587,7 +587,6 @@ class Placer:
         """Return True if a person had this forgotten after it was said: older words do not come back."""
         if not self._tombstones.are_there:
             return False
-        from looseleaf.facts.gate import judge
         from looseleaf.facts.known_facts import fact_text
 
         text = fact_text(self._choose_topic(proposal, entry, witnesses), proposal.relation, proposal.object)
@@ -603,7 +602,6 @@ class Placer:
         """Return a canonical topic, of few: the user's own page, the entry's topic, or an existing page. A new name
         comes only from the user's words."""
         from looseleaf.distill.make_entry import SESSIONS
-        from looseleaf.facts.gate import is_named_by_user, is_said_by_user
         from looseleaf.language.topic_words import topic_name
 
         own = entry.reference.rpartition("/")[0]
@@ -695,8 +693,6 @@ class Placer:
 
     def summary_of(self, path: str, page: PageText, told: Sequence[Record] = ()) -> str:
         """Return a summary by rule of what the user said or a person wrote on a page."""
-        from looseleaf.pages.grammar import without_agents_episodes
-
         trusted = {(each["relation"], each["object"]) for each in told if is_trusted(each.get("level"))}
         here = (fact for fact in self._parts.known.of(topic_of(path)) if fact.path == path)
         trusted |= {(fact.relation, fact.object) for fact in here if is_trusted(fact.level)}

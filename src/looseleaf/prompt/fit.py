@@ -1,4 +1,4 @@
-"""Fit the prompt's slots into a budget, by counting (seed 000; DESIGN §7).
+"""Fit the prompt's slots into a budget, by counting (seed 000).
 
 If there is not enough room, slots give way in turn: the state becomes TOON (if that is smaller), secondary essentials
 go, episodes become summaries, the index names, the profile its best facts. After that the caller compacts the window.

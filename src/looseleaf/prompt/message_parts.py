@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from looseleaf.window.window import Count, Window
 
 
-# --- changes in the folder since an epoch began, each reported once (DESIGN §7) -------------
+# --- changes in the folder since an epoch began, each reported once ---------------------
 
 _TOP = (*CHARTER, PROFILE)
 

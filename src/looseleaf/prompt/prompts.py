@@ -1,4 +1,4 @@
-"""Prompts: one agent's memory and window, assembled within a budget (DESIGN §7).
+"""Prompts: one agent's memory and window, assembled within a budget.
 
 Between two compactions a prompt is the one before it plus what is new. Its beginning (charter and memory) is rendered
 once and kept in the log. Later changes get a message of their own, after the talk so far, and stay there. If the prompt

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from looseleaf.prompt.manifest import Slot
 
 
-# --- changes since a conversation's prompt began (DESIGN §7) --------------------------------
+# --- changes since a conversation's prompt began ----------------------------------------
 
 HEADING = "[MEMORY:CHANGES]"
 _SAYS, _NO_LONGER = "now says", "no longer says"

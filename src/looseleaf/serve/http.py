@@ -4,10 +4,9 @@ A web page can make a person's browser send requests to their own machine, also 
 127.0.0.1. So each of these checks stands alone: the token, the Host header, the Origin header, the content type.
 Invariant: a request that fails one is answered before a byte of its body is read.
 
-The token of a server, in a file that only its owner can read. A client that can read the file may use the server.
-
-It is never in the memory's folder: that folder is copied, synced and committed, and the token would go along.
-Invariant: a token that other users may have read or written is not used.
+The token is in a file that only its owner can read: a client that can read it may use the server. The file is never in
+the memory's folder: that folder is copied, synced and committed, and the token would go along. Invariant: a token that
+other users may have read or written is not used.
 """
 
 from __future__ import annotations
@@ -128,6 +127,8 @@ class Seldom(logging.Filter):
         self._number += 1
         return self._number <= _LOGGED
 
+
+# --- the gate: what each request must show ----------------------------------------------
 
 PATH = "/mcp"
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -272,6 +273,9 @@ class Gate:
         return is_same and scheme.lower() == b"bearer"
 
 
+# --- the server -------------------------------------------------------------------------
+
+
 def app(server: Server[Any], token: str, allowed: AllowedHosts) -> Gate:
     """Return the server as an application behind the gate."""
     from mcp.server.transport_security import TransportSecuritySettings
@@ -355,8 +359,7 @@ def runner(gate: Gate) -> Any:
     )
 
 
-# --- a client's token -------------------------------------------------------------------
-
+# --- the token --------------------------------------------------------------------------
 
 _BYTES = 32
 """Random bytes in a generated token."""

@@ -1,12 +1,11 @@
-"""Rules of the working state (`state.json`): goal, decisions and tasks, and how talk and people change them.
+"""Rules of the working state (`state.json`): goal, decisions and tasks, how talk and people change them, and its text.
 
 Unknown members are kept as they are. Nothing is lost when the state is full: the `StateChange` names what leaves it, so
 that the caller writes that on a page first. Repeating a change has no effect.
 
-`state.json` as text: read strictly, every fault with its place (FORMAT §11.4).
-
-Invariant: what is read can be written and read again unchanged; anything else gives one `Unsound`, with the line and
-column (from 1) of the fault. Time grows linearly with the text, however it is nested.
+The text is read strictly (FORMAT §11.4). Invariant: what is read can be written and read again unchanged; anything else
+gives one `Unsound`, with the line and column (from 1) of the fault. Time grows linearly with the text, however it is
+nested.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from looseleaf.text.times import written
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator
     from typing import Any
 
     State = dict[str, Any]
@@ -128,7 +127,7 @@ def _rows_of(state: State, name: str, members: Sequence[str]) -> list[Item]:
     return [{member: _text_of(each, member) for member in members} for each in items]
 
 
-# --- changing --------------------------------------------------------------------------------
+# --- changes ----------------------------------------------------------------------------
 
 
 def move(
@@ -278,7 +277,7 @@ def highest_id(items: Sequence[Any]) -> int:
     return max(map(int, short), default=0)
 
 
-# --- finding one by name --------------------------------------------------------------------
+# --- a task or blocker by its name ------------------------------------------------------
 
 
 def find_task(tasks: Sequence[Item], name: str) -> Item:
@@ -324,9 +323,6 @@ def find_blocker(blockers: Sequence[Any], name: str) -> int:
             f"Nothing was unblocked: {short(name)!r} names no single blocker. There are: {'; '.join(texts) or 'none'}."
         )
     return found[0]
-
-
-# --- the state as text ------------------------------------------------------------------
 
 
 # --- values for the state: each cleaned to one line, or Refused -----------------------------------
@@ -437,6 +433,8 @@ def _kind_of(value: object) -> str:
     name = type(value).__name__
     return f"{'an' if name[:1] in 'aeiou' else 'a'} {name}"
 
+
+# --- the state as text ------------------------------------------------------------------
 
 DEEPEST = 32
 """Levels of a state: people read it."""

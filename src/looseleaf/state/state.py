@@ -1,13 +1,11 @@
-"""The working state, `memory.state`: read and changed so that it stays sound and small.
+"""The working state, `memory.state`: read and changed so that it stays sound and small; and who wrote what in it.
 
 Invariant: every change is one journaled edit of `state.json`, made from the bytes that were read. What leaves the state
 is on a page first (`promote`); a broken file is left alone; repeating a change has no effect.
 
-Provenance: the authors of a page's words, from the journal's edits (FORMAT §13.1).
-
-Invariant: a value of the state belongs to its first author while it stays in every version, however the file is
-spelled; rewriting a file vouches for nothing in it. A view keeps the authors by the page's last edit, so that an
-unchanged page costs nothing.
+The authors come from the journal's edits (FORMAT §13.1). Invariant: a value of the state belongs to its first author
+while it stays in every version, however the file is spelled; rewriting a file vouches for nothing in it. A view keeps
+the authors by the page's last edit, so that an unchanged page costs nothing.
 """
 
 from __future__ import annotations
@@ -20,8 +18,8 @@ from looseleaf.base import ids as clock
 from looseleaf.base.errors import Invalid, NotFound, Refused, Stale
 from looseleaf.base.immutable import frozen
 from looseleaf.base.paths import PROJECT, STATE
-from looseleaf.base.values import Receipt, sha256, sha256_or_none
-from looseleaf.log.journal import AGENT, EXTERNAL, PERSON, PROGRAM, UNKNOWN
+from looseleaf.base.values import Edit, Receipt, sha256, sha256_or_none
+from looseleaf.log.journal import AGENT, EXTERNAL, PERSON, PROGRAM, UNKNOWN, BrokenEdit, backward, forward
 from looseleaf.pages.outside_edits import load_view, save_view
 from looseleaf.state.file import RESTORED, StateFile
 from looseleaf.state.rules import (
@@ -54,13 +52,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import Any, Protocol
 
-    from looseleaf.base.values import Edit
     from looseleaf.pages.pages import Pages
-    from looseleaf.state.file import StateFile
     from looseleaf.state.rules import Item
     from looseleaf.state.rules import State as Values
     from looseleaf.store.context import Context
     from looseleaf.store.protocol import Store
+
+    Value = tuple[str, ...]
+    Version = tuple[Edit, bytes | None, bool]
+    """An edit, the page after it (None: deleted), and whether that is known."""
 
     Change = Callable[[Values], StateChange]
     Draft = Callable[[Values, float], StateChange | Values]
@@ -72,10 +72,8 @@ if TYPE_CHECKING:
         def promote(self, change: StateChange, ts: float, author: str, edits: list[str]) -> None:
             """Write on pages what leaves the state. `edits` gets the ids of the edits made, even if it fails."""
 
-    Value = tuple[str, ...]
-    Version = tuple[Edit, bytes | None, bool]
-    """An edit, the page after it (None: deleted), and whether that is known."""
 
+# --- provenance: the authors of a page's words ------------------------------------------
 
 VIEW = "views/authors.json"
 SCHEMA = "authors.v1"
@@ -317,9 +315,6 @@ class Provenance:
 def _versions(edits: Sequence[Edit], now: bytes | None) -> list[Version]:
     """Return the page after each of its edits where the journal has it: backwards from now, else forwards. What a
     missing record wrote has an unknown author."""
-    from looseleaf.base.values import Edit
-    from looseleaf.log.journal import BrokenEdit, backward, forward
-
     found: list[Version] = []
     page, is_known = now, True
     for at, edit in reversed(list(enumerate(edits))):
@@ -345,8 +340,7 @@ def _versions(edits: Sequence[Edit], now: bytes | None) -> list[Version]:
     return found
 
 
-# --- state -------------------------------------------------------------------------------
-
+# --- the state --------------------------------------------------------------------------
 
 _TITLES_SHOWN = 3
 """Titles that a note names of what left the state."""

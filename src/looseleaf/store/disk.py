@@ -1,4 +1,4 @@
-"""The calls of the operating system, thin and without policy; no other module knows which system it is.
+"""The calls of the operating system, thin and without policy, and the lock; no other module knows which system it is.
 
 Every file system call of the store goes through a `Disk`, so that a test can replace it with a failing one. A folder
 is a handle, a file in it a single name: no call follows a symbolic link, and no path is ever resolved from the
@@ -7,11 +7,10 @@ process's working directory (FORMAT §9).
 Linux has every guarantee. macOS has the same with other calls (F_FULLFSYNC, renameatx_np), written from their
 documentation and never run. Windows works through WSL, which is Linux.
 
-One writer at a time, across threads and processes (FORMAT §7).
-
-Two files, never deleted: `log/lock` is the lock, `log/turn` the turnstile before it. A process that waits for the lock
-holds the turnstile, so that one that releases the lock and takes it again queues behind it; without the turnstile a
-busy writer starves the others. The kernel releases both when a process dies.
+The lock admits one writer at a time, across threads and processes (FORMAT §7), with two files that are never deleted:
+`log/lock` is the lock, `log/turn` the turnstile before it. A process that waits for the lock holds the turnstile, so
+that one that releases the lock and takes it again queues behind it; without the turnstile a busy writer starves the
+others. The kernel releases both when a process dies.
 """
 
 from __future__ import annotations
@@ -327,7 +326,6 @@ def this_disk() -> Disk:
 
 
 # --- the lock ---------------------------------------------------------------------------
-
 
 LOCK = "log/lock"
 TURN = "log/turn"

@@ -1,12 +1,10 @@
 """Documents: read whole, and replaced whole from the bytes that the caller read (FORMAT §6).
 
 A page's change goes: stage the new bytes → journal the edit → exchange the two files in one step → check the
-displaced one (§6.2). Whichever step a crash hits, recovery finishes the change or undoes it.
+displaced one (§6.2). Whichever step a crash hits, recovery finishes the change or undoes it (§6.4, §6.5).
 
 If the displaced file is not the `base`, an editor saved meanwhile: its bytes go back under the name, the edit is
 declared void, and the caller gets Stale. A displaced file is watched for an editor that still has it open.
-
-Recovery after a crash: finish or undo interrupted changes, and remove old displaced files (FORMAT §6.4, §6.5).
 """
 
 from __future__ import annotations
@@ -33,6 +31,8 @@ if TYPE_CHECKING:
     from looseleaf.store.root import Root
     from looseleaf.store.streams import Segments, Streams
 
+
+# --- recovery after a crash: finish or undo changes, and remove old displaced files -----
 
 _ABANDONED = 3600.0
 """Seconds after which a staged file belongs to no living process."""
@@ -172,9 +172,6 @@ def _parse_late_name(name: str) -> tuple[str, str, str]:
     return edit, mark, known
 
 
-# --- single documents -------------------------------------------------------------------
-
-
 # --- many files as one act (FORMAT §17.4): stage the new files, commit with one small file, put in place ---
 
 SCHEMA = "forgetting.v1"
@@ -295,6 +292,8 @@ def remove_tree(root: Root, folder: str) -> None:
             except FileNotFoundError:
                 pass
 
+
+# --- the exchange of one page -----------------------------------------------------------
 
 NO_FILE = "no regular file"
 COLLISION = "somebody else saved the page in the same moment"
@@ -440,7 +439,7 @@ def late_mark(found: os.stat_result) -> str:
     return f"{found.st_size}-{found.st_mtime_ns}"
 
 
-# --- single documents -------------------------------------------------------------------
+# --- documents --------------------------------------------------------------------------
 
 
 class Documents:

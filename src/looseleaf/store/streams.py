@@ -1,9 +1,7 @@
-"""Read streams, from either end and without a lock (FORMAT §4).
+"""Streams: read from either end without a lock, appended to, and sealed in segments (FORMAT §3, §4).
 
 A stream is its sealed segments `archive/000001.jsonl`, … and one active file, which has the next number. A reader sees
 whole records only: it ignores an unfinished end of the active file, and skips and reports damage.
-
-Append to streams, and seal their segments (FORMAT §3, §4).
 
 An acknowledged record is on disk; bytes before the end of the last whole record never change; a file whose sync failed
 is never written to again.
@@ -19,7 +17,7 @@ from functools import lru_cache
 from looseleaf.base.errors import NotFound, Refused
 from looseleaf.base.paths import quoted, safe_name
 from looseleaf.base.values import START, LogLine, Position, Problem, sha256
-from looseleaf.store import IMPORTS, TOMBSTONES, records
+from looseleaf.store import IMPORTS, TOMBSTONES
 from looseleaf.store import records as codec
 from looseleaf.store.root import unreadable, unwritten
 
@@ -35,6 +33,8 @@ if TYPE_CHECKING:
 
     OnProblem = Callable[[Problem], None] | None
 
+
+# --- reading ----------------------------------------------------------------------------
 
 _WHOLE = "this record is damaged; the record itself is whole"
 _CHUNK = 1 << 20
@@ -233,7 +233,7 @@ class Segments:
     ) -> Iterator[LogLine]:
         if not raw:
             return
-        for piece in records.pieces(raw):
+        for piece in codec.pieces(raw):
             record, reason = piece.record, piece.reason
             if record is not None and "bodies" in record:
                 try:
@@ -335,7 +335,6 @@ def lines_back(disk: Disk, fd: int, end: int) -> Iterator[tuple[int, bytes, bool
 
 
 # --- appending --------------------------------------------------------------------------
-
 
 INTERRUPTED = Refused("The record was not written: the process was interrupted. Repeat it.")
 

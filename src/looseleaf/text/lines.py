@@ -1,11 +1,10 @@
 """The grammar of one line: headings, bullets, relations, fences, and content made safe to stand in one.
 
-Invariant: what `bullet_text` writes for a relation and an object, `statement` reads back as exactly the pair
-that `as_written` names; and no content, however hostile, is more than the text of one bullet.
+Invariant: what `bullet_text` writes for a relation and an object, `statement` reads back as exactly the pair that
+`as_written` names; and no content, however hostile, is more than the text of one bullet.
 
-Lines are untrusted: no pattern here backtracks, and no character is read more than a fixed number of times.
-
-Patterns compiled on first use: compiling all of them takes longer than most commands.
+Lines are untrusted: no pattern here backtracks, and no character is read more than a fixed number of times. Patterns,
+here and elsewhere, are `lazy`: compiling all of them takes longer than most commands.
 """
 
 from __future__ import annotations
@@ -23,6 +22,8 @@ if TYPE_CHECKING:
 
     from looseleaf.base.values import Kind
 
+
+# --- patterns compiled on first use -----------------------------------------------------
 
 NEVER = "(?!)"
 """Matches nothing."""
@@ -77,7 +78,6 @@ _ON_TEXT = frozenset({"match", "fullmatch", "search", "findall", "finditer"})
 
 
 # --- lines of a page --------------------------------------------------------------------
-
 
 NOTE = "note"
 RELATION_WORDS = 6

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from looseleaf.memory import Memory
     from looseleaf.transfer.formats import Format
     from looseleaf.transfer.import_ledger import Imported, Prior
-    from looseleaf.transfer.source import ImportMessage, ImportSource, Item
+    from looseleaf.transfer.source import ImportSource, Item
 
 _LONGEST_NAME = 200
 

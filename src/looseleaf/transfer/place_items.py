@@ -1,14 +1,13 @@
-"""Where imported items go: vouched documents become pages, vouched claims facts; other claims wait in review.
+"""Where imported items go. Only parts that are new here and not forgotten are taken. Vouched documents become pages,
+vouched claims facts; other claims wait in review.
+
+The beginning of an item that was imported before is held back until as many parts are read as it had then. Mostly they
+are the same, and nothing is looked up; otherwise the log says which parts it has.
 
 No page is overwritten: where it exists and differs, the document goes beside it, as `facts/<name>-imported.md`, with a
 number if needed. A page that an import made and nothing else has changed follows its document when that is imported
 again. The working state is never written. Claims about the user go to `facts/user.md`, not to `USER.md`: what another
 program collected need not be in every prompt. Claims that do not fit on a page go to `facts/<topic>-2.md`, and so on.
-
-The parts of an item that are new here, and not forgotten.
-
-The beginning of an item that was imported before is held back until as many parts are read as it had then. Mostly they
-are the same, and nothing is looked up; otherwise the log says which parts it has.
 """
 
 from __future__ import annotations
@@ -44,10 +43,12 @@ if TYPE_CHECKING:
     from looseleaf.memory import Memory
     from looseleaf.store.protocol import Store
     from looseleaf.transfer.import_ledger import Hashes, ImportChain, ImportLedger, ImportTally, Prior
-    from looseleaf.transfer.source import ImportClaim, ImportMessage, Item
+    from looseleaf.transfer.source import ImportMessage, Item
 
     Marked = tuple[ImportMessage, str]
 
+
+# --- what is new, and not forgotten -----------------------------------------------------
 
 _SAID = ("content", "tool_args", "tool_result", "tool_error", "reasoning")
 
@@ -190,7 +191,7 @@ class NewParts:
                 yield each, mark
 
 
-# --- placing imported items -------------------------------------------------------------
+# --- claims that wait for a person ------------------------------------------------------
 
 
 @frozen
@@ -241,6 +242,8 @@ def _pending_fact(memory: Memory, claim: ImportClaim, trace: str, origin: str, n
         status="pending",
     )
 
+
+# --- vouched documents and claims -------------------------------------------------------
 
 _MOST = 10
 """The most pages of one name that imports make beside each other."""

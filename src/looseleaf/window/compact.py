@@ -1,13 +1,11 @@
 """Run a compaction: plan, distill, write the entry, move the mark, rotate the log.
 
+A plan uses what each trace costs alone. The resulting mark is then counted in place, and planned again with less room
+until it fits, by exact count.
+
 No lock is held while a distiller works. Under the lock the mark is read again, and a second compaction is dropped. An
 entry's id follows from its traces, so an interrupted and a repeated compaction write the same entry. Traces are never
 removed.
-
-A compaction being drafted: from the window's traces to a mark that fits, by exact count.
-
-A plan uses what each trace costs alone. The result is then counted in place, and planned again with less room until it
-fits.
 """
 
 from __future__ import annotations
@@ -62,15 +60,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import Protocol
 
-    from looseleaf.base.messages import Distilled, Distiller, Trace
+    from looseleaf.base.messages import Distiller
     from looseleaf.base.policy import Policy
     from looseleaf.base.values import Record
     from looseleaf.log.journal import AgentHead
-    from looseleaf.log.turns import Mark
     from looseleaf.pages.pages import Pages
     from looseleaf.store.context import Context
     from looseleaf.store.protocol import Store
-    from looseleaf.window.compaction_plan import Loss
     from looseleaf.window.window import Count
 
     class CompactNeeds(Protocol):
@@ -81,6 +77,8 @@ if TYPE_CHECKING:
         def outdated(self, *found: Distilled) -> Callable[[str], bool]:
             """Return a test for sentences whose fact is over, by what is known or by `found`."""
 
+
+# --- the draft: a mark that fits --------------------------------------------------------
 
 TOPIC = "sessions"
 """The topic of compaction entries. Their facts get real topics when they are placed."""
@@ -415,8 +413,7 @@ class Draft:
         )
 
 
-# --- compacting -------------------------------------------------------------------------
-
+# --- the compaction ---------------------------------------------------------------------
 
 _BROKEN = 4
 """Unreadable entries of one name to skip before giving up."""
