@@ -10,7 +10,7 @@ from looseleaf.agent.events import AnswerEvent, Done, FailedEvent, Interrupted, 
 from looseleaf.base.errors import Invalid, Refused
 from looseleaf.cli.chat_commands import Sitting, run_command
 from looseleaf.cli.chat_faces import Pipe
-from looseleaf.cli.output import INTERRUPTED, PROBLEMS, clipped, open_memory
+from looseleaf.cli.output import ACTS, INTERRUPTED, PROBLEMS, clipped, open_memory, words_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -148,7 +148,6 @@ class Chat:
         once more."""
         if not self._asked:
             return
-        from looseleaf.cli.output import ACTS, words_of
         from looseleaf.distill.rules import Rules
 
         self.face.tell("Making memory of what was said …")

@@ -11,7 +11,7 @@ from contextlib import redirect_stderr, redirect_stdout
 
 from looseleaf.base.errors import Invalid, NotFound, Refused
 from looseleaf.base.immutable import frozen
-from looseleaf.cli.output import clipped, say
+from looseleaf.cli.output import clipped, line_of, say
 from looseleaf.log.journal import PERSON
 
 TYPE_CHECKING = False
@@ -255,7 +255,6 @@ def _forget(chat: Sitting, given: str) -> None:
             receipt = memory.pages.delete(given, reason="removed in a chat", author=PERSON)
             say(f"{given} is removed ({receipt.id}); its history stays. /undo {given} brings it back.")
         return
-    from looseleaf.cli.output import line_of
     from looseleaf.facts.identity import matching
 
     found = [

@@ -15,10 +15,10 @@ from zlib import crc32
 from looseleaf.base.errors import Busy, Invalid, Refused, Unwritten
 from looseleaf.base.immutable import frozen
 from looseleaf.base.paths import REVIEW, safe_name
-from looseleaf.base.values import START
+from looseleaf.base.values import START, sha256
 from looseleaf.integrations import detached
 from looseleaf.integrations.hook_session import HookSession
-from looseleaf.integrations.transcript import AT_ONCE, WHILE_ASKED, NoTranscript
+from looseleaf.integrations.transcript import AT_ONCE, WHILE_ASKED, NoTranscript, note_missed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -125,8 +125,6 @@ def session_name(session: str) -> str:
     try:
         return safe_name(session, "session's name")
     except Refused:
-        from looseleaf.base.values import sha256
-
         return f"session-{sha256(session.encode('utf-8', 'surrogatepass'))[:16]}"
 
 
@@ -188,7 +186,6 @@ def _record_prompt(memory: Memory, given: Given) -> list[str]:
             session.save()
             return told
     except Busy:
-        from looseleaf.integrations.transcript import note_missed
         from looseleaf.transfer.formats.agent_lines import split_own_words
 
         note_missed(memory.parts.context.store, memory.agent, given.session, split_own_words(given.prompt)[0])

@@ -6,7 +6,15 @@ from functools import cached_property
 
 from looseleaf.base.errors import Invalid, Unreadable, check_text
 from looseleaf.base.values import NOT_GIVEN
-from looseleaf.memory.groups import HistoryVerbs, PageVerbs, TalkVerbs, WindowVerbs
+from looseleaf.memory.groups import (
+    ExplainVerbs,
+    HistoryVerbs,
+    PageVerbs,
+    ReviewVerbs,
+    TalkVerbs,
+    ViewVerbs,
+    WindowVerbs,
+)
 from looseleaf.memory.parts import Parts, check_distiller
 from looseleaf.text.times import parse_time
 
@@ -24,7 +32,6 @@ if TYPE_CHECKING:
     from looseleaf.forget.forget import Forgotten
     from looseleaf.index.embed import Embedder
     from looseleaf.log.recorder import Batch
-    from looseleaf.memory.groups import ExplainVerbs, ReviewVerbs, ViewVerbs
     from looseleaf.models.costs import Costs
     from looseleaf.place.distill_and_place import Remembered
     from looseleaf.place.placer import Placed
@@ -145,22 +152,16 @@ class Memory:
     @cached_property
     def review(self) -> ReviewVerbs:
         """What waits for a person, and a person's word on facts."""
-        from looseleaf.memory.groups import ReviewVerbs
-
         return ReviewVerbs(self.parts)
 
     @cached_property
     def explain(self) -> ExplainVerbs:
         """Why a line is there, who wrote it, what it rests on."""
-        from looseleaf.memory.groups import ExplainVerbs
-
         return ExplainVerbs(self.parts)
 
     @cached_property
     def views(self) -> ViewVerbs:
         """Topics, the overview, snapshots, the index."""
-        from looseleaf.memory.groups import ViewVerbs
-
         return ViewVerbs(self.parts)
 
     # --- recording -------------------------------------------------------------------------

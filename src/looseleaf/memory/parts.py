@@ -8,7 +8,7 @@ from functools import cached_property
 from looseleaf.base.errors import Invalid, NotFound, Refused
 from looseleaf.base.origins import FORBIDDEN
 from looseleaf.base.paths import safe_name
-from looseleaf.pages.folder import find, is_memory, settings
+from looseleaf.pages.folder import find, init_if_free, is_memory, settings
 from looseleaf.place.parts import PlaceParts
 from looseleaf.store.context import Context
 from looseleaf.store.files import FileStore
@@ -58,8 +58,6 @@ class Parts(PlaceParts):
         path = os.path.abspath(os.path.expanduser(where) if where is not None else find())
         agent = safe_name(agent, "agent's name")
         if not is_memory(path):
-            from looseleaf.pages.folder import init_if_free
-
             init_if_free(path)
         if model is not None and not callable(getattr(model, "send", None)):
             raise Invalid(f"{model!r} is not a model. Give one of looseleaf.models, such as Anthropic(name).")

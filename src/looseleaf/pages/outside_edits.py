@@ -22,6 +22,8 @@ from looseleaf.log.journal import (
     Head,
     fold,
     fold_agents,
+    make_edit,
+    record_of,
     refuse_unknown,
 )
 from looseleaf.store import JOURNAL, records
@@ -343,7 +345,6 @@ class OutsideEdits:
 
     def _journal_edit(self, path: str, new: bytes | None, edits: list[Edit]) -> None:
         from looseleaf.base.ids import new_id, now
-        from looseleaf.log.journal import make_edit, record_of
 
         old = self.head_bytes(path)
         lost = self.heads.get(path).sha256 if old is None else None

@@ -15,7 +15,7 @@ from looseleaf.base.ids import new_id
 from looseleaf.base.immutable import frozen
 from looseleaf.base.paths import DRAWERS, PEOPLE_ONLY, PROFILE, USER, page_path, safe_name, same_name
 from looseleaf.base.values import ANY, Edit, Receipt, sha256
-from looseleaf.log.journal import AGENT, PERSON, PROGRAM
+from looseleaf.log.journal import AGENT, PERSON, PROGRAM, make_edit, record_of
 from looseleaf.pages.outside_edits import TOP, OutsideEdits
 
 TYPE_CHECKING = False
@@ -378,8 +378,6 @@ class Pages:
             asked, held = door.ask(path, author, entering, old) if door and entering else ("", ())
             if new == old:
                 return Receipt(asked, path, current, current, 0, 0, changed=False, held=held)
-            from looseleaf.log.journal import make_edit, record_of
-
             make = partial(make_edit, undoes=undoes, facts=said.facts, ended=said.ended)
             edit = make(new_id(), clock.now(), path, author, reason, old, new)
             if new is not None:

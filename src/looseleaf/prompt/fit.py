@@ -12,7 +12,7 @@ from looseleaf.base.immutable import frozen
 from looseleaf.base.messages import Message, ToolResultPayload
 from looseleaf.log.turns import MESSAGE_TOKENS, guard, texts_of
 from looseleaf.prompt.manifest import ManifestItem, Omitted
-from looseleaf.prompt.slot_forms import HEADINGS, OVER, SHOWN, TYPES, SlotForm
+from looseleaf.prompt.slot_forms import HEADINGS, OVER, SHOWN, TYPES, SlotForm, SlotPiece
 from looseleaf.window.window import costs_of
 
 TYPE_CHECKING = False
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from looseleaf.base.values import Record
     from looseleaf.prompt.manifest import Slot
-    from looseleaf.prompt.slot_forms import SlotPiece, SlotText
+    from looseleaf.prompt.slot_forms import SlotText
     from looseleaf.window.window import Window
 
     Count = Callable[[Sequence[str]], list[int]]
@@ -100,8 +100,6 @@ class _SlotCut:
 
 
 def _shorten_piece(piece: SlotPiece, longest: int) -> SlotPiece:
-    from looseleaf.prompt.slot_forms import SlotPiece
-
     def short(text: str) -> str:
         return text if len(text) <= longest else f"{text[: longest - 1].rstrip()}…"
 

@@ -19,7 +19,14 @@ from looseleaf.base.values import START, Position
 from looseleaf.index.sqlite import DamagedIndex, SqliteIndex
 from looseleaf.language.stems import edition
 from looseleaf.pages.outside_edits import is_same_log
-from looseleaf.recall.items import escape_surrogates
+from looseleaf.recall.items import (
+    entry_items,
+    escape_surrogates,
+    fact_items,
+    outdated_origins,
+    page_items,
+    trace_items,
+)
 from looseleaf.store import JOURNAL
 
 TYPE_CHECKING = False
@@ -131,8 +138,6 @@ class ItemSources:
     # --- what was said and done --------------------------------------------------------
 
     def _read_traces(self, stream: str, mark: str) -> Iterator[ItemBatch]:
-        from looseleaf.recall.items import trace_items
-
         position, last = _parse_mark(mark)
         anew = not is_same_log(self._store, position, last, stream)
         items: list[IndexItem] = []
@@ -154,8 +159,6 @@ class ItemSources:
             yield ItemBatch(stream, mark if lines else "", items, anew)
 
     def _read_pages(self, marks: dict[str, str]) -> Iterator[ItemBatch]:
-        from looseleaf.recall.items import page_items
-
         heads = self._parts.pages.absorb.heads.pages
         there = {
             f"{PAGE}{path}": head.sha256
@@ -172,8 +175,6 @@ class ItemSources:
                 yield ItemBatch(source, sha256, items, anew=True)
 
     def _read_topics(self, marks: dict[str, str]) -> Iterator[ItemBatch]:
-        from looseleaf.recall.items import fact_items, outdated_origins
-
         known = self._parts.known
         known.catch_up()
         there = {f"{TOPIC}{name}": f"{place[0]} {place[1]}" for name, place in known.topics.items()}
@@ -187,8 +188,6 @@ class ItemSources:
     def _read_entries(self, begin: Position, end: Position, marks: dict[str, str]) -> Iterator[ItemBatch]:
         """Yield each entry as its own source. The journal names it when it is placed, or when a window moves past it;
         the last such record is its mark. So entries indexed in an earlier batch are not indexed again."""
-        from looseleaf.recall.items import entry_items
-
         found: dict[str, str] = {}
         for line in self._store.read(JOURNAL, begin):
             if line.end > end:

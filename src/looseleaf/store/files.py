@@ -9,7 +9,7 @@ from looseleaf.base.errors import Refused, Unwritten
 from looseleaf.base.policy import Policy
 from looseleaf.base.values import START
 from looseleaf.store.disk import Alone, Lock, this_disk
-from looseleaf.store.documents import Documents
+from looseleaf.store.documents import Documents, replace_many
 from looseleaf.store.records import Bodies
 from looseleaf.store.root import Root, is_committed, unreadable, unwritten
 from looseleaf.store.streams import Segments, Streams
@@ -217,8 +217,6 @@ class FileStore:
 
     def replace_many(self, name: str, puts: Sequence[Put], removals: Sequence[Removal]) -> None:
         """Replace and remove files as one act. Only for forget, which holds the lock (FORMAT §17.4)."""
-        from looseleaf.store.documents import replace_many
-
         try:
             replace_many(self._root, name, puts, removals)
         except OSError as error:

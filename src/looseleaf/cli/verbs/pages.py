@@ -15,11 +15,13 @@ from looseleaf.cli.output import (
     STDIN,
     at_least_one,
     clipped,
+    dates_of,
     decode,
     edit_dict,
     edit_line,
     edit_size,
     first_path,
+    named_facts,
     next_step,
     no_page,
     open_memory,
@@ -207,7 +209,6 @@ def print_who(lines: Sequence[Signed], facts: Mapping[int | None, Fact] | None =
 
 def fact_times(fact: Fact | None, written: str) -> str:
     """Return when a fact began, unless its line was written then; when it was repeated; and whether it is doubtful."""
-    from looseleaf.cli.output import dates_of
     from looseleaf.text.lines import DOUBTFUL
 
     if fact is None:
@@ -296,7 +297,6 @@ def show(options: CliOptions) -> int:
             if not page.exists:
                 raise no_page(memory, page.path, then)
         except Refused:
-            from looseleaf.cli.output import named_facts
             from looseleaf.cli.verbs.facts import show_fact
 
             if options.as_of is not None or not named_facts(memory, options.page):

@@ -10,7 +10,9 @@ import sys
 from looseleaf.base.errors import Invalid, NotFound, Refused
 from looseleaf.cli.output import (
     ask,
+    choose_fact,
     clipped,
+    named_facts,
     next_step,
     open_memory,
     plain,
@@ -96,7 +98,6 @@ def _resolve_fact(memory: Memory, options: CliOptions, words: str) -> str:
 
     An id or place stays as it is where nothing is asked: `Memory.forget` knows what was forgotten there before.
     """
-    from looseleaf.cli.output import choose_fact, named_facts
     from looseleaf.facts.identity import is_exact
 
     found = named_facts(memory, words)

@@ -6,7 +6,7 @@ import json
 import os
 import sys
 
-from looseleaf.base.errors import Busy, Invalid, NotFound, Refused
+from looseleaf.base.errors import Busy, Invalid, NotFound, Refused, is_there, to_get
 from looseleaf.base.immutable import frozen
 from looseleaf.base.values import INSIDE
 from looseleaf.cli.output import ask, open_memory, plain, print_json, say
@@ -259,8 +259,6 @@ def _privacy_notice(options: CliOptions) -> str:
 
 
 def _print_hints(options: CliOptions) -> None:
-    from looseleaf.base.errors import is_there, to_get
-
     try:
         has_memory = _find_memory(options) is not None
     except Refused:

@@ -17,7 +17,7 @@ from looseleaf.cli.output import (
     progress,
     say,
 )
-from looseleaf.transfer.export_folder import ExportTarget, private
+from looseleaf.transfer.export_folder import Copy, ExportTarget, TarWriter, export_whole, private
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -168,8 +168,6 @@ def export(options: CliOptions) -> int:
 
 
 def _export_whole(memory: Memory, options: CliOptions) -> dict[str, Any] | None:
-    from looseleaf.transfer.export_folder import Copy, TarWriter, export_whole
-
     name = os.path.basename(memory.path).lstrip(".") or "memory"
     if options.format == "tar" and options.path == STDOUT:
         if options.json:
@@ -210,8 +208,6 @@ def _pipe_tar(memory: Memory, name: str) -> None:
     """Pack to a temporary file first: an export that starts over cannot take bytes back from a pipe."""
     from shutil import copyfileobj
     from tempfile import TemporaryFile
-
-    from looseleaf.transfer.export_folder import TarWriter, export_whole
 
     if sys.stdout.isatty():
         raise Refused(

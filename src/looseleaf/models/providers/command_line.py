@@ -18,7 +18,7 @@ from looseleaf.base.errors import Cancelled, Invalid, PromptTooLong, Refused
 from looseleaf.base.replies import Reply, TextDelta, Usage
 from looseleaf.base.values import INSIDE
 from looseleaf.models.call import Caller, cancelled_error
-from looseleaf.models.dialect import TOO_LONG, Rendered
+from looseleaf.models.dialect import TOO_LONG, Rendered, is_strict
 from looseleaf.models.failures import Failure
 from looseleaf.models.message_repair import media_as_text, media_of
 from looseleaf.models.stream_parts import at
@@ -293,8 +293,6 @@ class Codex(CommandLine):
     to_log_in = "Run `codex login`."
 
     def _takes_schema(self, schema: dict[str, Any]) -> bool:
-        from looseleaf.models.dialect import is_strict
-
         return is_strict(schema)  # the provider refuses any other
 
     def _arguments(self, folder: str, instructions: str, wanted: StreamOptions) -> list[str]:
