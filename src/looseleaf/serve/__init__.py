@@ -1,1 +1,1 @@
-"""Servers: a memory for programs that are not Python's, or not on this side of a pipe."""
+"""Servers: a memory for programs in other languages, or in other processes."""
