@@ -163,14 +163,14 @@ def _plan_first(root: Any) -> None:
 
 FLAWS: dict[str, Callable[[], None]] = {
     "": lambda: None,
-    "unplanned": lambda: setattr(switch, "replace_many", _unplanned),
+    "unplanned": lambda: setattr(files, "replace_many", _unplanned),
     "plan first": lambda: setattr(switch, "finish", _plan_first),
 }
 
 
 def mend() -> None:
     """Without any flaw again."""
-    switch.replace_many, switch.finish = _switch, _finish
+    vars(files)["replace_many"], switch.finish = _switch, _finish
 
 
 # --- orders ----------------------------------------------------------------------------

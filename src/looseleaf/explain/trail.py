@@ -16,7 +16,7 @@ from looseleaf.base.messages import NOTED
 from looseleaf.base.values import sha256
 from looseleaf.distill.make_entry import sources_of
 from looseleaf.explain.writes import DISTILLED
-from looseleaf.log.turns import trace_text as said_in
+from looseleaf.log.turns import trace_text
 from looseleaf.pages.grammar import parse
 from looseleaf.store import JOURNAL
 from looseleaf.text.diff import split_lines
@@ -317,12 +317,12 @@ class Trail:
         has = (
             trace
             for trace in traces
-            if (self._needle.is_in(said_in(trace)) if named is None else trace.id in named)
+            if (self._needle.is_in(trace_text(trace)) if named is None else trace.id in named)
         )
         return [self.trace(trace) for trace in islice(has, _SOURCES)]
 
     def trace(self, trace: Trace) -> Step:
-        told = self._needle.excerpt(said_in(trace))
+        told = self._needle.excerpt(trace_text(trace))
         about = ", ".join(filter(None, (trace.origin, trace.turn_id, format_time(trace.ts))))
         return Step("trace", trace.id, f"{about}: {told}")
 

@@ -12,8 +12,7 @@ from looseleaf.base.messages import Trace
 from looseleaf.base.paths import REVIEW, STATE, TOP_PAGES
 from looseleaf.explain.trail import Needle, Step, Trail, deepen, words_of
 from looseleaf.log.recorder import stream_of
-from looseleaf.log.turns import trace_text as said_in
-from looseleaf.log.turns import traces_back
+from looseleaf.log.turns import trace_text, traces_back
 from looseleaf.place.notebook import TRACES
 from looseleaf.text.diff import split_lines
 
@@ -164,7 +163,7 @@ class Absent:
         for line in self._parts.context.store.read_back(stream):
             is_later = is_later and line.record.get("id") != through
             trace = Trace.from_record(line.record)
-            if trace is None or not self._needle.is_in(said_in(trace)):
+            if trace is None or not self._needle.is_in(trace_text(trace)):
                 continue
             later = Step("later", "", "it was said after the prompt was made")
             why = [later] if is_later else self._explain_compacted(trace)
@@ -178,7 +177,7 @@ class Absent:
                 continue
             told = f"it was recorded for the agent {agent}, and a prompt for {own} shows what was said with {own}"
             for trace in traces_back(self._parts.context.store, stream_of(agent)):
-                if self._needle.is_in(said_in(trace)):
+                if self._needle.is_in(trace_text(trace)):
                     yield (Step("another_agent", agent, told), *deepen([self._trail.trace(trace)]))
 
     def _explain_compacted(self, trace: Trace) -> Iterator[Step]:

@@ -47,110 +47,6 @@ if TYPE_CHECKING:
     Parts = tuple[str, ...]
 
 
-# --- moves: the new page appears, then the old one goes, and both are journaled ----------
-
-_REASON = "memory tool: rename"
-
-
-@frozen
-class _Move:
-    old: str
-    new: str
-    base: str | None
-    text: str
-    summary: str | None
-
-
-def move_all(memory: Memory, moves: Iterable[tuple[str, str]], old: str, new: str) -> tuple[Receipt, ...]:
-    """Move pages; `old` and `new` are the names that the model gave. All moves are checked before the first is made."""
-    try:
-        planned = [_plan_move(memory, *move) for move in moves]
-    except Refused as error:
-        raise Refused(f"{old} was not renamed. {error}") from error
-    receipts: list[Receipt] = []
-    for move in planned:
-        try:
-            receipts += _move_page(memory, move)
-        except Stale as error:
-            why = "already exists" if error.path == move.new else "was changed meanwhile"
-            name = new if error.path == move.new else old
-            raise Refused(
-                f"{_describe_progress(old, receipts)}: {name} {why}. View both, and repeat."
-            ) from error
-        except Refused as error:
-            raise Refused(f"{_describe_progress(old, receipts)}. {error}") from error
-    return tuple(receipts)
-
-
-def _describe_progress(old: str, receipts: list[Receipt]) -> str:
-    done = len(receipts) // 2
-    return f"{old} was not renamed" + (f", but {done} of its files were" if done else "")
-
-
-def _plan_move(memory: Memory, old: str, new: str) -> _Move:
-    """Check a move, without a change and without a question to the user."""
-    for path in (old, new):
-        why = why_sealed(path)
-        if why is not None:
-            raise Refused(f"{path} was not changed: {why}.")
-    page = memory.pages.read(old)
-    try:
-        text = page.data.decode()
-    except UnicodeDecodeError:
-        raise Refused(f"{old} is not UTF-8 text. Save it as UTF-8 in an editor, and try again.") from None
-    # The summary, which the guard keeps off a model's page, moves separately.
-    lines = zip(page.parsed.lines, page.parsed.roles, strict=True)
-    body = text if page.summary is None else "".join(line for line, role in lines if role != "summary")
-    guard, author = memory.parts.guard, f"agent:{memory.agent}"
-    guard.look(old, author, text, None)
-    made, told = guard.look(new, author, None, body)
-    _refuse_held(
-        new, [each.removeprefix("waits in review: ") for each in sentences_of(made)]
-    )  # no question goes to the user
-    _refuse_lost_author(memory, old, told)
-    return _Move(old, new, page.sha256, body, page.summary)
-
-
-def _refuse_lost_author(memory: Memory, old: str, told: Iterable[Record]) -> None:
-    """Refuse to move the user's lines: on the new page they would be the model's, unless said in this session."""
-    again = {(fact["relation"], fact["object"]) for fact in told}
-    for fact in memory.facts(topic=topic_of(old)):
-        if fact.path == old and is_trusted(fact.level) and (fact.relation, fact.object) not in again:
-            raise Refused(
-                f"The user said “{fact.relation}: {fact.object}” there, and a move would make it yours. "
-                "Leave it where it is, or suggest the move to the user."
-            )
-
-
-def _refuse_held(new: str, held: Collection[str]) -> None:
-    if held:
-        raise Refused(
-            f"Not all of it is allowed on {new}: {'; '.join(held)}. Leave it where it is, or ask the user."
-        )
-
-
-def _move_page(memory: Memory, move: _Move) -> tuple[Receipt, Receipt]:
-    came = memory.pages.propose(move.new, move.text, base=None, reason=_REASON, summary=move.summary)
-    try:
-        _refuse_held(move.new, came.held)  # a tool may have spoken since the check
-        return came, memory.pages.propose(move.old, None, base=move.base, reason=_REASON)
-    except Refused as error:
-        _undo_move(memory, move, came, error)
-        raise
-
-
-def _undo_move(memory: Memory, move: _Move, came: Receipt, error: Refused) -> None:
-    """Delete the new page again, unless it was changed meanwhile."""
-    if came.new is None:
-        return
-    try:
-        memory.pages.propose(move.new, None, base=came.new, reason=f"{_REASON}, taken back")
-    except Refused as refused:
-        raise Refused(
-            f"{move.old} is unchanged, and {move.new} exists beside it: {error} {refused} Delete one of them."
-        ) from error
-
-
 # --- names ------------------------------------------------------------------------------
 
 ROOT = "/memories"
@@ -284,7 +180,111 @@ def _no_such_path(name: str, why: str) -> Refused:
     return NotFound(f"The path {ROOT}/{quote(name)} does not exist: {why}. Please provide a valid path.")
 
 
-# --- the commands -----------------------------------------------------------------------
+# --- moves: the new page appears, then the old one goes, and both are journaled ----------
+
+_REASON = "memory tool: rename"
+
+
+@frozen
+class _Move:
+    old: str
+    new: str
+    base: str | None
+    text: str
+    summary: str | None
+
+
+def move_all(memory: Memory, moves: Iterable[tuple[str, str]], old: str, new: str) -> tuple[Receipt, ...]:
+    """Move pages; `old` and `new` are the names that the model gave. All moves are checked before the first is made."""
+    try:
+        planned = [_plan_move(memory, *move) for move in moves]
+    except Refused as error:
+        raise Refused(f"{old} was not renamed. {error}") from error
+    receipts: list[Receipt] = []
+    for move in planned:
+        try:
+            receipts += _move_page(memory, move)
+        except Stale as error:
+            why = "already exists" if error.path == move.new else "was changed meanwhile"
+            name = new if error.path == move.new else old
+            raise Refused(
+                f"{_describe_progress(old, receipts)}: {name} {why}. View both, and repeat."
+            ) from error
+        except Refused as error:
+            raise Refused(f"{_describe_progress(old, receipts)}. {error}") from error
+    return tuple(receipts)
+
+
+def _describe_progress(old: str, receipts: list[Receipt]) -> str:
+    done = len(receipts) // 2
+    return f"{old} was not renamed" + (f", but {done} of its files were" if done else "")
+
+
+def _plan_move(memory: Memory, old: str, new: str) -> _Move:
+    """Check a move, without a change and without a question to the user."""
+    for path in (old, new):
+        why = why_sealed(path)
+        if why is not None:
+            raise Refused(f"{path} was not changed: {why}.")
+    page = memory.pages.read(old)
+    try:
+        text = page.data.decode()
+    except UnicodeDecodeError:
+        raise Refused(f"{old} is not UTF-8 text. Save it as UTF-8 in an editor, and try again.") from None
+    # The summary, which the guard keeps off a model's page, moves separately.
+    lines = zip(page.parsed.lines, page.parsed.roles, strict=True)
+    body = text if page.summary is None else "".join(line for line, role in lines if role != "summary")
+    guard, author = memory.parts.guard, f"agent:{memory.agent}"
+    guard.look(old, author, text, None)
+    made, told = guard.look(new, author, None, body)
+    _refuse_held(
+        new, [each.removeprefix("waits in review: ") for each in sentences_of(made)]
+    )  # no question goes to the user
+    _refuse_lost_author(memory, old, told)
+    return _Move(old, new, page.sha256, body, page.summary)
+
+
+def _refuse_lost_author(memory: Memory, old: str, told: Iterable[Record]) -> None:
+    """Refuse to move the user's lines: on the new page they would be the model's, unless said in this session."""
+    again = {(fact["relation"], fact["object"]) for fact in told}
+    for fact in memory.facts(topic=topic_of(old)):
+        if fact.path == old and is_trusted(fact.level) and (fact.relation, fact.object) not in again:
+            raise Refused(
+                f"The user said “{fact.relation}: {fact.object}” there, and a move would make it yours. "
+                "Leave it where it is, or suggest the move to the user."
+            )
+
+
+def _refuse_held(new: str, held: Collection[str]) -> None:
+    if held:
+        raise Refused(
+            f"Not all of it is allowed on {new}: {'; '.join(held)}. Leave it where it is, or ask the user."
+        )
+
+
+def _move_page(memory: Memory, move: _Move) -> tuple[Receipt, Receipt]:
+    came = memory.pages.propose(move.new, move.text, base=None, reason=_REASON, summary=move.summary)
+    try:
+        _refuse_held(move.new, came.held)  # a tool may have spoken since the check
+        return came, memory.pages.propose(move.old, None, base=move.base, reason=_REASON)
+    except Refused as error:
+        _undo_move(memory, move, came, error)
+        raise
+
+
+def _undo_move(memory: Memory, move: _Move, came: Receipt, error: Refused) -> None:
+    """Delete the new page again, unless it was changed meanwhile."""
+    if came.new is None:
+        return
+    try:
+        memory.pages.propose(move.new, None, base=came.new, reason=f"{_REASON}, taken back")
+    except Refused as refused:
+        raise Refused(
+            f"{move.old} is unchanged, and {move.new} exists beside it: {error} {refused} Delete one of them."
+        ) from error
+
+
+# --- commands ---------------------------------------------------------------------------
 
 DEFINITION = {"type": "memory_20250818", "name": "memory"}
 """The entry in Anthropic's list of tools, which knows the parameters."""

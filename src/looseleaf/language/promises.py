@@ -80,10 +80,10 @@ def requests_in(text: str) -> list[str]:
     if not _may_promise(read.lower()) or not any(map(is_request, _split_sentences(read))):
         return []
     # Slow to load: only for what looks like a request.
-    from looseleaf.language.own_words import strip_pasted as unpasted
+    from looseleaf.language.own_words import strip_pasted
 
     ends = (text,) if read == text else (text[:READ], text[-READ:])
-    return [each for each in _split_sentences("\n\n".join(map(unpasted, ends))) if is_request(each)]
+    return [each for each in _split_sentences("\n\n".join(map(strip_pasted, ends))) if is_request(each)]
 
 
 def claims_in(text: str) -> list[str]:

@@ -114,10 +114,10 @@ class Notebook:
 
     def _read_source(self, name: str, said: dict[str, Trace]) -> FactSource:
         from looseleaf.log.entries import spots_of
-        from looseleaf.log.turns import trace_text as said_in
+        from looseleaf.log.turns import trace_text
 
         if name in said:
-            return FactSource(name, said[name].origin, said[name].ts, said_in(said[name]))
+            return FactSource(name, said[name].origin, said[name].ts, trace_text(said[name]))
         page, at, edit_id = name.partition("@")
         if at:
             edit = next((each for each in self._parts.pages.log(page) if each.id == edit_id), None)
@@ -127,5 +127,5 @@ class Notebook:
         agents = dict.fromkeys((self._agent, *self._store.folders(TRACES)))
         found = next((trace for agent in agents for trace, _ in spots_of(self._store, agent, {name})), None)
         if found is not None:
-            return FactSource(name, found.origin, found.ts, said_in(found))
+            return FactSource(name, found.origin, found.ts, trace_text(found))
         return FactSource(name, "", None, "")

@@ -8,10 +8,9 @@ from looseleaf.base.errors import Invalid, check_count
 from looseleaf.base.policy import Ranking
 from looseleaf.base.values import FOUND
 from looseleaf.index.protocol import Corpus, Only
-from looseleaf.language import terms as unspaced
 from looseleaf.language.relations import asked_relations
 from looseleaf.language.stems import by_language
-from looseleaf.language.terms import words
+from looseleaf.language.terms import runs, words
 from looseleaf.recall.ranking import Query
 from looseleaf.text.times import parse_time
 
@@ -188,7 +187,7 @@ def asks_only_when(query: str, when: When) -> bool:
 def _is_by_chance(word: Word, known: Corpus) -> bool:
     """True for characters of an unspaced script that stand side by side nowhere else: they are the end of one word and
     the beginning of another."""
-    if word.text.isascii() or unspaced.runs().match(word.text) is None:
+    if word.text.isascii() or runs().match(word.text) is None:
         return False
     return not any(known.df.get(term) for term, _ in word.forms)
 

@@ -32,267 +32,6 @@ if TYPE_CHECKING:
     from looseleaf.store.streams import Segments, Streams
 
 
-# --- recovery after a crash: finish or undo changes, and remove old displaced files -----
-
-_ABANDONED = 3600.0
-"""Seconds after which a staged file belongs to no living process."""
-
-
-class Recovery:
-    def __init__(
-        self, root: Root, lock: Lock, policy: Policy, streams: Streams, segments: Segments, exchange: Exchange
-    ) -> None:
-        self._root = root
-        self._lock = lock
-        self._policy = policy
-        self._streams = streams
-        self._segments = segments
-        self._exchange = exchange
-
-    def recover(self) -> None:
-        """Finish or undo every staged change: under the lock, none belongs to a living process."""
-        with self._lock:
-            if is_committed(self._root):
-                finish(self._root)
-            # A page with a second name cannot be read, so remove that name first (FORMAT §6.6).
-            for name in sorted(self._root.names(STAGED), key=lambda name: not name.endswith(".was")):
-                self._recover_one(name)
-
-    def _recover_one(self, name: str) -> None:
-        stem, _, kind = name.partition(".")
-        staged = f"{STAGED}/{name}"
-        if kind == "edit.was":  # only where names are not exchanged in one step (FORMAT §6.6)
-            plain = staged.removesuffix(".was")
-            if plain.rpartition("/")[2] in self._root.names(STAGED):
-                self._root.discard(staged)
-            else:
-                with self._root.folder(STAGED) as folder:
-                    self._root.disk.rename(folder, name, folder, f"{stem}.edit")
-                self._finish_edit(stem, plain)
-        elif kind == "edit":
-            self._finish_edit(stem, staged)
-        # An uncommitted forget is abandoned: its process held the lock.
-        elif kind == SUFFIX or not is_id(stem) or time.time() - time_of(stem) > _ABANDONED:
-            remove_staged(self._root, staged)
-
-    def _finish_edit(self, edit: str, staged: str) -> None:
-        """Finish an interrupted change if the page is unchanged; else declare it void."""
-        record = self._find_record(edit) or {}
-        try:
-            path, base, new = canonical(str(record["path"])), record["base"], record["new"]
-        except (KeyError, Refused):
-            # None, or not an edit of ours: a foreign journal may name any file of this machine.
-            self._exchange.keep(staged)
-            return
-        self._streams.confirm(JOURNAL)
-        under, page = self._exchange.hash_or_mark(staged), self._exchange.hash_or_mark(path)
-        ours = under == (new if new is not None else SHA256_OF_NOTHING)
-        if record.get("kind") == "void":
-            if not ours and under != base:
-                self._exchange.keep(staged)  # a displaced save that the crash kept from being set aside
-        elif page == base and ours:
-            self._root.make(path.rpartition("/")[0])
-            try:
-                self._exchange.replace(path, staged, base, new, edit)
-            except Stale:
-                pass  # saved meanwhile: that save stands, and the edit is void
-        elif under == base:
-            pass  # exchanged already; any other text on the page was written later
-        elif page == new and not ours:
-            kept, under = self._exchange.give_back(path, staged, under, new)
-            self._exchange.void(path, edit, COLLISION, kept)
-        elif page != new:
-            self._exchange.void(
-                path, edit, "the page was changed before an interrupted edit could be completed", []
-            )
-            if not ours:
-                self._exchange.keep(staged)
-        try:
-            self._root.sync(STAGED, path.rpartition("/")[0])
-        except FileNotFoundError:
-            pass  # the page's folder was removed meanwhile
-        self._exchange.retire(staged, edit, under or SHA256_OF_NOTHING)
-
-    def _find_record(self, edit: str) -> Record | None:
-        """Return the record of an edit, with kind `void` if it was declared so; None if it is not in the journal."""
-        voided = False
-        oldest = time_of(edit) - _ABANDONED if is_id(edit) else 0.0
-        for line in self._segments.read_back(JOURNAL):
-            record = line.record
-            voided = voided or (record.get("kind") == "void" and record.get("edit") == edit)
-            if record.get("id") == edit:
-                return record | {"kind": "void"} if voided else record
-            written = record.get("ts")
-            if isinstance(written, (int, float)) and written < oldest:
-                return None
-        return None
-
-    def sweep(self) -> None:
-        """Remove displaced files that are unchanged; keep and journal those that an editor wrote into."""
-        now = time.time()
-        due = [name for name in self._root.names(LATE) if self._is_due(name, now)]
-        if due:
-            self._sweep_files(due)
-
-    def _is_due(self, name: str, now: float) -> bool:
-        """True if a displaced file was written into, or is old enough to remove. Needs no lock."""
-        edit, mark, _ = _parse_late_name(name)
-        if not is_id(edit) or now - time_of(edit) > self._policy.late_seconds:
-            return True
-        with self._root.folder(LATE) as folder:
-            return mark != late_mark(self._root.disk.stat(folder, name))
-
-    def _sweep_files(self, due: list[str]) -> None:
-        with self._lock, self._root.folder(LATE) as folder:
-            for name in due:
-                edit, mark, known = _parse_late_name(name)
-                try:
-                    found = self._root.disk.stat(folder, name)
-                except FileNotFoundError:
-                    continue  # another process swept it
-                if mark == late_mark(found) and self._has_hash(f"{LATE}/{name}", known):
-                    self._root.disk.unlink(folder, name)
-                else:
-                    record = self._find_record(edit) or {}
-                    kept = self._exchange.keep(f"{LATE}/{name}")
-                    reason = "an editor wrote into the file after it was replaced"
-                    self._exchange.note("late", str(record.get("path", "")), edit, reason, [kept])
-
-    def _has_hash(self, path: str, known: str) -> bool:
-        try:
-            return self._exchange.hash(path) == known
-        except Refused:
-            return False  # unreadable files are kept
-
-
-def _parse_late_name(name: str) -> tuple[str, str, str]:
-    """Return the edit that displaced a file, the file's mark then, and the hash of the bytes that are safe."""
-    edit, _, rest = name.partition("-")
-    mark, _, known = rest.rpartition("-")
-    return edit, mark, known
-
-
-# --- many files as one act (FORMAT §17.4): stage the new files, commit with one small file, put in place ---
-
-SCHEMA = "forgetting.v1"
-SUFFIX = "forget"
-_VIEWS = "views"
-
-
-@frozen
-class Put:
-    """New bytes of a file. Of a page, `base` is the hash of the bytes they replace: a later save stays."""
-
-    path: str
-    data: bytes
-    base: str | None = None
-    is_page: bool = False
-
-
-@frozen
-class Removal:
-    """A file to remove. Of a page: only if it still has this hash."""
-
-    path: str
-    base: str | None = None
-
-
-def replace_many(root: Root, name: str, puts: Sequence[Put], removals: Sequence[Removal]) -> None:
-    """Replace and remove files as one act, under the lock. Everything is on disk before the commit; `name` is an id."""
-    folder = f"{STAGED}/{name}.{SUFFIX}"
-    root.make(STAGED)
-    root.make(folder, durable=False)
-    try:
-        rows = []
-        for number, put in enumerate(puts):
-            root.stage(f"{name}.{SUFFIX}/{number:06d}", put.data)
-            rows.append([f"{number:06d}", put.path, sha256(put.data), put.base, put.is_page])
-        root.sync(folder, STAGED)
-        plan: Record = {"schema": SCHEMA, "id": name, "put": rows}
-        plan["remove"] = [[each.path, each.base] for each in removals]
-        root.replace(PLAN, records.encode(plan))
-    except BaseException:
-        if not is_committed(root):
-            remove_staged(root, folder)
-        raise
-    finish(root)
-
-
-def finish(root: Root) -> None:
-    """Put the staged files of a committed switch in place, under the lock; repeated, do the rest."""
-    plan = records.whole(root.read(PLAN) or b"")
-    if plan.get("schema") != SCHEMA:
-        raise Refused(
-            f"{PLAN} is damaged, so an interrupted forget cannot be finished. Restore the memory from a copy, or "
-            "delete that file and run `looseleaf check`."
-        )
-    folder = f"{STAGED}/{plan['id']}.{SUFFIX}"
-    ready = set(root.names(folder))
-    touched: set[str] = {"log"}
-    for name, path, digest, base, is_page in plan["put"]:
-        above = path.rpartition("/")[0]
-        if name in ready:
-            root.make(above)
-            if not is_page or sha256_or_none(root.read(path)) in (base, digest):
-                with root.parent(f"{folder}/{name}") as (source, old), root.parent(path) as (target, new):
-                    root.disk.rename(source, old, target, new)
-        touched.add(above)
-    for path, base in plan["remove"]:
-        touched |= _remove_file(root, path, base)
-    remove_tree(root, _VIEWS)
-    for above in sorted(touched, key=len, reverse=True):
-        try:
-            root.sync(above)
-        except FileNotFoundError:
-            pass  # removed; the folder above it is synced
-    with root.folder("log") as log:
-        root.disk.unlink(log, PLAN.rpartition("/")[2])
-        root.disk.sync(log)
-    remove_staged(root, folder)
-
-
-def _remove_file(root: Root, path: str, base: str | None) -> set[str]:
-    """Remove a file, and its entry's folders if they are empty; return the folders to sync."""
-    above, _, name = path.rpartition("/")
-    try:
-        if base is not None and sha256_or_none(root.read(path)) != base:
-            return set()
-        with root.folder(above) as folder:
-            root.disk.unlink(folder, name)
-    except FileNotFoundError:
-        pass  # removed before a crash
-    touched = {above}
-    while above.startswith("log/entries/") and not root.names(above):
-        above, _, name = above.rpartition("/")
-        touched.add(above)
-        try:
-            with root.folder(above) as folder:
-                root.disk.rmdir(folder, name)
-        except FileNotFoundError:
-            pass
-    return touched
-
-
-def remove_tree(root: Root, folder: str) -> None:
-    """Remove a folder and everything in it. Remove a link, and not its target."""
-    for name in root.names(folder):
-        path = f"{folder}/{name}"
-        with root.folder(folder) as fd:
-            try:
-                root.disk.unlink(fd, name)
-                continue
-            except FileNotFoundError:
-                continue  # SQLite removes its own files
-            except OSError:
-                pass  # a folder
-        remove_tree(root, path)
-        with root.folder(folder) as fd:
-            try:
-                root.disk.rmdir(fd, name)
-            except FileNotFoundError:
-                pass
-
-
 # --- the exchange of one page -----------------------------------------------------------
 
 NO_FILE = "no regular file"
@@ -437,6 +176,267 @@ class Exchange:
 def late_mark(found: os.stat_result) -> str:
     """Return a displaced file's size and time: a write changes them."""
     return f"{found.st_size}-{found.st_mtime_ns}"
+
+
+# --- many files as one act (FORMAT §17.4): stage the new files, commit with one small file, put in place ---
+
+SCHEMA = "forgetting.v1"
+SUFFIX = "forget"
+_VIEWS = "views"
+
+
+@frozen
+class Put:
+    """New bytes of a file. Of a page, `base` is the hash of the bytes they replace: a later save stays."""
+
+    path: str
+    data: bytes
+    base: str | None = None
+    is_page: bool = False
+
+
+@frozen
+class Removal:
+    """A file to remove. Of a page: only if it still has this hash."""
+
+    path: str
+    base: str | None = None
+
+
+def replace_many(root: Root, name: str, puts: Sequence[Put], removals: Sequence[Removal]) -> None:
+    """Replace and remove files as one act, under the lock. Everything is on disk before the commit; `name` is an id."""
+    folder = f"{STAGED}/{name}.{SUFFIX}"
+    root.make(STAGED)
+    root.make(folder, durable=False)
+    try:
+        rows = []
+        for number, put in enumerate(puts):
+            root.stage(f"{name}.{SUFFIX}/{number:06d}", put.data)
+            rows.append([f"{number:06d}", put.path, sha256(put.data), put.base, put.is_page])
+        root.sync(folder, STAGED)
+        plan: Record = {"schema": SCHEMA, "id": name, "put": rows}
+        plan["remove"] = [[each.path, each.base] for each in removals]
+        root.replace(PLAN, records.encode(plan))
+    except BaseException:
+        if not is_committed(root):
+            remove_staged(root, folder)
+        raise
+    finish(root)
+
+
+def finish(root: Root) -> None:
+    """Put the staged files of a committed switch in place, under the lock; repeated, do the rest."""
+    plan = records.whole(root.read(PLAN) or b"")
+    if plan.get("schema") != SCHEMA:
+        raise Refused(
+            f"{PLAN} is damaged, so an interrupted forget cannot be finished. Restore the memory from a copy, or "
+            "delete that file and run `looseleaf check`."
+        )
+    folder = f"{STAGED}/{plan['id']}.{SUFFIX}"
+    ready = set(root.names(folder))
+    touched: set[str] = {"log"}
+    for name, path, digest, base, is_page in plan["put"]:
+        above = path.rpartition("/")[0]
+        if name in ready:
+            root.make(above)
+            if not is_page or sha256_or_none(root.read(path)) in (base, digest):
+                with root.parent(f"{folder}/{name}") as (source, old), root.parent(path) as (target, new):
+                    root.disk.rename(source, old, target, new)
+        touched.add(above)
+    for path, base in plan["remove"]:
+        touched |= _remove_file(root, path, base)
+    remove_tree(root, _VIEWS)
+    for above in sorted(touched, key=len, reverse=True):
+        try:
+            root.sync(above)
+        except FileNotFoundError:
+            pass  # removed; the folder above it is synced
+    with root.folder("log") as log:
+        root.disk.unlink(log, PLAN.rpartition("/")[2])
+        root.disk.sync(log)
+    remove_staged(root, folder)
+
+
+def _remove_file(root: Root, path: str, base: str | None) -> set[str]:
+    """Remove a file, and its entry's folders if they are empty; return the folders to sync."""
+    above, _, name = path.rpartition("/")
+    try:
+        if base is not None and sha256_or_none(root.read(path)) != base:
+            return set()
+        with root.folder(above) as folder:
+            root.disk.unlink(folder, name)
+    except FileNotFoundError:
+        pass  # removed before a crash
+    touched = {above}
+    while above.startswith("log/entries/") and not root.names(above):
+        above, _, name = above.rpartition("/")
+        touched.add(above)
+        try:
+            with root.folder(above) as folder:
+                root.disk.rmdir(folder, name)
+        except FileNotFoundError:
+            pass
+    return touched
+
+
+def remove_tree(root: Root, folder: str) -> None:
+    """Remove a folder and everything in it. Remove a link, and not its target."""
+    for name in root.names(folder):
+        path = f"{folder}/{name}"
+        with root.folder(folder) as fd:
+            try:
+                root.disk.unlink(fd, name)
+                continue
+            except FileNotFoundError:
+                continue  # SQLite removes its own files
+            except OSError:
+                pass  # a folder
+        remove_tree(root, path)
+        with root.folder(folder) as fd:
+            try:
+                root.disk.rmdir(fd, name)
+            except FileNotFoundError:
+                pass
+
+
+# --- recovery after a crash: finish or undo changes, and remove old displaced files -----
+
+_ABANDONED = 3600.0
+"""Seconds after which a staged file belongs to no living process."""
+
+
+class Recovery:
+    def __init__(
+        self, root: Root, lock: Lock, policy: Policy, streams: Streams, segments: Segments, exchange: Exchange
+    ) -> None:
+        self._root = root
+        self._lock = lock
+        self._policy = policy
+        self._streams = streams
+        self._segments = segments
+        self._exchange = exchange
+
+    def recover(self) -> None:
+        """Finish or undo every staged change: under the lock, none belongs to a living process."""
+        with self._lock:
+            if is_committed(self._root):
+                finish(self._root)
+            # A page with a second name cannot be read, so remove that name first (FORMAT §6.6).
+            for name in sorted(self._root.names(STAGED), key=lambda name: not name.endswith(".was")):
+                self._recover_one(name)
+
+    def _recover_one(self, name: str) -> None:
+        stem, _, kind = name.partition(".")
+        staged = f"{STAGED}/{name}"
+        if kind == "edit.was":  # only where names are not exchanged in one step (FORMAT §6.6)
+            plain = staged.removesuffix(".was")
+            if plain.rpartition("/")[2] in self._root.names(STAGED):
+                self._root.discard(staged)
+            else:
+                with self._root.folder(STAGED) as folder:
+                    self._root.disk.rename(folder, name, folder, f"{stem}.edit")
+                self._finish_edit(stem, plain)
+        elif kind == "edit":
+            self._finish_edit(stem, staged)
+        # An uncommitted forget is abandoned: its process held the lock.
+        elif kind == SUFFIX or not is_id(stem) or time.time() - time_of(stem) > _ABANDONED:
+            remove_staged(self._root, staged)
+
+    def _finish_edit(self, edit: str, staged: str) -> None:
+        """Finish an interrupted change if the page is unchanged; else declare it void."""
+        record = self._find_record(edit) or {}
+        try:
+            path, base, new = canonical(str(record["path"])), record["base"], record["new"]
+        except (KeyError, Refused):
+            # None, or not an edit of ours: a foreign journal may name any file of this machine.
+            self._exchange.keep(staged)
+            return
+        self._streams.confirm(JOURNAL)
+        under, page = self._exchange.hash_or_mark(staged), self._exchange.hash_or_mark(path)
+        ours = under == (new if new is not None else SHA256_OF_NOTHING)
+        if record.get("kind") == "void":
+            if not ours and under != base:
+                self._exchange.keep(staged)  # a displaced save that the crash kept from being set aside
+        elif page == base and ours:
+            self._root.make(path.rpartition("/")[0])
+            try:
+                self._exchange.replace(path, staged, base, new, edit)
+            except Stale:
+                pass  # saved meanwhile: that save stands, and the edit is void
+        elif under == base:
+            pass  # exchanged already; any other text on the page was written later
+        elif page == new and not ours:
+            kept, under = self._exchange.give_back(path, staged, under, new)
+            self._exchange.void(path, edit, COLLISION, kept)
+        elif page != new:
+            self._exchange.void(
+                path, edit, "the page was changed before an interrupted edit could be completed", []
+            )
+            if not ours:
+                self._exchange.keep(staged)
+        try:
+            self._root.sync(STAGED, path.rpartition("/")[0])
+        except FileNotFoundError:
+            pass  # the page's folder was removed meanwhile
+        self._exchange.retire(staged, edit, under or SHA256_OF_NOTHING)
+
+    def _find_record(self, edit: str) -> Record | None:
+        """Return the record of an edit, with kind `void` if it was declared so; None if it is not in the journal."""
+        voided = False
+        oldest = time_of(edit) - _ABANDONED if is_id(edit) else 0.0
+        for line in self._segments.read_back(JOURNAL):
+            record = line.record
+            voided = voided or (record.get("kind") == "void" and record.get("edit") == edit)
+            if record.get("id") == edit:
+                return record | {"kind": "void"} if voided else record
+            written = record.get("ts")
+            if isinstance(written, (int, float)) and written < oldest:
+                return None
+        return None
+
+    def sweep(self) -> None:
+        """Remove displaced files that are unchanged; keep and journal those that an editor wrote into."""
+        now = time.time()
+        due = [name for name in self._root.names(LATE) if self._is_due(name, now)]
+        if due:
+            self._sweep_files(due)
+
+    def _is_due(self, name: str, now: float) -> bool:
+        """True if a displaced file was written into, or is old enough to remove. Needs no lock."""
+        edit, mark, _ = _parse_late_name(name)
+        if not is_id(edit) or now - time_of(edit) > self._policy.late_seconds:
+            return True
+        with self._root.folder(LATE) as folder:
+            return mark != late_mark(self._root.disk.stat(folder, name))
+
+    def _sweep_files(self, due: list[str]) -> None:
+        with self._lock, self._root.folder(LATE) as folder:
+            for name in due:
+                edit, mark, known = _parse_late_name(name)
+                try:
+                    found = self._root.disk.stat(folder, name)
+                except FileNotFoundError:
+                    continue  # another process swept it
+                if mark == late_mark(found) and self._has_hash(f"{LATE}/{name}", known):
+                    self._root.disk.unlink(folder, name)
+                else:
+                    record = self._find_record(edit) or {}
+                    kept = self._exchange.keep(f"{LATE}/{name}")
+                    reason = "an editor wrote into the file after it was replaced"
+                    self._exchange.note("late", str(record.get("path", "")), edit, reason, [kept])
+
+    def _has_hash(self, path: str, known: str) -> bool:
+        try:
+            return self._exchange.hash(path) == known
+        except Refused:
+            return False  # unreadable files are kept
+
+
+def _parse_late_name(name: str) -> tuple[str, str, str]:
+    """Return the edit that displaced a file, the file's mark then, and the hash of the bytes that are safe."""
+    edit, _, rest = name.partition("-")
+    mark, _, known = rest.rpartition("-")
+    return edit, mark, known
 
 
 # --- documents --------------------------------------------------------------------------

@@ -10,8 +10,16 @@ from looseleaf.base.ids import new_id
 from looseleaf.base.paths import page_path, quoted
 from looseleaf.base.values import ANY
 from looseleaf.facts.placement import PROFILE
-from looseleaf.pages.grammar import LABEL as SIGNED
-from looseleaf.pages.grammar import drawer, new_page, parse, remove_line, set_summary, topic_of, without_known
+from looseleaf.pages.grammar import (
+    LABEL,
+    drawer,
+    new_page,
+    parse,
+    remove_line,
+    set_summary,
+    topic_of,
+    without_known,
+)
 from looseleaf.text import untrusted
 from looseleaf.text.diff import patched, split_lines
 from looseleaf.text.lines import FOUND, body
@@ -158,7 +166,7 @@ def _find_untrusted(memory: Memory, page: Page, lines: Sequence[str]) -> list[in
         return [at for at, line in enumerate(lines, 1) if line.startswith("  ") and line.strip()]
     if drawer(page.path) != "episodes":
         return []
-    signed = {at for each in read.episodes if each.get(SIGNED) for at in range(each.line, each.end + 1)}
+    signed = {at for each in read.episodes if each.get(LABEL) for at in range(each.line, each.end + 1)}
     found = {at for at, line in enumerate(lines, 1) if line.startswith("- Found: ")}
     return sorted(at for at in signed | found if lines[at - 1].strip())
 
