@@ -702,7 +702,7 @@ def test_a_compaction_that_cannot_fit_gets_a_sentence(run: Run, folder: Path) ->
     assert refuses(run, folder, "compact").startswith(
         "The window was not compacted: its fixed part (300 open tool calls, the current turn with its pictures) "
         "does not fit 1,700 tokens. "
-        "End calls that get no result: memory.interrupt()."
+        "End calls that get no result: memory.talk.interrupt()."
     )
 
 

@@ -404,7 +404,7 @@ def test_what_means_nothing_is_refused(tmp_path: Path) -> None:
     check_rows(
         check,
         [
-            ({}, "say what to forget"),
+            ({}, "by one of `--fact`, `--topic`, `--session`, `--origin` or `--match`."),
             ({"fact": "f_1", "topic": "x"}, "say what to forget"),
             ({"match": "  "}, "say what to forget"),
             ({"match": "ab"}, "too short"),

@@ -465,6 +465,20 @@ def test_what_a_model_says_has_ended_is_marked_with_the_user_s_words_and_stays(p
         assert memory.facts(status="pending") == []
 
 
+def test_few_words_of_the_user_end_a_long_line_though_a_tool_spoke_too(place: Path) -> None:
+    """The line was said before: the talk that ends it names it by one word."""
+    long = "Jory Pascoe from Truro, apprentice joiner"
+    replies = [
+        answer(fact("Colleague", long, f"I work with {long}", topic="user")),
+        answer(fact("Colleague", long, "I no longer work with Jory", topic="user", ended=True)),
+    ]
+    with Memory(place / "memory", model=ScriptedModel(replies)) as memory:
+        talk(memory, f"I work with {long}")
+        talk(memory, "I no longer work with Jory", THEN + DAY, read="a page about Truro")
+        (told,) = [each for each in lines(memory) if long in each]
+        assert "(may have changed on 2025-10-10" in told
+
+
 def test_words_that_speak_of_something_else_mark_nothing_that_a_model_says_has_ended(place: Path) -> None:
     replies = [
         answer(fact("Home", "Whitby", "I live in Whitby", topic="user")),

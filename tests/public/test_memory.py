@@ -5,7 +5,9 @@ from __future__ import annotations
 import ast
 import inspect
 import sys
+from collections import deque
 from collections.abc import Callable
+from enum import StrEnum
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -319,3 +321,44 @@ def test_another_agent_s_prompt_is_refused_after_close(memory: Memory) -> None:
     memory.close()
     with pytest.raises(Refused, match="closed"):
         memory.prompt("x", agent="carl")
+
+
+class Word(StrEnum):
+    TOPIC = "work"
+    WHY = "cleanup"
+    WHO = "agent:bob"
+    SAID = "I live in Porto."
+
+
+def test_text_and_counts_of_a_kind_of_one_s_own_are_text_and_counts(memory: Memory) -> None:
+    class Count(int):
+        pass
+
+    memory.remember(Word.SAID)
+    memory.remember("The build is red.", topic=Word.TOPIC)
+    assert [fact.object for fact in memory.facts(topic=Word.TOPIC)] == ["The build is red."]
+    memory.pages.edit("facts/notes.md", "# Notes\n", reason=Word.WHY, author=Word.WHO)
+    memory.record(user="Hello.")
+    assert len(memory.talk.turns(Count(1))) == 1
+    assert memory.window.count(deque(["a", "b"])) == memory.window.count(["a", "b"])
+    memory.state.revise(tasks={"Ship it"})  # type: ignore[arg-type]
+    assert [task["title"] for task in memory.state.shown()["tasks_open"]] == ["Ship it"]
+
+
+def test_arguments_of_the_wrong_kind_are_named(memory: Memory) -> None:
+    wrong: Any = None
+    calls: list[Callable[[], object]] = [
+        lambda: memory.talk.turn(wrong),
+        lambda: memory.talk.entry(wrong),
+        lambda: memory.talk.traces(wrong),
+        lambda: memory.talk.sessions(wrong),
+        lambda: memory.history.versions(wrong),
+        lambda: memory.review.ask(wrong, "why"),
+        lambda: memory.explain.sources(wrong),
+        lambda: memory.explain.receipts(10**30),
+        lambda: memory.window.count("text"),
+        lambda: memory.state.revise(tasks="text"),
+    ]
+    for call in calls:
+        with pytest.raises(Invalid):
+            call()

@@ -72,9 +72,27 @@ def check_text(name: str, value: object) -> None:
         raise Invalid(f"`{name}` must be text, not {type(value).__name__}.")
 
 
+def check_type(name: str, value: object, kinds: type | tuple[type, ...], what: str) -> None:
+    """Refuse an argument that is not one of these kinds, which `what` names."""
+    if not isinstance(value, kinds):
+        raise Invalid(f"`{name}` must be {what}, not {type(value).__name__}.")
+
+
+def is_text(value: object) -> bool:
+    """True for text, also of a kind of one's own, such as a member of a StrEnum. For arguments that callers may get
+    wrong: to the type checker, a text is one."""
+    return isinstance(value, str)
+
+
+def is_number(value: object) -> bool:
+    """True for a whole or broken number, also of a library's own kind; True and False are none."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
 def check_count(name: str, value: object, least: int = 0) -> None:
     """Refuse an argument that is no count; None is one left out."""
-    if value is not None and (type(value) is not int or value < least):
+    is_whole = hasattr(value, "__index__") and not isinstance(value, bool)
+    if value is not None and (not is_whole or value < least):  # type: ignore[operator]
         raise Invalid(f"`{name}` must be a whole number of at least {least}, not {value!r:.40}.")
 
 

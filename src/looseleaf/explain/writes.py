@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from itertools import islice
+from sys import maxsize
 
 from looseleaf.base.errors import Invalid, NotFound, Refused
 from looseleaf.base.immutable import frozen
@@ -83,7 +84,7 @@ def receipts(parts: Needs, last: int = 20, turn: str | None = None) -> list[Writ
     """Return the last writes by agents and distillation, newest first; or all of a turn, oldest first."""
     if turn is not None:
         return written_in(parts, span_of(parts, turn))
-    if type(last) is not int or last < 1:
+    if type(last) is not int or not 1 <= last <= maxsize:
         raise Invalid("The number of receipts must be at least 1. Leave it out for the last 20.")
     return list(islice(_read_writes(parts.pages.log()), last))
 

@@ -144,7 +144,7 @@ class Facts:
 
     def find(self, name: str) -> Fact:
         """Find a fact by its id or the beginning of it, or by the place of its line: `USER.md:5`."""
-        if type(name) is not str:
+        if not isinstance(name, str):
             raise Invalid(f"Nothing was done: {name!r} names no fact. Give its id, or `page.md:line`.")
         place = _PLACE.fullmatch(name)
         if place:

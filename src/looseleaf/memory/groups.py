@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import time
 
-from looseleaf.base.errors import Invalid, NotFound, Refused
-from looseleaf.base.values import ANY
+from looseleaf.base.errors import Invalid, NotFound, Refused, check_type, is_text
+from looseleaf.base.values import ANY, Edit, Fact
 from looseleaf.memory.parts import Verbs
 from looseleaf.store import JOURNAL
 from looseleaf.text.times import parse_time
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from looseleaf.base.messages import Distiller, Message, Session, ToolInteraction, Trace, Turn
-    from looseleaf.base.values import Edit, Fact, Receipt
+    from looseleaf.base.values import Receipt
     from looseleaf.explain.promises import Reconciled
     from looseleaf.explain.prompt_costs import Analysis, Compared
     from looseleaf.explain.sources import Signed
@@ -124,6 +124,7 @@ class HistoryVerbs(Verbs):
 
     def versions(self, edit: Edit) -> tuple[bytes | None, bytes | None]:
         """Return a page before and after one of its edits."""
+        check_type("edit", edit, Edit, "an edit, as `history.edits` yields them")
         return self._parts.pages.versions(edit)
 
     def page_at(self, path: str, when: str | float) -> Page:
@@ -209,10 +210,13 @@ class TalkVerbs(Verbs):
 
     def turn(self, turn_id: str) -> Turn:
         """Return one turn, with late results."""
+        check_type("turn_id", turn_id, str, "text")
         return self._parts.conversation.turn(turn_id)
 
     def sessions(self, last: int = 20) -> list[Session]:
         """Return the last sessions to begin, oldest first."""
+        if last is None:
+            raise Invalid("`last` must be a whole number of at least 0, not None.")
         return self._parts.conversation.sessions(last)
 
     def tail(self, turns: int | None = None, exclude: str | None = None) -> list[Trace]:
@@ -230,10 +234,12 @@ class TalkVerbs(Verbs):
 
     def traces(self, name: str) -> list[Trace]:
         """Return the traces of an entry, whole, or of a turn, or one trace by its id."""
+        check_type("name", name, str, "text")
         return self._parts.conversation.expand(name)
 
     def entry(self, name: str) -> Entry:
         """Return an entry, by its id."""
+        check_type("name", name, str, "text")
         return self._parts.conversation.entry(name)
 
     def agents(self) -> list[str]:
@@ -259,9 +265,11 @@ class WindowVerbs(Verbs):
 
     def count(self, texts: Sequence[str], *, model: str | None = None, quick: bool = False) -> list[int]:
         """Count the tokens of texts. `quick`: estimate where counting would load a vocabulary."""
-        if not isinstance(texts, (list, tuple)) or not all(isinstance(text, str) for text in texts):
+        is_list = hasattr(texts, "__iter__") and not is_text(texts)
+        given = list(texts) if is_list else []
+        if not is_list or not all(map(is_text, given)):
             raise Invalid("`texts` must be a list of texts.")
-        return self._parts.conversation.counter(model, quick=quick)(texts)
+        return self._parts.conversation.counter(model, quick=quick)(given)
 
     def budget(self, model: str | None = None) -> Budget:
         """Return the token budget of a model (else of the one in the settings)."""
@@ -312,6 +320,8 @@ class ReviewVerbs(Verbs):
 
     def ask(self, fact: Fact, why: str) -> ReviewResult:
         """Put a proposal into review; return the outcome: added, waiting already, rejected before, or full."""
+        check_type("fact", fact, Fact, "a fact")
+        check_type("why", why, str, "text")
         self._parts.notebook.catch_up()
         return self._parts.placer.ask([(fact, why)], why)
 
@@ -369,6 +379,7 @@ class ExplainVerbs(Verbs):
 
     def sources(self, fact: Fact | str) -> list[FactSource]:
         """Return the words that a fact, or the one of an id, rests on, from the log."""
+        check_type("fact", fact, (str, Fact), "a fact or its id")
         notebook = self._parts.notebook
         return notebook.sources(notebook.find(fact) if isinstance(fact, str) else fact)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from _thread import allocate_lock
 from time import monotonic, sleep
 
-from looseleaf.base.errors import Cancelled, Invalid, Refused, package_of, to_get
+from looseleaf.base.errors import Cancelled, Invalid, ModelFailed, Refused, package_of, to_get
 from looseleaf.base.immutable import frozen
 from looseleaf.base.replies import Repaired, Reply, Retrying, ToolSpec
 from looseleaf.models.dialect import CallOptions, Passing, restore_names
@@ -137,9 +137,10 @@ class Caller:
 
     def send(self, messages: Sequence[Message], tools: Sequence[ToolSpec] = (), **options: Any) -> Reply:
         """Return the whole reply at once. The options are those of `stream`."""
-        *_, reply = self.stream(messages, tools, **options)
-        assert isinstance(reply, Reply)
-        return reply
+        for event in self.stream(messages, tools, **options):
+            if isinstance(event, Reply):
+                return event
+        raise ModelFailed(f"{self.title} did not answer: its answer has no end. Ask again.")
 
     def ready(self) -> None:
         """Import the SDK and make its client now, so that the first call does not wait for it. It may run in a thread,
@@ -170,6 +171,9 @@ class Caller:
                 extension.before_invoke(messages, rendered.payload, **about)
             heard, reply = PartialReply(messages, tools, self.name), None
             events = self._attempt(sent, rendered, heard)
+            failure = Failure(
+                f"{self.title} did not answer: its answer has no end.", "Ask again.", again=True
+            )
             try:
                 for event in events if sent.tools == tools else _parse_calls(events, form, tools):
                     if isinstance(event, Reply):

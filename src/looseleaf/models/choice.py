@@ -192,8 +192,8 @@ def _resolve_model(policy: Policy, name: str | None) -> tuple[str | None, str | 
         fault = f"{provider!r} is not a provider. Set `provider` to one of {_KNOWN}."
         raise Invalid(f"No model was chosen: {fault}")
     asked: Any = name
-    if asked is not None and (type(asked) is not str or not asked.strip()):
-        fault = "its name is empty" if type(asked) is str else f"{asked!r} is not a name"
+    if asked is not None and (not isinstance(asked, str) or not asked.strip()):
+        fault = "its name is empty" if isinstance(asked, str) else f"{asked!r} is not a name"
         advice = "Give one, as in `anthropic/claude-sonnet-5-5`, or leave it out."
         raise Invalid(f"No model was chosen: {fault}. {advice}")
     given = name or policy.model

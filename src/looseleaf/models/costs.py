@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from _thread import allocate_lock
 
-from looseleaf.base.errors import Invalid, SpendingLimit
+from looseleaf.base.errors import Invalid, SpendingLimit, is_number
 from looseleaf.base.ids import new_id
 from looseleaf.base.immutable import frozen
 from looseleaf.base.values import START
@@ -224,8 +224,7 @@ class Costs:
 
     def since(self, days: int) -> float:
         """Return when the last `days` days began, today included."""
-        asked: Any = days
-        if not isinstance(asked, int):
+        if not is_number(days):
             raise Invalid(f"Nothing was summed: {days!r} is not a number of days.")
         return self._end() - max(1, days) * float(_DAY)
 
@@ -235,7 +234,7 @@ class Costs:
     def _records(self, since: float | None, until: float | None, agent: str | None) -> Iterator[Record]:
         """Yield the calls of a period, in any order. Reads back no further than it must."""
         times: tuple[Any, ...] = (since, until)
-        if not all(each is None or type(each) in (int, float) for each in times):
+        if not all(each is None or is_number(each) for each in times):
             raise Invalid(f"Nothing was summed: {times} are not times. Give seconds since 1970, as numbers.")
         for line in self._store.read(STREAM, START) if since is None else self._since(since):
             is_own = agent is None or line.record.get("agent") == agent

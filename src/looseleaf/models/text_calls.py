@@ -276,7 +276,9 @@ def _read_value(text: str) -> str:
     made: list[str] = []
     at = 0
     while (data := text.find(CDATA, at)) >= 0:
-        over = text.find(END_OF_CDATA, data)  # `find_end` saw it
+        over = text.find(END_OF_CDATA, data)
+        if over < 0:
+            break
         made += (_unescape(text[at:data]), text[data + len(CDATA) : over])
         at = over + len(END_OF_CDATA)
     return "".join((*made, _unescape(text[at:])))

@@ -10,7 +10,7 @@ import re
 from functools import cached_property, partial
 
 from looseleaf.base import ids as clock
-from looseleaf.base.errors import Busy, Invalid, NotFound, Refused, Stale, Unwritten
+from looseleaf.base.errors import Busy, Invalid, NotFound, Refused, Stale, Unwritten, is_number, is_text
 from looseleaf.base.ids import new_id
 from looseleaf.base.immutable import frozen
 from looseleaf.base.paths import DRAWERS, PEOPLE_ONLY, PROFILE, USER, page_path, safe_name, same_name
@@ -182,7 +182,7 @@ class Pages:
             from looseleaf.text.times import parse_when
 
             when = parse_when(when)
-        if type(when) not in (int, float):
+        if not is_number(when):
             raise Invalid(f"{when!r} is not a time. Give a date (2026-03-05) or seconds since 1970.")
         self.absorb_to_read()
         data, is_sure = self.history.as_of(path, when, self.absorb.head_bytes(path))
@@ -306,7 +306,7 @@ class Pages:
         undoes: str | None = None,
     ) -> Receipt:
         author = self._check_author(author)
-        if type(reason) is not str or not reason.strip():
+        if not is_text(reason) or not reason.strip():
             why = "no reason was given. Say in a few words why, for the journal."
             raise Invalid(f"{path} was not changed: {why}")
         if author != PERSON and any(same_name(path, only) for only in PEOPLE_ONLY):
@@ -334,7 +334,7 @@ class Pages:
             return f"{AGENT}{self._agent}"
         if author in (PERSON, PROGRAM):
             return author
-        if type(author) is str and author.startswith(AGENT):
+        if is_text(author) and author.startswith(AGENT):
             return AGENT + safe_name(author.removeprefix(AGENT), "agent's name")
         raise Invalid(
             f"Nothing was changed: the author {author!r} is not known. Use person, program or agent:<name>."

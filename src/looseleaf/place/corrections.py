@@ -13,7 +13,7 @@ from functools import partial
 from itertools import islice
 
 from looseleaf.base import ids as clock
-from looseleaf.base.errors import Invalid, Refused
+from looseleaf.base.errors import Invalid, Refused, is_text
 from looseleaf.base.ids import new_id, now
 from looseleaf.base.paths import PINNED, USER
 from looseleaf.base.values import Edit, Receipt
@@ -128,7 +128,7 @@ class Corrections:
 
     def correct(self, name: str, text: str) -> Fact:
         """Say what is right: `Paris`, or `Home: Paris`. The old value stays in the history."""
-        if type(text) is not str or not text.strip():
+        if not is_text(text) or not text.strip():
             raise Invalid(f"{name} was not corrected: there are no words in it. Say what is right.")
         with self._find_locked(name) as fact:
             relation, said = statement(text) or (NOTE, "")

@@ -13,7 +13,7 @@ from __future__ import annotations
 from functools import partial
 
 from looseleaf.base import ids as clock
-from looseleaf.base.errors import Invalid, NotFound, Refused
+from looseleaf.base.errors import Invalid, NotFound, Refused, is_text
 from looseleaf.base.immutable import frozen
 from looseleaf.base.messages import Turn
 from looseleaf.base.origins import may_forbid
@@ -269,7 +269,7 @@ class MemoryMaker:
 
     def _topic_name(self, topic: str) -> str:
         """Return the canonical name of a given topic."""
-        if type(topic) is not str or not any(map(str.isalnum, topic)):
+        if not is_text(topic) or not any(map(str.isalnum, topic)):
             raise Invalid(f"{topic!r} is not a topic name. Give a word or two.")
         self._parts.notebook.catch_up()
         known = [each for each in self._parts.known.topics if "/" not in each]
@@ -376,14 +376,14 @@ def remember(
     parts: RememberNeeds, text: str, topic: str | None = None, *, redacted: bool = False
 ) -> Remembered:
     """Make memory of a person's own words. `redacted`: a secret was removed from the text before."""
-    if type(text) is not str:
+    if not isinstance(text, str):
         raise Invalid(f"Nothing was remembered: {text!r} is not a text. Give words to remember.")
     said = text.strip()
     if not any(map(str.isalnum, said)):
         raise Invalid("Nothing was remembered: there are no words in it. Give words to remember.")
     if redacted and not any(map(str.isalnum, without_marks(said))):
         raise Invalid("Nothing was remembered: it was only a secret, and secrets are kept nowhere.")
-    if topic is not None and (type(topic) is not str or not any(map(str.isalnum, topic))):
+    if topic is not None and (not is_text(topic) or not any(map(str.isalnum, topic))):
         raise Invalid(f"Nothing was remembered: {topic!r} is not a topic name. Give a word or two.")
     if topic is None:
         _refuse_forbidden(said)

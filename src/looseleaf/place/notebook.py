@@ -66,7 +66,7 @@ class Notebook:
             raise Invalid(f"{status!r} is not a status of facts. Give one of {', '.join(statuses)}.")
         if kind is not None and kind not in KINDS:
             raise Invalid(f"{kind!r} is not a kind of facts. Give one of {', '.join(KINDS)}.")
-        if topic is not None and type(topic) is not str:
+        if topic is not None and not isinstance(topic, str):
             raise Invalid(f"{topic!r} is not a topic. Give its name.")
         self.catch_up()
         found = self._parts.known.of(topic) if topic is not None else self._parts.known.all()

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import isfinite
 
 from looseleaf.base.errors import Invalid, NotFound
@@ -408,9 +408,9 @@ class StateText:
 
 
 def require_list(given: object, what: str) -> Sequence[Any]:
-    if isinstance(given, Sequence) and not isinstance(given, (str, bytes, bytearray)):
-        return given
-    why = f'{what} are {_kind_of(given)}. Give a list of them, as in ["no access"].'
+    if isinstance(given, Iterable) and not isinstance(given, (str, bytes, bytearray, Mapping)):
+        return list(given)
+    why = f"{what} are {_kind_of(given)}. Give a list of them."
     raise Invalid(f"{STATE} was not changed: {why}")
 
 

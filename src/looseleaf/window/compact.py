@@ -195,7 +195,7 @@ class Draft:
         raise Refused(
             f"The window was not compacted: its fixed part ({calls} open tool calls, the current turn with its "
             f"pictures) does not fit {self._budget:,} tokens. "
-            + ("End calls that get no result: memory.interrupt()." if calls else "Use a larger context.")
+            + ("End calls that get no result: memory.talk.interrupt()." if calls else "Use a larger context.")
         )
 
     def _give_up_more(self) -> bool:
