@@ -9,6 +9,8 @@ Left out, because nothing here needs it: fields inherited from another frozen cl
 
 from __future__ import annotations
 
+from operator import attrgetter
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Self, TypeVar, dataclass_transform
@@ -34,6 +36,7 @@ else:
         members |= {"__slots__": names, "__match_args__": names, "__qualname__": cls.__qualname__}
         members |= {"__setattr__": _refuse, "__delattr__": _refuse, "__reduce__": _reduce}
         members["__init__"] = _first_init(names, defaults)
+        members["_read"] = attrgetter(*names) if len(names) > 1 else _read_few
         made = type(cls.__name__, cls.__bases__, members)
         made.__init__._for = made
         return made
@@ -79,7 +82,13 @@ def _refuse(self: object, name: str, *_: object) -> None:
 
 def members_of(value: object) -> dict[str, Any]:
     """Return the members of a frozen value, by name."""
-    return {name: getattr(value, name) for name in type(value).__match_args__}  # type: ignore[attr-defined]
+    cls: Any = type(value)
+    return dict(zip(cls.__match_args__, cls._read(value), strict=True))
+
+
+def _read_few(value: object) -> tuple[object, ...]:
+    """Return the member of a value with at most one: `attrgetter` makes a tuple only of more."""
+    return tuple(getattr(value, name) for name in type(value).__match_args__)  # type: ignore[attr-defined]
 
 
 class Replaceable:
@@ -95,7 +104,9 @@ class Replaceable:
 
 
 def _values(self: object) -> tuple[object, ...]:
-    return tuple(members_of(self).values())
+    cls: Any = type(self)
+    values: tuple[object, ...] = cls._read(self)
+    return values
 
 
 def _equal(self: object, other: object) -> bool:

@@ -221,11 +221,16 @@ class Message:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the same members in the same order, `opaque` only if set: equal messages give equal bytes."""
-        told = members_of(self) | {"tool_payload": self.tool_payload and self.tool_payload.to_dict()}
-        told |= {name: list(told[name]) for name in ("image_urls", "audio_urls", "video_urls")}
-        if self.opaque is None:
-            del told["opaque"]
-        return told
+        told: dict[str, Any] = {
+            "role": self.role,
+            "content": self.content,
+            "reasoning_content": self.reasoning_content,
+            "image_urls": list(self.image_urls),
+            "audio_urls": list(self.audio_urls),
+            "video_urls": list(self.video_urls),
+            "tool_payload": self.tool_payload and self.tool_payload.to_dict(),
+        }
+        return told if self.opaque is None else told | {"opaque": self.opaque}
 
 
 @frozen
