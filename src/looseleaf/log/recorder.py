@@ -227,7 +227,6 @@ _STAMPS: dict[TraceType, tuple[str, str]] = {
 }
 """The source event and the origin of each type of trace."""
 
-_KEPT = "media reasoning tool_args tool_result tool_error tool_result_ref correlation_id opaque".split()
 IMPORTED = "import"
 """The source event of imported talk."""
 
@@ -478,9 +477,16 @@ class Recorder:
             asked.source_event or (IMPORTED if asked.session is not None else event),
             session,
             asked.origin or origin,
-            **{name: getattr(asked, name) for name in _KEPT},
+            media=asked.media,
+            reasoning=asked.reasoning,
             tool_name=name,
             tool_call_id=call,
+            tool_args=asked.tool_args,
+            tool_result=asked.tool_result,
+            tool_error=asked.tool_error,
+            tool_result_ref=asked.tool_result_ref,
+            correlation_id=asked.correlation_id,
+            opaque=asked.opaque,
             tags=self._tags_of(asked),
             flag=flag,
             session_start=is_new,
