@@ -338,7 +338,7 @@ def test_more_open_calls_than_fit_are_refused_with_what_to_do(memory: Memory) ->
     memory.record(user="x")
     for number in range(300):
         memory.record(tool_call="look", tool_args={"n": number})
-    with pytest.raises(Refused, match=r"300 open tool calls.*memory.interrupt\(\)"):
+    with pytest.raises(Refused, match=r"300 open tool calls.*memory.talk.interrupt\(\)"):
         memory.window.messages()
     memory.talk.interrupt()
     assert memory.window.tokens() > 2000
