@@ -146,9 +146,9 @@ def test_a_peer_that_ends_or_hangs_is_told(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_the_paths_of_this_machine_are_not_told() -> None:
-    told = str(Failed("Storage folder /work/a/.bench-x/b is locked, see https://a.org/b and 3/4"))
+    told = str(Failed("Storage folder /srv/a/.bench-x/b is locked, see https://a.org/b and 3/4"))
     assert told == "Storage folder … is locked, see https://a.org/b and 3/4"
-    assert "/work" not in talking.without_paths("RuntimeError: '/work/main/x.py' and (/work/y)")
+    assert "/srv" not in talking.without_paths("RuntimeError: '/srv/main/x.py' and (/srv/y)")
 
 
 def test_what_cannot_be_installed_is_skipped_with_its_reason(
