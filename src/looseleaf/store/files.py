@@ -41,8 +41,12 @@ class FileStore:
         self._documents = Documents(self._root, self._lock, policy, self._streams, self._segments)
         self._share: str | None = None
         self._looked = False
-        if is_committed(self._root):
-            self.recover()  # so that no reader sees half of a forget
+        try:
+            if is_committed(self._root):
+                self.recover()  # so that no reader sees half of a forget
+        except BaseException:
+            self.close()
+            raise
 
     @classmethod
     def make(

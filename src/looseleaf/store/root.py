@@ -228,6 +228,8 @@ def is_committed(root: Root) -> bool:
         root.disk.stat(root.fd, PLAN)
     except FileNotFoundError:
         return False
+    except OSError as error:
+        raise unreadable(PLAN, error) from error
     return True
 
 
