@@ -36,7 +36,7 @@ from looseleaf.base.errors import (
     Refused,
 )
 from looseleaf.base.ids import new_id
-from looseleaf.base.immutable import frozen
+from looseleaf.base.immutable import frozen, members_of
 from looseleaf.base.messages import Message, ToolCallPayload, ToolCallSpec, ToolResultPayload
 from looseleaf.base.replies import Called, Reply, Retrying, TextDelta, Thought, Usage
 from looseleaf.log.turns import MESSAGE_TOKENS
@@ -144,7 +144,7 @@ def attach_files(messages: Sequence[Message], given: Collection[str]) -> list[Me
     found: list[Message] = []
     for message in reversed(messages):
         if given and (message.image_urls or message.audio_urls):
-            members = {name: getattr(message, name) for name in Message.__match_args__}
+            members = members_of(message)
             for name in ("image_urls", "audio_urls"):
                 addresses = []
                 for address in members[name]:
@@ -541,5 +541,5 @@ def _fix_calls(reply: Reply) -> Reply:
         name = call.id if call.id and call.id not in seen else f"call_{new_id()}"
         seen.add(name)
         calls.append(ToolCallSpec(name, call.name, writable(call.arguments), call.opaque))
-    members = {name: getattr(reply, name) for name in Reply.__match_args__}
+    members = members_of(reply)
     return Reply(**members | {"calls": tuple(calls)})

@@ -8,7 +8,7 @@ decides on each proposal.
 from __future__ import annotations
 
 from looseleaf.base.errors import Invalid, Refused, Stale
-from looseleaf.base.immutable import frozen
+from looseleaf.base.immutable import frozen, members_of
 from looseleaf.base.messages import Proposal
 from looseleaf.base.origins import LEVELS, level_of
 from looseleaf.base.paths import PROFILE, page_path, why_sealed
@@ -200,6 +200,6 @@ class _Quotes:
                 sentences = (piece.text for piece in pieces(own) if piece.kind == "sentence")
                 saying = (each for each in sentences if claim.is_said_in(each, trace.ts))
                 quote = next(saying, "") or own.strip()[:_LONGEST]
-                members = {name: getattr(proposal, name) for name in Proposal.__match_args__}
+                members = members_of(proposal)
                 return Proposal(**members | {"quote": quote, "source": trace.id})
         return proposal

@@ -66,10 +66,10 @@ class Invalid(Refused, ValueError):
     """An argument makes no sense."""
 
 
-def check_text(name: str, value: object) -> None:
-    """Refuse an argument that is not text; None is one left out."""
-    if value is not None and not isinstance(value, str):
-        raise Invalid(f"`{name}` must be text, not {type(value).__name__}.")
+def check_text(name: str, value: object, *, required: bool = False) -> None:
+    """Refuse an argument that is not text; None is one left out, unless it is required."""
+    if value is not None or required:
+        check_type(name, value, str, "text")
 
 
 def check_type(name: str, value: object, kinds: type | tuple[type, ...], what: str) -> None:
@@ -89,10 +89,12 @@ def is_number(value: object) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
-def check_count(name: str, value: object, least: int = 0) -> None:
-    """Refuse an argument that is no count; None is one left out."""
+def check_count(name: str, value: object, least: int = 0, *, required: bool = False) -> None:
+    """Refuse an argument that is no count; None is one left out, unless it is required."""
+    if value is None and not required:
+        return
     is_whole = hasattr(value, "__index__") and not isinstance(value, bool)
-    if value is not None and (not is_whole or value < least):  # type: ignore[operator]
+    if not is_whole or value < least:  # type: ignore[operator]
         raise Invalid(f"`{name}` must be a whole number of at least {least}, not {value!r:.40}.")
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 
 from looseleaf.base.errors import Refused
-from looseleaf.base.immutable import frozen
+from looseleaf.base.immutable import frozen, members_of
 from looseleaf.base.origins import RECALLED
 from looseleaf.base.paths import page_path
 from looseleaf.explain.writes import LAST, Written, is_from_turn, is_writer, span_of, written_in
@@ -65,7 +65,7 @@ class BrokenPromise:
     why: str
 
     def to_dict(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in self.__match_args__}
+        return members_of(self)
 
 
 @frozen

@@ -9,7 +9,7 @@ from __future__ import annotations
 from itertools import islice, takewhile
 
 from looseleaf.base.errors import Invalid, Refused
-from looseleaf.base.immutable import frozen
+from looseleaf.base.immutable import frozen, members_of
 from looseleaf.log.turns import MESSAGE_TOKENS
 from looseleaf.prompt.manifest import Manifest
 from looseleaf.text.diff import unified
@@ -50,7 +50,7 @@ class Row:
     cuts: tuple[str, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        told: dict[str, Any] = {name: getattr(self, name) for name in type(self).__match_args__}
+        told: dict[str, Any] = members_of(self)
         return told | {"cuts": list(self.cuts)}
 
 

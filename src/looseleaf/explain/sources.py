@@ -7,7 +7,7 @@ that says the fact is shown: one edit may have brought a page of a thousand othe
 from __future__ import annotations
 
 from looseleaf.base.errors import NotFound, Refused
-from looseleaf.base.immutable import frozen
+from looseleaf.base.immutable import frozen, members_of
 from looseleaf.base.paths import page_path
 from looseleaf.distill.make_entry import sources_of
 from looseleaf.facts.page_lines import shard_of
@@ -197,7 +197,7 @@ class Signed:
     reason: str | None
 
     def to_dict(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in type(self).__match_args__}
+        return members_of(self)
 
 
 def who(parts: Needs, path: str) -> list[Signed]:

@@ -11,7 +11,7 @@ from functools import cached_property
 from itertools import islice
 
 from looseleaf.base.errors import Refused
-from looseleaf.base.immutable import frozen
+from looseleaf.base.immutable import frozen, members_of
 from looseleaf.base.messages import NOTED
 from looseleaf.base.values import sha256
 from looseleaf.distill.make_entry import sources_of
@@ -57,7 +57,7 @@ class Step:
     depth: int = 0
 
     def to_dict(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in self.__match_args__}
+        return members_of(self)
 
 
 def deepen(steps: Iterable[Step], depth: int = 1) -> Iterator[Step]:

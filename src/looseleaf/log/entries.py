@@ -168,7 +168,7 @@ def runs_of(items: Sequence[EntrySpan]) -> list[list[Any]]:
 
 def read_entry(store: Store, name: str) -> Entry:
     """Read an entry by its id or `<topic>/<id>`."""
-    check_text("name", name)
+    check_text("name", name, required=True)
     topic, _, entry_id = name.rpartition("/")
     topics = (topic,) if topic else store.folders(FOLDER)
     for topic in topics if path_fault(f"{FOLDER}/{name}") is None else ():

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 
 from looseleaf.base import ids as clock
-from looseleaf.base.errors import Invalid, NotFound, Refused, Stale
+from looseleaf.base.errors import Invalid, NotFound, Refused, Stale, is_number
 from looseleaf.base.ids import is_id, new_id, time_of
 from looseleaf.base.immutable import Replaceable, frozen
 from looseleaf.base.messages import FARTHEST, MAY_BE_TEXT, Trace
@@ -156,8 +156,7 @@ def _check_request(asked: RecordRequest) -> RecordRequest:
                 f"Nothing was recorded: {name} is a name and has more than {_LONGEST_NAME:,} characters. "
                 "Give a shorter one; long texts belong in content, tool_args or tool_result."
             )
-    is_number = isinstance(asked.ts, (int, float)) and not isinstance(asked.ts, bool)
-    if asked.ts is not None and not (is_number and abs(asked.ts) < FARTHEST):
+    if asked.ts is not None and not (is_number(asked.ts) and abs(asked.ts) < FARTHEST):
         raise Invalid(
             "Nothing was recorded: ts must be epoch seconds. Give a number, or leave it out for now."
         )

@@ -319,7 +319,7 @@ def last_turns(store: Store, stream: str, count: int | None, session: str | None
 
 def sessions(store: Store, stream: str, count: int) -> list[Session]:
     """Return the last `count` sessions to begin, the latest last."""
-    check_count("last", count)
+    check_count("last", count, required=True)
     begun: list[str] = []
     firsts: dict[str, Trace] = {}
     facts: dict[str, tuple[float, set[str], int]] = {}

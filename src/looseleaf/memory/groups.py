@@ -210,13 +210,10 @@ class TalkVerbs(Verbs):
 
     def turn(self, turn_id: str) -> Turn:
         """Return one turn, with late results."""
-        check_type("turn_id", turn_id, str, "text")
         return self._parts.conversation.turn(turn_id)
 
     def sessions(self, last: int = 20) -> list[Session]:
         """Return the last sessions to begin, oldest first."""
-        if last is None:
-            raise Invalid("`last` must be a whole number of at least 0, not None.")
         return self._parts.conversation.sessions(last)
 
     def tail(self, turns: int | None = None, exclude: str | None = None) -> list[Trace]:
@@ -234,12 +231,10 @@ class TalkVerbs(Verbs):
 
     def traces(self, name: str) -> list[Trace]:
         """Return the traces of an entry, whole, or of a turn, or one trace by its id."""
-        check_type("name", name, str, "text")
         return self._parts.conversation.expand(name)
 
     def entry(self, name: str) -> Entry:
         """Return an entry, by its id."""
-        check_type("name", name, str, "text")
         return self._parts.conversation.entry(name)
 
     def agents(self) -> list[str]:

@@ -12,7 +12,7 @@ from _thread import allocate_lock
 
 from looseleaf.base.errors import Invalid, SpendingLimit, is_number
 from looseleaf.base.ids import new_id
-from looseleaf.base.immutable import frozen
+from looseleaf.base.immutable import frozen, members_of
 from looseleaf.base.values import START
 
 TYPE_CHECKING = False
@@ -67,7 +67,7 @@ class Spent:
         return self.prompt_tokens + self.output_tokens
 
     def to_dict(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in self.__match_args__}
+        return members_of(self)
 
 
 @frozen

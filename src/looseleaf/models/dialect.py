@@ -11,7 +11,7 @@ import json
 import re
 
 from looseleaf.base.errors import ModelFailed, PromptTooLong
-from looseleaf.base.immutable import frozen
+from looseleaf.base.immutable import frozen, members_of
 from looseleaf.base.messages import ToolCallSpec
 from looseleaf.base.replies import Called, Reply, ToolSpec
 from looseleaf.base.values import sha256
@@ -59,7 +59,7 @@ def restore_names(events: Iterable[Event], names: Iterable[tuple[str, str]]) -> 
         if isinstance(event, Called):
             yield Called(restore(event.call))
         elif isinstance(event, Reply) and event.calls:
-            members = {name: getattr(event, name) for name in Reply.__match_args__}
+            members = members_of(event)
             yield Reply(**members | {"calls": tuple(map(restore, event.calls))})
         else:
             yield event
@@ -344,7 +344,7 @@ def fit_tools(
     return offered, repairs, tuple(names)
 
 
-def members_of(tool: ToolSpec) -> dict[str, Any]:
+def tool_members(tool: ToolSpec) -> dict[str, Any]:
     """Return a tool as OpenAI and Ollama name its members."""
     return {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
 

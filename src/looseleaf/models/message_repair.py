@@ -11,7 +11,7 @@ import binascii
 import re
 from itertools import groupby
 
-from looseleaf.base.immutable import frozen
+from looseleaf.base.immutable import frozen, members_of
 from looseleaf.base.messages import Message, ToolCallPayload, ToolCallSpec, ToolResultPayload
 from looseleaf.base.values import sha256
 from looseleaf.models.dialect import Spelling, fix_surrogates, json_value, value_text
@@ -386,4 +386,4 @@ def _call_as_text(call: ToolCallSpec) -> str:
 
 
 def _replace_fields(message: Message, **changed: Any) -> Message:
-    return Message(**{name: getattr(message, name) for name in Message.__match_args__} | changed)
+    return Message(**members_of(message) | changed)

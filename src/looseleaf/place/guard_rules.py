@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from looseleaf.base.immutable import frozen
+from looseleaf.base.immutable import frozen, members_of
 from looseleaf.language.relations import relation_of, slot
 from looseleaf.pages.grammar import (
     LABEL,
@@ -67,7 +67,7 @@ class Guarded:
     crowded: tuple[Said, ...] = ()
 
     def but(self, **changes: Any) -> Guarded:
-        return Guarded(**{name: getattr(self, name) for name in type(self).__match_args__} | changes)
+        return Guarded(**members_of(self) | changes)
 
 
 def check_page_change(

@@ -15,7 +15,7 @@ from functools import cached_property, partial
 from looseleaf.base import ids
 from looseleaf.base.errors import NotFound
 from looseleaf.base.ids import new_id, now
-from looseleaf.base.immutable import frozen
+from looseleaf.base.immutable import frozen, members_of
 from looseleaf.base.origins import is_trusted, level_of
 from looseleaf.base.paths import PROFILE, PROJECT, REVIEW, TICKED, USER
 from looseleaf.base.values import PageText
@@ -106,7 +106,7 @@ class ReviewResult:
 
     def but(self, **changes: Any) -> ReviewResult:
         """Return the same, except for these members."""
-        return ReviewResult(**{name: getattr(self, name) for name in type(self).__match_args__} | changes)
+        return ReviewResult(**members_of(self) | changes)
 
 
 def add_waiting(

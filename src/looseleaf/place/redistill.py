@@ -12,7 +12,7 @@ from functools import partial
 from looseleaf.base import ids as clock
 from looseleaf.base.errors import Refused
 from looseleaf.base.ids import id_of, is_id, time_of
-from looseleaf.base.immutable import frozen
+from looseleaf.base.immutable import frozen, members_of
 from looseleaf.base.origins import is_at_least
 from looseleaf.base.values import sha256
 from looseleaf.distill.make_entry import MadeEntry, MaterialSources, distiller_level, sources_of
@@ -56,7 +56,7 @@ class FactDiff:
     was: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in type(self).__match_args__}
+        return members_of(self)
 
 
 @frozen

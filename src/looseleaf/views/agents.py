@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 
 from looseleaf.base.errors import Refused
-from looseleaf.base.immutable import frozen
+from looseleaf.base.immutable import frozen, members_of
 from looseleaf.base.values import START, Position
 from looseleaf.language.topic_words import wording
 from looseleaf.log.entries import read_entry
@@ -98,7 +98,7 @@ class _Kept:
     is_unlooked: bool
 
     def but(self, **others: Any) -> _Kept:
-        return _Kept(**{name: getattr(self, name) for name in _Kept.__match_args__} | others)
+        return _Kept(**members_of(self) | others)
 
 
 _EMPTY = _Kept(START, None, [], [], {}, False)
@@ -209,7 +209,7 @@ def _shares_words(words: str, of_fact: Iterable[str]) -> bool:
 
 def _write(store: Store, agent: str, kept: _Kept) -> None:
     folder = f"{FOLDER}/{agent}"
-    record: Record = {name: getattr(kept, name) for name in _Kept.__match_args__}
+    record: Record = members_of(kept)
     record = {"schema": SCHEMA} | record | {"position": list(kept.position)}
     files = {
         "episodic.jsonl": _encode_lines(kept.episodic),

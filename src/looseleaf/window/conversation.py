@@ -145,7 +145,7 @@ class Conversation:
         return last_turns(self._store, self._stream, last, session)
 
     def turn(self, turn_id: str) -> Turn:
-        check_text("turn_id", turn_id)
+        check_text("turn_id", turn_id, required=True)
         found = one_turn(self._store, self._stream, turn_id)
         if found is None:
             raise NotFound(f"There is no turn {turn_id!r}. `looseleaf turns` lists the last ones.")
@@ -175,7 +175,7 @@ class Conversation:
         """Return the traces of an entry or a turn, or one trace."""
         from looseleaf.log.entries import traces_of
 
-        check_text("name", name)
+        check_text("name", name, required=True)
         if name.startswith("turn_"):
             return list(self.turn(name).traces)
         try:

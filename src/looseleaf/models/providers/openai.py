@@ -20,8 +20,8 @@ from looseleaf.models.dialect import (
     Spelling,
     fit_tools,
     is_strict,
-    members_of,
     provider_error,
+    tool_members,
 )
 from looseleaf.models.failures import origin, safe_address
 from looseleaf.models.message_repair import Requirements, data_of, is_web, repair_messages, result_text
@@ -80,7 +80,7 @@ def render(
     payload["input"] = [item for stretch in told.runs for item in _run_items(stretch)]
     offered, changed, names = fit_tools(tools, SPELLING, GRAMMAR, NEEDS.provider)
     if offered:
-        payload["tools"] = [{"type": "function", **members_of(tool), "strict": False} for tool in offered]
+        payload["tools"] = [{"type": "function", **tool_members(tool), "strict": False} for tool in offered]
     if options.schema is not None:
         format_ = {"type": "json_schema", "name": "answer", "schema": options.schema}
         payload["text"] = {"format": format_ | {"strict": is_strict(options.schema)}}

@@ -18,8 +18,8 @@ from looseleaf.models.dialect import (
     Spelling,
     fit_tools,
     is_strict,
-    members_of,
     provider_error,
+    tool_members,
 )
 from looseleaf.models.failures import origin
 from looseleaf.models.message_repair import Requirements, data_of, repair_messages, result_text
@@ -99,7 +99,7 @@ def render(
 
 def as_functions(tools: Iterable[ToolSpec]) -> list[dict[str, Any]]:
     """Return tools in the shape of Chat Completions, which Ollama shares."""
-    return [{"type": "function", "function": members_of(tool)} for tool in tools]
+    return [{"type": "function", "function": tool_members(tool)} for tool in tools]
 
 
 def _turns(stretch: MessageRun, model: str, repairs: list[str]) -> Iterator[dict[str, Any]]:
