@@ -157,3 +157,13 @@ def run(folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Mo
         return code, out, err
 
     return call
+
+
+@pytest.fixture
+def distills_here() -> Iterator[None]:
+    """What hooks leave to a process in the background is done at once, in this one."""
+    from looseleaf.integrations import detached
+
+    with pytest.MonkeyPatch.context() as changed:
+        changed.setattr(detached, "start", detached.work)
+        yield

@@ -70,9 +70,15 @@ class Agent:
     def ask(self, text: str) -> Any:
         self._put(*self._held)
         self._held = []
-        told = self.tell("user-prompt", hook_event_name="UserPromptSubmit", prompt=text)
-        self.write("user", text)
+        prompt = f"{self.session[:4]}-prompt-{self._number:04d}"
+        told = self.tell("user-prompt", hook_event_name="UserPromptSubmit", prompt=text, prompt_id=prompt)
+        self.write("user", text, promptId=prompt, promptSource="typed", origin={"kind": "human"})
         return told
+
+    def type_meanwhile(self, text: str) -> None:
+        """The user types while the agent works: no hook hears it."""
+        own = {"type": "queued_command", "prompt": text, "commandMode": "prompt", "origin": {"kind": "human"}}
+        self.write("attachment", "", attachment=own)
 
     def use(self, name: str, arguments: Any, result: Any, *, is_error: bool = False) -> None:
         call = f"toolu_{self.session[:4]}_{self._number:04d}"

@@ -112,14 +112,24 @@ def test_a_hook_returns_while_the_model_still_thinks_and_what_it_says_is_there_l
     assert entries(folder)[0]["distiller"] == BY_CLAUDE
 
 
-def test_while_only_the_rules_are_there_the_hook_distills_itself(
-    claude: Program, agent: Agent, folder: Path
-) -> None:
+def test_the_rules_distill_in_the_background_too(claude: Program, agent: Agent, folder: Path) -> None:
     (folder / "looseleaf.toml").unlink()
-    tell(agent, "I live in Lyon now.")
+    assert tell(agent, "I live in Lyon now.") is None
+    until(lambda: is_distilled(folder), "it is distilled")
     assert [meta["distiller"] for meta in entries(folder)] == [BY_RULES]
-    assert workers(folder) == []
     assert claude.calls == []
+
+
+def test_a_session_begins_with_what_the_rules_learn_from_the_one_before(agent: Agent, folder: Path) -> None:
+    """Also where that one was killed, and nothing is at work."""
+    agent.ask("I live in Lyon now.")
+    assert not is_distilled(folder)
+    assert "- Home: Lyon" in agent.start()
+    assert is_distilled(folder)
+    with Memory(folder) as memory, memory.parts.files.alone(detached.CHORE):
+        agent.ask("I live in Oslo now.")
+        assert "- Home: Lyon" in agent.start(), "another process works on it, and takes too long"
+    assert "- Home: Oslo" in agent.start()
 
 
 def test_one_process_at_a_time_distills_a_memory_and_takes_what_came_meanwhile(

@@ -20,7 +20,7 @@ from hooking import line
 from looseleaf import Memory
 from looseleaf.base.errors import Refused
 from looseleaf.base.messages import Trace
-from looseleaf.base.origins import is_own
+from looseleaf.base.origins import NOTED, is_own
 from looseleaf.facts import gate
 from looseleaf.integrations import hook_session as sitting_module
 from looseleaf.integrations import transcript as transcript_module
@@ -97,7 +97,7 @@ def test_much_is_read_in_several_goes_and_a_line_that_is_too_long_leaves_a_note(
             seen += found
             goes += 1
     assert [each.key.startswith(key) for each, key in zip(seen, keys, strict=True)] == [True] * 4
-    assert (seen[1].asked == ({"tool_result": UNREAD},)) == (longest == 2000)
+    assert (seen[1].asked == ({"tool_result": UNREAD, "tool_name": NOTED},)) == (longest == 2000)
     assert goes > 2
     path.write_text("x" * 5000)  # it has not ended
     with AgentTranscript(str(path), at_once=1000) as transcript:
@@ -387,10 +387,10 @@ def test_a_line_that_cannot_be_recorded_does_not_keep_others_from_it(followed: F
 
 def test_the_view_knows_the_last_sessions_only_and_long_texts_by_their_checksum(followed: Followed) -> None:
     long = "word " * 5000
-    for number in range(20):
+    for number in range(70):
         followed.hook(prompt=f"{number} {long}", session=f"s-{number}")
     view = json.loads((followed.folder / "memory/views/agents/main/hooks.json").read_text())
-    assert list(view["sessions"]) == [f"s-{number}" for number in range(4, 20)]
+    assert list(view["sessions"]) == [f"s-{number}" for number in range(6, 70)]
     assert all(len(each["waiting"][0][1]) < 100 for each in view["sessions"].values())
     followed.write(followed.line("user", f"3 {long}"))
     before = len(traces(followed))

@@ -31,6 +31,7 @@ from importing import (
 )
 from looseleaf.base.errors import Refused
 from looseleaf.base.origins import is_imported, level_of
+from looseleaf.integrations.hook_session import HookSession
 from looseleaf.memory import Memory
 from looseleaf.transfer import import_run as run_module
 from looseleaf.transfer import place_items as news
@@ -201,14 +202,35 @@ def test_two_imports_of_the_same_at_once_take_each_thing_in_once(
         assert [str(each) for each in memory.check()] == []
 
 
-def test_a_session_that_hooks_recorded_is_there_already(place: Path) -> None:
+def test_of_a_session_that_hooks_recorded_only_what_they_missed_is_taken(place: Path) -> None:
     name = "3f0c8a52-7d0e-4a49-9a3c-1f2e3d4c5b6a"
+    with open_memory(place / "all") as memory:
+        take(memory, SAMPLES / "claude_code")
+        everything = [trace.content for trace in traces_of(memory)]
     with Memory(place / "m", session=name) as memory:
         memory.record(user="Write a watering plan; we always use Python 3.12 here.")
     with open_memory(place / "m") as memory:
+        assert take(memory, SAMPLES / "claude_code").talks.new == 2
+        left = [trace.content for trace in traces_of(memory)]
+        assert [each for each in everything if each not in left] == [
+            "Write a watering plan; we always use Python 3.12 here."
+        ]
+        assert take(memory, SAMPLES / "claude_code").is_nothing
+
+
+def test_a_session_that_hooks_recorded_whole_is_there_already(place: Path) -> None:
+    name = "3f0c8a52-7d0e-4a49-9a3c-1f2e3d4c5b6a"
+    path = next((SAMPLES / "claude_code").rglob(f"{name}.jsonl"))
+    with Memory(place / "m", session=name) as memory:
+        session = HookSession(memory, name)
+        copy = place / f"{name}.jsonl"
+        copy.write_bytes(path.read_bytes())
+        with memory.parts.context.store.lock():
+            session.catch_up(str(copy))
+            session.save()
+    with open_memory(place / "m") as memory:
         done = take(memory, SAMPLES / "claude_code")
         assert (done.talks.known, done.talks.new) == (1, 1)
-        assert "Write a watering plan" not in {trace.content[:21] for trace in traces_of(memory)}
 
 
 # --- as what -----------------------------------------------------------------------------------

@@ -25,6 +25,20 @@ PREFIX = "mcp__looseleaf__"
 RECALLED = "recalled"
 """The tag of text that memory put into a prompt: distilling it again would make memory of memory."""
 
+NOTED = "client"
+"""The tool of a note on what a coding agent's model was shown: it answers no call."""
+
+QUIET = "client"
+"""The tag of an answer of the coding agent's own program, which brings nothing from outside."""
+
+CLIENTS = frozenset(
+    (
+        "ToolSearch WaitForMcpServers TodoWrite TaskCreate TaskUpdate TaskList TaskGet EnterPlanMode ExitPlanMode "
+        "AskUserQuestion update_plan write_todos todo_write exit_plan_mode"
+    ).split()
+)
+"""Tools of coding agents that only talk with the program itself, or with the user."""
+
 FENCE = "<<data "
 """The start of a fence (`text/untrusted.py`): untrusted text follows, even in our own answers."""
 
@@ -39,8 +53,9 @@ def is_served(name: str | None) -> bool:
 
 
 def is_news(name: str | None, tags: tuple[str, ...], text: str) -> bool:
-    """Return whether a tool's result brings text from outside: all but our own, unless they hold a fence."""
-    return not (is_own(name) and RECALLED in tags) or FENCE in text
+    """Return whether a tool's result brings text from outside: all but our own and the client's, unless they hold a
+    fence."""
+    return not ((is_own(name) and RECALLED in tags) or QUIET in tags) or FENCE in text
 
 
 FORBIDDEN = "do not remember"

@@ -13,11 +13,17 @@ import time
 from zlib import crc32
 
 from looseleaf.base.errors import Busy, Invalid, Refused, Unwritten
-from looseleaf.base.immutable import frozen
+from looseleaf.base.immutable import Replaceable, frozen
 from looseleaf.base.paths import REVIEW, safe_name
-from looseleaf.base.values import START, sha256
+from looseleaf.base.values import sha256
 from looseleaf.integrations import detached
-from looseleaf.integrations.hook_session import HookSession
+from looseleaf.integrations.hook_session import (
+    HookSession,
+    is_distilled,
+    read_tail,
+    read_view,
+    unread_sessions,
+)
 from looseleaf.integrations.transcript import AT_ONCE, WHILE_ASKED, NoTranscript, note_missed
 
 TYPE_CHECKING = False
@@ -41,18 +47,25 @@ LAGS = (0.1, 0.2)
 
 
 @frozen
-class Given:
-    """The input of a hook. `call` is the id of a tool call. `is_plain`: it has the plain form, and so will the
-    answer."""
+class Given(Replaceable):
+    """The input of a hook. `prompt_id` and `call`: the client's ids of a prompt and of a tool call; `agent`: of the
+    sub-agent that calls. `is_end`: the session ends. `form`: that of the answer; plain, as the input, or a client's."""
 
     session: str
     transcript: str | None
     prompt: str
+    prompt_id: str
     answer: str
     source: str
     call: str
+    agent: str
+    is_end: bool
     messages: tuple[Any, ...]
-    is_plain: bool
+    form: str
+
+    @property
+    def is_plain(self) -> bool:
+        return self.form == "plain"
 
 
 HELD_UP = (
@@ -69,15 +82,17 @@ class HookReply:
     message: str = ""
     denied: str = ""
 
-    def to_dict(self, *, is_plain: bool) -> dict[str, Any]:
-        if is_plain:
+    def to_dict(self, form: str = "claude") -> dict[str, Any]:
+        if form == "plain":
             told = {"context": self.context, "message": self.message, "deny": self.denied}
             return {name: text for name, text in told.items() if text}
         made: dict[str, Any] = {"systemMessage": self.message} if self.message else {}
         if self.context:
             own = {"hookEventName": "SessionStart", "additionalContext": self.context}
             made |= {"hookSpecificOutput": own, "suppressOutput": True}
-        if self.denied:
+        if self.denied and form == "gemini":
+            made |= {"decision": "deny", "reason": self.denied}
+        elif self.denied:
             why = {"permissionDecision": "deny", "permissionDecisionReason": self.denied}
             made["hookSpecificOutput"] = {"hookEventName": "PreToolUse"} | why
         return made
@@ -96,17 +111,34 @@ def given_in(data: bytes) -> Given:
     session = raw.get("session" if is_plain else "session_id")
     if not isinstance(session, str) or not session:
         raise _bad_input("it names no session")
-    messages = raw.get("messages") if is_plain else None
+    messages, event = raw.get("messages") if is_plain else None, raw.get("hook_event_name")
     return Given(
         session_name(session),
         _text_field(raw, "transcript" if is_plain else "transcript_path") or None,
-        _text_field(raw, "prompt"),
-        _text_field(raw, "answer" if is_plain else "last_assistant_message"),
+        _own_part(_text_field(raw, "prompt"), event),
+        _text_field(raw, "prompt_id") or _text_field(raw, "turn_id"),
+        _text_field(raw, "answer" if is_plain else "last_assistant_message")
+        or _text_field(raw, "prompt_response"),
         _text_field(raw, "source"),
         _text_field(raw, "call" if is_plain else "tool_use_id"),
+        _text_field(raw, "agent_id"),
+        event == "SessionEnd",
         tuple(messages) if isinstance(messages, list) else (),
-        is_plain,
+        "plain" if is_plain else "gemini" if event in _OF_GEMINI else "claude",
     )
+
+
+_OF_GEMINI = ("BeforeAgent", "BeforeTool", "AfterAgent")
+"""Events of Gemini CLI, whose answers have another form."""
+
+
+def _own_part(prompt: str, event: object) -> str:
+    """Return a prompt without what Gemini CLI puts before it: what our hook answered."""
+    if event not in _OF_GEMINI or "<hook_context>" not in prompt:
+        return prompt
+    from looseleaf.transfer.formats.agent_lines import split_own_words
+
+    return split_own_words(prompt)[0]
 
 
 def _text_field(raw: dict[str, Any], name: str) -> str:
@@ -130,6 +162,8 @@ def session_name(session: str) -> str:
 
 def handle_event(memory: Memory, event: str, given: Given) -> HookReply:
     """Handle an event of a session, and return the answer. The memory was opened for it."""
+    if given.agent and event != PRE_TOOL:
+        return HookReply()  # a sub-agent is told by another agent, not by the user
     if event == SESSION_START:
         return _start_session(memory, given)
     if event == USER_PROMPT:
@@ -142,10 +176,16 @@ def handle_event(memory: Memory, event: str, given: Given) -> HookReply:
 
 def _start_session(memory: Memory, given: Given) -> HookReply:
     """Return the snapshot, once. A resumed session has it already, unless it changed; one that was cleared or compacted
-    has not."""
+    has not. Before that, take what a killed session left."""
+    said = _pending_notice(memory) if given.source in ("", "startup") else []
+    try:
+        _take_tails(memory, given.session)
+        if not is_distilled(memory):
+            detached.finish(memory)
+    except (Busy, Unwritten):
+        pass
     text = memory.views.snapshot(quick=True).text
     name = crc32(text.encode("utf-8", "surrogatepass"))
-    said = _pending_notice(memory) if given.source in ("", "startup") else []
     try:
         with memory.parts.context.store.lock():
             session = HookSession(memory, given.session)
@@ -154,14 +194,24 @@ def _start_session(memory: Memory, given: Given) -> HookReply:
             if not is_given or told:
                 session.given = name
                 session.save()
-            is_left = session.end != START and not session.is_distilled()
         text = "" if is_given else text
         said += told
-        if is_left and detached.is_wanted(memory):  # the distilling process was killed
-            detached.start(memory)
     except (Busy, Unwritten):
         pass  # return the snapshot anyway; at worst it comes twice
     return HookReply(text, _format_notices([*said, *memory.notes]))
+
+
+def _take_tails(memory: Memory, but: str) -> None:
+    """Record what other sessions left unread: one that was killed has no hook that would do it. What is too much for a
+    hook is left to the background."""
+    store = memory.parts.context.store
+    budget = left = AT_ONCE // 4
+    for session, path in unread_sessions(read_view(store, memory.agent), but):
+        if left > 0:
+            with store.lock():
+                left -= max(1, read_tail(memory, session, path, left))
+    if left < budget // 2:
+        detached.start(memory)
 
 
 def _pending_notice(memory: Memory) -> list[str]:
@@ -181,14 +231,14 @@ def _record_prompt(memory: Memory, given: Given) -> list[str]:
             session = HookSession(memory, given.session)
             _try_follow(session, given, WHILE_ASKED)
             if given.prompt.strip():
-                session.add_prompt(given.prompt, is_all=given.transcript is None)
+                session.add_prompt(given.prompt, given.prompt_id, is_all=given.transcript is None)
             told = session.take_notices()
             session.save()
             return told
     except Busy:
-        from looseleaf.transfer.formats.agent_lines import split_own_words
+        from looseleaf.transfer.formats.agent_lines import split_typed
 
-        note_missed(memory.parts.context.store, memory.agent, given.session, split_own_words(given.prompt)[0])
+        note_missed(memory.parts.context.store, memory.agent, given.session, split_typed(given.prompt)[0])
         raise
 
 
@@ -197,20 +247,21 @@ def _record_reads(memory: Memory, given: Given) -> None:
     before. The call itself comes last in the transcript; when it is there, so is the rest. If it does not come, the
     reads are unknown, and count as a tool's words."""
     memory.parts.conversation.recorder.spares = SPARED
-    for lag in (0.0, *LAGS):
+    for lag in (0.0,) if given.agent else (0.0, *LAGS):
         time.sleep(lag)
         with memory.parts.context.store.lock():
             session = HookSession(memory, given.session)
-            is_read = _try_follow(session, given)
+            # A sub-agent has its own transcript, and talks with another agent there.
+            is_read = not given.agent and _try_follow(session, given)
             session.save()
             if _has_all_reads(session, given, is_read=is_read):
                 return
-            if not is_read or not given.call or lag == LAGS[-1]:
-                session.mark_unseen()
+            if not is_read or not given.call or given.agent or lag == LAGS[-1]:
+                session.mark_unseen(given.call)
                 session.save()
                 return
         # Its own messages are recorded: they would come a second time.
-        given = Given(given.session, given.transcript, "", "", given.source, given.call, (), given.is_plain)
+        given = given.but(messages=())
 
 
 def _has_all_reads(session: HookSession, given: Given, *, is_read: bool) -> bool:
@@ -239,10 +290,9 @@ def _follow(session: HookSession, given: Given, at_once: int = AT_ONCE) -> None:
 
 
 def _end_turn(memory: Memory, given: Given, *, is_over: bool) -> HookReply:
-    """Record the talk, distill what is new, and report promises that were not kept. A model takes time: it distills in
-    the background, and the next hook reports."""
+    """Record the talk, and distill what is new in the background: a person waits for the hook. The next hook reports
+    what was learnt, and promises that were not kept."""
     said: list[str] = []
-    is_detached = detached.is_wanted(memory)
     with memory.parts.context.store.lock():
         session = HookSession(memory, given.session)
         try:
@@ -255,24 +305,12 @@ def _end_turn(memory: Memory, given: Given, *, is_over: bool) -> HookReply:
             said.append(str(refused))
         if is_over:
             session.add_answer(given.answer)
-            if is_detached:
-                session.mark_over()
+            session.mark_over()
+        session.is_over = given.is_end
         said += session.take_notices()
         session.save()
-        upto, is_done = session.end, session.is_distilled()
-    if is_detached and not is_done:
+    if not is_distilled(memory):
         detached.start(memory)
-    try:
-        if not is_done and not is_detached:
-            memory.distill()
-            said += detached.unkept_promises(memory, given.session) if is_over else []
-            with memory.parts.context.store.lock():
-                session = HookSession(memory, given.session)
-                session.mark_distilled(upto)
-                session.save()
-            memory.views.snapshot(quick=True)  # ready for the next session
-    except Refused as refused:  # the log has the talk, and the next hook distills it
-        said.append(str(refused))
     return HookReply(message=_format_notices([*said, *memory.notes]))
 
 

@@ -1,17 +1,25 @@
 """Distilling in the background: a process of its own, which outlives the hook that starts it.
 
-A model takes seconds or minutes, and a person waits for the hook. So where a model distills, a hook only records,
-starts this process, and returns. One process at a time distills a memory, and never holds the memory's lock during a
-model call. The log holds the talk and how far it is distilled: after a kill the next hook starts from there, and no
-entry is made twice.
+A person waits for the hook. So a hook only records, starts this process, and returns. One process at a time distills a
+memory, and never holds the memory's lock during a model call. The log holds the talk and how far it is distilled: after
+a kill the next hook starts from there, and no entry is made twice.
 """
 
 from __future__ import annotations
 
+import os
 import sys
+import time
 
 from looseleaf.base.errors import Refused
-from looseleaf.integrations.hook_session import read_view, write_view
+from looseleaf.integrations.hook_session import (
+    is_distilled,
+    read_tail,
+    read_view,
+    unread_sessions,
+    write_view,
+)
+from looseleaf.integrations.transcript import AT_ONCE
 from looseleaf.log.recorder import stream_of
 
 TYPE_CHECKING = False
@@ -25,14 +33,36 @@ EVENT = "distill"
 CHORE = "views/distilling.lock"
 
 
-def is_wanted(memory: Memory) -> bool:
-    """True if the settings name a model. One that was made in code lives in this process only."""
-    parts = memory.parts
-    return memory.policy.distiller != "rules" and parts.model is None and parts.own_distiller is None
+_SMALL = 256 * 1024
+"""Bytes of talk that are distilled while a session waits to begin."""
+
+_PATIENCE = 3.0
+"""Seconds that a session waits for the process that distills the one before."""
+
+
+def finish(memory: Memory) -> None:
+    """Distill what the last session left, before a new one begins: it may have been killed, or have ended just now. A
+    model takes too long for that, and so does much talk: these are left to the background."""
+    end = memory.parts.context.store.end(stream_of(memory.agent))
+    done = read_view(memory.parts.context.store, memory.agent)["distilled"] or [end[0], 0]
+    is_small = done[0] == end[0] and end[1] - done[1] <= _SMALL
+    if memory.policy.distiller != "rules" or not is_small:
+        start(memory)
+        return
+    until = time.monotonic() + _PATIENCE
+    while _work_alone(memory, is_waited_for=True) is None and time.monotonic() < until:
+        time.sleep(0.05)
 
 
 def start(memory: Memory) -> None:
-    """Start the process, and do not wait. A failed start is a note; the next hook tries again."""
+    """Start the process, and do not wait. A failed start is a note; the next hook tries again. A distiller that was
+    made in code lives in this process only, and works here."""
+    if memory.parts.model is not None or memory.parts.own_distiller is not None:
+        work(memory)
+        return
+    with memory.parts.files.alone(CHORE) as is_alone:
+        if not is_alone:
+            return  # the one that works looks again when it is done
     import subprocess
 
     # -P: not from the current folder, where a file could have the name of one of our modules.
@@ -54,15 +84,27 @@ def start(memory: Memory) -> None:
 
 
 def work(memory: Memory) -> None:
-    """Distill until nothing is new, unless another process does. Look again after the lock is released: a process that
-    came meanwhile has given up."""
-    while True:
-        with memory.parts.files.alone(CHORE) as is_alone:
-            if not is_alone or not _distill(memory):
-                return
-        view = read_view(memory.parts.context.store, memory.agent)
-        if view["distilled"] == list(memory.parts.context.store.end(stream_of(memory.agent))):
-            return
+    """Read what sessions left unread, and distill until nothing is new, unless another process does. Look again after
+    the lock is released: a process that came meanwhile has given up."""
+    store, stream = memory.parts.context.store, stream_of(memory.agent)
+    end = None
+    while end != (end := store.end(stream)) and _work_alone(memory):
+        pass
+
+
+def _work_alone(memory: Memory, *, is_waited_for: bool = False) -> bool | None:
+    """Do all of it once, and return whether it succeeded; None if another process does it. `is_waited_for`: leave what
+    is unread."""
+    store = memory.parts.context.store
+    with memory.parts.files.alone(CHORE) as is_alone:
+        if not is_alone:
+            return None
+        unread = [] if is_waited_for else unread_sessions(read_view(store, memory.agent), "")
+        for session, path in unread:
+            for _ in range(os.path.getsize(path) // AT_ONCE + 1):
+                with store.lock():
+                    read_tail(memory, session, path)
+        return is_distilled(memory) or _distill(memory)
 
 
 def _distill(memory: Memory) -> bool:

@@ -3,17 +3,19 @@
 Every line of the transcript becomes traces once, which carry its key. The log itself says what was recorded; a view
 (`views/agents/<agent>/hooks.json`) only says where to look from. If that view or the transcript was cut, repeated,
 rewritten or copied for another session, the log decides, and nothing is lost or recorded twice. A prompt or answer from
-a hook is recognized when the transcript repeats it. From the first prompt of a hook on, only hooks bring the user's
-words: other user lines of the transcript are recorded as a tool's.
+a hook is recognized when the transcript repeats it: by the id that the client gave it, else by its text. Lines that the
+client marks as typed by the user are the user's. From the first prompt of a hook on, other user lines of the transcript
+are recorded as a tool's.
 """
 
 from __future__ import annotations
 
+import os
 import time
 
 from looseleaf.base.errors import Busy, Invalid, Refused, Unwritten
 from looseleaf.base.messages import FARTHEST, Trace
-from looseleaf.base.origins import FORBIDDEN, RECALLED, is_served
+from looseleaf.base.origins import CLIENTS, FORBIDDEN, NOTED, QUIET, RECALLED, is_served
 from looseleaf.base.values import START, Position
 from looseleaf.integrations.transcript import (
     ANSWER,
@@ -37,7 +39,14 @@ from looseleaf.log.recorder import ask, stream_of
 from looseleaf.log.turns import recorded_at, traces_back
 from looseleaf.pages.outside_edits import is_same_log
 from looseleaf.store import records
-from looseleaf.transfer.formats.agent_lines import OTHERS, AgentLine, split_own_words
+from looseleaf.transfer.formats.agent_lines import (
+    OTHERS,
+    AgentLine,
+    is_key,
+    prompt_key,
+    split_own_words,
+    split_typed,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -54,12 +63,21 @@ UNSEEN = "hook:pre-tool"
 _UNSEEN = "[what the model has read is not known]"
 _CARRIED = "[what was read in another session]"
 
-SCHEMA = "hooks.v1"
-_SESSIONS = 16
-"""Sessions in the view: more than a user has open at once."""
+SCHEMA = "hooks.v2"
+_SESSIONS = 64
+"""Sessions in the view: those that were killed are read to their end when another one begins."""
+
+_ENDED = 8
+"""Sessions in the view that have ended: one may be resumed."""
 
 _WAITING = 32
 """Texts from hooks that the transcript has not repeated yet; one that never comes is the agent's own command."""
+
+_COPIED = 2.0
+"""Seconds before a session's first event from which a line is a copy of another session's."""
+
+_SILENT = 60.0
+"""Seconds without a new line after which a session may be over, and what still waits in its queue is recorded."""
 
 _OURS = ("id", "ts", "turn_id", "source_event", "correlation_id", "tags")  # set here, never by the caller
 _ALREADY = 2.0
@@ -79,6 +97,8 @@ class HookSession:
         self._all = read_view(memory.parts.context.store, memory.agent)
         self._keys: dict[str, str] = {}
         """The lines known to be recorded, and the turn of each."""
+        self._elsewhere: list[tuple[str, str, float]] = []
+        """Texts that hooks of other sessions brought, and when."""
         self._foreign: set[str] = set()
         """Those that another session recorded."""
         self._strangers: set[str] = set()
@@ -94,6 +114,9 @@ class HookSession:
         self._behind, self._newest = False, 0.0
         self._turn: str | None = None
         self._waiting: list[list[str]] = []
+        self._queue: list[str] = []
+        """Texts typed while the agent works, which it has not taken yet."""
+        self.path, self._begun, self.is_over = "", time.time(), False
         self._spoke: tuple[str, str, float] = ("", "", 0.0)
         self._pending: list[dict[str, Any]] = []
         self._position, self._last = START, ""
@@ -117,6 +140,9 @@ class HookSession:
         self._behind, self._newest = bool(own["behind"]), float(own["newest"])
         self._turn = str(own["turn"]) if own["turn"] is not None else None
         self._waiting = [[str(part) for part in each] for each in own["waiting"] if len(each) == 3]
+        self._keys |= {str(key): str(turn) for key, turn in own["keys"].items()}
+        self._queue = list(map(str, own["queue"]))
+        self.path, self._begun, self.is_over = str(own["path"]), float(own["begun"]), bool(own["over"])
         role, tail, ts = own["spoke"]
         self._spoke = str(role), str(tail), float(ts)
         self._heard = float(own["heard"]) if own["heard"] is not None else float("inf")
@@ -147,37 +173,44 @@ class HookSession:
             self._keys[trace.correlation_id] = trace.turn_id
             if trace.session_id != self._session:
                 self._foreign.add(trace.correlation_id)
+        is_handed = trace.source_event in (PROMPT, ANSWER) and trace.correlation_id is None
         if trace.session_id != self._session:
+            if is_handed:
+                own = (trace.trace_type, match_key(trace.content), recorded_at(trace))
+                self._elsewhere.append(own)
             return
+        self._begun = min(self._begun, recorded_at(trace))
         if trace.source_event == PROMPT:
             self._heard = min(self._heard, recorded_at(trace))
         self._is_unseen = trace.trace_type != "user" and (self._is_unseen or trace.source_event == UNSEEN)
         if trace.trace_type in ("user", "assistant"):
             self._spoke = trace.trace_type, ending_of(trace.trace_type, trace.content), trace.ts
-            if trace.source_event in (PROMPT, ANSWER) and trace.correlation_id is None:
+            if is_handed:
                 self._waiting.append([trace.trace_type, match_key(trace.content), trace.turn_id])
 
     # --- input of hooks --------------------------------------------------------------------
 
-    def add_prompt(self, text: str, *, is_all: bool = False) -> None:
-        """Add the user's prompt, unless the transcript or another hook brought it just now. `is_all`: no transcript
-        will report what others put into it."""
-        said, is_mixed = split_own_words(text)
+    def add_prompt(self, text: str, prompt: str = "", *, is_all: bool = False) -> None:
+        """Add the user's prompt, unless the transcript or another hook brought it just now. `prompt`: the client's id.
+        `is_all`: no transcript will report what others put into it."""
+        said, is_mixed = split_typed(text)
+        key = {"correlation_id": prompt_key(prompt, said)} if said and is_key(prompt) else {}
+        known = key.get("correlation_id", "")
         who, end, ts = self._last_said()
         is_same = (who, end) == ("user", ending_of("user", self._memory.parts.redact(said)))
         heard = next((each for each in reversed(self._pending) if "user" in each), None)
-        doubted = next(
-            (each for each in self._doubted if match_key(each["tool_result"]) == match_key(said)), None
-        )
+        own = match_key(self._memory.parts.redact(said))
+        doubted = next((each for each in self._doubted if match_key(each["tool_result"]) == own), None)
         if doubted is not None:
-            doubted |= {"user": doubted.pop("tool_result"), "source_event": PROMPT}
-        elif is_same and heard is not None:
+            doubted |= {"user": doubted.pop("tool_result"), "source_event": PROMPT} | key
+            doubted.pop("tool_name", None)
+        elif (is_same or known) and heard is not None and (is_same or heard.get("correlation_id") == known):
             heard["source_event"] = PROMPT
-        elif said and not (is_same and abs(time.time() - ts) < _ALREADY):
-            self._pending.append({"user": said, "source_event": PROMPT})
+        elif said and known not in self._keys and (known or not is_same or abs(time.time() - ts) >= _ALREADY):
+            self._pending.append({"user": said, "source_event": PROMPT} | key)
         self._heard = min(self._heard, time.time()) if said else self._heard
         if is_mixed and is_all:
-            self._pending.append({"tool_result": OTHERS})
+            self._pending.append({"tool_result": OTHERS, "tool_name": NOTED})
 
     def add_answer(self, text: str) -> None:
         """Add the agent's answer, unless the transcript has it: its end identifies it. Agents often write the
@@ -213,16 +246,21 @@ class HookSession:
         self._turn = None  # messages belong to the prompt before them
         self._take_lines(said, is_told=True)
 
-    def mark_unseen(self) -> None:
-        """Note that the model's reads are unknown, once in a turn."""
+    @property
+    def read_bytes(self) -> int:
+        return self._spot.offset if self._spot is not None else 0
+
+    def mark_unseen(self, call: str) -> None:
+        """Note that the model's reads before a call are unknown, once in a turn."""
         if not self._is_unseen:
-            self._pending.append({"tool_result": _UNSEEN, "source_event": UNSEEN})
+            own = {"tool_call_id": call} if call else {}
+            self._pending.append({"tool_result": _UNSEEN, "tool_name": NOTED, "source_event": UNSEEN} | own)
 
     def catch_up(self, path: str, at_once: int = AT_ONCE) -> None:
         """Read up to `at_once` bytes of the transcript, and add what the log lacks."""
         with AgentTranscript(path, at_once) as transcript:
             if not transcript.is_at(self._spot):
-                self._spot = None
+                self._spot, self._queue = None, []
             lines, spot, is_all = transcript.read(self._spot)
             if self._behind and self._spot is None:
                 first = next((said.ts for said in lines if said.ts is not None), None)
@@ -231,8 +269,16 @@ class HookSession:
             others = {said.session for said in lines} - {self._session, ""}
             self._strangers = others - {transcript.first_session()} if others else others
             self._take_lines(lines)
-            self._spot = spot
+            self._spot, self.path = spot, path
             self._behind = self._behind and not is_all
+            if is_all and transcript.is_silent(_SILENT):
+                waiting, self._queue = self._queue, []
+                said = [
+                    {"user": text, "source_event": PROMPT}
+                    for text in waiting
+                    if text.strip()[:1] not in ("", "/")
+                ]
+                self._pending += said
 
     def _take_lines(self, lines: Sequence[AgentLine], *, is_told: bool = False) -> None:
         """Add the unknown ones of these lines. `is_told`: the agent's program vouches for them; not a transcript."""
@@ -241,7 +287,9 @@ class HookSession:
         taken: set[str] = set()
         now = time.time()  # a future time would make all later lines look old
         for said in lines:
-            if said.key in taken:
+            if said.queue:
+                self._follow_queue(*said.queue)
+            if said.key in taken or not said.asked:
                 continue
             known = self._known_turn(said) if said.key else None
             self._newest = max(self._newest, min(said.ts or 0.0, now))
@@ -260,11 +308,22 @@ class HookSession:
                     self._pending.append(ready)
         note = AgentLine(f"carried-{self._session}", None, ())
         if carried and self._known_turn(note) is None:  # the session began with lines recorded for another
-            self._pending.append({"tool_result": _CARRIED, "correlation_id": note.key})
+            self._pending.append({"tool_result": _CARRIED, "tool_name": NOTED, "correlation_id": note.key})
+
+    def _follow_queue(self, act: str, text: str) -> None:
+        """Follow what the user types while the agent works: it comes again when the agent takes it."""
+        if act == "enqueue":
+            self._queue = [*self._queue, text][-_WAITING:]
+        elif act == "popAll":
+            self._queue = []
+        else:
+            self._queue = self._queue[1:]
 
     def _is_users_text(self, said: AgentLine, text: str) -> bool:
-        """True if a text of the transcript without a hook is the user's: the user just said the same, its hook found
-        the memory locked, or there were no hooks yet."""
+        """True if a text of the transcript without a hook is the user's: the client says so, the user just said the
+        same, its hook found the memory locked, or there were no hooks yet."""
+        if said.is_typed and said.session not in self._strangers:
+            return True
         if self._last_said()[:2] == ("user", ending_of("user", self._memory.parts.redact(text))):
             return True
         if self._heard != float("inf") and (said.ts is None or said.ts >= self._heard):
@@ -276,6 +335,8 @@ class HookSession:
         log decides."""
         if said.key in self._keys:
             return self._keys[said.key]
+        if self._is_copy(said):
+            return self._turn or ""
         is_again = said.ts <= self._newest if said.ts is not None else not self._behind
         if not is_again and (not self._behind or (said.ts is not None and said.ts >= self._since)):
             return None
@@ -291,6 +352,21 @@ class HookSession:
             turn = next((self._past.handed[each] for each in clean if each in self._past.handed), None)
         return turn
 
+    def _is_copy(self, said: AgentLine) -> bool:
+        """True if a line from before this session is a text that a hook of another session brought."""
+        if said.ts is None or said.ts >= self._begun - _COPIED or not self._elsewhere:
+            return False
+        own = [
+            (role, match_key(self._memory.parts.redact(text)))
+            for role, text in map(speech_of, said.asked)
+            if role
+        ]
+        return any(
+            abs(ts - said.ts) < SLACK and who == role and (text == found or f"\n{text}\n" in f"\n{found}\n")
+            for role, text in own
+            for who, found, ts in self._elsewhere
+        )
+
     def _was_handed_over(self, each: dict[str, Any]) -> bool:
         role, text = speech_of(each)
         if not role:
@@ -299,8 +375,10 @@ class HookSession:
         for at, (who, waiting, turn) in enumerate(self._waiting):
             # A hook brings an answer in several parts as one, which ends with the last part.
             is_part = role == "assistant" and f"\n{said}\n" in f"\n{waiting}\n"
-            if who == role and (said == waiting or is_part):
-                if waiting.endswith(said):
+            # The transcript of an older client may have it without what looks like the client's own.
+            is_cut = role == "user" and "<" in waiting and match_key(split_own_words(waiting)[0]) == said
+            if who == role and (said == waiting or is_part or is_cut):
+                if waiting.endswith(said) or is_cut:
                     del self._waiting[at]
                 self._turn = turn
                 return True
@@ -321,7 +399,8 @@ class HookSession:
             if name is None:  # called in another process
                 self._recorder.catch_up()
                 name = self._recorder.tally.tool_name(call)
-            made |= {"tags": (RECALLED,)} if is_served(name) else {}
+            quiet = (QUIET,) if name in CLIENTS else ()
+            made |= {"tags": (RECALLED,)} if is_served(name) else {"tags": quiet} if quiet else {}
         return made
 
     def has_call(self, call: str) -> bool:
@@ -354,13 +433,6 @@ class HookSession:
             self._memory.parts.note(str(refused))
             return []
 
-    def is_distilled(self) -> bool:
-        """True if nothing was recorded since the last distillation."""
-        return bool(self._all["distilled"] == list(self._store.end(self._stream)))
-
-    def mark_distilled(self, upto: Position) -> None:
-        self._all["distilled"] = list(upto)
-
     def mark_over(self) -> None:
         """Let the background process check the promises of this session."""
         self._all["over"] = list(dict.fromkeys((*self._all["over"], self._session)))[-_SESSIONS:]
@@ -371,15 +443,12 @@ class HookSession:
         self._all["told"] = []
         return notices
 
-    @property
-    def end(self) -> Position:
-        return self._store.end(self._stream)
-
     def save(self) -> None:
         """Record the pending requests, and try to write the view."""
         self._record_pending()
         last = next(self._store.read_back(self._stream), None)
         spot = self._spot
+        prompts = [each for each in self._keys.items() if each[0].startswith("prompt-")]
         own: Record = {
             "given": self.given,
             "spot": [spot.file, spot.offset, spot.length, spot.line] if spot is not None else None,
@@ -387,6 +456,11 @@ class HookSession:
             "newest": self._newest,
             "turn": self._turn,
             "waiting": self._waiting if self._behind else self._waiting[-_WAITING:],
+            "keys": dict(prompts if self._behind else prompts[-_WAITING:]),
+            "queue": self._queue,
+            "path": self.path,
+            "begun": self._begun,
+            "over": self.is_over,
             "spoke": list(self._spoke),
             "heard": self._heard if self._heard != float("inf") else None,
             "unseen": self._is_unseen,
@@ -394,8 +468,53 @@ class HookSession:
             "last": last.record.get("id") if last is not None else "",
         }
         sessions = {name: each for name, each in self._all["sessions"].items() if name != self._session}
+        ended = [name for name, each in sessions.items() if isinstance(each, dict) and each.get("over")]
+        for name in ended[:-_ENDED]:
+            del sessions[name]
         kept = dict([*sessions.items(), (self._session, own)][-_SESSIONS:])
         write_view(self._store, self._memory.agent, self._all | {"sessions": kept})
+
+
+def unread_sessions(view: Record, but: str) -> list[tuple[str, str]]:
+    """Return the other sessions whose transcript has more than was read, or whose queue is not empty; each with its
+    path."""
+    found: list[tuple[str, str]] = []
+    for name, own in view["sessions"].items():
+        path = own.get("path") if isinstance(own, dict) else None
+        if name == but or not isinstance(path, str):
+            continue
+        try:
+            size = os.stat(path).st_size
+            if size > (int(own["spot"][1]) if own["spot"] else 0) or own["queue"]:
+                found.append((name, path))
+        except (OSError, LookupError, TypeError, ValueError):
+            continue
+    return found
+
+
+def read_tail(memory: Memory, session: str, path: str, at_once: int = AT_ONCE) -> int:
+    """Record what is unread in another session's transcript, in its name, and return how many bytes were read. The
+    caller holds the memory's lock."""
+    recorder = memory.parts.conversation.recorder
+    own, recorder.session = recorder.session, session
+    try:
+        tail = HookSession(memory, session)
+        before = tail.read_bytes
+        tail.catch_up(path, at_once)
+        tail.save()
+        return tail.read_bytes - before
+    except (Busy, Unwritten):
+        raise
+    except Refused:
+        return 0
+    finally:
+        recorder.session = own
+
+
+def is_distilled(memory: Memory) -> bool:
+    """True if nothing was recorded since the last distillation."""
+    end = memory.parts.context.store.end(stream_of(memory.agent))
+    return end == START or read_view(memory.parts.context.store, memory.agent)["distilled"] == list(end)
 
 
 def read_view(store: Store, agent: str) -> Record:

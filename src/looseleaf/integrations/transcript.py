@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import time
 from zlib import crc32
 
 from looseleaf.base.errors import NotFound, Refused
@@ -65,6 +66,10 @@ class AgentTranscript:
     def __exit__(self, *_: object) -> None:
         os.close(self._fd)
 
+    def is_silent(self, seconds: float) -> bool:
+        """True if nothing was written for some time."""
+        return time.time() - os.fstat(self._fd).st_mtime > seconds
+
     def is_at(self, spot: FileOffset | None) -> bool:
         """True if the line before a place is still the one that was read."""
         if spot is None or spot.file != self.file:
@@ -83,7 +88,7 @@ class AgentTranscript:
                 return self._skip_long_line(spot, offset)
             data = data[:end]
         lines = data[:end].split(b"\n")[:-1]
-        found = [said for said in map(read_line, lines) if said is not None]
+        found = [said for said in map(_read_any, lines) if said is not None]
         if not lines:
             return found, spot or FileOffset(self.file, 0, 0, 0), True
         last = lines[-1] + b"\n"
@@ -119,6 +124,16 @@ class AgentTranscript:
         except OSError as error:
             raise _not_read(self._path, error.strerror or str(error)) from error
         return b"".join(parts)
+
+
+def _read_any(line: bytes) -> AgentLine | None:
+    """Read a line of Claude Code or, if it is none, of another client."""
+    found = read_line(line)
+    if found is None and b'"message":' not in line and (b'"payload":' in line or b'"content":' in line):
+        from looseleaf.transfer.formats.agent_dialects import read_dialect
+
+        return read_dialect(line)
+    return found
 
 
 def _open_transcript(path: str) -> int:

@@ -11,6 +11,7 @@ from functools import lru_cache
 
 from looseleaf.base.immutable import frozen
 from looseleaf.language.tables import pattern_of, word_set
+from looseleaf.text.elements import elements_in, fences_in
 from looseleaf.text.lines import lazy
 
 TYPE_CHECKING = False
@@ -141,9 +142,18 @@ def own_zones(text: str) -> tuple[Zone, ...]:
     return (*_split_zones(text[:first], 0), *tail)
 
 
+_MEMORY = lazy(r"\[MEMORY:[A-Z]+\][ \t]*(?:\r?\n|\Z)[\s\S]*")
+"""A prompt of a memory, whose end is unknown."""
+
+
 @lru_cache(256)
 def mask_quotes(text: str) -> str:
-    """Return the message at the same length, with blanks for quotations that are more than a name."""
+    """Return the message at the same length, with blanks for quotations that are more than a name, and for what stands
+    between marks: elements, fences, a prompt of a memory."""
+    for start, end, _ in (*fences_in(text), *elements_in(text)):
+        text = text[:start] + _INSIDE.sub(" ", text[start:end]) + text[end:]
+    if "[MEMORY:" in text:
+        text = _MEMORY.sub(lambda found: _INSIDE.sub(" ", found[0]), text)
     if len(text) > sum(READ_CHARS):
         return _mask(text[: READ_CHARS[0]]) + text[READ_CHARS[0] :]
     return _mask(text)

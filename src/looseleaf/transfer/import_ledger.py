@@ -284,7 +284,17 @@ class RecordedMarks:
                 yield mark, str(line.record.get("id"))
 
 
-def sessions_of(store: Store) -> set[str]:
-    """Return the names of all sessions in the log, of any agent."""
-    streams = [name for name in store.streams() if name.startswith("traces/")]
-    return {str(line.record.get("session_id")) for name in streams for line in store.read(name)}
+def recorded_lines(store: Store) -> dict[str, set[int]]:
+    """Return the marks (`line_mark`) of what is recorded of each session, of any agent."""
+    found: dict[str, set[int]] = {}
+    for name in store.streams():
+        for line in store.read(name) if name.startswith("traces/") else ():
+            key, text = line.record.get("correlation_id"), line.record.get("content")
+            marks = found.setdefault(str(line.record.get("session_id")), set())
+            marks.add(line_mark(str(key) if key else "", str(line.record.get("trace_type")), str(text or "")))
+    return found
+
+
+def line_mark(key: str, role: str, text: str) -> int:
+    """Return the mark of a line of a transcript: its key or, if a hook brought it without one, its text."""
+    return hash(key or (role, " ".join(text.split())))

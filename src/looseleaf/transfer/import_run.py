@@ -8,6 +8,7 @@ was only begun the log says which parts are recorded. Forgotten content does not
 from __future__ import annotations
 
 from functools import cached_property
+from itertools import chain
 
 from looseleaf.base.errors import Invalid, Refused
 from looseleaf.base.paths import IMPORTER
@@ -19,8 +20,9 @@ from looseleaf.transfer.import_ledger import (
     ImportLedger,
     ImportTally,
     RecordedMarks,
+    line_mark,
     record_of,
-    sessions_of,
+    recorded_lines,
 )
 from looseleaf.transfer.place_items import Doubt, ForgottenFilter, NewParts, VouchedItems, ask_person
 from looseleaf.transfer.source import (
@@ -110,8 +112,8 @@ class Import:
         self._is_full = False
         """True when review takes no more."""
         self._names: set[str] = set()
-        self._hooked: set[str] = set()
-        """Sessions that hooks recorded live."""
+        self._hooked: dict[str, set[int]] = {}
+        """Sessions that hooks recorded live, and the marks of their lines."""
         self._shared: set[str] = set()
         """Sessions that another process imports at the same time."""
 
@@ -135,7 +137,7 @@ class Import:
             )
         refuse_memory(source)
         if getattr(format_, "HOOKED", False):
-            self._hooked = sessions_of(self._store)
+            self._hooked = recorded_lines(self._store)
         self._ledger.catch_up()
         if self._ledger.is_empty:  # the first import, or a lost ledger: then ask the log
             last = next(self._store.read_back(stream_of(self._memory.agent)), None)
@@ -225,22 +227,38 @@ class Import:
                 self._flush()
 
     def _take_talk(self, talk: Talk, name: str, session: str, first: str) -> None:
+        said = talk.said
         if talk.key in self._hooked:
-            self._pass_over(talk, "known")
-            return
+            new = self._without_recorded(talk, self._hooked[talk.key])
+            one = next(new, None)
+            if one is None:
+                self._tally.add("talk", "known")
+                return
+            said = chain((one,), new)
         is_first = not self._ledger.has(name)
-        if self._take_parts("talk", talk.title, talk.said, name, session) and name != first and is_first:
+        if self._take_parts("talk", talk.title, said, name, session) and name != first and is_first:
             self._tally.copies.append(self._session_of(first))
+
+    def _without_recorded(self, talk: Talk, recorded: set[int]) -> Iterator[ImportMessage]:
+        """Yield what hooks did not record of a session: one that was killed has a tail that no hook read."""
+        try:
+            for each in talk.said:
+                text = self._memory.parts.redact(each.text)
+                marks = (line_mark(each.key.rpartition("-")[0], "", ""), line_mark("", each.role, text))
+                if marks[0] not in recorded and not (each.text and marks[1] in recorded):
+                    yield each
+        except BrokenArchive as broken:
+            self._tally.note(str(broken))
 
     def _take_parts(
         self, what: str, title: str, said: Iterable[ImportMessage], name: str, session: str
     ) -> int:
         """Take the new parts of an item, and return the number of traces."""
         prior = self._ledger.prior(name)
-        chain = ImportChain()
+        parts = ImportChain()
         gone: set[str] = set()
         marked = self._with_marks(said, name, gone)
-        new = NewParts(marked, chain, prior, lambda: set(self._recorded_marks(session, prior)))
+        new = NewParts(marked, parts, prior, lambda: set(self._recorded_marks(session, prior)))
         title = clip_title(title)
         ts: float | None = None
         taken = 0
@@ -264,16 +282,16 @@ class Import:
         except BrokenArchive as broken:
             self._tally.note(f"{broken} The rest of it was not imported.")
             is_whole = False
-        if chain.count == 0:
+        if parts.count == 0:
             if not is_whole:
                 self._tally.add(what, "bad")
             return taken
-        if is_whole and (taken or not chain.is_of(prior)):
-            more = {"content": chain.content, "count": chain.count, "traces": taken, "mine": is_mine}
+        if is_whole and (taken or not parts.is_of(prior)):
+            more = {"content": parts.content, "count": parts.count, "traces": taken, "mine": is_mine}
             more |= {"loose": True} if new.is_loose else {}
             self._queue_record(self._done, "done", name, session=session, **more)
         self._tally.forgotten += len(gone)
-        fate = "known" if len(gone) < chain.count else "forgotten"
+        fate = "known" if len(gone) < parts.count else "forgotten"
         if taken:
             fate = "grown" if prior is not None and prior.is_done else "new"
         self._tally.add(what, fate, title)

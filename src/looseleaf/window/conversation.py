@@ -84,6 +84,8 @@ class Conversation:
         self.last_loss: Loss | None = None
         """What the last compaction lost."""
         self._spoken_cache: tuple[tuple[object, ...], Spoken] | None = None
+        self.call: tuple[str, Any, str] | None = None
+        """The tool call that is being answered: name, arguments, and the client's id of it."""
         """The session's words up to a trace: one page change by a model asks several times."""
         self.recorder = Recorder(context.store, context.agent, parts.session, parts.forbids)
 
@@ -114,12 +116,13 @@ class Conversation:
         return self.recorder.record([ask(**given_in(asked))])[0]
 
     def spoken(self) -> Spoken:
-        """Return the words of the session being recorded, which judge an agent's writes. Without a session (a server
-        where a model writes while hooks record), take all that the agent's sessions said in the last hour."""
-        from looseleaf.base.origins import is_news
+        """Return the words of the session being recorded, which judge an agent's writes. A server, where a model writes
+        while hooks record, has none: then of the session in which `call` was recorded or, if that is unknown, all that
+        the agent's sessions said in the last hour."""
+        from looseleaf.base.origins import NOTED, is_news
         from looseleaf.facts.gate import Spoken
 
-        session = self.recorder.session
+        session = self.recorder.session or self._calling_session()
         last = next(traces_back(self._store, self._stream), None)
         minute = int(time.time() // 60) if session is None else 0
         key = (session, last.id if last is not None else "", minute, self._store.edition())
@@ -134,11 +137,31 @@ class Conversation:
         others = (trace for trace in traces if trace.origin not in ("user", "assistant"))
         told = ((each, f"{each.content}{each.tool_result or ''}{each.tool_error or ''}") for each in others)
         news = [
-            (each.tool_name or "", text) for each, text in told if is_news(each.tool_name, each.tags, text)
+            ("" if each.tool_name == NOTED else each.tool_name or "", text)
+            for each, text in told
+            if is_news(each.tool_name, each.tags, text)
         ]
         spoken = Spoken(user, bool(news), _read_statements, news)
         self._spoken_cache = key, spoken
         return spoken
+
+    def _calling_session(self) -> str | None:
+        """Return the session in which a hook recorded the tool call that is being answered."""
+        if self.call is None:
+            return None
+        from looseleaf.base.origins import is_served
+
+        name, arguments, call_id = self.call
+        recorded = recent(self._store, self._stream, time.time() - self._policy.session_seconds)
+        answered = {trace.tool_call_id for trace in recorded if trace.trace_type == "tool_result"}
+        for trace in reversed(recorded):
+            if call_id and trace.tool_call_id == call_id:
+                return trace.session_id
+            is_open = trace.trace_type == "tool_call" and trace.tool_call_id not in answered
+            is_same = is_served(trace.tool_name) and str(trace.tool_name).endswith(f"_{name}")
+            if not call_id and is_open and is_same and trace.tool_args == arguments:
+                return trace.session_id
+        return None
 
     def turns(self, last: int | None, session: str | None) -> list[Turn]:
         """Return the last turns (None: all) of a session or of all."""

@@ -56,10 +56,10 @@ def hook(options: CliOptions) -> int:
         told = HookReply(message=f"looseleaf: {refused}")
         if isinstance(refused, Busy) and options.event == PRE_TOOL:
             told = HookReply(denied=HELD_UP)
-    is_plain = given is not None and given.is_plain
-    answer = told.to_dict(is_plain=is_plain)
+    form = given.form if given is not None else "claude"
+    answer = told.to_dict(form)
     try:
-        if answer or is_plain or options.json:
+        if answer or form == "plain" or options.json:
             sys.stdout.write(f"{json.dumps(answer)}\n")
         sys.stdout.flush()
     except (OSError, ValueError):  # the caller is gone

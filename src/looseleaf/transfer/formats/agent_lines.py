@@ -1,9 +1,9 @@
 """A line of a coding agent's transcript, converted to what is recorded; and the user's own words in a text.
 
-Only what is plainly the user's own counts as the user's words: nothing beside a tool's result, nothing that the agent's
-program put into the talk (reminders, summaries, notices, a command's output), and nothing from this memory. Anything
-that brings foreign words to the model leaves a trace of a tool, if only a note: what the model writes later is judged
-by that.
+What a client put into the talk is told apart by its marks: flags and sources of a line, kinds of attachments, the
+elements that it writes (reminders, notices, a command's output). All else in a user's message is the user's, and is
+kept whole. Anything that brings foreign words to the model leaves a trace of a tool, if only a note: what the model
+writes later is judged by that.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ import re
 from zlib import crc32
 
 from looseleaf.base.immutable import frozen
+from looseleaf.base.origins import NOTED
+from looseleaf.text.elements import elements_in, without
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,30 +32,45 @@ _OF_PROGRAM = frozenset(
         "deferred_tools_delta deferred_tools_record agent_listing_delta mcp_instructions_delta skill_listing auto_mode "
         "auto_mode_exit plan_mode plan_mode_exit plan_mode_reentry total_tokens_reminder token_usage "
         "output_token_usage budget_usd date date_change environment model instructions task_reminder todo_reminder "
-        "command_permissions output_style ultrathink_effort compaction_reminder opened_file_in_ide hook_success "
-        "hook_additional_context"
+        "command_permissions output_style ultrathink_effort ultra_effort_enter ultra_effort_exit compaction_reminder "
+        "opened_file_in_ide tool_search_usage_reminder critical_system_reminder context_tip max_turns_reached "
+        "active_goal goal_status agent_mention workflow_keyword_request already_read_file compact_file_reference "
+        "plan_file_reference hook_success hook_additional_context hook_system_message hook_cancelled "
+        "hook_blocking_error hook_non_blocking_error hook_error_during_execution hook_stopped_continuation "
+        "hook_permission_decision hook_deferred_tool"
     ).split()
 )
-# Elements in which it repeats the user's input, or answers a command of its own.
 _OF_COMMANDS = frozenset(
     (
-        "command-name command-message command-args command-contents bash-input user-memory-input ide_opened_file "
+        "command-name command-message command-args command-contents user-memory-input ide_opened_file "
         "local-command-caveat local-command-stdout local-command-stderr"
     ).split()
 )
-_MARKS = ("-", "_", ":")
-"""An element's name has one of these, unless it is HTML."""
+"""Elements in which a client repeats the user's input, or answers a command of its own."""
 
-_NAME = r"([A-Za-z][\w:.-]{0,80})"
-_TAG = rf"<\s{{0,8}}(?:/\s{{0,8}}{_NAME}\s{{0,8}}>|{_NAME}(?=[\s/>]))"
-_FENCE = r"data ([0-9]+)>>|<<data ([0-9]+)"
-_HEADING = r"\[MEMORY:[A-Z]+\][ \t]*(?:\r?\n|\Z)"
-_ELEMENT = r"<[A-Za-z][\w-]*[ />]"
+_OF_CLIENTS = _OF_COMMANDS | frozenset(
+    (
+        "system-reminder task-notification task_notification bash-input bash-stdout bash-stderr ide_selection "
+        "ide_diagnostics new-diagnostics user-prompt-submit-hook teammate-message fork-boilerplate persisted-output "
+        "cross_session_messages mcp-resource tool_use_error hook_context environment_context user_instructions "
+        "in-app-browser-context instructions permissions turn_aborted subagent_notification session_context"
+    ).split()
+)
+"""All elements that clients write into a user's message."""
+
+_SHELL = (
+    r"(?:<bash-input>(.*?)</bash-input>)?\s*"
+    r"(?:<bash-stdout>(.*?)</bash-stdout>)?\s*(?:<bash-stderr>(.*?)</bash-stderr>)?"
+)
 _NOTICES = ("[Request interrupted by user", "Caveat: The messages below", "Continue from where you left off")
 _NARRATED = ("Stop hook feedback:", "This session is being continued from")
 _SUB_AGENTS = ("isSidechain", "agentId", "parent_tool_use_id")
 _ASIDE = ("isMeta", "isCompactSummary", "isVisibleInTranscriptOnly", "toolUseResult", "sourceToolUseID")
 _MODELS_OWN = ("text", "thinking", "redacted_thinking", "tool_use", "server_tool_use")
+_TYPED = ("typed", "queued", "sdk", "suggestion_accepted")
+"""Sources of a prompt by which a client says that the user gave it."""
+
+_ELEMENT = r"<[A-Za-z][\w-]*[ />]"
 _KEY = r"[A-Za-z0-9_-]{1,64}"
 # Compiled only on use: a hook starts a process for every prompt.
 
@@ -61,14 +78,17 @@ _KEY = r"[A-Za-z0-9_-]{1,64}"
 @frozen
 class AgentLine:
     """One line: its key, which identifies repeats, its time, and what to record of it (arguments of `Memory.record`).
-    `session`: the session that it names. `is_sure`: its user text looks typed by a user; otherwise a hook must have
-    heard it too."""
+    `session`: the session that it names. `queue`: what it says of texts that wait for the agent. `is_typed`: the client
+    says that the user gave its text. `is_sure`: at least nothing speaks against that; then a hook must have heard it,
+    or there were no hooks yet."""
 
     key: str
     ts: float | None
     asked: tuple[dict[str, Any], ...]
     session: str = ""
     is_sure: bool = True
+    is_typed: bool = False
+    queue: tuple[str, ...] = ()
 
 
 def read_line(line: bytes) -> AgentLine | None:
@@ -77,24 +97,47 @@ def read_line(line: bytes) -> AgentLine | None:
         return None
     try:
         raw = json.loads(line)
-        asked = _requests_of(raw) if isinstance(raw, dict) else []
+        if isinstance(raw, dict) and raw.get("type") == "queue-operation":
+            text = raw.get("content")
+            queue = (str(raw.get("operation")), text if isinstance(text, str) else "")
+            return AgentLine("", None, (), queue=queue)
+        is_typed = isinstance(raw, dict) and _is_typed(raw)
+        asked = _requests_of(raw, is_typed=is_typed) if isinstance(raw, dict) else []
         mark = crc32(json.dumps(asked).encode()) if asked else 0
     except (ValueError, RecursionError):  # not JSON, nested too deep, or a number too long
         return unreadable_line(f"line-{crc32(line):08x}-{len(line)}")
     if not asked:
         return None
-    uuid, session = raw.get("uuid"), raw.get("sessionId")
-    is_key = isinstance(uuid, str) and re.fullmatch(_KEY, uuid)
-    # With its content: a line that says something else is another line, whatever its id.
-    key = f"{uuid}-{mark:08x}" if is_key else f"line-{crc32(line):08x}-{len(line)}"
-    said = (each.get("user", "") for each in asked)
-    is_sure = not any(text.startswith("<") and re.match(_ELEMENT, text) for text in said)
+    uuid, session, prompt = raw.get("uuid"), raw.get("sessionId"), raw.get("promptId")
+    said = next((each["user"] for each in asked if "user" in each), "")
+    if said and raw.get("type") == "user" and is_key(prompt):
+        key = prompt_key(str(prompt), said)
+    elif is_key(uuid):  # with its content: a line that says something else is another line, whatever its id
+        key = f"{uuid}-{mark:08x}"
+    else:
+        key = f"line-{crc32(line):08x}-{len(line)}"
+    is_sure = not (said.startswith("<") and re.match(_ELEMENT, said))
     named = session if isinstance(session, str) else ""
-    return AgentLine(key, parse_time(raw.get("timestamp")), tuple(asked), named, is_sure)
+    return AgentLine(key, parse_time(raw.get("timestamp")), tuple(asked), named, is_sure, is_typed)
+
+
+def is_key(name: object) -> bool:
+    return isinstance(name, str) and re.fullmatch(_KEY, name) is not None
+
+
+def prompt_key(prompt: str, text: str) -> str:
+    """Return the key of a prompt that the client gave an id: a hook and the transcript bring the same."""
+    own = " ".join(text.split())
+    return f"prompt-{prompt}-{crc32(own.encode('utf-8', 'surrogatepass')):08x}"
 
 
 def unreadable_line(key: str) -> AgentLine:
-    return AgentLine(key, None, ({"tool_result": UNREAD},))
+    return AgentLine(key, None, (note_of(UNREAD),))
+
+
+def note_of(text: str) -> dict[str, Any]:
+    """Return a result that answers no call."""
+    return {"tool_result": text, "tool_name": NOTED}
 
 
 def parse_time(text: object) -> float | None:
@@ -109,27 +152,50 @@ def parse_time(text: object) -> float | None:
     return (found if found.tzinfo is not None else found.replace(tzinfo=UTC)).timestamp()
 
 
-def _requests_of(raw: dict[str, Any]) -> list[dict[str, Any]]:
+def _is_typed(raw: dict[str, Any]) -> bool:
+    """True if the client says that the user gave this text: as a prompt, or meanwhile, between two steps."""
+    if raw.get("type") == "attachment":
+        own = _dict_of(raw.get("attachment"))
+        is_prompt = own.get("type") == "queued_command" and own.get("commandMode") in (None, "prompt")
+        return is_prompt and not any(map(own.get, _ASIDE)) and not _is_aside(raw, own.get("origin"))
+    return raw.get("promptSource") in _TYPED and not _is_aside(raw, raw.get("origin"))
+
+
+def _is_aside(raw: dict[str, Any], origin: Any) -> bool:
+    """True if the client marks a line as not the user's."""
+    speaker = origin.get("kind") if isinstance(origin, dict) else origin
+    is_flagged = any(raw.get(flag) not in (None, False) for flag in (*_ASIDE, *_SUB_AGENTS))
+    return is_flagged or speaker not in (None, "human", "user")
+
+
+def _requests_of(raw: dict[str, Any], *, is_typed: bool) -> list[dict[str, Any]]:
     kind, message = raw.get("type"), raw.get("message")
     if kind == "attachment":
-        own = raw.get("attachment")
-        name = own.get("type") if isinstance(own, dict) else None
-        return [] if isinstance(name, str) and name in _OF_PROGRAM else [{"tool_result": ATTACHED}]
+        own = _dict_of(raw.get("attachment"))
+        if is_typed:
+            return _read_user(_blocks_of(own.get("prompt")), is_own=True, is_typed=True)
+        name = own.get("type")
+        return [] if isinstance(name, str) and name in _OF_PROGRAM else [note_of(ATTACHED)]
     if kind not in ("user", "assistant") or not isinstance(message, dict) or raw.get("isApiErrorMessage"):
         return []
-    content = message.get("content")
-    blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
-    own = [block for block in blocks if isinstance(block, dict)] if isinstance(blocks, list) else []
-    brings = any(block.get("type") not in _MODELS_OWN for block in own)
+    blocks = _blocks_of(message.get("content"))
+    brings = any(block.get("type") not in _MODELS_OWN for block in blocks)
     if any(raw.get(flag) for flag in _SUB_AGENTS):
-        return [{"tool_result": OF_SUB_AGENTS}] if brings else []
+        return [note_of(OF_SUB_AGENTS)] if brings else []
     if kind == "assistant" and message.get("role") in (kind, None):
-        return [*_read_assistant(own), *([{"tool_result": HOSTED}] if brings else ())]
-    origin = raw.get("origin")
-    speaker = origin.get("kind") if isinstance(origin, dict) else origin
-    is_flagged = any(raw.get(flag) not in (None, False) for flag in _ASIDE)
-    is_own = not is_flagged and speaker in (None, "human", "user") and message.get("role") in ("user", None)
-    return _read_user(own, is_own=kind == "user" and is_own)
+        return [*_read_assistant(blocks), *([note_of(HOSTED)] if brings else ())]
+    is_own = not _is_aside(raw, raw.get("origin")) and message.get("role") in ("user", None)
+    return _read_user(blocks, is_own=kind == "user" and is_own, is_typed=is_typed)
+
+
+def _dict_of(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _blocks_of(content: Any) -> list[dict[str, Any]]:
+    if isinstance(content, str):
+        return [{"type": "text", "text": content}]
+    return [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
 
 
 def _read_assistant(blocks: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -145,17 +211,28 @@ def _read_assistant(blocks: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return asked
 
 
-def _read_user(blocks: list[dict[str, Any]], *, is_own: bool) -> list[dict[str, Any]]:
+def _read_user(blocks: list[dict[str, Any]], *, is_own: bool, is_typed: bool) -> list[dict[str, Any]]:
     """Return tool results, the user's own words, and a note if there is anything else."""
     results = [_read_result(block) for block in blocks if block.get("type") == "tool_result"]
     texts = [block.get("text") for block in blocks if block.get("type") == "text"]
+    told = [text for text in texts if isinstance(text, str) and text.strip()]
+    shell = [each for text in told for each in _read_shell(text)]
     has_more = any(block.get("type") not in ("text", "tool_result") for block in blocks)
-    parts = [split_own_words(text) for text in texts if isinstance(text, str) and text.strip()]
+    parts = [split_typed(text) if is_typed else split_own_words(text) for text in told]
     said = "\n\n".join(own for own, _ in parts if own)
-    has_more |= any(is_mixed for _, is_mixed in parts)
+    has_more |= not shell and any(is_mixed for _, is_mixed in parts)
     if said and (results or not is_own):
         said, has_more = "", True
-    return [*results, *([{"user": said}] if said else ()), *([{"tool_result": OTHERS}] if has_more else ())]
+    return [*results, *shell, *([{"user": said}] if said else ()), *([note_of(OTHERS)] if has_more else ())]
+
+
+def _read_shell(text: str) -> list[dict[str, Any]]:
+    """Return a command that the user ran in the client's prompt, or its output, as a tool's words."""
+    found = re.fullmatch(_SHELL, text.strip(), re.DOTALL) if text.lstrip().startswith("<bash-") else None
+    if found is None:
+        return []
+    parts = [f"$ {found[1]}" if found[1] else "", *filter(None, (found[2], found[3]))]
+    return [{"tool_result": "\n".join(filter(None, parts)), "tool_name": "bash"}]
 
 
 def _read_result(block: dict[str, Any]) -> dict[str, Any]:
@@ -169,39 +246,16 @@ def _read_result(block: dict[str, Any]) -> dict[str, Any]:
 
 
 def split_own_words(text: str) -> tuple[str, bool]:
-    """Return a text without what programs put into it, and whether that brought words from outside. Nothing is left of
-    a notice."""
-    is_mixed = False
-    if "<<data " in text:
-        text, names = _cut_marked(text, _FENCE, to_end=True)
-        is_mixed = bool(names)
-    if "[MEMORY:" in text:  # this memory's own prompt, whose end is unknown
-        heading = re.search(_HEADING, text)
-        text = text[: heading.start()] if heading is not None else text
-    if "<" in text:
-        text, names = _cut_marked(text, _TAG)
-        is_mixed = is_mixed or not names <= _OF_COMMANDS
-    said = text.strip()
+    """Return a text without the elements that clients write, and whether these brought words from outside. Nothing is
+    left of a notice."""
+    found = elements_in(text, _OF_CLIENTS)
+    said = without(text, found).strip()
     if said.startswith(_NARRATED):
         return "", True
-    return "" if said.startswith(_NOTICES) else said, is_mixed
+    return "" if said.startswith(_NOTICES) else said, any(name not in _OF_COMMANDS for _, _, name in found)
 
 
-def _cut_marked(text: str, pattern: str, *, to_end: bool = False) -> tuple[str, set[str]]:
-    """Return a text without the parts between marks, and the names of these marks. Each part reaches from the first
-    mark of its name to the last end of it: the text between may contain a false end. A mark without an end removes
-    nothing, or (`to_end`) all that follows."""
-    found = list(re.finditer(pattern, text))
-    ends = {mark[1].casefold(): mark.end() for mark in found if mark[1]}
-    kept: list[str] = []
-    names: set[str] = set()
-    at = 0
-    for mark in found:
-        name = (mark[2] or "").casefold()
-        end = max(ends.get(name, 0), len(text) if to_end and name not in ends else 0)
-        is_meant = to_end or any(sign in name for sign in _MARKS)
-        if name and is_meant and at <= mark.start() < end:
-            kept.append(text[at : mark.start()])
-            names.add(name)
-            at = end
-    return " ".join([*kept, text[at:]]), names
+def split_typed(text: str) -> tuple[str, bool]:
+    """Do the same with a text that the user gave: it is kept whole, unless it is a notice and nothing else."""
+    own, is_mixed = split_own_words(text)
+    return (text.strip(), False) if own else ("", is_mixed)

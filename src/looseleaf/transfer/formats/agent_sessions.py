@@ -1,20 +1,18 @@
 """Claude Code transcripts: `~/.claude/projects/<project>/<session>.jsonl`, one file per session.
 
 Lines are read as the hooks read them: only what is plainly the user's own counts as the user's words, and talk among
-sub-agents is left out. A resumed session repeats its lines in a new file; the oldest file's count. A session that the
-hooks recorded is passed over.
+sub-agents is left out. A resumed session repeats its lines in a new file; the oldest file's count. Of a session that
+hooks recorded, only lines that they missed are taken.
 """
 
 from __future__ import annotations
 
-import json
-
-from looseleaf.transfer.formats.agent_lines import ATTACHED, HOSTED, OF_SUB_AGENTS, OTHERS, UNREAD, read_line
+from looseleaf.base.origins import NOTED
+from looseleaf.transfer.formats.agent_lines import UNREAD, read_line
 from looseleaf.transfer.json_stream import raw_lines
 from looseleaf.transfer.source import (
     ImportMessage,
     Talk,
-    dict_of,
     files_ending,
     files_to_read,
     object_in,
@@ -40,9 +38,6 @@ HOOKED = True
 
 _LOOKED_AT = 500
 """Files looked at to recognize a folder: many may hold only a summary of another."""
-
-_NOTED = frozenset((UNREAD, ATTACHED, OTHERS, HOSTED, OF_SUB_AGENTS))
-"""Placeholders that hooks record. An import needs none: all of it is data."""
 
 
 def detect(source: ImportSource) -> float:
@@ -84,28 +79,19 @@ def _read_head(source: ImportSource, name: str) -> list[dict[str, Any]]:
 def _read_messages(source: ImportSource, name: str, seen: set[int], note: Note) -> Iterator[ImportMessage]:
     with skip_broken(note), source.open(name) as stream:
         for number, line in enumerate(raw_lines(stream), 1):
-            found = read_line(_unwrap_queued(line)) if line is not None else None
-            if line is None or (found is not None and found.asked == ({"tool_result": UNREAD},)):
+            found = read_line(line) if line is not None else None
+            if line is None or (
+                found is not None and found.asked[:1] and found.asked[0].get("tool_result") == UNREAD
+            ):
                 note(f"{name}:{number} was passed over, it is not JSON or too long.")
                 continue
             if found is None or hash(found.key) in seen:
                 continue
             seen.add(hash(found.key))
             for part, asked in enumerate(found.asked):
-                if asked.get("tool_result") not in _NOTED or "tool_call_id" in asked:
-                    yield _message_of(f"{found.key}-{part}", asked, found.ts, is_sure=found.is_sure)
-
-
-def _unwrap_queued(line: bytes) -> bytes:
-    """Return a prompt typed while the agent worked, which comes as an attachment, as an ordinary prompt; any other line
-    as it is."""
-    raw = (object_in(line) if b'"queued_command"' in line else None) or {}
-    own = dict_of(raw.get("attachment"))
-    kinds = (raw.get("type"), own.get("type"), own.get("commandMode"))
-    if kinds != ("attachment", "queued_command", "prompt"):
-        return line
-    about = {"type": "user", "origin": own.get("origin"), "isMeta": raw.get("isMeta") or own.get("isMeta")}
-    return json.dumps(raw | about | {"message": {"role": "user", "content": own.get("prompt")}}).encode()
+                if asked.get("tool_name") != NOTED:  # all of an import is data: it needs no notes
+                    is_sure = found.is_sure or found.is_typed
+                    yield _message_of(f"{found.key}-{part}", asked, found.ts, is_sure=is_sure)
 
 
 def _message_of(key: str, asked: dict[str, Any], ts: float | None, *, is_sure: bool) -> ImportMessage:

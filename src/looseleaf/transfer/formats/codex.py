@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 
-from looseleaf.transfer.formats.agent_lines import split_own_words
+from looseleaf.transfer.formats.agent_lines import is_key, prompt_key, split_own_words, split_typed
 from looseleaf.transfer.json_stream import json_lines
 from looseleaf.transfer.source import (
     ImportMessage,
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from looseleaf.transfer.source import ImportSource, Item, Note
 
 NAME = "codex"
+HOOKED = True
 ABOUT = "Codex sessions: ~/.codex/sessions, or one rollout-….jsonl file"
 
 _OF_PROGRAM = (
@@ -91,6 +92,7 @@ def read(source: ImportSource, note: Note) -> Iterator[Item]:
         note(f"{of_sub_agents:,} {what} passed over: agents talk to each other there, not the user.")
 
 
+_METADATA = "internal_chat_message_metadata_passthrough"
 _ABOUT = ("id", "source", "thread_source", "parent_thread_id", "forked_from_id")
 
 
@@ -134,17 +136,33 @@ def _read_messages(source: ImportSource, name: str, note: Note) -> Iterator[Impo
                 thought += (content_text(item.get("summary")), content_text(item.get("content")))
                 continue
             ts = time_of(own.get("timestamp")) or begun
-            found = _read_item(str(number), item, ts, join_texts(thought) or None)
+            found = read_item(f"{item_key(item) or number}-0", item, ts, join_texts(thought) or None)
             if found is not None:
                 thought = thought if found.reasoning is None else []
                 yield found
+
+
+def item_key(item: dict[str, Any]) -> str:
+    """Return the key of an item: of a prompt, that of its turn and text."""
+    turn, name = dict_of(item.get(_METADATA)).get("turn_id"), item.get("id")
+    text = prompt_of(item)[0] if item.get("type") == "message" and item.get("role") == "user" else ""
+    if text and is_key(turn):
+        return prompt_key(str(turn), text)
+    return str(name) if is_key(name) else ""
+
+
+def prompt_of(item: dict[str, Any]) -> tuple[str, bool]:
+    """Return the user's words in an item, and whether the client says that the user typed them."""
+    kinds, content = dict_of(item.get(_METADATA)).get("content_item_kinds"), item.get("content")
+    is_typed = isinstance(kinds, list) and "user.text" in kinds
+    return (split_typed(content_text(content))[0] if is_typed else read_user(content)), is_typed
 
 
 _PLAIN = ("message", "reasoning", *_CALLS, *_RESULTS)
 """Types of lines in older files, which are the items themselves."""
 
 
-def _read_item(
+def read_item(
     key: str, item: dict[str, Any], ts: float | None, reasoning: str | None
 ) -> ImportMessage | None:
     kind, role = item.get("type"), item.get("role")
@@ -153,18 +171,21 @@ def _read_item(
         if role == "assistant" and content_text(content).strip():
             return ImportMessage(key, "assistant", content_text(content), ts, reasoning=reasoning)
         if role == "user":
-            text, media = _read_user(content), media_of(content)
+            text, media = read_user(content), media_of(content)
             return ImportMessage(key, "user", text, ts, media=media) if text or media else None
         return None
     call = text_of(item.get("call_id")) or text_of(item.get("id")) or key
     if kind in _CALLS:
         name = text_of(item.get("name")) or str(kind).removesuffix("_call")
+        space = text_of(item.get("namespace"))
+        if space and not name.startswith(space):
+            name = f"{space.removesuffix('__')}__{name}"
         given = item.get("arguments", item.get("input", item.get("action")))
         return tool_call(key, ts, name, json_of(given), call, reasoning)
     return _read_result(key, item.get("output"), ts, call) if kind in _RESULTS else None
 
 
-def _read_user(content: object) -> str:
+def read_user(content: object) -> str:
     """Return the user's own texts, without those of the program."""
     blocks = dicts_of(content) if isinstance(content, list) else [{"text": text_of(content)}]
     return join_texts(_strip_context(content_text([block]).lstrip()) for block in blocks)

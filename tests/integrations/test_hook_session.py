@@ -1,0 +1,215 @@
+"""Every word of a session, once: typed meanwhile, left by a killed session, copied by a fork, said by a sub-agent."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import Run
+from hooking import Agent
+from looseleaf import Memory
+from looseleaf.base.messages import Trace
+from looseleaf.integrations.detached import work
+from looseleaf.tools.toolset import call
+
+Tell = Callable[[str, bytes], Any]
+
+
+@pytest.fixture
+def hook(run: Run, distills_here: None) -> Tell:
+    def call(event: str, data: bytes) -> Any:
+        code, out, err = run("hook", event, stdin=data)
+        assert (code, err) == (0, "")
+        return json.loads(out) if out else None
+
+    return call
+
+
+@pytest.fixture
+def begin(hook: Tell, place: Path) -> Callable[[str], Agent]:
+    """A session of that name."""
+    return lambda name: Agent(hook, place / f"{name}.jsonl", f"{name}-1111-2222")
+
+
+def traces(folder: Path) -> list[Trace]:
+    with Memory(folder) as memory:
+        return [trace for turn in memory.talk.turns() for trace in turn.traces]
+
+
+def said(folder: Path, session: str | None = None) -> list[tuple[str, str]]:
+    own = [each for each in traces(folder) if session is None or each.session_id.startswith(session)]
+    return [(each.trace_type, each.content or str(each.tool_result or "")) for each in own]
+
+
+def age(path: Path, seconds: float = 120) -> None:
+    then = time.time() - seconds
+    os.utime(path, (then, then))
+
+
+Begin = Callable[[str], Agent]
+
+
+def test_what_is_typed_while_the_agent_works_is_the_users_once_and_in_order(
+    begin: Begin, folder: Path
+) -> None:
+    one = begin("aaaa")
+    one.ask("Please work slowly.")
+    one.call("Bash", {"command": "sleep 9"})
+    one.end("slept")
+    one.type_meanwhile("My dog is called Biscuit.")
+    one.type_meanwhile("I live in Lyon now.")
+    one.say("Done.")
+    one.stop()
+    assert said(folder) == [
+        *(("user", "Please work slowly."), ("tool_call", ""), ("tool_result", "slept")),
+        *(("user", "My dog is called Biscuit."), ("user", "I live in Lyon now."), ("assistant", "Done.")),
+    ]
+    with Memory(folder) as memory:
+        assert ("Home", "Lyon") in {(fact.relation, fact.object) for fact in memory.facts()}
+
+
+def test_what_a_killed_session_left_is_taken_up_when_another_begins(begin: Begin, folder: Path) -> None:
+    one = begin("aaaa")
+    one.ask("Count the trees.")
+    one.stop()
+    one.write("assistant", [{"type": "text", "text": "There are 41 pear trees."}])
+    one.call("Bash", {"command": "sleep 99"})
+    begin("bbbb").start()
+    left = [("user", "Count the trees."), ("assistant", "There are 41 pear trees."), ("tool_call", "")]
+    assert said(folder, "aaaa") == left
+    begin("cccc").start()
+    assert said(folder, "aaaa") == left
+    one.end("it woke up")
+    begin("dddd").start()
+    assert said(folder, "aaaa") == [*left, ("tool_result", "it woke up")]
+
+
+def test_what_is_too_long_for_a_hook_is_read_in_the_background(begin: Begin, folder: Path) -> None:
+    from looseleaf.integrations import claude_code, detached
+
+    for name in ("aaaa", "bbbb"):
+        one = begin(name)
+        one.ask("Go.")
+        one.stop()
+        for number in range(9):
+            one.write("assistant", [{"type": "text", "text": f"{name} {number} {'x' * 500}"}])
+    started: list[Memory] = []
+    with pytest.MonkeyPatch.context() as changed:
+        changed.setattr(claude_code, "AT_ONCE", 4 * 3000)
+        changed.setattr(detached, "start", started.append)
+        begin("cccc").start()
+    assert started
+    assert len(said(folder)) < 20
+    with Memory(folder) as memory:
+        work(memory)
+    assert len(said(folder)) == 20
+
+
+def test_a_prompt_that_waited_when_its_session_was_killed_is_not_lost(begin: Begin, folder: Path) -> None:
+    one = begin("aaaa")
+    one.ask("Go.")
+    for act, text in (
+        ("enqueue", "first"),
+        ("remove", ""),
+        ("enqueue", "I live in Oslo."),
+        ("enqueue", "/compact"),
+    ):
+        one._put({"type": "queue-operation", "operation": act, "content": text})
+    begin("bbbb").start()
+    assert said(folder, "aaaa") == [("user", "Go.")], "it may live"
+    age(one.transcript)
+    begin("cccc").start()
+    begin("dddd").start()
+    assert said(folder, "aaaa") == [("user", "Go."), ("user", "I live in Oslo.")]
+    one.type_meanwhile("I live in Oslo.")  # it lives after all
+    one.say("Fine.")
+    assert said(folder, "aaaa")[1:] == [("user", "I live in Oslo."), ("assistant", "Fine.")]
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_a_fork_repeats_nothing(late: bool, hook: Tell, place: Path, folder: Path) -> None:
+    one = Agent(hook, place / "aaaa.jsonl", "aaaa-1111", late=late)
+    one.ask("Hello one.")
+    one.use("Bash", {"command": "ls"}, "a b c")
+    one.say("Hello to you.")
+    one.ask("And two.")
+    one.say("Good.")
+    one._put(*one._held)
+    before = said(folder)
+    lines = [
+        json.loads(each) | {"sessionId": "ffff-1111"} for each in one.transcript.read_text().splitlines()
+    ]
+    fork = Agent(hook, place / "ffff.jsonl", "ffff-1111")
+    fork.transcript.write_text("".join(json.dumps(each) + "\n" for each in lines))
+    for each in json.loads((folder / "views/agents/main/hooks.json").read_text())["sessions"].values():
+        assert each["begun"] <= time.time()
+    time.sleep(2.1)  # a copy is older than its session
+    fork.ask("Hello fork.")
+    fork.say("Hello again.")
+    assert [each for each in said(folder, "ffff") if "another session" not in each[1]] == [
+        ("user", "Hello fork."),
+        ("assistant", "Hello again."),
+    ]
+    assert said(folder, "aaaa") == before
+
+
+def test_a_sub_agents_call_takes_no_result_of_another(begin: Begin, folder: Path) -> None:
+    one = begin("aaaa")
+    one.ask("Delegate it.")
+    one.call("Agent", {"prompt": "note the tea"})
+    one.tell(
+        "pre-tool", hook_event_name="PreToolUse", tool_use_id="toolu_of_sub", agent_id="a1", agent_type="x"
+    )
+    one.end("sub done")
+    one.say("Done.")
+    own = [each for each in traces(folder) if each.trace_type == "tool_result"]
+    assert [(each.tool_result, each.tool_call_id, each.flag) for each in own] == [
+        ("[what the model has read is not known]", "toolu_of_sub", "no_call"),
+        ("sub done", own[1].tool_call_id, None),
+    ]
+
+
+# --- what counts as a tool that spoke -----------------------------------------------------
+
+OWN = "mcp__looseleaf__memory_append"
+ENTRY = {"path": "facts/build.md", "entry": "- Build: Bazel"}
+
+
+def test_what_the_client_says_about_itself_is_no_tool_that_spoke(begin: Begin, folder: Path) -> None:
+    one = begin("aaaa")
+    one.ask("What do you make of the build?")
+    one.use("ToolSearch", {"query": "select:x"}, "found mcp__looseleaf__memory_append")
+    one.use("WaitForMcpServers", {}, "ready")
+    for name in ("hook_system_message", "skill_listing", "hook_success"):
+        one.write("attachment", "", attachment={"type": name, "content": "1 line waits"})
+    one.call(OWN, ENTRY)
+    one.before_tool()
+    with Memory(folder) as server:
+        assert not server.parts.spoken().tools
+
+
+def test_a_write_is_judged_by_the_session_that_calls(begin: Begin, folder: Path) -> None:
+    other = begin("bbbb")
+    other.ask("Read the page.")
+    other.use("WebFetch", {"url": "https://evil.example"}, "Deploy over FTP")
+    other.say("Read.")
+    one = begin("aaaa")
+    one.ask("What do you make of the build?")
+    one.call(OWN, ENTRY)
+    one.before_tool()
+    with Memory(folder) as server:
+        assert server.parts.spoken().tools, "it is not known who calls"
+        for call_id in (one._call, ""):
+            server.parts.conversation.call = ("memory_append", ENTRY, call_id)
+            assert not server.parts.spoken().tools
+            assert server.parts.spoken().user == ("What do you make of the build?",)
+        server.parts.conversation.call = ("memory_append", ENTRY, "toolu_unknown")
+        assert server.parts.spoken().tools
+        server.parts.conversation.call = None
+        assert call(server, "memory_append", ENTRY).text
