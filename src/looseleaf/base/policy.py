@@ -113,6 +113,9 @@ class Policy:
     """Compare meaning too: `minilm` (in this process; needs the extra `semantic`), or an endpoint's address and its
     model. Off: words do most of it, and nothing has to be loaded."""
 
+    recall_on_prompt: bool = True
+    """Whether a coding agent's hook adds to a prompt what clearly bears on it: four lines at most, mostly none."""
+
     # --- the model: also for one agent, in a table [agents.<name>] ---------------------
     model: str | None = None
     """The model whose context size counts. None: 200,000 tokens."""

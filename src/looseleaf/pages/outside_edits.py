@@ -269,6 +269,15 @@ class OutsideEdits:
             self.heads.save()
             return edits
 
+    def is_current(self) -> bool:
+        """True if no page was changed outside, as far as a look without the lock can tell. Journals nothing."""
+        with self.threads:
+            self.know()
+            found = {stat.path: stat.mark for stat in self.files()}
+            known = self._known_paths(("", *DRAWERS))
+            changed = {path for path, mark in found.items() if self.heads.marks.get(path) != mark}
+            return all(path in found for path in known) and all(map(self._is_head, changed))
+
     def _known_paths(self, folders: Sequence[str]) -> Iterable[str]:
         """Return the pages in the journal. For the top, which every prompt needs, only its few names are checked."""
         if folders == TOP:

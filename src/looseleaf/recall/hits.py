@@ -175,6 +175,14 @@ class HitReader:
     def fact(self, found: FoundItem) -> Fact | None:
         return self.facts(found.topic).get(found.name)
 
+    def is_true(self, found: FoundItem, as_of: float | None = None) -> bool:
+        """True unless it is a fact that does not hold (at a time). The journal decides, not the index."""
+        if found.kind != "fact":
+            return True
+        from looseleaf.facts.ledger import true_at
+
+        return any(fact.id == found.name for fact in true_at(self.facts(found.topic).values(), as_of))
+
     def salience(self, found: FoundItem) -> float | None:
         """Return how much a fact matters, 0 to 1: the user's score, else its own salience."""
         fact = self.fact(found) if found.kind == "fact" else None

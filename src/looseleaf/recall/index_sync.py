@@ -90,10 +90,14 @@ class ItemSources:
 
     def is_complete(self, index: Marks) -> bool:
         """True if the index holds everything. Reads only the last line of each log."""
-        heads = self._parts.pages.absorb.heads
-        return index.mark(JOURNAL) == _format_mark(heads.position, heads.last) and all(
+        return self.has_journal(index) and all(
             self._end_mark(stream) in (None, index.mark(stream)) for stream in self.streams()
         )
+
+    def has_journal(self, index: Marks) -> bool:
+        """True if the index holds all pages, facts and entries."""
+        heads = self._parts.pages.absorb.heads
+        return index.mark(JOURNAL) == _format_mark(heads.position, heads.last)
 
     def _end_mark(self, stream: str) -> str | None:
         """Return the mark at a log's end; None if it is unreadable, which does not stop the rest."""

@@ -167,7 +167,7 @@ def read_question(query: str, indexes: Sequence[Index], when: When | None = None
         # Texts hardly ever say when they were said.
         found = [_weaken(word, _OF_TIME) if word.text.casefold() in said else word for word in found]
     span = (when.first, when.last, when.strength) if when is not None else None
-    speakers = _find_speakers(query, {name for index in indexes for name in index.speakers()})
+    speakers = find_speakers(query, {name for index in indexes for name in index.speakers()})
     known = _join_corpora(indexes, _collect_terms(found))
     found = [_weaken(word, _BY_CHANCE) if _is_by_chance(word, known) else word for word in found]
     widened = _widen_words(found, indexes, known)
@@ -266,7 +266,7 @@ def _join_corpora(indexes: Sequence[Index], terms: Iterable[str]) -> Corpus:
     return Corpus(items, total, df, means)
 
 
-def _find_speakers(query: str, speakers: Iterable[str]) -> frozenset[str]:
+def find_speakers(query: str, speakers: Iterable[str]) -> frozenset[str]:
     """Return the speakers whom the question names, in full or in part."""
     words = (word.strip(".,;:!?\"'()[]“”„«»‘’") for word in query.casefold().split())
     said = {word.removesuffix("'s").removesuffix("’s") for word in words} - {""}

@@ -277,7 +277,7 @@ class Recall:
             if found is None or _hit_key(found) in seen:
                 continue
             text = read(found)
-            if text is None or not _is_true(question, found, read):
+            if text is None or not read.is_true(found, question.as_of):
                 continue
             if found.kind == "fact":  # found by words that it does not show
                 terms = frozenset(terms_of(text.text))
@@ -303,15 +303,6 @@ def _read_rows(scored: Sequence[Scored], indexes: Indexes) -> dict[int, FoundIte
         ids = [sign * each.id for each in scored if sign * each.id > 0]
         rows |= {sign * found.id: found for found in index.found(ids)} if ids else {}
     return rows
-
-
-def _is_true(question: Question, found: FoundItem, read: HitReader) -> bool:
-    """True unless it is a fact that does not hold at the asked time. The journal decides, not the index."""
-    if found.kind != "fact":
-        return True
-    from looseleaf.facts.ledger import true_at
-
-    return any(fact.id == found.name for fact in true_at(read.facts(found.topic).values(), question.as_of))
 
 
 def _hit_key(found: FoundItem) -> tuple[str, str, int]:

@@ -1,0 +1,156 @@
+"""What a hook adds to a prompt: the few lines of the memory that clearly bear on it, mostly none.
+
+A person waits: the index is read as it is, never brought up to date. Where it lacks pages or facts, only facts are
+taken, which the journal confirms. Each line has its source and date. What is not the user's word is fenced; what a tool
+said, what is no longer true, and what waits for the user's yes are left out.
+"""
+
+from __future__ import annotations
+
+import os
+
+from looseleaf.base.ids import new_id
+from looseleaf.base.immutable import frozen
+from looseleaf.base.origins import is_at_least
+from looseleaf.recall.bearing import LEAST_WORDS, READ, choose_items, subject_of, weigh_prompt
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+    from typing import Protocol
+
+    from looseleaf.index.protocol import Doc, Index
+    from looseleaf.recall import index_sync
+    from looseleaf.recall.hits import Hit
+    from looseleaf.store.context import Context
+
+    class Needs(index_sync.Needs, Protocol):
+        context: Context
+
+
+HEADING = "[MEMORY:RECALLED]"
+_NOTE = "From earlier sessions; may bear on this prompt, which goes first:"
+
+TOKENS = 400
+"""The most tokens of all lines, as estimated."""
+
+_CLIP = 90
+"""Tokens of each text."""
+
+_TALK, _FACTS = ("fact", "trace", "prose", "episode"), ("fact",)
+_CANDIDATES, _RANKED = 60, 12
+
+
+@frozen
+class Bearing:
+    """The text for the model, "" for nothing, and the keys of what it shows: what was shown once is not shown again
+    in its session."""
+
+    text: str = ""
+    keys: tuple[str, ...] = ()
+
+
+NOTHING = Bearing()
+
+
+def bearing_on(
+    parts: Needs, prompt: str, *, session: str = "", shown: Collection[str] = (), before: str = ""
+) -> Bearing:
+    """Return what clearly bears on a prompt. `session`: whose talk the model has already; `before`: what it was told
+    when that began."""
+    if not parts.context.policy.recall_on_prompt or len(subject_of(prompt)) < LEAST_WORDS:
+        return NOTHING
+    from looseleaf.index.sqlite import DamagedIndex, SqliteIndex
+    from looseleaf.recall.index_sync import VIEW
+
+    index = SqliteIndex(os.path.join(parts.context.path, *VIEW.split("/")))
+    try:
+        found = list(_find_hits(parts, index, prompt, session)) if index.open(make=False) else []
+    except (DamagedIndex, OSError):
+        return NOTHING  # the next question rebuilds it
+    finally:
+        index.close()
+    return _render([hit for hit in found if hit.where not in shown and not _is_told(hit.text, before)])
+
+
+def _is_told(text: str, before: str) -> bool:
+    return " ".join(text.split()) in before
+
+
+def _find_hits(parts: Needs, index: Index, prompt: str, session: str) -> Iterator[Hit]:
+    from looseleaf.recall.hits import HitReader, hit_of
+    from looseleaf.recall.index_sync import ItemSources
+    from looseleaf.recall.ranking import Scored
+
+    sources = ItemSources(parts.context, parts)
+    if sources.has_other_rules(index):
+        return
+    is_whole = parts.pages.absorb.is_current() and sources.has_journal(index)
+    chosen = _choose(index, prompt[:READ], _TALK if is_whole else _FACTS)
+    read = HitReader(parts.context.store, parts)
+    told: set[str] = set()
+    for row in index.found([doc.id for doc in chosen]):
+        text = read(row) if read.is_true(row) else None
+        if text is None or (row.kind == "trace" and row.session == session):
+            continue
+        fact = read.fact(row) if row.kind == "fact" else None
+        hit, _ = hit_of(Scored(row.id, 0.0, dict), row, text, [(index, ())], read, ())
+        origins = {hit.where, *(fact.sources if fact is not None else ())}
+        if not hit.is_over and told.isdisjoint(origins):  # a fact, or the talk that it comes from
+            told |= origins
+            yield hit
+
+
+def _choose(index: Index, prompt: str, kinds: tuple[str, ...]) -> list[Doc]:
+    from looseleaf.base.policy import Ranking
+    from looseleaf.index.protocol import Only
+    from looseleaf.language.terms import words
+    from looseleaf.recall.question import find_speakers
+    from looseleaf.recall.ranking import Query, rank
+
+    asked = words(prompt)
+    corpus = index.corpus({term for word in asked for term, _ in word.forms})
+    speakers = find_speakers(prompt, index.speakers())
+    weighed = weigh_prompt(asked, corpus, speakers)
+    telling = {term for word in weighed if word.tells for term in word.terms}
+    terms = {term: often for term, often in corpus.df.items() if term in telling}
+    docs = [doc for doc in index.candidates(terms, Only(kinds=kinds), _CANDIDATES) if doc.role != "tool"]
+    docs += [doc for doc in index.near(docs, 2) if doc.role != "tool"] if kinds == _TALK else []
+    every = {doc.id: doc for doc in docs}
+    scored = rank(Query(asked, speakers, None), docs, corpus, Ranking(), limit=_RANKED)
+    near = {(doc.session, doc.seq): doc for doc in docs if doc.session is not None}
+    return choose_items(weighed, [every[each.id] for each in scored], near)
+
+
+def _render(hits: list[Hit]) -> Bearing:
+    if not hits:
+        return NOTHING
+    from looseleaf.models.tokens import estimate
+    from looseleaf.text import untrusted
+    from looseleaf.text.excerpt import excerpt
+
+    word = untrusted.word(new_id())
+    lines: list[str] = []
+    keys: list[str] = []
+    is_fenced = False
+    for hit in hits:
+        text = excerpt(" ".join(hit.text.split()), (), _CLIP, estimate)
+        is_own = is_at_least(hit.level, "said")
+        shown = untrusted.inert(text, word) if is_own else untrusted.fenced(text, word)
+        line = f"- {shown} ({'; '.join(_describe(hit))})"
+        head = [HEADING, _NOTE, *([untrusted.notice(word)] if is_fenced or not is_own else [])]
+        if estimate("\n".join((*head, *lines, line))) <= TOKENS:
+            is_fenced = is_fenced or not is_own
+            lines.append(line)
+            keys.append(hit.where)
+    head = [HEADING, _NOTE, *([untrusted.notice(word)] if is_fenced else [])]
+    return Bearing("\n".join((*head, *lines)), tuple(keys)) if lines else NOTHING
+
+
+def _describe(hit: Hit) -> Iterator[str]:
+    from looseleaf.text.untrusted import one_line
+
+    yield one_line(hit.path or hit.where)
+    if hit.speaker:
+        yield f"said by {one_line(hit.speaker, 60)}"
+    yield from (each for each in (hit.date, hit.level) if each)
