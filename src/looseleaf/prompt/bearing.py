@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 
-from looseleaf.base.ids import new_id
+from looseleaf.base.ids import is_id, new_id, time_of
 from looseleaf.base.immutable import frozen
 from looseleaf.base.origins import is_at_least
 from looseleaf.recall.bearing import LEAST_WORDS, READ, choose_items, subject_of, weigh_prompt
@@ -19,8 +19,10 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
     from typing import Protocol
 
+    from looseleaf.base.values import Fact
     from looseleaf.index.protocol import Doc, Index
     from looseleaf.recall import index_sync
+    from looseleaf.recall.bearing import Place
     from looseleaf.recall.hits import Hit
     from looseleaf.store.context import Context
 
@@ -54,10 +56,16 @@ NOTHING = Bearing()
 
 
 def bearing_on(
-    parts: Needs, prompt: str, *, session: str = "", shown: Collection[str] = (), before: str = ""
+    parts: Needs,
+    prompt: str,
+    *,
+    session: str = "",
+    since: float | None = None,
+    shown: Collection[str] = (),
+    before: str = "",
 ) -> Bearing:
-    """Return what clearly bears on a prompt. `session`: whose talk the model has already; `before`: what it was told
-    when that began."""
+    """Return what clearly bears on a prompt. The model has the talk of its session already, with all facts said
+    `since` that began, what was `shown` in it, and what it was told `before` that."""
     if not parts.context.policy.recall_on_prompt or len(subject_of(prompt)) < LEAST_WORDS:
         return NOTHING
     from looseleaf.index.sqlite import DamagedIndex, SqliteIndex
@@ -65,7 +73,7 @@ def bearing_on(
 
     index = SqliteIndex(os.path.join(parts.context.path, *VIEW.split("/")))
     try:
-        found = list(_find_hits(parts, index, prompt, session)) if index.open(make=False) else []
+        found = list(_find_hits(parts, index, prompt, session, since)) if index.open(make=False) else []
     except (DamagedIndex, OSError):
         return NOTHING  # the next question rebuilds it
     finally:
@@ -77,7 +85,7 @@ def _is_told(text: str, before: str) -> bool:
     return " ".join(text.split()) in before
 
 
-def _find_hits(parts: Needs, index: Index, prompt: str, session: str) -> Iterator[Hit]:
+def _find_hits(parts: Needs, index: Index, prompt: str, session: str, since: float | None) -> Iterator[Hit]:
     from looseleaf.recall.hits import HitReader, hit_of
     from looseleaf.recall.index_sync import ItemSources
     from looseleaf.recall.ranking import Scored
@@ -91,14 +99,20 @@ def _find_hits(parts: Needs, index: Index, prompt: str, session: str) -> Iterato
     told: set[str] = set()
     for row in index.found([doc.id for doc in chosen]):
         text = read(row) if read.is_true(row) else None
-        if text is None or (row.kind == "trace" and row.session == session):
-            continue
         fact = read.fact(row) if row.kind == "fact" else None
+        if text is None or (row.kind == "trace" and row.session == session) or _is_said_since(fact, since):
+            continue
         hit, _ = hit_of(Scored(row.id, 0.0, dict), row, text, [(index, ())], read, ())
         origins = {hit.where, *(fact.sources if fact is not None else ())}
         if not hit.is_over and told.isdisjoint(origins):  # a fact, or the talk that it comes from
             told |= origins
             yield hit
+
+
+def _is_said_since(fact: Fact | None, since: float | None) -> bool:
+    if fact is None or since is None:
+        return False
+    return any(time_of(source) >= since for source in fact.sources if is_id(source))
 
 
 def _choose(index: Index, prompt: str, kinds: tuple[str, ...]) -> list[Doc]:
@@ -118,7 +132,7 @@ def _choose(index: Index, prompt: str, kinds: tuple[str, ...]) -> list[Doc]:
     docs += [doc for doc in index.near(docs, 2) if doc.role != "tool"] if kinds == _TALK else []
     every = {doc.id: doc for doc in docs}
     scored = rank(Query(asked, speakers, None), docs, corpus, Ranking(), limit=_RANKED)
-    near = {(doc.session, doc.seq): doc for doc in docs if doc.session is not None}
+    near: dict[Place, Doc] = {(doc.session, doc.seq): doc for doc in docs if doc.session is not None}
     return choose_items(weighed, [every[each.id] for each in scored], near)
 
 
