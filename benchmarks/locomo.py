@@ -110,7 +110,7 @@ class Ours:
     def __init__(self, conversation: Conversation, path: Path) -> None:
         self.conversation = conversation
         self.memory = Memory(path)
-        self._numbers: dict[str, int] = {}
+        self.numbers: dict[str, int] = {}
         sessions: dict[str, list[int]] = {}
         for number, turn in enumerate(conversation.turns):
             sessions.setdefault(turn.session, []).append(number)
@@ -119,7 +119,7 @@ class Ours:
                 with memory.batch() as batch:
                     for turn in (conversation.turns[number] for number in numbers):
                         batch.record(user=turn.text, tags=[f"speaker:{turn.speaker}"], ts=turn.ts)
-                self._numbers |= {
+                self.numbers |= {
                     trace.id: number for trace, number in zip(batch.traces, numbers, strict=True)
                 }
         self.memory.recall("anything")  # makes the index
@@ -130,13 +130,13 @@ class Ours:
         ((index, _), *_) = self.memory.parts.recall.keep.indexes()
         docs = index.within(-1e12, 1e12, Only(), 100_000)
         names = index.found([doc.id for doc in docs])
-        return {doc.id: (doc, self._numbers[row.name]) for doc, row in zip(docs, names, strict=True)}
+        return {doc.id: (doc, self.numbers[row.name]) for doc, row in zip(docs, names, strict=True)}
 
     def ask(self, query: str) -> list[int]:
         """As anybody would, but that it never says "nothing"."""
         question = Question(query, k=MOST, now=self.conversation.now, weights=Ranking(abstain=0.0))
         return list(
-            dict.fromkeys(self._numbers[hit.where] for hit in self.memory.parts.recall(question, quick=True))
+            dict.fromkeys(self.numbers[hit.where] for hit in self.memory.parts.recall(question, quick=True))
         )
 
     def sure(self, query: str) -> float:

@@ -39,6 +39,7 @@ ABOUT = {
     "build": "Views that are made of the log",
     "prompt": "Assembling a prompt, sending it, and sending it again",
     "locomo": "Finding the right turn in long conversations (LoCoMo)",
+    "bearing": "What a hook adds to prompts: the right thing, or nothing",
     "recall": "What finding costs, against a bare FTS5 table",
     "vectors": "Finding by meaning, against a numpy product",
     "hook": "What a hook of a coding agent costs, against starting Python",

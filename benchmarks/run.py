@@ -49,6 +49,7 @@ JOBS = (
     Job("build"),
     Job("prompt"),
     Job("locomo"),
+    Job("bearing"),
     Job("recall", (), ("--full",)),
     Job("vectors", (), ("--sizes", "10000", "100000", "1000000")),
     Job("hook"),

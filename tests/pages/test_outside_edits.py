@@ -218,6 +218,27 @@ def test_a_page_that_becomes_unreadable_while_it_is_looked_at_is_left_alone(memo
 # --- once ------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda file: file.write_bytes(b"- Likes: coffee\n"),
+        Path.unlink,
+        lambda file: file.with_name("b.md").touch(),
+    ],
+)
+def test_a_look_tells_that_something_changed_and_journals_nothing(
+    memory: Memory, change: Callable[[Path], object]
+) -> None:
+    outside = memory.parts.pages.absorb
+    before = outside.heads.position
+    assert outside.is_current()
+    file_of(memory).write_bytes(TEXT)  # as it was
+    assert outside.is_current()
+    change(file_of(memory))
+    assert not outside.is_current()
+    assert outside.heads.position == before
+
+
 def test_absorbing_twice_journals_once_whoever_does_it(place: Path) -> None:
     with Memory(place / "m", policy=HASTY) as one:
         for number in range(20):

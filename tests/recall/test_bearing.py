@@ -49,8 +49,7 @@ def chosen(
     known = {term for each in docs for term in each.terms.split()}
     words = words_of(prompt)
     corpus = Corpus(items, items * 10, dict.fromkeys(known, often), {})
-    near = {(each.session, each.seq): each for each in docs if each.session is not None}
-    return [each.id for each in choose_items(weigh_prompt(words, corpus, speakers), docs, near)]
+    return [each.id for each in choose_items(weigh_prompt(words, corpus, speakers), docs, docs)]
 
 
 def test_a_request_without_a_subject_has_too_few_telling_words() -> None:

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from looseleaf.base.values import Fact
     from looseleaf.index.protocol import Doc, Index
     from looseleaf.recall import index_sync
-    from looseleaf.recall.bearing import Place
     from looseleaf.recall.hits import Hit
     from looseleaf.store.context import Context
 
@@ -62,10 +61,10 @@ def bearing_on(
     session: str = "",
     since: float | None = None,
     shown: Collection[str] = (),
-    before: str = "",
+    has_snapshot: bool = False,
 ) -> Bearing:
-    """Return what clearly bears on a prompt. The model has the talk of its session already, with all facts said
-    `since` that began, what was `shown` in it, and what it was told `before` that."""
+    """Return what clearly bears on a prompt. Left out is what the model has: the talk of its session, facts said
+    `since` that began, what was `shown` in it, and the snapshot that it began with."""
     if not parts.context.policy.recall_on_prompt or len(subject_of(prompt)) < LEAST_WORDS:
         return NOTHING
     from looseleaf.index.sqlite import DamagedIndex, SqliteIndex
@@ -78,11 +77,13 @@ def bearing_on(
         return NOTHING  # the next question rebuilds it
     finally:
         index.close()
-    return _render([hit for hit in found if hit.where not in shown and not _is_told(hit.text, before)])
+    found = [hit for hit in found if hit.where not in shown]
+    if found and has_snapshot:
+        from looseleaf.prompt.rendered_snapshot import kept_text
 
-
-def _is_told(text: str, before: str) -> bool:
-    return " ".join(text.split()) in before
+        before = kept_text(parts.context)
+        found = [hit for hit in found if hit.text not in before]
+    return _render(found)
 
 
 def _find_hits(parts: Needs, index: Index, prompt: str, session: str, since: float | None) -> Iterator[Hit]:
@@ -132,8 +133,7 @@ def _choose(index: Index, prompt: str, kinds: tuple[str, ...]) -> list[Doc]:
     docs += [doc for doc in index.near(docs, 2) if doc.role != "tool"] if kinds == _TALK else []
     every = {doc.id: doc for doc in docs}
     scored = rank(Query(asked, speakers, None), docs, corpus, Ranking(), limit=_RANKED)
-    near: dict[Place, Doc] = {(doc.session, doc.seq): doc for doc in docs if doc.session is not None}
-    return choose_items(weighed, [every[each.id] for each in scored], near)
+    return choose_items(weighed, [every[each.id] for each in scored], docs)
 
 
 def _render(hits: list[Hit]) -> Bearing:

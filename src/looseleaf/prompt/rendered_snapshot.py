@@ -122,13 +122,22 @@ def _make_snapshot(parts: Needs, budget: int | None, count: Count) -> Snapshot:
 
 def _read_kept(parts: Needs, budget: int | None) -> Snapshot | None:
     try:
-        document = parts.context.store.get(_view_path(parts))
+        document = parts.context.store.get(_view_path(parts.context.agent))
         raw = records.whole(document.data if document else b"")
         if raw["key"] == _cache_key(parts, budget):
             return Snapshot(*(raw[name] for name in Snapshot.__match_args__))
     except (Refused, LookupError, TypeError, ValueError):
         pass  # made again
     return None
+
+
+def kept_text(context: Context) -> str:
+    """Return the memory of the last quick snapshot, even if it is no longer current; "" without one."""
+    try:
+        document = context.store.get(_view_path(context.agent))
+        return str(records.whole(document.data if document else b"")["memory"])
+    except (Refused, LookupError, TypeError, ValueError):
+        return ""
 
 
 def _keep_snapshot(
@@ -138,13 +147,15 @@ def _keep_snapshot(
     try:
         is_settled = all(max(mark[3:5]) < seen_ns - _RACY_NS for _, mark in key["top"])
         if is_settled and not parts.notes and key == _cache_key(parts, budget):
-            parts.context.store.view(_view_path(parts), records.encode({"key": key} | made.to_dict()))
+            parts.context.store.view(
+                _view_path(parts.context.agent), records.encode({"key": key} | made.to_dict())
+            )
     except Refused:
         pass  # the view is only a cache
 
 
-def _view_path(parts: Needs) -> str:
-    return f"views/agents/{parts.context.agent}/snapshot.json"
+def _view_path(agent: str) -> str:
+    return f"views/agents/{agent}/snapshot.json"
 
 
 def _cache_key(parts: Needs, budget: int | None) -> dict[str, Any]:

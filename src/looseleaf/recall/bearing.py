@@ -17,7 +17,7 @@ from looseleaf.recall.ranking import NEIGHBORS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Sequence
     from typing import NamedTuple
 
     from looseleaf.index.protocol import Corpus, Doc
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
         worth: float
         tells: bool
         name: str
-
-    Place = tuple[int | None, int]
 
 else:
     PromptWord = namedtuple("PromptWord", "terms worth tells name")
@@ -92,7 +90,7 @@ def subject_of(prompt: str) -> list[str]:
     return [word for word in vocabulary(prompt[:READ]) if tells_subject(word)][:KEPT]
 
 
-def is_new_subject(subject: Collection[str], before: Collection[str]) -> bool:
+def is_new_subject(subject: Collection[object], before: Collection[object]) -> bool:
     """True if most of a prompt's subject did not come up before in its session."""
     new = [word for word in subject if word not in before]
     return len(subject) >= LEAST_WORDS and len(new) >= _NEW * len(subject)
@@ -117,9 +115,10 @@ def _rarity(often: int, items: int) -> float:
     return log(1.0 + (items - min(often, items) + 0.5) / (often + 0.5))
 
 
-def choose_items(words: Sequence[PromptWord], ranked: Sequence[Doc], near: Mapping[Place, Doc]) -> list[Doc]:
-    """Return the items that clearly bear on a prompt, and what comes along; mostly none. `ranked`: best first; `near`:
-    all items by session and place."""
+def choose_items(words: Sequence[PromptWord], ranked: Sequence[Doc], docs: Sequence[Doc]) -> list[Doc]:
+    """Return the items that clearly bear on a prompt, and what comes along; mostly none. `ranked`: best first; `docs`:
+    these and their neighbors."""
+    near = {(doc.session, doc.seq): doc for doc in docs if doc.session is not None}
     whole = sum(word.worth for word in words)
     if whole <= 0.0:
         return []
