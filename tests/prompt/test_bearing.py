@@ -86,6 +86,12 @@ def test_nothing_is_told_twice(memory: Memory) -> None:
     assert bearing_on(memory.parts, ASKED, shown=first.keys) == NOTHING
 
 
+def test_what_was_said_twice_is_told_once(memory: Memory) -> None:
+    memory.record(user=FERRY)
+    memory.recall("anything")
+    assert told(memory, ASKED).count(FERRY) == 1
+
+
 def test_what_the_session_has_said_itself_is_not_told(memory: Memory) -> None:
     assert told(memory, ASKED, session="earlier") == ""
 

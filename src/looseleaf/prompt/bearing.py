@@ -16,11 +16,11 @@ from looseleaf.recall.bearing import LEAST_WORDS, READ, choose_items, subject_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Callable, Collection, Iterator
     from typing import Protocol
 
     from looseleaf.base.values import Fact
-    from looseleaf.index.protocol import Doc, Index
+    from looseleaf.index.protocol import FoundItem, Index
     from looseleaf.recall import index_sync
     from looseleaf.recall.hits import Hit
     from looseleaf.store.context import Context
@@ -39,7 +39,7 @@ _CLIP = 90
 """Tokens of each text."""
 
 _TALK, _FACTS = ("fact", "trace", "prose", "episode"), ("fact",)
-_CANDIDATES, _RANKED = 60, 12
+_CANDIDATES, _REACH, _RANKED = 60, 2, 12
 
 
 @frozen
@@ -72,12 +72,13 @@ def bearing_on(
 
     index = SqliteIndex(os.path.join(parts.context.path, *VIEW.split("/")))
     try:
-        found = list(_find_hits(parts, index, prompt, session, since)) if index.open(make=False) else []
+        found = (
+            list(_find_hits(parts, index, prompt, session, since, shown)) if index.open(make=False) else []
+        )
     except (DamagedIndex, OSError):
         return NOTHING  # the next question rebuilds it
     finally:
         index.close()
-    found = [hit for hit in found if hit.where not in shown]
     if found and has_snapshot:
         from looseleaf.prompt.rendered_snapshot import kept_text
 
@@ -86,7 +87,9 @@ def bearing_on(
     return _render(found)
 
 
-def _find_hits(parts: Needs, index: Index, prompt: str, session: str, since: float | None) -> Iterator[Hit]:
+def _find_hits(
+    parts: Needs, index: Index, prompt: str, session: str, since: float | None, shown: Collection[str]
+) -> Iterator[Hit]:
     from looseleaf.recall.hits import HitReader, hit_of
     from looseleaf.recall.index_sync import ItemSources
     from looseleaf.recall.ranking import Scored
@@ -95,17 +98,21 @@ def _find_hits(parts: Needs, index: Index, prompt: str, session: str, since: flo
     if sources.has_other_rules(index):
         return
     is_whole = parts.pages.absorb.is_current() and sources.has_journal(index)
-    chosen = _choose(index, prompt[:READ], _TALK if is_whole else _FACTS)
+
+    def is_new(row: FoundItem) -> bool:
+        return row.name not in shown and not (row.kind == "trace" and row.session == session)
+
     read = HitReader(parts.context.store, parts)
-    told: set[str] = set()
-    for row in index.found([doc.id for doc in chosen]):
+    told = set(shown)
+    for row in _choose_rows(index, prompt[:READ], _TALK if is_whole else _FACTS, is_new):
         text = read(row) if read.is_true(row) else None
         fact = read.fact(row) if row.kind == "fact" else None
-        if text is None or (row.kind == "trace" and row.session == session) or _is_said_since(fact, since):
+        if text is None or _is_said_since(fact, since):
             continue
         hit, _ = hit_of(Scored(row.id, 0.0, dict), row, text, [(index, ())], read, ())
-        origins = {hit.where, *(fact.sources if fact is not None else ())}
-        if not hit.is_over and told.isdisjoint(origins):  # a fact, or the talk that it comes from
+        # A fact, or the talk that it comes from; and what was said twice, once.
+        origins = {hit.where, " ".join(hit.text.split()), *(fact.sources if fact is not None else ())}
+        if not hit.is_over and told.isdisjoint(origins):
             told |= origins
             yield hit
 
@@ -116,7 +123,9 @@ def _is_said_since(fact: Fact | None, since: float | None) -> bool:
     return any(time_of(source) >= since for source in fact.sources if is_id(source))
 
 
-def _choose(index: Index, prompt: str, kinds: tuple[str, ...]) -> list[Doc]:
+def _choose_rows(
+    index: Index, prompt: str, kinds: tuple[str, ...], is_new: Callable[[FoundItem], bool]
+) -> list[FoundItem]:
     from looseleaf.base.policy import Ranking
     from looseleaf.index.protocol import Only
     from looseleaf.language.terms import words
@@ -130,10 +139,12 @@ def _choose(index: Index, prompt: str, kinds: tuple[str, ...]) -> list[Doc]:
     telling = {term for word in weighed if word.tells for term in word.terms}
     terms = {term: often for term, often in corpus.df.items() if term in telling}
     docs = [doc for doc in index.candidates(terms, Only(kinds=kinds), _CANDIDATES) if doc.role != "tool"]
-    docs += [doc for doc in index.near(docs, 2) if doc.role != "tool"] if kinds == _TALK else []
-    every = {doc.id: doc for doc in docs}
+    docs += [doc for doc in index.near(docs, _REACH) if doc.role != "tool"] if kinds == _TALK else []
     scored = rank(Query(asked, speakers, None), docs, corpus, Ranking(), limit=_RANKED)
-    return choose_items(weighed, [every[each.id] for each in scored], docs)
+    rows = {row.id: row for row in index.found([each.id for each in scored]) if is_new(row)}
+    every = {doc.id: doc for doc in docs}
+    chosen = choose_items(weighed, [every[each.id] for each in scored if each.id in rows], docs)
+    return [rows[doc.id] for doc in chosen]
 
 
 def _render(hits: list[Hit]) -> Bearing:

@@ -104,7 +104,7 @@ def weigh_prompt(words: Sequence[Word], corpus: Corpus, speakers: Collection[str
         text = word.text.casefold()
         terms = frozenset(term for term, factor in word.forms if factor >= _PLAIN)
         often = max((corpus.df.get(term, 0) for term in terms), default=0)
-        name = next((each for each in speakers if text in each.split()), "")
+        name = next((each for each in sorted(speakers) if text in each.split()), "")
         tells = not name and tells_subject(text)
         worth = word.weight * _rarity(often, corpus.items) / highest
         found.append(PromptWord(terms, worth if tells or name else _LITTLE * worth, tells, name))
