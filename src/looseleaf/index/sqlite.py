@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 # --- the file and its tables ------------------------------------------------------------
 
+VIEW = "views/index.sqlite"
+"""Where a memory has its index."""
+
 VERSION = 1
 """The version of the tables and their terms. Raise it with any change to either: indexes are then built anew."""
 

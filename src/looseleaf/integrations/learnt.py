@@ -17,9 +17,6 @@ if TYPE_CHECKING:
     from looseleaf.facts.known_facts import Facts
     from looseleaf.place.placer import Placed
 
-MOST = 200
-"""Facts to keep until they are told."""
-
 _NAMED = 3
 """Facts that the line names."""
 

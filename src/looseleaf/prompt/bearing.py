@@ -67,8 +67,7 @@ def bearing_on(
     `since` that began, what was `shown` in it, and the snapshot that it began with."""
     if not parts.context.policy.recall_on_prompt or len(subject_of(prompt)) < LEAST_WORDS:
         return NOTHING
-    from looseleaf.index.sqlite import DamagedIndex, SqliteIndex
-    from looseleaf.recall.index_sync import VIEW
+    from looseleaf.index.sqlite import VIEW, DamagedIndex, SqliteIndex
 
     index = SqliteIndex(os.path.join(parts.context.path, *VIEW.split("/")))
     try:
@@ -90,6 +89,12 @@ def bearing_on(
 def _find_hits(
     parts: Needs, index: Index, prompt: str, session: str, since: float | None, shown: Collection[str]
 ) -> Iterator[Hit]:
+    def is_new(row: FoundItem) -> bool:
+        return row.name not in shown and not (row.kind == "trace" and row.session == session)
+
+    rows = _choose_rows(index, prompt[:READ], _TALK, is_new)
+    if not rows:
+        return  # most often, and before anything else is loaded
     from looseleaf.recall.hits import HitReader, hit_of
     from looseleaf.recall.index_sync import ItemSources
     from looseleaf.recall.ranking import Scored
@@ -97,14 +102,11 @@ def _find_hits(
     sources = ItemSources(parts.context, parts)
     if sources.has_other_rules(index):
         return
-    is_whole = parts.pages.absorb.is_current() and sources.has_journal(index)
-
-    def is_new(row: FoundItem) -> bool:
-        return row.name not in shown and not (row.kind == "trace" and row.session == session)
-
+    if not (parts.pages.absorb.is_current() and sources.has_journal(index)):
+        rows = _choose_rows(index, prompt[:READ], _FACTS, is_new)
     read = HitReader(parts.context.store, parts)
     told = set(shown)
-    for row in _choose_rows(index, prompt[:READ], _TALK if is_whole else _FACTS, is_new):
+    for row in rows:
         text = read(row) if read.is_true(row) else None
         fact = read.fact(row) if row.kind == "fact" else None
         if text is None or _is_said_since(fact, since):
@@ -129,15 +131,16 @@ def _choose_rows(
     from looseleaf.base.policy import Ranking
     from looseleaf.index.protocol import Only
     from looseleaf.language.terms import words
-    from looseleaf.recall.question import find_speakers
-    from looseleaf.recall.ranking import Query, rank
+    from looseleaf.recall.ranking import Query, find_speakers, rank
 
     asked = words(prompt)
     corpus = index.corpus({term for word in asked for term, _ in word.forms})
     speakers = find_speakers(prompt, index.speakers())
     weighed = weigh_prompt(asked, corpus, speakers)
-    telling = {term for word in weighed if word.tells for term in word.terms}
-    terms = {term: often for term, often in corpus.df.items() if term in telling}
+    known = [word.terms & corpus.df.keys() for word in weighed if word.tells]
+    if sum(map(bool, known)) < LEAST_WORDS:
+        return []
+    terms = {term: corpus.df[term] for term in sorted(set().union(*known))}
     docs = [doc for doc in index.candidates(terms, Only(kinds=kinds), _CANDIDATES) if doc.role != "tool"]
     docs += [doc for doc in index.near(docs, _REACH) if doc.role != "tool"] if kinds == _TALK else []
     scored = rank(Query(asked, speakers, None), docs, corpus, Ranking(), limit=_RANKED)

@@ -12,8 +12,7 @@ from functools import cache
 from math import log
 
 from looseleaf.language.tables import read_rows
-from looseleaf.language.topic_words import stem, vocabulary
-from looseleaf.recall.ranking import NEIGHBORS
+from looseleaf.language.topic_words import stem, stop_words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -50,6 +49,11 @@ _NEW = 0.5
 _SHORTEST = 3
 """Letters of a telling word in ASCII."""
 
+_UNSPACED = "\u0e00"
+"""From here on most scripts have no spaces: there a word is a pair of characters."""
+
+_NEIGHBORS = (-2, -1, 1, 2)
+
 _PLAIN = 0.85
 """Forms of a word with a lower factor are guesses, and do not count."""
 
@@ -73,21 +77,29 @@ _MOST = 4
 
 
 @cache
-def _request_words() -> frozenset[str]:
-    every = read_rows("request_words", "request").values()
-    return frozenset(form for words in every for word in words for form in (word, stem(word)))
+def _empty_words() -> frozenset[str]:
+    requests = read_rows("request_words", "request").values()
+    return stop_words().union(*requests)
 
 
 def tells_subject(word: str) -> bool:
-    """True unless requests use the word for any subject, or it is a number or a piece of one."""
+    """True unless any request or topic may use the word, or it is a number or a piece of one."""
     if word.isascii() and (len(word) < _SHORTEST or word.isdecimal()):
         return False
-    return word not in _request_words() and stem(word) not in _request_words()
+    root = stem(word)
+    return _empty_words().isdisjoint((word, root, f"{root}e"))
 
 
 def subject_of(prompt: str) -> list[str]:
-    """Return the words that tell what a prompt is about, roughly: no stemmer, no index."""
-    return [word for word in vocabulary(prompt[:READ]) if tells_subject(word)][:KEPT]
+    """Return the words that tell what a prompt is about, roughly: no stemmer, no index, no pattern, all of which take
+    longer to load than most prompts are worth."""
+    plain = "".join(char if char.isalnum() else " " for char in prompt[:READ].lower())
+    found: dict[str, None] = {}
+    for word in plain.split():
+        is_spaced = word.isascii() or max(word) < _UNSPACED
+        parts = [word] if is_spaced else [word[at : at + 2] for at in range(len(word) - 1)]
+        found |= {stem(part): None for part in parts if tells_subject(part)}
+    return list(found)[:KEPT]
 
 
 def is_new_subject(subject: Collection[object], before: Collection[object]) -> bool:
@@ -125,7 +137,7 @@ def choose_items(words: Sequence[PromptWord], ranked: Sequence[Doc], docs: Seque
     covers: list[tuple[float, Doc]] = []
     best = 0.0
     for doc in ranked:
-        around = [near[place] for step in NEIGHBORS if (place := (doc.session, doc.seq + step)) in near]
+        around = [near[place] for step in _NEIGHBORS if (place := (doc.session, doc.seq + step)) in near]
         own = frozenset(doc.terms.split())
         every = own.union(*(each.terms.split() for each in around))
         speaking = {doc.speaker, *(each.speaker for each in around)}

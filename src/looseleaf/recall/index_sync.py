@@ -16,7 +16,7 @@ from looseleaf.base.messages import Trace
 from looseleaf.base.origins import is_own
 from looseleaf.base.paths import name_fault
 from looseleaf.base.values import START, Position
-from looseleaf.index.sqlite import DamagedIndex, SqliteIndex
+from looseleaf.index.sqlite import VIEW, DamagedIndex, SqliteIndex
 from looseleaf.language.stems import edition
 from looseleaf.pages.outside_edits import is_same_log
 from looseleaf.recall.items import (
@@ -233,8 +233,6 @@ def _parse_mark(mark: str) -> tuple[Position, str]:
 
 if TYPE_CHECKING:
     Progress = Callable[[int, int], None]
-
-VIEW = "views/index.sqlite"
 
 _AT_ONCE = 2000
 """Items to take before releasing the lock."""

@@ -11,6 +11,7 @@ from looseleaf.index.protocol import IndexItem
 from looseleaf.language.relations import relation_term
 from looseleaf.language.terms import terms
 from looseleaf.text.diff import split_lines
+from looseleaf.text.lines import lazy
 from looseleaf.text.times import moment
 
 TYPE_CHECKING = False
@@ -81,7 +82,7 @@ def page_items(path: str, data: bytes | None, ts: float | None) -> list[IndexIte
     return items
 
 
-_HEADING = re.compile(r"#{1,6}[ \t]+(.*)")
+_HEADING = lazy(r"#{1,6}[ \t]+(.*)")
 _FENCE = ("```", "~~~")
 _MOST_LINES = 40
 """Lines of one item: about a screen."""
@@ -294,7 +295,7 @@ LONGEST = 1600
 AIM = 1000
 """Characters per passage of a longer text."""
 
-_BREAK = re.compile(r"\n\s*\n|\n|(?<=[.!?;])\s|(?<=[。！？；])|\s")
+_BREAK = lazy(r"\n\s*\n|\n|(?<=[.!?;])\s|(?<=[。！？；])|\s")
 _ENDS = frozenset(".!?;。！？；")
 
 

@@ -11,7 +11,7 @@ from looseleaf.index.protocol import Corpus, Only
 from looseleaf.language.relations import asked_relations
 from looseleaf.language.stems import by_language
 from looseleaf.language.terms import runs, words
-from looseleaf.recall.ranking import Query
+from looseleaf.recall.ranking import Query, find_speakers
 from looseleaf.text.times import parse_time
 
 TYPE_CHECKING = False
@@ -264,13 +264,6 @@ def _join_corpora(indexes: Sequence[Index], terms: Iterable[str]) -> Corpus:
         for sort, mean in other.means.items():
             means.setdefault(sort, mean)
     return Corpus(items, total, df, means)
-
-
-def find_speakers(query: str, speakers: Iterable[str]) -> frozenset[str]:
-    """Return the speakers whom the question names, in full or in part."""
-    words = (word.strip(".,;:!?\"'()[]“”„«»‘’") for word in query.casefold().split())
-    said = {word.removesuffix("'s").removesuffix("’s") for word in words} - {""}
-    return frozenset(name for name in speakers if not said.isdisjoint(name.split()))
 
 
 def _widen_words(found: Sequence[Word], indexes: Sequence[Index], known: Corpus) -> list[Word]:

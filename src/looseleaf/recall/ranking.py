@@ -16,7 +16,7 @@ from math import exp, log
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
     from typing import Any, NamedTuple
 
     from looseleaf.base.policy import Ranking
@@ -98,6 +98,13 @@ def rank(
         )
         for row in rows[:limit]
     ]
+
+
+def find_speakers(query: str, speakers: Iterable[str]) -> frozenset[str]:
+    """Return the speakers whom the question names, in full or in part."""
+    words = (word.strip(".,;:!?\"'()[]“”„«»‘’") for word in query.casefold().split())
+    said = {word.removesuffix("'s").removesuffix("’s") for word in words} - {""}
+    return frozenset(name for name in speakers if not said.isdisjoint(name.split()))
 
 
 def strip_speakers(query: str, speakers: Collection[str]) -> str:
