@@ -11,7 +11,7 @@ lines. What must get nothing: questions about people of another conversation, un
 (`data/unrelated.txt`), requests of real people to an assistant (if they are there), and prompts to coding agents
 (`data/prompts.txt`; in memories of coding sessions, too, with the prompts of other projects). The thresholds of
 `recall/bearing.py` were chosen on every second conversation and the first half of each other set. The figures are of
-the rest, which was looked at once.
+the rest, by which nothing was chosen.
 
 What it costs: whole processes of `hook user-prompt`, each in a new session, against `python -c pass`.
 """
@@ -22,7 +22,6 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
@@ -180,6 +179,19 @@ def costs(memory: Path, question: str, rounds: int) -> Iterator[Row]:
         yield f"`hook user-prompt`, a prompt {what}, against `python -c pass`", times.against(beside), NO_GOAL
 
 
+def measured(talks: list[tuple[int, Conversation]], *, tuned: bool, quick: bool) -> Iterator[Row]:
+    every = 20 if quick else 1
+    sets = Sets()
+    with folder(QUICK) as path:
+        of_talks(sets, talks, path, tuned=tuned, every=every)
+        of_code(sets, path, tuned=tuned, every=every)
+        yield from rows(sets)
+        first = talks[0][1]
+        with Memory(path / first.name) as memory:
+            question = next(each.text for each in first.questions if bearing_on(memory.parts, each.text).text)
+        yield from costs(path / first.name, question, 1 if quick else ROUNDS)
+
+
 def main(arguments: list[str] | None = None) -> None:
     parser = options(__doc__)
     parser.add_argument("--quick", action="store_true")
@@ -188,17 +200,7 @@ def main(arguments: list[str] | None = None) -> None:
     if not DATA.exists():
         nothing_measured(f"{DATA.name} is not there")
     talks = list(enumerate(conversations()))[0 if asked.tuned else 1 :: 2][: 1 if asked.quick else None]
-    every = 20 if asked.quick else 1
-    with ExitStack() as stack:
-        path = stack.enter_context(folder(QUICK))
-        sets = Sets()
-        of_talks(sets, talks, path, tuned=asked.tuned, every=every)
-        of_code(sets, path, tuned=asked.tuned, every=every)
-        first = talks[0][1]
-        with Memory(path / first.name) as memory:
-            question = next(each.text for each in first.questions if bearing_on(memory.parts, each.text).text)
-        own = costs(path / first.name, question, 1 if asked.quick else ROUNDS)
-        report("bearing", [*rows(sets), *own], save=asked.save)
+    report("bearing", measured(talks, tuned=asked.tuned, quick=asked.quick), save=asked.save)
 
 
 if __name__ == "__main__":

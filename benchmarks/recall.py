@@ -39,7 +39,7 @@ from benchmarks.window import STREAM, Record, folder, run_child  # noqa: E402
 
 from looseleaf import Memory  # noqa: E402
 from looseleaf.base.ids import new_id  # noqa: E402
-from looseleaf.recall.index_sync import VIEW  # noqa: E402
+from looseleaf.index.sqlite import VIEW  # noqa: E402
 
 SIZES, FULL, QUICK = (1_000, 10_000, 100_000), (1_000_000,), (60, 200)
 FELT = 100_000

@@ -289,7 +289,7 @@ def _holder(fd: int) -> str:
 def index(path: str, agent: str) -> Finding:
     from looseleaf.index.sqlite import DamagedIndex
     from looseleaf.memory import Memory
-    from looseleaf.recall.index_sync import VIEW
+    from looseleaf.index.sqlite import VIEW
 
     file = os.path.join(path, *VIEW.split("/"))
     if not os.path.lexists(file):

@@ -43,7 +43,8 @@ def check(parts: Parts) -> Iterator[Problem]:
     yield from _check_marks(store)
     yield from _check_pages(parts)
     # The one view that needs it: SQLite notices damage only where it reads, and misses words until then.
-    from looseleaf.recall.index_sync import VIEW, faults
+    from looseleaf.index.sqlite import VIEW
+    from looseleaf.recall.index_sync import faults
 
     for fault in faults(parts.context.path):
         then = "It is made again by `looseleaf build --full`; nothing else is touched by it"
