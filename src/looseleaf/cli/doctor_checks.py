@@ -287,9 +287,8 @@ def _holder(fd: int) -> str:
 
 
 def index(path: str, agent: str) -> Finding:
-    from looseleaf.index.sqlite import DamagedIndex
+    from looseleaf.index.sqlite import VIEW, DamagedIndex
     from looseleaf.memory import Memory
-    from looseleaf.index.sqlite import VIEW
 
     file = os.path.join(path, *VIEW.split("/"))
     if not os.path.lexists(file):
