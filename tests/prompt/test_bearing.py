@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sqlite3
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -150,6 +152,12 @@ def test_a_damaged_index_is_nothing(memory: Memory) -> None:
     Path(memory.path, "views/index.sqlite").write_bytes(b"no database at all" * 100)
     with Memory(memory.path) as other:
         assert told(other, ASKED) == ""
+
+
+def test_an_index_by_other_rules_is_nothing(memory: Memory) -> None:
+    with closing(sqlite3.connect(Path(memory.path, "views/index.sqlite"))) as index, index:
+        index.execute("UPDATE source SET mark = 'others' WHERE name = 'terms'")
+    assert told(memory, ASKED) == ""
 
 
 def test_new_talk_does_not_matter(memory: Memory) -> None:
