@@ -168,3 +168,21 @@ def test_within_one_memory_each_write_is_found_by_the_next_question(memory: Memo
         assert f"Lamp q{number}z burns." in texts(memory, f"lamp q{number}z")
     assert Path(memory.path, INDEX).exists()
     assert memory.notes == []
+
+
+def test_an_index_is_brought_up_to_date_where_it_can_be_written(memory: Memory) -> None:
+    keep = memory.parts.recall.keep
+    memory.record(user="Parcel q1z waits.")
+    memory.parts.recall.catch_up()
+    assert keep.is_current()
+    memory.record(user="Parcel q2z waits.")
+    index = Path(memory.path, INDEX)
+    keep.close()
+    index.write_bytes(b"no database at all" * 100)
+    memory.parts.recall.catch_up()  # removes it
+    assert not index.exists()
+    index.mkdir()
+    memory.parts.recall.catch_up()  # cannot
+    index.rmdir()
+    memory.parts.recall.catch_up()
+    assert keep.is_current()

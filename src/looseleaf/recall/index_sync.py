@@ -288,6 +288,16 @@ class IndexKeeper:
             return [(self._file, ())]
         return self.without_file(OSError("the file is damaged again and again"))
 
+    def catch_up(self) -> None:
+        """Bring the file up to date, if it can be written now; the next question tries again."""
+        try:
+            if not self.is_current():
+                self._catch_up()
+        except DamagedIndex:
+            self.drop()
+        except (Busy, Unwritten, OSError):
+            pass
+
     def drop(self) -> None:
         """Remove the damaged file. If it cannot be removed, stop reading it."""
         try:

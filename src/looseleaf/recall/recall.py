@@ -169,8 +169,10 @@ class Recall:
         return self._run_query(answer)
 
     def catch_up(self) -> None:
-        """Bring the index up to date, without vectors."""
-        self._run_query(lambda indexes: None)
+        """Bring the index up to date, without vectors, if it can be written now."""
+        with self._threads():
+            self._parts.pages.absorb_to_read()
+            self.keep.catch_up()
 
     def up_to_date(self) -> int:
         """Bring the index up to date, and the vectors if there are any; return how many vectors were made."""
