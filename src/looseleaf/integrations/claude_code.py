@@ -25,6 +25,7 @@ from looseleaf.integrations.hook_session import (
     unread_sessions,
 )
 from looseleaf.integrations.transcript import AT_ONCE, WHILE_ASKED, NoTranscript, note_missed
+from looseleaf.transfer.formats.agent_lines import split_own_words, split_typed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -76,11 +77,13 @@ HELD_UP = (
 
 @frozen
 class HookReply:
-    """The answer of a hook: a text for the model, sentences for the user, or why the model may not write now."""
+    """The answer of a hook: a text for the model, sentences for the user, or why the model may not write now.
+    `event`: Claude Code's name of the event, which goes with a text for the model."""
 
     context: str = ""
     message: str = ""
     denied: str = ""
+    event: str = "SessionStart"
 
     def to_dict(self, form: str = "claude") -> dict[str, Any]:
         if form == "plain":
@@ -88,7 +91,7 @@ class HookReply:
             return {name: text for name, text in told.items() if text}
         made: dict[str, Any] = {"systemMessage": self.message} if self.message else {}
         if self.context:
-            own = {"hookEventName": "SessionStart", "additionalContext": self.context}
+            own = {"hookEventName": self.event, "additionalContext": self.context}
             made |= {"hookSpecificOutput": own, "suppressOutput": True}
         if self.denied and form == "gemini":
             made |= {"decision": "deny", "reason": self.denied}
@@ -136,8 +139,6 @@ def _own_part(prompt: str, event: object) -> str:
     """Return a prompt without what Gemini CLI puts before it: what our hook answered."""
     if event not in _OF_GEMINI or "<hook_context>" not in prompt:
         return prompt
-    from looseleaf.transfer.formats.agent_lines import split_own_words
-
     return split_own_words(prompt)[0]
 
 
@@ -167,7 +168,8 @@ def handle_event(memory: Memory, event: str, given: Given) -> HookReply:
     if event == SESSION_START:
         return _start_session(memory, given)
     if event == USER_PROMPT:
-        return HookReply(message=_format_notices(_record_prompt(memory, given)))
+        told, text = _record_prompt(memory, given)
+        return HookReply(text, _format_notices(told), event="UserPromptSubmit")
     if event == PRE_TOOL:
         _record_reads(memory, given)
         return HookReply()
@@ -177,7 +179,9 @@ def handle_event(memory: Memory, event: str, given: Given) -> HookReply:
 def _start_session(memory: Memory, given: Given) -> HookReply:
     """Return the snapshot, once. A resumed session has it already, unless it changed; one that was cleared or compacted
     has not. Before that, take what a killed session left."""
-    said = _pending_notice(memory) if given.source in ("", "startup") else []
+    is_new = given.source in ("", "startup")
+    said: list[str] = []
+    learnt: list[str] = []
     try:
         _take_tails(memory, given.session)
         if not is_distilled(memory):
@@ -189,16 +193,19 @@ def _start_session(memory: Memory, given: Given) -> HookReply:
     try:
         with memory.parts.context.store.lock():
             session = HookSession(memory, given.session)
-            told = session.take_notices()
+            said = session.take_notices()
+            learnt = session.take_learnt() if is_new else []
             is_given = given.source == "resume" and session.given == name
-            if not is_given or told:
+            if not is_given or said or learnt:
                 session.given = name
+                if given.source != "resume":
+                    session.begin_anew()
                 session.save()
         text = "" if is_given else text
-        said += told
     except (Busy, Unwritten):
         pass  # return the snapshot anyway; at worst it comes twice
-    return HookReply(text, _format_notices([*said, *memory.notes]))
+    news = _news(memory, learnt) if is_new else []
+    return HookReply(text, _format_notices([*news, *said, *memory.notes]))
 
 
 def _take_tails(memory: Memory, but: str) -> None:
@@ -214,18 +221,24 @@ def _take_tails(memory: Memory, but: str) -> None:
         detached.start(memory)
 
 
-def _pending_notice(memory: Memory) -> list[str]:
-    """Say how much waits for the user. The page itself tells: no fact is looked up."""
+def _news(memory: Memory, learnt: list[str]) -> list[str]:
+    """Say what was learnt, and how much waits for the user. The page itself tells the latter: no fact is looked up."""
     document = memory.parts.context.store.get(REVIEW)
-    count = document.data.count(b"\n- [ ] ") if document is not None else 0
-    lines = "line waits" if count == 1 else "lines wait"
-    return [f"{count} {lines} for your yes. `looseleaf review` shows them."] if count else []
+    waiting = document.data.count(b"\n- [ ] ") if document is not None else 0
+    if not learnt and not waiting:
+        return []
+    from looseleaf.integrations.learnt import facts_of, learnt_line
+
+    line = learnt_line(facts_of(learnt, memory.parts.known) if learnt else [], waiting)
+    return [line] if line else []
 
 
-def _record_prompt(memory: Memory, given: Given) -> list[str]:
+def _record_prompt(memory: Memory, given: Given) -> tuple[list[str], str]:
     """Record the prompt, and before it the answers since the last one: agents often write the transcript after the
-    hooks of an answer. An unreadable transcript is reported when the answer ends. Return the notices for the user."""
+    hooks of an answer. An unreadable transcript is reported when the answer ends. Return the notices for the user, and
+    what bears on the prompt for the model."""
     memory.parts.conversation.recorder.spares = SPARED
+    said = split_typed(given.prompt)[0]
     try:
         with memory.parts.context.store.lock():
             session = HookSession(memory, given.session)
@@ -233,13 +246,38 @@ def _record_prompt(memory: Memory, given: Given) -> list[str]:
             if given.prompt.strip():
                 session.add_prompt(given.prompt, given.prompt_id, is_all=given.transcript is None)
             told = session.take_notices()
+            is_new = memory.policy.recall_on_prompt and session.begins_subject(said)
             session.save()
-            return told
     except Busy:
-        from looseleaf.transfer.formats.agent_lines import split_typed
-
-        note_missed(memory.parts.context.store, memory.agent, given.session, split_typed(given.prompt)[0])
+        note_missed(memory.parts.context.store, memory.agent, given.session, said)
         raise
+    return told, _recall_on(memory, session, said) if is_new else ""
+
+
+def _recall_on(memory: Memory, session: HookSession, prompt: str) -> str:
+    """Return what clearly bears on a prompt, and keep that it was shown. The prompt is recorded, whatever happens."""
+    from looseleaf.prompt.bearing import bearing_on
+
+    try:
+        found = bearing_on(
+            memory.parts,
+            prompt,
+            session=session.name,
+            since=session.began,
+            shown=session.shown,
+            has_snapshot=session.given is not None,
+        )
+    except Refused:
+        return ""
+    if found.keys:
+        try:
+            with memory.parts.context.store.lock():
+                session = HookSession(memory, session.name)
+                session.add_shown(found.keys)
+                session.save()
+        except (Busy, Unwritten):
+            pass  # at worst it is shown again
+    return found.text
 
 
 def _record_reads(memory: Memory, given: Given) -> None:

@@ -13,6 +13,7 @@ import time
 
 from looseleaf.base.errors import Refused
 from looseleaf.integrations.hook_session import (
+    LEARNT,
     is_distilled,
     read_tail,
     read_view,
@@ -109,12 +110,16 @@ def _work_alone(memory: Memory, *, is_waited_for: bool = False) -> bool | None:
 
 def _distill(memory: Memory) -> bool:
     """Distill what is there now, and return whether all of it succeeded."""
+    from looseleaf.integrations.learnt import keys_of
+
     upto = memory.parts.context.store.end(stream_of(memory.agent))
     said: list[str] = []
     promised: list[str] = []
+    learnt: list[str] = []
     is_done = False
     try:
         placed = memory.distill()
+        learnt = keys_of(placed)
         if _has_answered(memory, placed):
             memory.parts.making.redistill_failed()
         is_done = True
@@ -129,12 +134,20 @@ def _distill(memory: Memory) -> bool:
         # A notice is not repeated after each answer.
         new = [each for each in said if each not in view["said"]]
         view |= {"told": [*view["told"], *promised, *new], "said": said}
+        view |= {"learnt": [*view["learnt"], *learnt][-LEARNT:]}
         if is_done:
             view |= {"distilled": list(upto), "over": [each for each in view["over"] if each not in over]}
         write_view(memory.parts.context.store, memory.agent, view)
     if is_done:
-        memory.views.snapshot(quick=True)  # ready for the next session
+        _make_ready(memory)
     return is_done
+
+
+def _make_ready(memory: Memory) -> None:
+    """Make the snapshot of the next session, and bring the index up to date, which no hook of a prompt does."""
+    memory.views.snapshot(quick=True)
+    if memory.policy.recall_on_prompt:
+        memory.parts.recall.catch_up()
 
 
 def _has_answered(memory: Memory, placed: list[Placed]) -> bool:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 import time
+from zlib import crc32
 
 from looseleaf.base.errors import Busy, Invalid, Refused, Unwritten
 from looseleaf.base.messages import FARTHEST, Trace
@@ -79,6 +80,12 @@ _COPIED = 2.0
 _SILENT = 60.0
 """Seconds without a new line after which a session may be over, and what still waits in its queue is recorded."""
 
+_SHOWN = 64
+"""Things that were shown in a session and are not shown again."""
+
+LEARNT = 200
+"""Facts that were learnt and are not told yet."""
+
 _OURS = ("id", "ts", "turn_id", "source_event", "correlation_id", "tags")  # set here, never by the caller
 _ALREADY = 2.0
 """Seconds within which an equal prompt is the same one: two settings files may name the hook."""
@@ -92,7 +99,7 @@ class HookSession:
         self._memory = memory
         self._store = memory.parts.context.store
         self._recorder = memory.parts.conversation.recorder
-        self._session = session
+        self._session = self.name = session
         self._stream = stream_of(memory.agent)
         self._all = read_view(memory.parts.context.store, memory.agent)
         self._keys: dict[str, str] = {}
@@ -110,6 +117,8 @@ class HookSession:
 
     def _start(self, own: Any) -> None:
         self.given: int | None = None
+        self.shown: list[str] = []
+        self._subject: list[int] = []
         self._spot: FileOffset | None = None
         self._behind, self._newest = False, 0.0
         self._turn: str | None = None
@@ -136,6 +145,8 @@ class HookSession:
 
     def _load_view(self, own: Any) -> None:
         self.given = own["given"]
+        self.shown = _strings_of(own["shown"])
+        self._subject = [int(each) for each in own["subject"]]
         self._spot = FileOffset(*map(int, own["spot"])) if own["spot"] is not None else None
         self._behind, self._newest = bool(own["behind"]), float(own["newest"])
         self._turn = str(own["turn"]) if own["turn"] is not None else None
@@ -437,6 +448,33 @@ class HookSession:
         """Let the background process check the promises of this session."""
         self._all["over"] = list(dict.fromkeys((*self._all["over"], self._session)))[-_SESSIONS:]
 
+    def begins_subject(self, prompt: str) -> bool:
+        """True if a prompt begins a subject. Its words are kept as checksums: the view is no copy of what was said."""
+        from looseleaf.recall.bearing import KEPT, is_new_subject, subject_of
+
+        subject = [crc32(word.encode("utf-8", "surrogatepass")) for word in subject_of(prompt)]
+        is_new = is_new_subject(subject, self._subject)
+        self._subject = list(dict.fromkeys((*subject, *self._subject)))[:KEPT]
+        return is_new
+
+    def begin_anew(self) -> None:
+        """Forget what was shown: the model has nothing of what was said before."""
+        self.shown, self._subject = [], []
+
+    def add_shown(self, keys: Sequence[str]) -> None:
+        self.shown = list(dict.fromkeys((*self.shown, *keys)))[-_SHOWN:]
+
+    @property
+    def began(self) -> float | None:
+        """When the first prompt was heard."""
+        return self._heard if self._heard != float("inf") else None
+
+    def take_learnt(self) -> list[str]:
+        """Return what was learnt since it was last told, once."""
+        keys: list[str] = self._all["learnt"]
+        self._all["learnt"] = []
+        return keys
+
     def take_notices(self) -> list[str]:
         """Return the notices of the background process for the user, once."""
         notices: list[str] = self._all["told"]
@@ -451,6 +489,8 @@ class HookSession:
         prompts = [each for each in self._keys.items() if each[0].startswith("prompt-")]
         own: Record = {
             "given": self.given,
+            "shown": self.shown,
+            "subject": self._subject,
             "spot": [spot.file, spot.offset, spot.length, spot.line] if spot is not None else None,
             "behind": self._behind,
             "newest": self._newest,
@@ -522,7 +562,7 @@ def read_view(store: Store, agent: str) -> Record:
     raw = read_json_view(store, _view_path(agent))
     if raw.get("schema") != SCHEMA or not isinstance(raw.get("sessions"), dict) or "distilled" not in raw:
         raw = {"distilled": None, "sessions": {}}
-    lists = {name: _strings_of(raw.get(name)) for name in ("over", "told", "said")}
+    lists = {name: _strings_of(raw.get(name)) for name in ("over", "told", "said", "learnt")}
     return {"distilled": raw["distilled"], "sessions": raw["sessions"]} | lists
 
 
