@@ -14,7 +14,7 @@ from cli.test_window import refuses
 from looseleaf import Memory
 from looseleaf.cli.verbs.pages import print_who
 from looseleaf.explain.sources import Signed
-from looseleaf.tools.toolset import TOOLS
+from looseleaf.tools.catalogue import TOOLS
 
 Run = Callable[..., tuple[int, str, str]]
 

@@ -22,7 +22,7 @@ from looseleaf.base.origins import PREFIX
 from looseleaf.cli.main import main
 from looseleaf.integrations import claude_settings as settings
 from looseleaf.integrations.claude_settings import EVENTS, installed, parse_json, removed
-from looseleaf.tools.toolset import TOOLS
+from looseleaf.tools.catalogue import TOOLS
 from tables import check_rows
 
 COMMAND = "/opt/some place/looseleaf --memory '/a b'"

@@ -32,8 +32,8 @@ from looseleaf.memory import Memory
 from looseleaf.serve import http
 from looseleaf.serve import http as connection
 from looseleaf.serve.http import default_path, token
+from looseleaf.tools.catalogue import TOOLS
 from looseleaf.tools.tool import Tool, ToolAnswer
-from looseleaf.tools.toolset import TOOLS
 from serving import TOKEN, Request, Served, digest, exchange, filled, serving, sound
 from tables import check_rows
 

@@ -35,8 +35,8 @@ from looseleaf.memory.thread import MemoryThread
 from looseleaf.serve import mcp as resources
 from looseleaf.serve import stdio
 from looseleaf.serve.mcp import server
+from looseleaf.tools.catalogue import TOOLS
 from looseleaf.tools.tool import Tool, ToolAnswer
-from looseleaf.tools.toolset import TOOLS
 from serving import ARGUMENTS, HANDSHAKES, MODERN, PAGES, TOKEN, digest, filled, serving
 
 MODES = ("legacy", "auto")

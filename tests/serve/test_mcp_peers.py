@@ -20,7 +20,7 @@ from typing import Any
 
 import pytest
 
-from looseleaf.tools.toolset import TOOLS
+from looseleaf.tools.catalogue import TOOLS
 from serving import ARGUMENTS, PAGES, TOKEN, Told, call_body, digest, filled, serving
 
 pytestmark = pytest.mark.long

@@ -19,8 +19,9 @@ from looseleaf.base.policy import Policy
 from looseleaf.facts.gate import Spoken
 from looseleaf.place.guard_rules import check_page_change
 from looseleaf.text.lines import FOUND, is_found, undoubted
+from looseleaf.tools.catalogue import TOOLS
 from looseleaf.tools.tool import ToolAnswer
-from looseleaf.tools.toolset import TOOLS, call
+from looseleaf.tools.toolset import call
 from tables import check_rows, in_folders
 from wiring import use_policy
 

@@ -23,7 +23,7 @@ from looseleaf.language.sentences import is_phatic, is_question, pieces
 from looseleaf.pages.grammar import parse
 from looseleaf.text.times import day
 from looseleaf.text.untrusted import fenced
-from looseleaf.tools.page_tools import APPEND, PATCH, READ, WRITE
+from looseleaf.tools.catalogue import APPEND, PATCH, READ, WRITE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

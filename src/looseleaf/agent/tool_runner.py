@@ -286,7 +286,8 @@ def offer_memory_tool(tool: Tool, run: Callable[..., Any]) -> OfferedTool:
 
 def tools_of(memory: Memory) -> list[OfferedTool]:
     """Return the memory's own tools."""
-    from looseleaf.tools.toolset import TOOLS, call
+    from looseleaf.tools.catalogue import TOOLS
+    from looseleaf.tools.toolset import call
 
     def run(tool: str, /, **arguments: Any) -> str:
         answer = call(memory, tool, arguments)

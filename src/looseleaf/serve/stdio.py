@@ -1,171 +1,247 @@
 """Serving one client over standard input and output.
 
-Invariant: only the protocol is on standard output, as UTF-8. While the server runs, libraries,
-warnings and `print` write to standard error instead. The number of requests under way is limited: a client that does
-not read answers is not read from either.
+It answers what needs no memory at once, also while a call runs: the memory is opened, in a thread of its own, by the
+first request that needs it. So the server is there when a client makes its first prompt. A memory that cannot be opened
+is an answer to each call, which a model can pass on; a server that does not start is a line in a log.
+
+Invariant: only the protocol is on standard output, as UTF-8. While the server runs, libraries, warnings and `print`
+write to standard error instead. The number of requests under way is limited: a client that does not read answers is not
+read from either.
 """
 
 from __future__ import annotations
 
-import asyncio
 import os
 import signal
-from contextlib import suppress
+import sys
+from _thread import allocate_lock
+from contextlib import contextmanager
+from functools import partial
 
-import anyio
-import mcp_types as types
-from mcp.server.stdio import stdio_server
-from mcp.shared.message import SessionMessage
-from pydantic import ValidationError
+from looseleaf.base.errors import Refused
+from looseleaf.serve.offered import error_result
+from looseleaf.serve.protocol import (
+    NO_MESSAGE,
+    WITH_BATCHES,
+    WRONG_PARAMS,
+    Cancellation,
+    Fault,
+    MemoryRequest,
+    Session,
+    error_message,
+    read_line,
+    result_message,
+    write_line,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from collections.abc import Callable, Iterator
+    from concurrent.futures import Future
+    from typing import Any, BinaryIO
 
-    from mcp.server import Server
-
+    from looseleaf.memory import Memory
     from looseleaf.memory.thread import MemoryThread
+    from looseleaf.serve.protocol import Json
+
+    Reply = Callable[[Json | None], None]
 
 _GRACE_SECONDS = 5
 """Time for writes under way when the process is stopped. A write that is cut off then is whole or absent."""
 _PATIENCE_SECONDS = 30
 """Time for answers to a client that closed its end."""
 UNDER_WAY = 64
-"""Requests without an answer, and answers not yet read: more than any client has open."""
+"""Requests without an answer: more than any client has open."""
+LINE_BYTES = 4 << 20
+"""The limit for a line: more than any page may have."""
 
 
-def serve(server: Server[Any], keeper: MemoryThread) -> None:
+def serve(open_memory: Callable[[], Memory], *, read_only: bool = False) -> None:
     """Serve until the client closes its end, or until SIGINT or SIGTERM."""
-    try:
-        anyio.run(_serve, server, keeper)
-    except* (BrokenPipeError, ConnectionResetError):
-        pass  # the client is gone
+    with _claim(0, sys.stdin, "rb") as source, _claim(1, sys.stdout, "wb") as target:
+        server = _Server(open_memory, target, read_only=read_only)
 
+        def end(*_: object) -> None:
+            # Exit here: the next line may never come, and nothing else waits.
+            server.close(_GRACE_SECONDS)
+            os._exit(0)
 
-async def _serve(server: Server[Any], keeper: MemoryThread) -> None:
-    def end() -> None:
-        # Exit here instead of closing the loop: a thread waits for the client's next line, which may never come and
-        # cannot be cancelled.
-        keeper.close(_GRACE_SECONDS)
-        os._exit(0)
-
-    for each in (signal.SIGTERM, signal.SIGINT):
-        asyncio.get_running_loop().add_signal_handler(each, end)
-    async with stdio_server() as (read, write):
-        await server.run(*pair_streams(read, write), server.create_initialization_options())
-
-
-# --- a client that writes its requests and closes still gets its answers ----------------
-
-
-def pair_streams(read: Any, write: Any) -> tuple[StdioCalls, StdioReplies]:
-    """Return both ends of a client, which share the requests under way."""
-    asked = StdioCalls(read, write)
-    return asked, StdioReplies(write, asked)
-
-
-class WrappedStream:
-    """A wrapper of an SDK stream."""
-
-    def __init__(self, inner: Any) -> None:
-        self._inner = inner
-
-    async def aclose(self) -> None:
-        await self._inner.aclose()
-
-    async def __aenter__(self) -> Any:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.aclose()
-
-
-class StdioCalls(WrappedStream):
-    """The requests of a client. Their end comes after the last answer: at the end, the SDK drops open requests."""
-
-    def __init__(self, inner: Any, answers: Any) -> None:
-        super().__init__(inner)
-        self._answers = answers
-        self._open: dict[str, int] = {}
-        """By id, the number of open requests: a client may use an id twice."""
-        self._leaving = 0
-        self._is_answered = anyio.Event()
-
-    async def receive(self) -> Any:
-        await self._wait_for_fewer(UNDER_WAY)
+        before = {each: signal.signal(each, end) for each in (signal.SIGTERM, signal.SIGINT)}
         try:
-            item = await self._inner.receive()
-        except anyio.EndOfStream:
-            with anyio.move_on_after(_PATIENCE_SECONDS):
-                await self._wait_for_fewer(1)
-            raise
-        if isinstance(item, Exception):
-            await self._answer_bad_line(item)
-            return item
-        message: Any = item.message
-        method, name = getattr(message, "method", None), getattr(message, "id", None)
-        if method is not None and name is not None:
-            self._open[str(name)] = self._open.get(str(name), 0) + 1
-        elif method == "notifications/cancelled":  # such a request gets no answer
-            self._close(str((message.params or {}).get("requestId")))
-        return item
-
-    async def _wait_for_fewer(self, number: int) -> None:
-        while sum(self._open.values()) + self._leaving >= number:
-            self._is_answered = anyio.Event()
-            await self._is_answered.wait()
-
-    async def _answer_bad_line(self, error: Exception) -> None:
-        """Answer a line that is not a message, without an id: the SDK ignores it."""
-        [first, *_] = error.errors() if isinstance(error, ValidationError) else [{}]
-        given = first.get("input")
-        if isinstance(given, str) and not given.strip():
-            return  # an empty line is no request
-        if first.get("type") == "json_invalid":
-            fault = types.ErrorData(code=types.PARSE_ERROR, message="Nothing was done: a line was not JSON.")
-        else:
-            sentence = "Nothing was done: a line was JSON, but not a JSON-RPC 2.0 message."
-            fault = types.ErrorData(code=types.INVALID_REQUEST, message=sentence)
-        answer = SessionMessage(types.JSONRPCError(jsonrpc="2.0", id=None, error=fault))
-        with suppress(anyio.BrokenResourceError):  # the client is gone; the writer reports it
-            await self._answers.send(answer)
-
-    def leaves(self, name: int | str | None) -> None:
-        """Count an answer on its way to the client, which may not read it."""
-        self._leaving += 1
-        if name is not None:
-            self._close(str(name))
-
-    def left(self) -> None:
-        self._leaving -= 1
-        self._is_answered.set()
-
-    def _close(self, name: str) -> None:
-        number = self._open.pop(name, 0)
-        if number > 1:
-            self._open[name] = number - 1
-        self._is_answered.set()
-
-    def __aiter__(self) -> StdioCalls:
-        return self
-
-    async def __anext__(self) -> Any:
-        try:
-            return await self.receive()
-        except anyio.EndOfStream:
-            raise StopAsyncIteration from None
-
-
-class StdioReplies(WrappedStream):
-    """The answers to a client."""
-
-    def __init__(self, inner: Any, asked: StdioCalls) -> None:
-        super().__init__(inner)
-        self._asked = asked
-
-    async def send(self, item: Any) -> None:
-        self._asked.leaves(getattr(item.message, "id", None))
-        try:
-            await self._inner.send(item)
+            for line in _lines(source):
+                server.take(line)
+        except (BrokenPipeError, ConnectionResetError):
+            pass  # the client is gone
         finally:
-            self._asked.left()
+            server.close(_PATIENCE_SECONDS)
+            for each, handler in before.items():
+                signal.signal(each, handler)
+
+
+class _Server:
+    """A client's requests, and their answers."""
+
+    def __init__(self, open_memory: Callable[[], Memory], target: BinaryIO, *, read_only: bool) -> None:
+        self._session = Session(read_only=read_only)
+        self._open_memory = open_memory
+        self._read_only = read_only
+        self._target = target
+        self._writing = allocate_lock()
+        self._keeper: MemoryThread | None = None
+        self._calls: dict[str, _Call] = {}
+        """The requests under way, by id. A client may use an id twice: the last one can be taken back."""
+
+    def take(self, line: bytes | None) -> None:
+        """Answer a line; None stands for one that is too long."""
+        try:
+            if line is None:
+                raise Fault(NO_MESSAGE, f"Nothing was done: a line was longer than {LINE_BYTES:,} bytes.")
+            message = read_line(line)
+        except Fault as fault:
+            self._write(error_message(fault))
+            return
+        if isinstance(message, list) and message and self._session.version == WITH_BATCHES:
+            batch = _Batch(len(message), self._write)
+            for each in message:
+                self._take_message(each, batch.add)
+        else:
+            self._take_message(message, self._write_answer)
+
+    def _take_message(self, message: Any, reply: Reply) -> None:
+        made = self._session.answer(message)
+        if isinstance(made, MemoryRequest):
+            self._start(made, reply)
+        elif isinstance(made, Cancellation):
+            call = self._calls.get(str(made.id))
+            if call is not None:
+                call.take_back()
+            reply(None)
+        else:
+            reply(made)
+
+    def _start(self, request: MemoryRequest, reply: Reply) -> None:
+        """Have the memory answer a request, in its thread."""
+        if self._keeper is None:
+            from threading import Semaphore
+
+            from looseleaf.memory.thread import MemoryThread
+
+            self._keeper, self._free = MemoryThread(self._open_memory), Semaphore(UNDER_WAY)
+        self._free.acquire()
+        call = _Call(request, reply, self._keeper.submit(partial(self._work, request)))
+        self._calls[str(request.id)] = call
+        call.future.add_done_callback(lambda _: self._end(call))
+
+    def _work(self, request: MemoryRequest, memory: Memory) -> Json:
+        from looseleaf.serve.answers import result_of
+
+        return result_of(memory, request.method, request.params, read_only=self._read_only)
+
+    def _end(self, call: _Call) -> None:
+        if self._calls.get(str(call.request.id)) is call:
+            del self._calls[str(call.request.id)]
+        try:
+            call.reply(call.answer())
+        except OSError:
+            pass  # the client is gone, and its requests will end too
+        finally:
+            self._free.release()
+
+    def _write_answer(self, answer: Json | None) -> None:
+        if answer is not None:
+            self._write(answer)
+
+    def _write(self, message: Json | list[Json]) -> None:
+        rest = memoryview(write_line(message))
+        with self._writing:
+            while rest:
+                rest = rest[self._target.write(rest) :]
+
+    def close(self, seconds: float) -> None:
+        """Finish all requests and close the memory; give up after `seconds`."""
+        if self._keeper is not None:
+            self._keeper.close(seconds)
+
+
+class _Call:
+    """A request that the memory answers."""
+
+    def __init__(self, request: MemoryRequest, reply: Reply, future: Future[Json]) -> None:
+        self.request = request
+        self.reply = reply
+        self.future = future
+        self._is_wanted = True
+
+    def take_back(self) -> None:
+        """Drop the call if it has not begun. In any case it gets no answer: the client wants none."""
+        self._is_wanted = False
+        self.future.cancel()
+
+    def answer(self) -> Json | None:
+        from looseleaf.memory.thread import outcome
+
+        if not self._is_wanted:
+            return None
+        name, method = self.request.id, self.request.method
+        try:
+            result = outcome(self.future)
+        except Refused as refused:
+            if method != "tools/call":
+                return error_message(Fault(WRONG_PARAMS, str(refused)), name)
+            result = error_result(str(refused))
+        return result_message(name, method, result, is_modern=self.request.is_modern)
+
+
+class _Batch:
+    """The answers to several messages in one line, written when the last one is there."""
+
+    def __init__(self, number: int, write: Callable[[list[Json]], None]) -> None:
+        self._missing = number
+        self._write = write
+        self._answers: list[Json] = []
+        self._adding = allocate_lock()
+
+    def add(self, answer: Json | None) -> None:
+        with self._adding:
+            self._missing -= 1
+            self._answers += [answer] if answer is not None else []
+            is_whole = not self._missing
+        if is_whole and self._answers:
+            self._write(self._answers)
+
+
+# --- the two ends -----------------------------------------------------------------------
+
+
+@contextmanager
+def _claim(number: int, stream: Any, mode: str) -> Iterator[BinaryIO]:
+    """Yield the client's end of a standard stream, which for the time leads elsewhere: programs that are started here
+    read nothing from the client, and what is printed goes to standard error."""
+    try:
+        is_own = stream.buffer.fileno() == number
+    except (OSError, ValueError):
+        is_own = False
+    if not is_own:
+        yield stream.buffer
+        return
+    end = os.dup(number)
+    other = os.open(os.devnull, os.O_RDONLY) if mode == "rb" else os.dup(2)
+    os.dup2(other, number)
+    os.close(other)
+    try:
+        yield open(end, mode, buffering=-1 if mode == "rb" else 0, closefd=False)  # type: ignore[misc]
+    finally:
+        os.dup2(end, number)
+        os.close(end)
+
+
+def _lines(source: BinaryIO) -> Iterator[bytes | None]:
+    """Yield the lines that say something; None for one that is too long."""
+    while line := source.readline(LINE_BYTES + 1):
+        is_long = len(line) > LINE_BYTES and not line.endswith(b"\n")
+        while is_long and line and not line.endswith(b"\n"):
+            line = source.readline(LINE_BYTES)
+        if is_long:
+            yield None
+        elif line.strip():
+            yield line

@@ -24,13 +24,7 @@ from looseleaf.text import untrusted
 from looseleaf.text.diff import patched, split_lines
 from looseleaf.text.lines import FOUND, body
 from looseleaf.tools.tool import (
-    COUNT,
-    TEXT,
-    WRITTEN,
-    Tool,
     ToolAnswer,
-    object_schema,
-    text_schema,
     write_answer,
 )
 
@@ -48,12 +42,6 @@ _LISTED = 500
 _CUT = " [this line is longer than an answer, and was cut here]\n"
 _NAMED = 12
 """The most pages named in reply to a wrong path."""
-
-_PATH = text_schema("USER.md, facts/<topic>.md or episodes/<yyyy-mm>.md")
-_BASE = {
-    "anyOf": [{"type": "string", "pattern": "^[0-9a-f]{64}$"}, {"type": "null"}],
-    "description": "the sha256 that memory_read gave (null: there was no page): what changed since is left alone",
-}
 
 
 def list_pages(memory: Memory, arguments: Mapping[str, Any]) -> ToolAnswer:
@@ -279,90 +267,3 @@ def refuse_long(memory: Memory, path: str, text: str, before: str = "") -> None:
             f"Split it: one topic for each page. Put what belongs together on a page of its own, such as {stem}-2.md, "
             f"and name that page on {quoted(path)[1:-1]}."
         )
-
-
-_ROW = object_schema("path summary size tokens", path=TEXT, summary=TEXT, size=COUNT, tokens=COUNT)
-
-LIST = Tool(
-    "memory_list",
-    "List memory pages",
-    "List the pages of the memory: path, summary, size in bytes and tokens. Read a page with memory_read.",
-    object_schema(),
-    object_schema("pages more", pages={"type": "array", "items": _ROW}, more=COUNT),
-    list_pages,
-    reads=True,
-    repeats=True,
-)
-
-READ = Tool(
-    "memory_read",
-    "Read a memory page",
-    "Read a page of the memory. Gives its text and its sha256, which memory_write and memory_patch take as `base`.",
-    object_schema(
-        "path",
-        path=text_schema("as memory_list gives it, such as facts/user.md"),
-        from_line={"type": "integer", "minimum": 1, "description": "of a long page: the line to begin with"},
-    ),
-    object_schema(
-        "path content sha256 lines",
-        path=TEXT,
-        content=TEXT,
-        sha256=TEXT,
-        lines=COUNT,
-        from_line=COUNT,
-        next_line=COUNT,
-    ),
-    read,
-    reads=True,
-    repeats=True,
-)
-
-WRITE = Tool(
-    "memory_write",
-    "Write a memory page",
-    "Create or replace a page of the memory. Facts are bullets, one each: `- Relation: value`. Lines that a person or "
-    "the user put there stay. To change single lines, prefer memory_patch.",
-    object_schema("path content", path=_PATH, content=text_schema("the whole page, Markdown"), base=_BASE),
-    WRITTEN,
-    write,
-    destroys=True,
-    repeats=True,
-)
-
-PATCH = Tool(
-    "memory_patch",
-    "Change lines of a memory page",
-    "Replace pieces of a page of the memory. Each oldText must stand in the page exactly once; all patches are "
-    "applied, or none.",
-    object_schema(
-        "path patches",
-        path=_PATH,
-        patches={
-            "type": "array",
-            "items": object_schema(
-                "oldText newText",
-                oldText=text_schema("a piece of the page that stands there exactly once"),
-                newText=text_schema("what stands there instead"),
-            ),
-        },
-        base=_BASE,
-    ),
-    WRITTEN,
-    patch,
-    destroys=True,
-)
-
-APPEND = Tool(
-    "memory_append",
-    "Append to a memory page",
-    "Append a block of Markdown to a page of the memory: an episode (`## Title`, then `- Summary:`, `- Problem:`, "
-    "`- Solution:`, `- Lesson:`) to episodes/<yyyy-mm>.md after significant work, or facts to facts/<topic>.md.",
-    object_schema(
-        "path entry",
-        path=_PATH,
-        entry=text_schema("the block of Markdown"),
-        summary=text_schema("the page's summary line from now on, under ten words"),
-    ),
-    WRITTEN,
-    append,
-)

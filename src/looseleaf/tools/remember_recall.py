@@ -25,7 +25,7 @@ from looseleaf.tools.page_tools import (
     with_summary,
     without_summary,
 )
-from looseleaf.tools.tool import TEXT, WRITTEN, Tool, ToolAnswer, object_schema, text_schema, write_answer
+from looseleaf.tools.tool import ToolAnswer, write_answer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -159,62 +159,3 @@ def _describe_hit(hit: Hit) -> Iterator[str]:
         yield f"in part {over}" if hit.status.startswith("partly") else over
         if hit.now:
             yield f"now: {hit.now}"
-
-
-_HIT = object_schema(
-    "where kind text score",
-    where=text_schema("what opens it: `looseleaf open`"),
-    kind=TEXT,
-    text=TEXT,
-    path=TEXT,
-    date=TEXT,
-    level=text_schema("confirmed, said, inferred or tainted: how far to believe it"),
-    status=TEXT,
-    now=text_schema("what is true instead"),
-    topic=TEXT,
-    score={"type": "number"},
-)
-
-REMEMBER = Tool(
-    "remember",
-    "Remember something",
-    "Remember something for good, on the page of its topic: a lasting fact, preference, decision or lesson; not small "
-    "talk. `user` is the topic of who the user is. Use the user's own words, as `Relation: value`: others wait for "
-    "the user's yes. The answer says whether it was saved.",
-    object_schema(
-        "topic content",
-        topic=text_schema("user, or a word or two such as cooking or api-design"),
-        content=text_schema("one fact such as `Editor: Helix`, or a block of Markdown"),
-        append={
-            "type": "boolean",
-            "description": "add to the page (true, as if left out) or replace it (false)",
-        },
-    ),
-    WRITTEN,
-    remember,
-    destroys=True,
-    repeats=True,
-)
-
-RECALL = Tool(
-    "recall",
-    "Recall from memory",
-    "Recall what the memory knows. With `query`: what bears on a question, of facts, pages and past talk, best first, "
-    "each with where it stands, its date and how far to believe it; says so if nothing does. With `topic` alone: its "
-    "page (a date: that day). With neither: the list of pages.",
-    object_schema(
-        topic=text_schema("a topic, `user`, a page's path, or a date such as 2026-02-24"),
-        query=text_schema("a question in plain words"),
-    ),
-    object_schema(
-        hits={"type": "array", "items": _HIT},
-        why=text_schema("why nothing was found"),
-        page={"type": "object"},
-        pages={"type": "array", "items": {"type": "object"}},
-        more={"type": "integer"},
-        days={"type": "array", "items": TEXT},
-    ),
-    recall,
-    reads=True,
-    repeats=True,
-)

@@ -21,13 +21,8 @@ from looseleaf.pages.grammar import parse
 from looseleaf.place.placer import FORGET, PATH
 from looseleaf.text.lines import escape, worded
 from looseleaf.tools.tool import (
-    TEXT,
     WAITS,
-    WRITTEN,
-    Tool,
     ToolAnswer,
-    object_schema,
-    text_schema,
     write_answer,
 )
 
@@ -125,21 +120,7 @@ def _text_of(fact: Fact) -> str:
     return worded(fact.relation, fact.object)
 
 
-FORGET_TOOL = Tool(
-    "memory_forget",
-    "Ask to forget a fact",
-    "Propose that a fact be forgotten. Nothing goes before the user says yes to it in review.",
-    object_schema("what", what=text_schema("the fact's words, its id, or its place such as USER.md:5")),
-    object_schema(
-        "success", success={"type": "boolean"}, fact=TEXT, receipt=TEXT, waits={"type": "boolean"}, error=TEXT
-    ),
-    forget,
-    repeats=True,
-)
-
 # --- the working state -------------------------------------------------------------------
-
-_LINE = {"type": "string", "minLength": 1}
 
 
 def revise(memory: Memory, arguments: Mapping[str, Any]) -> ToolAnswer:
@@ -186,38 +167,3 @@ def _title_of(given: Any) -> str:
 
 def _reason_of(given: Any) -> str:
     return str(given.get("why") or "") if isinstance(given, dict) else ""
-
-
-_TASK = {"anyOf": [_LINE, object_schema("title", title=_LINE)]}
-_DECISION = {"anyOf": [_LINE, object_schema("title", title=_LINE, why=TEXT)]}
-
-STATE_TOOL = Tool(
-    "memory_state",
-    "Change the working state",
-    "Change the working state that every prompt shows: goal, now (what is being done), tasks and decisions, as the "
-    "user said them. One change, whole or not at all. A goal that the user did not say is refused; tasks and decisions "
-    "wait for a yes.",
-    object_schema(
-        "patch",
-        patch={"description": "what changes"}
-        | object_schema(
-            goal=text_schema("what the work is for; empty: none"),
-            now=text_schema("what is being done; empty: nothing"),
-            tasks_open={"type": "array", "items": _TASK, "description": "tasks to take on"},
-            tasks_done={
-                "type": "array",
-                "items": _LINE,
-                "description": "ids (T-1) or titles of tasks that are done",
-            },
-            decisions_recent={
-                "type": "array",
-                "items": _DECISION,
-                "description": "what was decided, and why",
-            },
-        ),
-    ),
-    WRITTEN,
-    revise,
-    destroys=True,
-    repeats=True,
-)

@@ -11,12 +11,10 @@ from looseleaf.base.immutable import frozen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
     from typing import Any
 
     from looseleaf.base.errors import Refused
     from looseleaf.base.values import Receipt
-    from looseleaf.memory import Memory
 
 
 @frozen
@@ -44,7 +42,6 @@ class Tool:
     description: str
     parameters: dict[str, Any]
     returns: dict[str, Any]
-    run: Callable[[Memory, Mapping[str, Any]], ToolAnswer]
     reads: bool = False
     destroys: bool = False
     repeats: bool = False

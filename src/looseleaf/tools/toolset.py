@@ -10,22 +10,30 @@ from functools import cache
 
 from looseleaf.base.errors import Invalid, NotFound, Refused
 from looseleaf.text.notation import first_fault
-from looseleaf.tools.page_tools import APPEND, LIST, PATCH, READ, WRITE
-from looseleaf.tools.remember_recall import RECALL, REMEMBER
-from looseleaf.tools.state_forget import FORGET_TOOL, STATE_TOOL
+from looseleaf.tools import page_tools, remember_recall, state_forget
+from looseleaf.tools.catalogue import PATCH, TOOLS
 from looseleaf.tools.tool import refusal_answer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from typing import Any
 
     from looseleaf.memory import Memory
-    from looseleaf.tools.tool import Tool, ToolAnswer
+    from looseleaf.tools.tool import ToolAnswer
 
-TOOLS: dict[str, Tool] = {
-    tool.name: tool for tool in (LIST, READ, WRITE, PATCH, APPEND, REMEMBER, RECALL, STATE_TOOL, FORGET_TOOL)
+RUNS: dict[str, Callable[[Memory, Mapping[str, Any]], ToolAnswer]] = {
+    "memory_list": page_tools.list_pages,
+    "memory_read": page_tools.read,
+    "memory_write": page_tools.write,
+    "memory_patch": page_tools.patch,
+    "memory_append": page_tools.append,
+    "remember": remember_recall.remember,
+    "recall": remember_recall.recall,
+    "memory_state": state_forget.revise,
+    "memory_forget": state_forget.forget,
 }
+"""What each tool of the catalogue does."""
 
 
 def call(memory: Memory, name: str, arguments: Mapping[str, Any] | None = None) -> ToolAnswer:
@@ -41,7 +49,7 @@ def call(memory: Memory, name: str, arguments: Mapping[str, Any] | None = None) 
             raise Invalid(
                 f"Nothing was done: {name} was called wrongly: {fault}. It takes {usage(tool.parameters) or 'nothing'}."
             )
-        return tool.run(memory, given)
+        return RUNS[name](memory, given)
     except Refused as error:
         return refusal_answer(error, value)
 

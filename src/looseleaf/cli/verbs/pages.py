@@ -54,12 +54,14 @@ if TYPE_CHECKING:
 
 def tool(options: CliOptions) -> int:
     """Call a tool in the agent's last session: the user's words there decide what a model may write."""
-    from looseleaf.tools.toolset import TOOLS, call
+    from looseleaf.tools.catalogue import TOOLS
 
     if options.name is None:
         tools = TOOLS.values()
         print_answer(options, [each.to_dict() for each in tools], "\n".join(map(_tool_lines, tools)))
         return 0
+    from looseleaf.tools.toolset import call
+
     given = _read_arguments(options.args)
     with open_memory(options) as memory:
         memory.talk.resume()

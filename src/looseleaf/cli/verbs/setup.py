@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from looseleaf.base.policy import Policy
     from looseleaf.cli.verb_table import CliOptions
     from looseleaf.integrations.claude_code import Given
+    from looseleaf.memory import Memory
 
 
 PATIENCE = 2.0
@@ -292,7 +293,6 @@ PORT = 8765
 def mcp(options: CliOptions) -> int:
     """Serve until the client closes its end, or a signal ends the process."""
     import gc
-    import logging
 
     if os.environ.get(INSIDE):
         raise Refused(
@@ -311,11 +311,6 @@ def mcp(options: CliOptions) -> int:
     if stray and not options.http:
         raise Invalid(f"No server was started: {stray[0]} is for HTTP. Add --http, or leave it out.")
     gc.enable()  # other commands end before they make garbage; a server lives long
-    logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="looseleaf: %(message)s")
-
-    from looseleaf.memory.thread import MemoryThread
-    from looseleaf.serve.mcp import server  # before the others: it says so where the extra is missing
-
     if options.http:
         return _serve_http(options)
     from looseleaf.serve import stdio
@@ -324,9 +319,16 @@ def mcp(options: CliOptions) -> int:
         raise Refused("No server was started: standard input is closed. A client asks there; or add --http.")
     if sys.stdin.isatty():
         sys.stderr.write("looseleaf: waiting for an MCP client on standard input; Ctrl-C ends it\n")
-    with MemoryThread(lambda: open_memory(options)) as keeper:
-        stdio.serve(server(keeper, read_only=options.read_only), keeper)
+    stdio.serve(lambda: _open_logging(options), read_only=options.read_only)
     return 0
+
+
+def _open_logging(options: CliOptions) -> Memory:
+    """Open the memory of a server, whose log is on standard error."""
+    import logging
+
+    logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="looseleaf: %(message)s")
+    return open_memory(options)
 
 
 def _serve_http(options: CliOptions) -> int:
@@ -342,15 +344,15 @@ def _serve_http(options: CliOptions) -> int:
             "with --token-file PATH and its host names with --allow-host NAMES; and put it behind an HTTPS proxy, or "
             "the token can be read on the way."
         )
-    with MemoryThread(lambda: open_memory(options)) as keeper:
-        path = options.token_file or default_path()
-        secret = token(path, keeper.path)
+    with MemoryThread(lambda: _open_logging(options)) as keeper:
+        memory, path = keeper.path(), options.token_file or default_path()
+        secret = token(path, memory)
         with http.listen(host, PORT if options.port is None else options.port) as sock:
             port = sock.getsockname()[1]
             allowed = http.allowed_hosts(port, options.allow_host, options.allow_origin)
             gate = http.app(server(keeper, read_only=options.read_only), secret, allowed)
             sys.stderr.write(
-                f"looseleaf: serving {plain(keeper.path)} at http://{http.address(host, port)}{http.PATH}\n"
+                f"looseleaf: serving {plain(memory)} at http://{http.address(host, port)}{http.PATH}\n"
                 f"looseleaf: send `Authorization: Bearer …` with the token in {plain(os.path.abspath(path))}\n"
             )
             sys.stderr.flush()
