@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import io
-import json
 import os
 import shutil
-import signal
-import subprocess
 import sys
 import threading
 from collections.abc import Awaitable, Callable, Iterator
@@ -18,25 +14,21 @@ from urllib.parse import quote
 
 import anyio
 import httpx2
-import mcp_types as types
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from jsonschema_rs import Draft202012Validator
 from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
-from mcp.shared.message import SessionMessage
 
-from conftest import Run
 from looseleaf.base.errors import Refused
-from looseleaf.cli.main import main
 from looseleaf.memory import Memory
 from looseleaf.memory.thread import MemoryThread
-from looseleaf.serve import mcp as resources
-from looseleaf.serve import stdio
+from looseleaf.serve import answers as resources
 from looseleaf.serve.mcp import server
 from looseleaf.tools.catalogue import TOOLS
 from looseleaf.tools.tool import Tool, ToolAnswer
+from looseleaf.tools.toolset import RUNS
 from serving import ARGUMENTS, HANDSHAKES, MODERN, PAGES, TOKEN, digest, filled, serving
 
 MODES = ("legacy", "auto")
@@ -71,9 +63,10 @@ def asked(target: Any, ask: Ask, mode: str = "auto") -> Any:
     return anyio.run(session)
 
 
-def tool(name: str, run: Callable[[Memory, Any], ToolAnswer]) -> Tool:
+def add_tool(patch: pytest.MonkeyPatch, name: str, run: Callable[[Memory, Any], ToolAnswer]) -> None:
     shape = {"type": "object"}
-    return Tool(name, name, "A tool of a test.", shape, shape, run, reads=True)
+    patch.setitem(TOOLS, name, Tool(name, name, "A tool of a test.", shape, shape, reads=True))
+    patch.setitem(RUNS, name, run)
 
 
 async def everything(client: Client) -> dict[str, Any]:
@@ -153,223 +146,6 @@ def test_a_client_lists_and_uses_everything_of_a_process(memory: Path, mode: str
     is_everything(
         asked(StdioServerParameters(command=sys.executable, args=command, env=environment), everything, mode),
         mode,
-    )
-
-
-NOISY = """
-import os, sys, warnings, logging
-from looseleaf.tools import toolset
-from looseleaf.tools.tool import ToolAnswer, Tool
-
-def noise(memory, arguments):
-    print("noise by print"); sys.stdout.flush()
-    os.write(1, b"noise by descriptor\\n")
-    os.system("echo noise by a child")
-    warnings.warn("noise by warning")
-    logging.getLogger("x").error("noise by log")
-    sys.__stdout__.write("noise by the old name\\n"); sys.__stdout__.flush()
-    return ToolAnswer(None, {}, "烏龍")
-
-shape = {"type": "object"}
-toolset.TOOLS["noise"] = Tool("noise", "Noise", "", shape, shape, noise)
-from looseleaf.cli.main import run
-run()
-"""
-
-
-def opening(version: str) -> dict[str, Any]:
-    about = {"name": "test", "version": "1"}
-    return {
-        "jsonrpc": "2.0",
-        "id": 0,
-        "method": "initialize",
-        "params": {"protocolVersion": version, "capabilities": {}, "clientInfo": about},
-    }
-
-
-INITIALIZED = {"jsonrpc": "2.0", "method": "notifications/initialized"}
-
-
-def calling(name: str, arguments: dict[str, Any], request_id: int) -> dict[str, Any]:
-    params = {"name": name, "arguments": arguments}
-    return {"jsonrpc": "2.0", "id": request_id, "method": "tools/call", "params": params}
-
-
-@pytest.mark.parametrize(
-    "end", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.long)], ids=["term", "int"]
-)
-def test_there_is_nothing_but_the_protocol_on_standard_output(memory: Path, end: signal.Signals) -> None:
-    """Byte by byte, in an older version of the protocol; and the process ends in order when it is told to."""
-    process = subprocess.Popen(
-        [sys.executable, "-c", NOISY, "--memory", str(memory), "mcp"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=os.environ | ASCII | {"LANG": "C.UTF-8"},
-    )
-    assert process.stdin
-    assert process.stdout
-    assert process.stderr
-    answers: list[dict[str, Any]] = []
-
-    def say(*messages: dict[str, Any], answered: int) -> None:
-        assert process.stdin
-        assert process.stdout
-        for message in messages:
-            process.stdin.write(json.dumps(message, ensure_ascii=False).encode() + b"\n")
-        process.stdin.flush()
-        answers.extend(json.loads(process.stdout.readline()) for _ in range(answered))
-
-    with process:
-        say(opening(HANDSHAKES[1]), INITIALIZED, answered=1)
-        process.stdin.write(b"this is not JSON\n\xff\xfe\n")
-        say(
-            calling("noise", {}, 1), calling("remember", {"topic": "tea", "content": "烏龍茶"}, 2), answered=4
-        )
-        process.send_signal(end)
-        rest, said = process.stdout.read(), process.stderr.read()
-    assert process.returncode == 0, said
-    assert answers[0]["result"]["protocolVersion"] == HANDSHAKES[1]
-    assert [(each["id"], each["error"]["code"]) for each in answers[1:3]] == [(None, -32700)] * 2
-    assert answers[3]["result"]["content"] == [{"type": "text", "text": "烏龍"}]
-    assert answers[4]["result"]["isError"] is False
-    assert rest == b""
-    for way in ("print", "descriptor", "a child", "warning", "log", "the old name"):
-        assert f"noise by {way}".encode() in said
-    with Memory(memory) as left:
-        assert left.check() == []
-        assert "烏龍茶" in left.pages.read("facts/tea.md").text
-
-
-def lines(*messages: dict[str, Any]) -> bytes:
-    return b"".join(json.dumps(each).encode() + b"\n" for each in messages)
-
-
-def test_what_was_asked_before_the_client_closes_its_end_is_answered(run: Run, folder: Path) -> None:
-    """A script that writes its requests and closes; one of them it has taken back."""
-    cancelled = {"method": "notifications/cancelled", "params": {"requestId": 1}}
-    code, out, err = run(
-        "mcp",
-        stdin=lines(
-            opening(HANDSHAKES[0]),
-            INITIALIZED,
-            calling("memory_list", {}, 1),
-            {"jsonrpc": "2.0"} | cancelled,
-            calling("remember", {"topic": "tea", "content": "It is hot."}, 2),
-            {"jsonrpc": "2.0", "id": 9, "result": {}},
-        ),
-    )
-    assert (code, err) == (0, "")
-    first, *_, last = map(json.loads, out.splitlines())
-    assert first["result"]["serverInfo"]["name"] == "looseleaf"
-    assert last["id"] == 2
-    assert last["result"]["structuredContent"]["success"] is True
-    assert "It is hot." in (folder / "facts" / "tea.md").read_text(encoding="utf-8")
-
-
-def test_a_line_that_is_no_message_is_answered_and_an_empty_one_is_not(run: Run) -> None:
-    fit = lines(opening(HANDSHAKES[0]))
-    unfit = b'\n  \n{"jsonrpc": "2.0"\n[]\n7\n{"jsonrpc": "1.0", "id": 5, "method": "ping"}\n'
-    code, out, err = run("mcp", stdin=unfit + fit)
-    assert (code, err) == (0, "")
-    *refused, last = map(json.loads, out.splitlines())
-    assert [(each["id"], each["error"]["code"]) for each in refused] == [
-        *((None, -32700), (None, -32600)),
-        *((None, -32600), (None, -32600)),
-    ]
-    assert all(each["error"]["message"].startswith("Nothing was done: ") for each in refused)
-    assert last["result"]["serverInfo"]["name"] == "looseleaf"
-
-
-def test_a_client_that_asks_and_does_not_read_is_not_read_from(keeper: MemoryThread) -> None:
-    """Also if it gives one id again and again, or takes back what it asked. Once it reads, all is answered."""
-    number = 3 * stdio.UNDER_WAY
-    messages = [opening(HANDSHAKES[0]), INITIALIZED]
-    messages += [
-        {"jsonrpc": "2.0", "id": each % 2 or each, "method": "tools/list"} for each in range(1, number)
-    ]
-    taken_back = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}}
-    messages += [taken_back, {"jsonrpc": "2.0", "id": "last", "method": "tools/list"}]
-    taken = 0
-    answers: list[Any] = []
-
-    async def says(to: Any) -> None:
-        nonlocal taken
-        async with to:
-            for message in messages:
-                await to.send(SessionMessage(types.jsonrpc_message_adapter.validate_python(message)))
-                taken += 1
-
-    async def session() -> None:
-        to, read = anyio.create_memory_object_stream[Any](0)
-        write, out = anyio.create_memory_object_stream[Any](0)
-        asked, answered = stdio.pair_streams(read, write)
-        made = server(keeper)
-        async with out, anyio.create_task_group() as both:
-            both.start_soon(made.run, asked, answered, made.create_initialization_options())
-            both.start_soon(says, to)
-            answers.append(await out.receive())
-            await anyio.wait_all_tasks_blocked()
-            assert stdio.UNDER_WAY <= taken <= stdio.UNDER_WAY + 3
-            answers.extend([answer async for answer in out])
-
-    anyio.run(session)
-    assert taken == len(messages)
-    assert len(answers) == number + 1
-    assert answers[-1].message.id == "last"
-
-
-def test_a_client_that_goes_away_ends_the_server(
-    keeper: MemoryThread, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    class Gone(io.BytesIO):
-        def write(self, _: Any) -> int:
-            raise BrokenPipeError
-
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(lines(opening(HANDSHAKES[0])))))
-    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(Gone()))
-    stdio.serve(server(keeper), keeper)
-
-
-def test_a_person_who_starts_it_by_hand_is_told_what_it_waits_for(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    class Terminal(io.BytesIO):
-        def isatty(self) -> bool:
-            return True
-
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(Terminal()))
-    assert main(["--memory", str(folder), "mcp"]) == 0
-    assert capsys.readouterr() == (
-        "",
-        "looseleaf: waiting for an MCP client on standard input; Ctrl-C ends it\n",
-    )
-    monkeypatch.setattr(sys, "stdin", None)
-    assert main(["--memory", str(folder), "mcp"]) == 2
-    assert "standard input is closed" in capsys.readouterr().err
-
-
-def test_a_server_of_nothing_is_not_started(run: Run, tmp_path: Path) -> None:
-    code, out, err = run("mcp", "--memory", str(tmp_path / "absent"))
-    assert (code, out) == (2, "")
-    assert "there is no memory at" in err
-
-
-def test_without_the_package_a_sentence_says_which(memory: Path) -> None:
-    program = (
-        "import sys; sys.modules['mcp_types'] = None; sys.modules['mcp'] = None\n"
-        "from looseleaf.cli.main import run; run()"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", program, "--memory", str(memory), "mcp"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == (
-        "looseleaf: No server was started: the package mcp is missing or too old. Install it with "
-        "`pip install 'mcp>=2.3,<3'` (the extra `mcp`).\n"
     )
 
 
@@ -469,7 +245,7 @@ def test_a_fault_of_the_program_is_an_answer_and_the_next_call_is_served(
     def broken(memory: Memory, arguments: Any) -> ToolAnswer:
         raise ZeroDivisionError("the secret of the program")
 
-    monkeypatch.setitem(TOOLS, "broken", tool("broken", broken))
+    add_tool(monkeypatch, "broken", broken)
     monkeypatch.setattr(resources, "list_resources_of", broken)
 
     async def ask(client: Client) -> tuple[Any, Any]:
@@ -493,7 +269,7 @@ def test_what_the_memory_notes_is_logged_once(
         memory.parts.note("the disk is full")
         return ToolAnswer(None, {}, "noted")
 
-    monkeypatch.setitem(TOOLS, "noting", tool("noting", noting))
+    add_tool(monkeypatch, "noting", noting)
 
     async def ask(client: Client) -> None:
         await client.call_tool("noting", {})
@@ -525,8 +301,8 @@ def test_the_loop_is_not_held_up_and_no_two_calls_meet(
         order.append("fast")
         return ToolAnswer(None, {}, "fast")
 
-    monkeypatch.setitem(TOOLS, "slow", tool("slow", slow))
-    monkeypatch.setitem(TOOLS, "fast", tool("fast", fast))
+    add_tool(monkeypatch, "slow", slow)
+    add_tool(monkeypatch, "fast", fast)
 
     async def ask(client: Client) -> None:
         async with anyio.create_task_group() as calls:
@@ -599,12 +375,12 @@ def test_clients_that_write_at_once_lose_nothing(memory: Path, keeper: MemoryThr
         assert left.check() == []
 
 
-def test_a_memory_that_cannot_be_opened_is_said_at_once() -> None:
+def test_a_memory_that_cannot_be_opened_is_told_to_who_asks() -> None:
     def refuse() -> Memory:
         raise Refused("Nothing was opened: this is a test.")
 
-    with pytest.raises(Refused, match="Nothing was opened"):
-        MemoryThread(refuse)
+    with MemoryThread(refuse) as keeper, pytest.raises(Refused, match="Nothing was opened"):
+        keeper.path()
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -709,7 +485,7 @@ def test_every_page_for_models_can_be_read_and_no_other(memory: Path) -> None:
                         expected,
                         open_memory.pages.read(path).text,
                     )
-        listed = [each.uri for each in resources.list_resources_of(open_memory)]
+        listed = [each["uri"] for each in resources.list_resources_of(open_memory)]
     assert listed == [
         "looseleaf://index",
         "looseleaf://page/USER.md",
@@ -752,7 +528,7 @@ def test_a_long_memory_lists_some_and_says_how_many_more(
 
 def test_a_memory_with_nothing_in_it_says_so(folder: Path) -> None:
     with Memory(folder) as empty:
-        assert [each.uri for each in resources.list_resources_of(empty)] == ["looseleaf://index"]
+        assert [each["uri"] for each in resources.list_resources_of(empty)] == ["looseleaf://index"]
         _, index = resources.read_resource_at(empty, "looseleaf://index")
         with pytest.raises(Refused, match="There are none yet"):
             resources.read_resource_at(empty, "looseleaf://topic/x")

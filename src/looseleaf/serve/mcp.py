@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from looseleaf.memory.thread import MemoryThread
 
 try:
+    import mcp_types as types
     from mcp.server import Server
     from mcp.shared.exceptions import MCPError
-    from mcp_types import INVALID_PARAMS
 except ImportError:  # also for an older version
     raise Refused(
         f"No server was started: over HTTP it needs the package mcp, which is missing or too old. Install it with "
@@ -36,36 +36,48 @@ except ImportError:  # also for an older version
     ) from None
 
 
+_RESULTS = {
+    "tools/call": types.CallToolResult,
+    "resources/list": types.ListResourcesResult,
+    "resources/read": types.ReadResourceResult,
+    "prompts/get": types.GetPromptResult,
+}
+
+
 def server(keeper: MemoryThread, *, read_only: bool = False) -> Server[Any]:
     """Return the server of a memory. `read_only`: only with tools that change nothing."""
     tools = offered_tools(read_only=read_only)
 
-    async def ask_memory(asked: Any, _: Any) -> dict[str, Any]:
+    async def ask_memory(asked: Any, _: Any) -> Any:
         method, params = asked.method, asked.params or {}
         try:
-            return await keeper(lambda memory: result_of(memory, method, params, read_only=read_only))
+            result = await keeper(lambda memory: result_of(memory, method, params, read_only=read_only))
         except Refused as refused:
-            if method == "tools/call":
-                return error_result(str(refused))
-            raise MCPError(INVALID_PARAMS, str(refused)) from refused
+            if method != "tools/call":
+                raise MCPError(types.INVALID_PARAMS, str(refused)) from refused
+            result = error_result(str(refused))
+        return _RESULTS[method].model_validate(result)
 
-    def answer_with(result: dict[str, Any]) -> Any:
-        async def answer(_: Any, __: Any) -> dict[str, Any]:
+    def answer_with(result: Any) -> Any:
+        async def answer(_: Any, __: Any) -> Any:
             return result
 
         return answer
 
+    listed = types.ListToolsResult.model_validate({"tools": list_tools(read_only=read_only)})
+    templates = types.ListResourceTemplatesResult.model_validate({"resourceTemplates": TEMPLATES})
+    prompts = types.ListPromptsResult.model_validate({"prompts": PROMPTS})
     return Server(
         INFO["name"],
         version=INFO["version"],
         title=INFO["title"],
         instructions=READING if read_only else INSTRUCTIONS,
         get_tool_input_schema=lambda name: tools[name].parameters if name in tools else None,
-        on_list_tools=answer_with({"tools": list_tools(read_only=read_only)}),
+        on_list_tools=answer_with(listed),
         on_call_tool=ask_memory,
         on_list_resources=ask_memory,
-        on_list_resource_templates=answer_with({"resourceTemplates": TEMPLATES}),
+        on_list_resource_templates=answer_with(templates),
         on_read_resource=ask_memory,
-        on_list_prompts=answer_with({"prompts": PROMPTS}),
+        on_list_prompts=answer_with(prompts),
         on_get_prompt=ask_memory,
     )
