@@ -25,7 +25,9 @@ from looseleaf.base.errors import Refused
 from looseleaf.memory import Memory
 from looseleaf.memory.thread import MemoryThread
 from looseleaf.serve import answers as resources
+from looseleaf.serve import page_list
 from looseleaf.serve.mcp import server
+from looseleaf.serve.page_list import list_resources
 from looseleaf.tools.catalogue import TOOLS
 from looseleaf.tools.tool import Tool, ToolAnswer
 from looseleaf.tools.toolset import RUNS
@@ -246,7 +248,7 @@ def test_a_fault_of_the_program_is_an_answer_and_the_next_call_is_served(
         raise ZeroDivisionError("the secret of the program")
 
     add_tool(monkeypatch, "broken", broken)
-    monkeypatch.setattr(resources, "list_resources_of", broken)
+    monkeypatch.setattr(resources, "list_resources", lambda _: broken(_, _))
 
     async def ask(client: Client) -> tuple[Any, Any]:
         first = await client.call_tool("broken", {})
@@ -485,7 +487,7 @@ def test_every_page_for_models_can_be_read_and_no_other(memory: Path) -> None:
                         expected,
                         open_memory.pages.read(path).text,
                     )
-        listed = [each["uri"] for each in resources.list_resources_of(open_memory)]
+        listed = [each["uri"] for each in list_resources(str(memory))]
     assert listed == [
         "looseleaf://index",
         "looseleaf://page/USER.md",
@@ -513,11 +515,11 @@ def test_a_long_memory_lists_some_and_says_how_many_more(
 ) -> None:
     for number in range(12):
         (memory / "facts" / f"topic{number}.md").write_text(f"- Number: {number}\n", encoding="utf-8")
-    monkeypatch.setattr(resources, "LISTED", 5)
+    monkeypatch.setattr(page_list, "LISTED", 5)
     monkeypatch.setattr(resources, "_LINES", 5)
     monkeypatch.setattr(resources, "_NAMED", 3)
     with Memory(memory) as open_memory:
-        assert len(resources.list_resources_of(open_memory)) == 5
+        assert len(list_resources(str(memory))) == 5
         _, index = resources.read_resource_at(open_memory, "looseleaf://index")
         with pytest.raises(Refused) as refused:
             resources.read_resource_at(open_memory, "looseleaf://topic/absent")
@@ -528,7 +530,7 @@ def test_a_long_memory_lists_some_and_says_how_many_more(
 
 def test_a_memory_with_nothing_in_it_says_so(folder: Path) -> None:
     with Memory(folder) as empty:
-        assert [each["uri"] for each in resources.list_resources_of(empty)] == ["looseleaf://index"]
+        assert [each["uri"] for each in list_resources(str(folder))] == ["looseleaf://index"]
         _, index = resources.read_resource_at(empty, "looseleaf://index")
         with pytest.raises(Refused, match="There are none yet"):
             resources.read_resource_at(empty, "looseleaf://topic/x")

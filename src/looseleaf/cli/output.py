@@ -144,9 +144,9 @@ _LINE_END = "\r(?=\n)"
 def open_memory(options: CliOptions, session: str | None = None) -> Memory:
     """Open a memory that exists; only `init` makes one."""
     from looseleaf.memory import Memory
-    from looseleaf.pages.folder import find, is_memory
+    from looseleaf.pages.folder import is_memory
 
-    path = first_path(options.memory) or find()
+    path = memory_path(options)
     if not is_memory(path):
         is_named = options.memory is not None or os.environ.get("LOOSELEAF_HOME")
         if not is_named and not os.path.lexists(path):
@@ -159,6 +159,13 @@ def open_memory(options: CliOptions, session: str | None = None) -> Memory:
             f"(existing pages stay) with: looseleaf init {path}"
         )
     return Memory(path, agent=options.agent or "main", session=session)
+
+
+def memory_path(options: CliOptions) -> str:
+    """Return the path of the memory that was named, or else of the nearest one; it may not exist."""
+    from looseleaf.pages.folder import find
+
+    return first_path(options.memory) or find()
 
 
 def first_path(*paths: str | None) -> str:

@@ -12,6 +12,7 @@ from urllib.parse import quote, unquote
 from looseleaf.base.errors import Invalid, NotFound, Refused
 from looseleaf.base.paths import PROFILE, STATE, page_path
 from looseleaf.serve.offered import INDEX, MARKDOWN, PAGE, TOPIC, error_result, offered_tools
+from looseleaf.serve.page_list import list_resources
 from looseleaf.tools.catalogue import TOOLS
 from looseleaf.tools.toolset import call
 
@@ -30,7 +31,7 @@ def result_of(memory: Memory, method: str, params: Mapping[str, Any], *, read_on
     if method == "tools/call":
         return _call_tool(memory, params["name"], params.get("arguments") or {}, read_only=read_only)
     if method == "resources/list":
-        return {"resources": list_resources_of(memory)}
+        return {"resources": list_resources(memory.path)}
     if method == "resources/read":
         mime, text = read_resource_at(memory, params["uri"])
         return {"contents": [{"uri": params["uri"], "mimeType": mime, "text": text}]}
@@ -66,34 +67,12 @@ def _tool_result(tool: Tool, answer: ToolAnswer) -> dict[str, Any]:
 
 JSON = "application/json"
 
-LISTED = 200
-"""Resources in a list: clients show all of them to a person. The index has the rest."""
-_MONTHS = 24
 _LINES = 2000
 """Lines of the index. With more pages, `recall` finds them."""
 _NAMED = 20
 _LONG = 1000
 _UNSEEN = "review/"
 _ESCAPE = re.compile("%[0-9a-fA-F]{2}")
-
-
-def list_resources_of(memory: Memory) -> list[dict[str, Any]]:
-    """Return the index, the user's profile, the last months, and topic pages."""
-
-    def page(path: str, title: str, size: int) -> dict[str, Any]:
-        uri = PAGE + quote(path)
-        return {"uri": uri, "name": path, "title": title, "mimeType": MARKDOWN, "size": size}
-
-    about = "What this memory holds, a line for each page"
-    found: list[dict[str, Any]] = [{"uri": INDEX, "name": "index", "title": about, "mimeType": MARKDOWN}]
-    profile = memory.pages.read(PROFILE)
-    if profile.exists:
-        found.append(page(PROFILE, profile.summary or "Who the user is", len(profile.data)))
-    lines = memory.pages.index()
-    months = [line for line in lines if line.path.startswith("episodes/")][-_MONTHS:]
-    topics = [line for line in lines if line.path.startswith("facts/")]
-    chosen = [*reversed(months), *topics][: LISTED - len(found)]
-    return found + [page(line.path, line.summary or line.path, line.size) for line in chosen]
 
 
 def read_resource_at(memory: Memory, uri: str) -> tuple[str, str]:

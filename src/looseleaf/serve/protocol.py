@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import json
 
+from looseleaf.base.errors import Refused
 from looseleaf.base.immutable import frozen
 from looseleaf.serve.offered import CAPABILITIES, INFO, INSTRUCTIONS, PROMPTS, READING, TEMPLATES, list_tools
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from typing import Any
 
     Id = str | int
@@ -35,9 +36,8 @@ _META = "io.modelcontextprotocol/"
 _VERSION, _ABILITIES = f"{_META}protocolVersion", f"{_META}clientCapabilities"
 
 _LISTS = ("tools/list", "resources/list", "resources/templates/list", "prompts/list")
-_WITH_MEMORY = ("tools/call", "resources/list", "resources/read", "prompts/get")
 _NAMES = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
-"""The text that each of these must be given."""
+"""What only the memory answers, and the text that it must be given."""
 _METHODS = frozenset((*_LISTS, *_NAMES))
 _CACHEABLE = frozenset((*_LISTS, "resources/read", "server/discover"))
 
@@ -98,10 +98,12 @@ def result_message(name: Id, method: str, result: Json, *, is_modern: bool) -> J
 
 
 class Session:
-    """One client's session. `version` is that of its handshake, if there was one."""
+    """One client's session. `version` is that of its handshake, if there was one; `find_memory` returns the memory's
+    path."""
 
-    def __init__(self, *, read_only: bool = False) -> None:
+    def __init__(self, find_memory: Callable[[], str], *, read_only: bool = False) -> None:
         self.version: str | None = None
+        self._find_memory = find_memory
         self._read_only = read_only
 
     def answer(self, message: Any) -> Json | MemoryRequest | Cancellation | None:
@@ -138,7 +140,7 @@ class Session:
                 WRONG_PARAMS,
                 "Nothing was done: a session begins with `initialize`, or each request has its envelope.",
             )
-        elif method in _WITH_MEMORY:
+        elif method in _NAMES:
             return MemoryRequest(name, method, params, is_modern)
         else:
             result = self._look_up(method)
@@ -159,6 +161,8 @@ class Session:
             return {"tools": list_tools(read_only=self._read_only)}
         if method == "prompts/list":
             return {"prompts": PROMPTS}
+        if method == "resources/list":
+            return {"resources": self._list_resources()}
         if method == "resources/templates/list":
             return {"resourceTemplates": TEMPLATES}
         if method == "server/discover":
@@ -168,6 +172,14 @@ class Session:
                 "instructions": self._instructions,
             }
         return {}  # ping
+
+    def _list_resources(self) -> list[Json]:
+        from looseleaf.serve.page_list import list_resources  # after the tools: it takes longer
+
+        try:
+            return list_resources(self._find_memory())
+        except Refused as refused:
+            raise Fault(WRONG_PARAMS, str(refused)) from refused
 
     @property
     def _instructions(self) -> str:

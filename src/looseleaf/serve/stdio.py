@@ -56,10 +56,13 @@ LINE_BYTES = 4 << 20
 """The limit for a line: more than any page may have."""
 
 
-def serve(open_memory: Callable[[], Memory], *, read_only: bool = False) -> None:
-    """Serve until the client closes its end, or until SIGINT or SIGTERM."""
+def serve(
+    find_memory: Callable[[], str], open_memory: Callable[[], Memory], *, read_only: bool = False
+) -> None:
+    """Serve until the client closes its end, or until SIGINT or SIGTERM. `find_memory` returns the memory's path."""
     with _claim(0, sys.stdin, "rb") as source, _claim(1, sys.stdout, "wb") as target:
-        server = _Server(open_memory, target, read_only=read_only)
+        session = Session(find_memory, read_only=read_only)
+        server = _Server(session, open_memory, target, read_only=read_only)
 
         def end(*_: object) -> None:
             # Exit here: the next line may never come, and nothing else waits.
@@ -81,8 +84,10 @@ def serve(open_memory: Callable[[], Memory], *, read_only: bool = False) -> None
 class _Server:
     """A client's requests, and their answers."""
 
-    def __init__(self, open_memory: Callable[[], Memory], target: BinaryIO, *, read_only: bool) -> None:
-        self._session = Session(read_only=read_only)
+    def __init__(
+        self, session: Session, open_memory: Callable[[], Memory], target: BinaryIO, *, read_only: bool
+    ) -> None:
+        self._session = session
         self._open_memory = open_memory
         self._read_only = read_only
         self._target = target
@@ -229,7 +234,8 @@ def _claim(number: int, stream: Any, mode: str) -> Iterator[BinaryIO]:
     os.dup2(other, number)
     os.close(other)
     try:
-        yield open(end, mode, buffering=-1 if mode == "rb" else 0, closefd=False)  # type: ignore[misc]
+        with open(end, mode, buffering=-1 if mode == "rb" else 0, closefd=False) as file:
+            yield file  # type: ignore[misc]
     finally:
         os.dup2(end, number)
         os.close(end)

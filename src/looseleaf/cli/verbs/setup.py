@@ -9,7 +9,7 @@ import sys
 from looseleaf.base.errors import Busy, Invalid, NotFound, Refused, is_there, to_get
 from looseleaf.base.immutable import frozen
 from looseleaf.base.values import INSIDE
-from looseleaf.cli.output import ask, open_memory, plain, print_json, say
+from looseleaf.cli.output import ask, memory_path, open_memory, plain, print_json, say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -319,7 +319,7 @@ def mcp(options: CliOptions) -> int:
         raise Refused("No server was started: standard input is closed. A client asks there; or add --http.")
     if sys.stdin.isatty():
         sys.stderr.write("looseleaf: waiting for an MCP client on standard input; Ctrl-C ends it\n")
-    stdio.serve(lambda: _open_logging(options), read_only=options.read_only)
+    stdio.serve(lambda: memory_path(options), lambda: _open_logging(options), read_only=options.read_only)
     return 0
 
 
