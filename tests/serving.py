@@ -6,17 +6,22 @@ import hashlib
 import json
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from looseleaf.memory import Memory
 from looseleaf.memory.thread import MemoryThread
 from looseleaf.pages.folder import init
 from looseleaf.serve import http
 from looseleaf.serve.mcp import server
+from looseleaf.tools.catalogue import TOOLS
+from looseleaf.tools.tool import Tool, ToolAnswer
+from looseleaf.tools.toolset import RUNS
 
 TOKEN = "t0ken-of-the-tests-which-is-long-enough"
 MODERN = "2026-07-28"
@@ -74,6 +79,13 @@ def digest(folder: Path) -> str:
             found.update(f"{name.as_posix()}\0{path.stat().st_size}\0".encode())
             found.update(path.read_bytes())
     return found.hexdigest()
+
+
+def add_tool(patch: pytest.MonkeyPatch, name: str, run: Callable[[Memory, Any], ToolAnswer]) -> None:
+    """Offer a tool of a test beside the others."""
+    shape = {"type": "object"}
+    patch.setitem(TOOLS, name, Tool(name, name, "A tool of a test.", shape, shape, reads=True))
+    patch.setitem(RUNS, name, run)
 
 
 # --- over HTTP -------------------------------------------------------------------------

@@ -33,8 +33,8 @@ from looseleaf.serve import http
 from looseleaf.serve import http as connection
 from looseleaf.serve.http import default_path, token
 from looseleaf.tools.catalogue import TOOLS
-from looseleaf.tools.tool import Tool, ToolAnswer
-from serving import TOKEN, Request, Served, digest, exchange, filled, serving, sound
+from looseleaf.tools.tool import ToolAnswer
+from serving import TOKEN, Request, Served, add_tool, digest, exchange, filled, serving, sound
 from tables import check_rows
 
 Change = Callable[[Request], Request]
@@ -327,8 +327,7 @@ def test_the_parts_of_a_request_come_in_time_or_the_connection_ends(
         assert go.wait(60)
         return ToolAnswer(None, {}, "slow but sure")
 
-    shape = {"type": "object"}
-    monkeypatch.setitem(TOOLS, "slow", Tool("slow", "Slow", "", shape, shape, slow, reads=True))
+    add_tool(monkeypatch, "slow", slow)
     monkeypatch.setattr(connection, "SECONDS", 0.2)
     with ExitStack() as stack:
 

@@ -27,11 +27,11 @@ from looseleaf.memory.thread import MemoryThread
 from looseleaf.serve import answers as resources
 from looseleaf.serve import page_list
 from looseleaf.serve.mcp import server
+from looseleaf.serve.offered import MARKDOWN, PAGE, TOPIC
 from looseleaf.serve.page_list import list_resources
 from looseleaf.tools.catalogue import TOOLS
-from looseleaf.tools.tool import Tool, ToolAnswer
-from looseleaf.tools.toolset import RUNS
-from serving import ARGUMENTS, HANDSHAKES, MODERN, PAGES, TOKEN, digest, filled, serving
+from looseleaf.tools.tool import ToolAnswer
+from serving import ARGUMENTS, HANDSHAKES, MODERN, PAGES, TOKEN, add_tool, digest, filled, serving
 
 MODES = ("legacy", "auto")
 SPOKEN = {"legacy": HANDSHAKES[0], "auto": MODERN}
@@ -63,12 +63,6 @@ def asked(target: Any, ask: Ask, mode: str = "auto") -> Any:
             return await ask(client)
 
     return anyio.run(session)
-
-
-def add_tool(patch: pytest.MonkeyPatch, name: str, run: Callable[[Memory, Any], ToolAnswer]) -> None:
-    shape = {"type": "object"}
-    patch.setitem(TOOLS, name, Tool(name, name, "A tool of a test.", shape, shape, reads=True))
-    patch.setitem(RUNS, name, run)
 
 
 async def everything(client: Client) -> dict[str, Any]:
@@ -313,11 +307,11 @@ def test_the_loop_is_not_held_up_and_no_two_calls_meet(
                 await anyio.sleep(0)
             calls.start_soon(client.call_tool, "fast", {})
             await client.list_tools()  # is answered while the memory is busy
-            order.append("list_resources_of")
+            order.append("listed")
             go.set()
 
     asked(server(keeper), ask, "legacy")
-    assert order == ["list_resources_of", "slow", "fast"]
+    assert order == ["listed", "slow", "fast"]
     assert len(set(inside)) == 1
     assert inside[0] != threading.get_ident()
 
@@ -477,12 +471,12 @@ def test_what_has_no_address_is_refused_with_a_sentence(
 def test_every_page_for_models_can_be_read_and_no_other(memory: Path) -> None:
     with Memory(memory) as open_memory:
         for path in open_memory.pages.list():
-            for uri in {resources.PAGE + path, resources.PAGE + quote(path)}:
+            for uri in {PAGE + path, PAGE + quote(path)}:
                 if path.startswith("review/"):
                     with pytest.raises(Refused, match="waits for a person"):
                         resources.read_resource_at(open_memory, uri)
                 else:
-                    expected = resources.JSON if path == "state.json" else resources.MARKDOWN
+                    expected = resources.JSON if path == "state.json" else MARKDOWN
                     assert resources.read_resource_at(open_memory, uri) == (
                         expected,
                         open_memory.pages.read(path).text,
@@ -502,7 +496,7 @@ def test_every_page_for_models_can_be_read_and_no_other(memory: Path) -> None:
 @given(path=st.text(st.sampled_from("review/pendg.mdlogUSERfacts%2eE5fF\\~ \x00"), max_size=30))
 def test_no_spelling_reads_what_has_no_address(memory: Path, path: str) -> None:
     with Memory(memory) as open_memory:
-        for start in (resources.PAGE, resources.TOPIC):
+        for start in (PAGE, TOPIC):
             try:
                 _, said = resources.read_resource_at(open_memory, start + path)
             except Refused as refused:

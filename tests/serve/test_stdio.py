@@ -31,9 +31,8 @@ from looseleaf.serve import stdio
 from looseleaf.serve.mcp import server
 from looseleaf.serve.protocol import HANDSHAKES, MODERN
 from looseleaf.tools.catalogue import TOOLS
-from looseleaf.tools.tool import Tool, ToolAnswer
-from looseleaf.tools.toolset import RUNS
-from serving import filled
+from looseleaf.tools.tool import ToolAnswer
+from serving import add_tool, filled
 
 Message = dict[str, Any]
 
@@ -102,12 +101,6 @@ def served(
 
 def codes(answers: Iterable[Message]) -> list[tuple[Any, int]]:
     return [(each["id"], each["error"]["code"]) for each in answers]
-
-
-def add_tool(patch: pytest.MonkeyPatch, name: str, run: Callable[[Memory, Any], ToolAnswer]) -> None:
-    shape = {"type": "object"}
-    patch.setitem(TOOLS, name, Tool(name, name, "A tool of a test.", shape, shape, reads=True))
-    patch.setitem(RUNS, name, run)
 
 
 # --- the SDK is the judge ----------------------------------------------------------------
