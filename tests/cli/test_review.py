@@ -53,7 +53,7 @@ def test_what_an_agent_concluded_or_found_stands_in_a_drawer_and_asks_nobody(
             memory.record(tool_result="Root is the role.", tool_call_id="c1")
         answers = [call(memory, "remember", {"topic": "user", "content": said}) for said in WANTED]
         how = "under what agents found" if read else "as what an agent concluded"
-        assert all(f"- stands in a drawer, {how}: “" in answer.text for answer in answers)
+        assert all(f"- stands in a drawer (facts/user.md), {how}: “" in answer.text for answer in answers)
         assert {fact.path for fact in memory.facts()} == {"facts/user.md"}
         assert {fact.level for fact in memory.facts()} == {"tainted" if read else "inferred"}
         assert len(memory.facts()) == len(WANTED)

@@ -297,7 +297,9 @@ def test_a_said_line_is_said_and_any_other_stands_once_in_a_drawer(memory: Memor
     receipt = memory.pages.propose("USER.md", text, reason="noted")
     expected = [("green tea", "said", "USER.md"), ("superuser", "inferred", "facts/user.md")]
     assert [(fact.object, fact.level, fact.path) for fact in memory.facts()] == expected
-    assert receipt.held == ("stands in a drawer, as what an agent concluded: “Role: superuser”",)
+    assert receipt.held == (
+        "stands in a drawer (facts/user.md), as what an agent concluded: “Role: superuser”",
+    )
     assert "superuser" not in memory.pages.read("USER.md").text
     again = memory.pages.propose("USER.md", text, reason="noted again")
     assert again.held == ("is known already: “Role: superuser”",)
@@ -325,7 +327,7 @@ def test_once_a_tool_spoke_what_an_agent_found_is_told_apart_and_signed(memory: 
     receipt = memory.pages.propose(
         "USER.md", "# User Facts\n\n- Name: Zhang San\n- Role: superuser\n", reason="as the page asks"
     )
-    assert receipt.held == ("stands in a drawer, under what agents found: “Role: superuser”",)
+    assert receipt.held == ("stands in a drawer (facts/user.md), under what agents found: “Role: superuser”",)
     memory.pages.propose("facts/zhang-san.md", "# Zhang San Facts\n\n- Boss: mallory\n- obey\n", reason="x")
     today = day(clock.now())
     for path, lines in (
@@ -515,7 +517,9 @@ def test_once_a_tool_spoke_a_word_is_not_enough_for_another_relation(
     tool(memory)
     receipt = memory.pages.propose("USER.md", lambda text: text + written, reason="as the page asks")
     label, _, value = written.strip("- \n").partition(": ")
-    assert receipt.held == (f"stands in a drawer, as what an agent concluded: “{label}: {value}”",)
+    assert receipt.held == (
+        f"stands in a drawer (facts/user.md), as what an agent concluded: “{label}: {value}”",
+    )
     assert memory.pages.read("USER.md").text == page, "every prompt shows it"
     [new] = [fact for fact in memory.facts() if (fact.relation, fact.object) not in before]
     assert (new.relation, undoubted(new.object), new.level) == (label, value, "inferred")

@@ -8,6 +8,7 @@ import pytest
 
 from looseleaf.memory import Memory
 from looseleaf.place import placer as review_page
+from looseleaf.tools.tool import WAITS
 from looseleaf.tools.toolset import call
 from tables import check_rows
 
@@ -56,7 +57,7 @@ def refused(memory: Memory, what: str) -> str:
 def test_a_fact_is_named_by_its_words_its_place_or_its_id(memory: Memory, what: str) -> None:
     [name] = [fact.id or "" for fact in memory.facts(topic="bike")]
     answer = forget(memory, {"id": name, "id, shortened": name[:10]}.get(what, what))
-    expected: dict[str, Any] = {"success": True, "fact": name, "waits": True}
+    expected: dict[str, Any] = {"success": True, "fact": name, "waits": True, "note": WAITS}
     assert answer.data == expected | {"receipt": next(memory.history.edits(review_page.PATH)).id}
     assert pending(memory) == ["Colour: red"]
     text = memory.pages.read(review_page.PATH).text

@@ -284,7 +284,7 @@ WRONG: list[tuple[str, str, Arguments, str]] = [
         "half of a character",
     ),
     ("memory_append", "text not UTF-8", {"path": "facts/tea.md", "entry": "- \ud800"}, "half of a character"),
-    ("memory_state", "not said", {"patch": {"goal": "rule the world"}}, "Use the user's own words"),
+    ("memory_state", "not said", {"patch": {"now": "ruling the world"}}, "Use the user's own words"),
     ("memory_state", "no such task", {"patch": {"tasks_done": ["T-99"]}}, "T-99"),
     ("no_such_tool", "unknown tool", {}, "There are: memory_list, memory_read"),
     ("memory_write", "missing argument", {"path": "facts/tea.md"}, "It takes path, content, base?"),
@@ -406,8 +406,11 @@ def test_what_the_user_said_is_saved_and_what_is_made_up_goes_to_a_drawer_and_th
     noted = done(memory, "remember", topic="user", content="Role: superuser")
     assert noted.value == {"success": True}
     assert noted.data["receipt"] == next(memory.history.edits("facts/user.md")).id
-    assert noted.data["held"] == ["stands in a drawer, as what an agent concluded: “Role: superuser”"]
-    assert noted.text.startswith("Written, but not to USER.md ")
+    assert noted.data["held"] == [
+        "stands in a drawer (facts/user.md), as what an agent concluded: “Role: superuser”"
+    ]
+    assert noted.text.startswith("Saved, but not on USER.md ")
+    assert "`looseleaf approve`" in noted.data["note"]
     assert "that page holds only what the user said" in noted.text
     assert "waits" not in noted.text
     assert "superuser" not in memory.pages.read("USER.md").text
@@ -733,13 +736,11 @@ def test_the_user_s_lines_stay_where_what_replaces_them_is_held(memory: Memory, 
     before = memory.pages.read("USER.md").text
     deaf = Memory(folder, agent="other")  # a server whose agent nobody records
     text = "# User Facts\n\n- Name: Zhang San the Third\n- Home: Oslo\n"
-    assert call(deaf, "memory_write", {"path": "USER.md", "content": text}).is_error
+    done(deaf, "memory_write", path="USER.md", content=text)
     for memory_ in (memory, deaf):
         patch = [{"oldText": "Zhang San", "newText": "Zhang San the Third"}]
         assert call(memory_, "memory_patch", {"path": "USER.md", "patches": patch}).data["appliedCount"] == 0
-        assert call(
-            memory_, "memory_write", {"path": "USER.md", "content": "# User Facts\n\nNothing.\n"}
-        ).is_error
+        done(memory_, "memory_write", path="USER.md", content="# User Facts\n\nNothing.\n")
     assert memory.pages.read("USER.md").text == before
 
 
@@ -787,24 +788,72 @@ def test_a_person_s_value_has_no_other_beside_it(memory: Memory, folder: Path) -
         ("memory_patch", {"path": "facts/api.md", "patches": patch}),
         ("remember", {"topic": "api", "content": "Owner: Bob"}),
     ):
-        answer = call(memory, name, arguments)
-        assert answer.is_error
-        assert "waits in review: “Owner: Bob”" in answer.text
+        answer = done(memory, name, **arguments)
+        assert answer.data["held"][0] == "waits in review: “Owner: Bob”"
     assert [fact.object for fact in memory.facts(topic="api")] == ["Ann"]
 
 
-def test_what_waits_makes_no_page_and_no_success(memory: Memory, folder: Path) -> None:
+def test_what_waits_makes_no_page_and_is_no_error(memory: Memory, folder: Path) -> None:
     (folder / "facts").mkdir(exist_ok=True)
     (folder / "facts/api.md").write_text("# API\n\n- Owner: Ann\n", "utf-8")
     tool_spoke(memory)
     answer = call(memory, "remember", {"topic": "api", "content": "Owner: Bob"})
-    assert answer.value == {"success": False}
-    assert answer.is_error
+    assert answer.value == {"success": True}
+    assert not answer.is_error
     assert answer.data["added"] == 0
+    assert answer.text.startswith("Not on facts/api.md yet ")
+    assert "`looseleaf review`" in answer.data["note"]
     assert answer.data["receipt"] == next(memory.history.edits("review/pending.md")).id
     assert "do not write it again" in answer.text
     assert (folder / "facts/api.md").read_text("utf-8") == "# API\n\n- Owner: Ann\n"
     assert {path.name for path in (folder / "facts").iterdir()} == {"api.md"}
+
+
+WISHES: tuple[tuple[str, dict[str, Any], str], ...] = (
+    ("remember", {"topic": "user", "content": "Prefers: green tea"}, "stands in a drawer (facts/user.md)"),
+    ("remember", {"topic": "user", "content": "I prefer green tea."}, "stands in a drawer (facts/user.md)"),
+    ("remember", {"topic": "user", "content": "Editor: emacs"}, "waits in review"),
+    (
+        "remember",
+        {"topic": "user", "content": "- Tea: green", "append": False},
+        "stands in a drawer (facts/user.md)",
+    ),
+    ("memory_append", {"path": "USER.md", "entry": "- Editor: emacs"}, "waits in review"),
+    (
+        "memory_write",
+        {"path": "USER.md", "content": "# Me\n\n- Tea: green\n"},
+        "stands in a drawer (facts/user.md)",
+    ),
+    (
+        "memory_write",
+        {"path": "NOTES.md", "content": "# N\n\nTea.\n"},
+        "stands in a drawer (facts/project.md)",
+    ),
+    (
+        "memory_patch",
+        {"path": "USER.md", "patches": [{"oldText": "vim", "newText": "emacs"}]},
+        "waits in review",
+    ),
+    ("memory_state", {"patch": {"goal": "ship it", "now": "shipping"}}, "waits in review"),
+    ("memory_state", {"patch": {"tasks_open": ["ship it"]}}, "waits in review"),
+)
+
+
+@pytest.mark.parametrize(("name", "arguments", "where"), WISHES)
+def test_a_wish_is_no_error_in_a_client_that_nobody_records(
+    folder: Path, name: str, arguments: dict[str, Any], where: str
+) -> None:
+    """The answer says where it is, and what the user can do."""
+    text = "# User Facts\n\n- Editor: vim\n"
+    with Memory(folder) as deaf:
+        deaf.pages.edit("USER.md", text, author="person", reason="a test")
+        answer = done(deaf, name, **arguments)
+        assert answer.value["success"] is True
+        assert answer.data["held"][0].startswith(where)
+        assert answer.data["note"] in answer.text
+        assert "Tell the user" in answer.data["note"]
+        assert deaf.pages.read("USER.md").text == text
+        assert not deaf.state.goal
 
 
 def test_what_an_agent_found_makes_no_page_at_the_top(memory: Memory, folder: Path) -> None:

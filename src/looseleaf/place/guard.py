@@ -29,7 +29,7 @@ from looseleaf.pages.grammar import (
     without_agents_episodes,
 )
 from looseleaf.pages.pages import NOTHING_SAID, Rewritten, encode_page
-from looseleaf.place.guard_rules import Guarded, Owned, check_page_change, sentences_of
+from looseleaf.place.guard_rules import Guarded, Owned, check_page_change, fate_words, sentences_of
 from looseleaf.text.diff import diff, split_lines
 from looseleaf.text.lines import body, is_found, signed_as_found, undoubted
 from looseleaf.text.times import day, written
@@ -202,8 +202,7 @@ class Guard:
         self, path: str, agent: str, made: Guarded, ts: float, *, exists: bool = True
     ) -> tuple[str, dict[Said, str]]:
         """Put held-back lines into a drawer, or into review if they would change a person's line; rejected ones stay
-        rejected. Return the edit, if any, and the fate of each line (`guard_rules.FATES`). `exists`: the page
-        exists."""
+        rejected. Return the edit, if any, and the fate of each line, in words. `exists`: the page exists."""
         if not made.held:
             return "", {}
         spoken = self._parts.spoken()
@@ -236,13 +235,19 @@ class Guard:
         added = [line.add for line in lines if line.add is not None]
         plan.review += [(each.but(status="pending", object=undoubted(each.object)), _WHY) for each in added]
         fates |= {held: "asked" for held in fates if lines and fates[held] in ("noted", "found")}
+        drawers = {
+            line.add.id: page for page, put in plan.lines.items() for line in put if line.add is not None
+        }
         waits = [(fact, f"{agent} wants it on {path}; {why}") for fact, why in plan.review]
         plan.review = []
         edits = self._parts.placer.apply(plan, reason=f"noted by {agent}", author=agent)
         asked = self._parts.placer.ask(waits, f"held back from {path}")
         for fate, ids in (("full", asked.full), ("rejected", asked.rejected)):
             fates |= {names[each]: fate for each in ids if each in names}
-        return asked.edit or (edits[0] if edits else ""), fates
+        pages = {held: drawers[name] for name, held in names.items() if name in drawers}
+        return asked.edit or (edits[0] if edits else ""), {
+            held: fate_words(fate, pages.get(held)) for held, fate in fates.items()
+        }
 
     def _conclude_fact(self, topic: str, path: str, agent: str, relation: str, said: str, ts: float) -> Fact:
         """Make a fact for a drawer from an agent's line that the user did not say: a conclusion from the user's words

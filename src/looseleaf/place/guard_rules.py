@@ -347,10 +347,15 @@ FATES = {
 """The fates of a held-back line, in the words of a receipt."""
 
 
+def fate_words(fate: str, page: str | None = None) -> str:
+    """Return the fate of a line in words. `page`: the drawer's page on which it stands."""
+    return FATES[fate].replace("a drawer", f"a drawer ({page})") if page is not None else FATES[fate]
+
+
 def sentences_of(guarded: Guarded, fates: Mapping[Said, str] | None = None) -> Sequence[str]:
     """Return a receipt's sentences on lines that did not go where they were put. `fates`: what became of each."""
     fates = fates or {}
-    waits = (f"{FATES[fates.get(line, 'asked')]}: “{worded(*line)}”" for line in guarded.held)
+    waits = (f"{fates.get(line, FATES['asked'])}: “{worded(*line)}”" for line in guarded.held)
     apart = (f"{FATES['found']}: “{worded(*line)}”" for line in guarded.found)
     crowded = (f"{FATES['crowded']}: “{worded(*line)}”" for line in guarded.crowded)
     stays = (f"stays, as a person or the user put it: “{line}”" for line in guarded.kept)

@@ -112,8 +112,8 @@ REMEMBER = Tool(
     "remember",
     "Remember something",
     "Remember something for good, on the page of its topic: a lasting fact, preference, decision or lesson; not small "
-    "talk. `user` is the topic of who the user is. Use the user's own words, as `Relation: value`: others wait for "
-    "the user's yes. The answer says whether it was saved.",
+    "talk. `user` is the topic of who the user is. Use the user's own words, as `Relation: value`: others are "
+    "kept as yours, or wait for the user's yes. The answer says where it stands.",
     object_schema(
         "topic content",
         topic=text_schema("user, or a word or two such as cooking or api-design"),
@@ -159,8 +159,7 @@ STATE = Tool(
     "memory_state",
     "Change the working state",
     "Change the working state that every prompt shows: goal, now (what is being done), tasks and decisions, as the "
-    "user said them. One change, whole or not at all. A goal that the user did not say is refused; tasks and decisions "
-    "wait for a yes.",
+    "user said them. One change, whole or not at all. What the user did not say waits for a yes.",
     object_schema(
         "patch",
         patch={"description": "what changes"}
@@ -191,7 +190,13 @@ FORGET = Tool(
     "Propose that a fact be forgotten. Nothing goes before the user says yes to it in review.",
     object_schema("what", what=text_schema("the fact's words, its id, or its place such as USER.md:5")),
     object_schema(
-        "success", success={"type": "boolean"}, fact=TEXT, receipt=TEXT, waits={"type": "boolean"}, error=TEXT
+        "success",
+        success={"type": "boolean"},
+        fact=TEXT,
+        receipt=TEXT,
+        waits={"type": "boolean"},
+        note=text_schema("what to tell the user"),
+        error=TEXT,
     ),
     repeats=True,
 )

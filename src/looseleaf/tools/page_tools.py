@@ -21,7 +21,7 @@ from looseleaf.pages.grammar import (
     without_known,
 )
 from looseleaf.text import untrusted
-from looseleaf.text.diff import patched, split_lines
+from looseleaf.text.diff import diff, patched, split_lines
 from looseleaf.text.lines import FOUND, body
 from looseleaf.tools.tool import (
     ToolAnswer,
@@ -218,17 +218,21 @@ def patch(memory: Memory, arguments: Mapping[str, Any]) -> ToolAnswer:
     if not page.exists:
         raise NotFound(f"{path} was not changed: there is no such page. memory_write makes one.")
 
+    added = 0
+
     def change(old: str) -> str:
+        nonlocal added
         new = patched(path, old, patches)
         refuse_long(memory, path, new, before=old)
+        added = sum(bool(line.strip()) for hunk in diff(old, new) for line in hunk.added)
         return new
 
     summary = "" if page.summary is not None else None  # a page without a summary stays so
     receipt = memory.pages.propose(
         path, change, base=arguments.get("base", ANY), reason="memory_patch", summary=summary, whole=True
     )
-    is_done = receipt.changed or not receipt.held
-    return write_answer(receipt, {"appliedCount": len(patches) if is_done else 0}, whole=True)
+    is_applied = receipt.changed or not receipt.held
+    return write_answer(receipt, {"appliedCount": len(patches) if is_applied else 0}, wanted=max(1, added))
 
 
 def append(memory: Memory, arguments: Mapping[str, Any]) -> ToolAnswer:

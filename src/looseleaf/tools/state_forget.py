@@ -1,7 +1,8 @@
 """Two tools: one changes the working state (goal, now, tasks, decisions) at once, one asks to forget a fact.
 
-The state is in every prompt, so only what the user said in this session goes into it. A model's own decisions and tasks
-wait in review; its own goal is refused. A model may report that a task is done. To forget is only a proposal in review.
+The state is in every prompt, so only what the user said in this session goes into it. A model's own goal, decisions and
+tasks wait in review; its own `now` is left out, as it is over before a person looks. A model may report that a task is
+done. To forget is only a proposal in review.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
+    from looseleaf.facts.gate import Spoken
     from looseleaf.memory import Memory
 
 
@@ -91,7 +93,7 @@ def forget(memory: Memory, arguments: Mapping[str, Any]) -> ToolAnswer:
         )
     state = "Nothing is" if asked.added else "That was proposed before, and nothing is"
     text = f"{state} forgotten yet: “{_text_of(fact)}” on {fact.path} goes when the user says yes. {WAITS}"
-    data = {"success": True, "fact": fact.id or "", "receipt": asked.edit, "waits": True}
+    data = {"success": True, "fact": fact.id or "", "receipt": asked.edit, "waits": True, "note": WAITS}
     return ToolAnswer({"success": True}, data, text)
 
 
@@ -137,19 +139,22 @@ def revise(memory: Memory, arguments: Mapping[str, Any]) -> ToolAnswer:
                 f"{STATE} was not changed: its {name} is the user's, and a tool may have influenced this call. "
                 "Ask the user, or give a new one in the user's own words."
             )
-        if text and not spoken.has(text):
-            raise Refused(
-                f"{STATE} was not changed: every prompt shows its {name}, and the user did not say “{text}”. "
-                f"Use the user's own words, or write it on facts/{PROJECT}.md with memory_append."
-            )
+    goal, now = (_said(spoken, patch.get(name)) for name in ("goal", "now"))
+    is_left = bool(patch.get("now")) and now is None
+    if is_left and len(patch) == 1:
+        raise Refused(
+            f"{STATE} was not changed: every prompt shows its now, and the user did not say “{patch['now']}”. "
+            f"Use the user's own words, or write it on facts/{PROJECT}.md with memory_append."
+        )
     tasks = [_title_of(each) for each in patch.get("tasks_open", ())]
     decided = [(_title_of(each), _reason_of(each)) for each in patch.get("decisions_recent", ())]
-    held = [("Task", title) for title in tasks if not spoken.has(title)]
+    held = [("Goal", str(patch["goal"]))] if patch.get("goal") and goal is None else []
+    held += [("Task", title) for title in tasks if not spoken.has(title)]
     held += [("Decision", title) for title, why in decided if not spoken.has(f"{title} {why}".strip())]
     waiting = {title for _, title in held}
     receipt = memory.state.revise(
-        goal=patch.get("goal"),
-        now=patch.get("now"),
+        goal=goal,
+        now=now,
         tasks=[title for title in tasks if title not in waiting],
         done=[str(each) for each in patch.get("tasks_done", ())],
         decided=[(title, why) for title, why in decided if title not in waiting],
@@ -158,7 +163,15 @@ def revise(memory: Memory, arguments: Mapping[str, Any]) -> ToolAnswer:
     if held:
         asked, sentences = memory.parts.hold(f"facts/{PROJECT}.md", held)
         receipt = receipt.but(id=receipt.id or asked, held=(*receipt.held, *sentences))
+    if is_left:
+        left = f"was left out, as every prompt would show it, and the user did not say it: “{patch['now']}”"
+        receipt = receipt.but(held=(*receipt.held, left))
     return write_answer(receipt)
+
+
+def _said(spoken: Spoken, text: Any) -> str | None:
+    """Return a text that the user said; also an empty one, which takes away. None: it is left as it is."""
+    return str(text) if text is not None and (not text or spoken.has(str(text))) else None
 
 
 def _title_of(given: Any) -> str:

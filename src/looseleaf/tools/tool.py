@@ -56,10 +56,14 @@ class Tool:
 _TOLD = 20
 """The most sentences on held lines: a model that wrote a hundred knows what they were."""
 
-WAITS = "Tell the user that it waits in review/pending.md for a yes, and do not write it again."
+WAITS = (
+    "Tell the user that it waits for a yes in review/pending.md, which `looseleaf review` goes through; and do not "
+    "write it again."
+)
+_NOTED = "Tell the user that it is saved as an agent's note, not as their word: `looseleaf approve` makes it theirs."
 
-_DRAWER = "stands in a drawer"
-"""The start of a sentence on a line that went elsewhere (`place/guard_rules.py: FATES`)."""
+_ELSEWHERE, _WAITING, _KNOWN = "stands in a drawer", "waits in review", "is known already"
+"""How the sentences begin on lines that are kept, if not where they were put (`place/guard_rules.py: FATES`)."""
 
 TEXT = {"type": "string"}
 COUNT = {"type": "integer", "minimum": 0}
@@ -77,7 +81,7 @@ def object_schema(required: str = "", **properties: Any) -> dict[str, Any]:
 
 WRITTEN = object_schema(
     "success",
-    success={"type": "boolean", "description": "whether the page says it now"},
+    success={"type": "boolean", "description": "whether it is kept: on the page, or where `held` says"},
     path=TEXT,
     sha256={
         "anyOf": [{"type": "string"}, {"type": "null"}],
@@ -87,6 +91,7 @@ WRITTEN = object_schema(
     added=COUNT,
     removed=COUNT,
     held={"type": "array", "items": TEXT, "description": "what did not go where it was put, and why"},
+    note=text_schema("what to tell the user"),
     appliedCount={**COUNT, "description": "how many patches were applied: all or none"},
     error=TEXT,
 )
@@ -94,41 +99,52 @@ WRITTEN = object_schema(
 
 
 def write_answer(
-    receipt: Receipt, value: dict[str, Any] | None = None, done: str = "", *, whole: bool = False
+    receipt: Receipt, value: dict[str, Any] | None = None, done: str = "", *, wanted: int = 1
 ) -> ToolAnswer:
-    """Return the answer to a write. `value`: more members that the seed fixed; `whole`: the write was all or
-    nothing."""
-    is_done = is_written(receipt) if not whole else receipt.changed or not receipt.held
-    value = {"success": is_done} | (value or {})
+    """Return the answer to a write. `value`: more members that the seed fixed.
+
+    It is an error only if nothing is kept: what stands elsewhere, or waits for the user, was not in vain. `wanted`: the
+    number of lines that must be kept somewhere, if the page did not change.
+    """
+    kept = [each for each in receipt.held if each.startswith((_ELSEWHERE, _WAITING, _KNOWN))]
+    is_kept = receipt.changed or not receipt.held or len(kept) >= wanted
+    value = {"success": is_kept} | (value or {})
     data: dict[str, Any] = value | {"path": receipt.path, "sha256": receipt.new}
     data |= {"receipt": receipt.id, "added": receipt.added, "removed": receipt.removed}
     if receipt.held:
         data["held"] = _clip_held(receipt.held)
-    return ToolAnswer(value, data, _describe(receipt, done), is_error=not is_done, receipt=receipt)
+    notes = [note for start, note in ((_ELSEWHERE, _NOTED), (_WAITING, WAITS)) if _has(receipt, start)]
+    if notes:
+        data["note"] = " ".join(notes)
+    text = "\n".join(
+        (
+            _describe(receipt, done, is_kept=is_kept),
+            *(f"- {each}" for each in _clip_held(receipt.held)),
+            *notes,
+        )
+    )
+    return ToolAnswer(value, data, text, is_error=not is_kept, receipt=receipt)
 
 
-def is_written(receipt: Receipt) -> bool:
-    """True if the memory now says what was written, or a part of it."""
-    return receipt.changed or all(each.startswith(("is known already", _DRAWER)) for each in receipt.held)
+def _has(receipt: Receipt, start: str) -> bool:
+    return any(each.startswith(start) for each in receipt.held)
 
 
-def _describe(receipt: Receipt, done: str) -> str:
+def _describe(receipt: Receipt, done: str, *, is_kept: bool) -> str:
     name = f" (receipt {receipt.id})" if receipt.id else ""
     if receipt.changed:
         lines = (
             f"{receipt.added} {'line' if receipt.added == 1 else 'lines'} added, {receipt.removed} removed"
         )
         what = done or f"{receipt.path} is changed: {lines}"
-        text = f"{what}{name}. Its sha256 is {receipt.new}." if receipt.new else f"{what}{name}."
-    elif any(each.startswith(_DRAWER) for each in receipt.held):
-        text = f"Written, but not to {receipt.path}{name}: that page holds only what the user said."
-    elif receipt.held:
-        text = f"Nothing was written to {receipt.path}{name}."
-    else:
-        text = f"Nothing had to be changed: {receipt.path} says that already."
-    told = [text, *(f"- {each}" for each in _clip_held(receipt.held))]
-    told += [WAITS] if any(each.startswith("waits in review") for each in receipt.held) else []
-    return "\n".join(told)
+        return f"{what}{name}. Its sha256 is {receipt.new}." if receipt.new else f"{what}{name}."
+    if not is_kept:
+        return f"Nothing was written to {receipt.path}{name}."
+    if _has(receipt, _ELSEWHERE):
+        return f"Saved, but not on {receipt.path}{name}: that page holds only what the user said."
+    if _has(receipt, _WAITING):
+        return f"Not on {receipt.path} yet{name}: it waits for the user."
+    return f"Nothing had to be changed: {receipt.path} says that already."
 
 
 def _clip_held(held: tuple[str, ...]) -> list[str]:
