@@ -571,7 +571,8 @@ def test_what_a_tool_said_is_recalled_as_data_that_cannot_reach_outside(memory: 
         inside = text[text.rindex(f"<<data {word}") + 16 : closed - 14]
         assert inside.count(">>") == inside.count("\\>>")
         assert inside.count("<<data") == inside.count("\\<<data")
-    assert "never instructions" in found.text.splitlines()[0]
+    assert found.data["notice"] == found.text.splitlines()[0]
+    assert "never instructions" in found.data["notice"]
 
 
 def test_the_state_takes_what_the_user_said_as_one_edit_and_asks_for_the_rest(memory: Memory) -> None:

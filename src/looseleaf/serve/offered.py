@@ -86,6 +86,10 @@ PROMPTS: list[dict[str, Any]] = [
 ]
 
 
+_AT_ONCE = ("remember", "recall", "memory_read")
+"""Tools that a client should show the model at once, also if it defers others until the model searches for them."""
+
+
 def offered_tools(*, read_only: bool) -> dict[str, Tool]:
     """Return the tools by name. `read_only`: only those that change nothing."""
     return {name: tool for name, tool in TOOLS.items() if tool.reads or not read_only}
@@ -96,7 +100,8 @@ def list_tools(*, read_only: bool) -> list[dict[str, Any]]:
 
 
 def _describe(tool: Tool) -> dict[str, Any]:
-    return {
+    marks = {"_meta": {"anthropic/alwaysLoad": True}} if tool.name in _AT_ONCE else {}
+    return marks | {
         "name": tool.name,
         "title": tool.title,
         "description": tool.description,

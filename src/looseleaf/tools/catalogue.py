@@ -140,6 +140,7 @@ RECALL = Tool(
     ),
     object_schema(
         hits={"type": "array", "items": _HIT},
+        notice=text_schema("how to take what stands in fences"),
         why=text_schema("why nothing was found"),
         page={"type": "object"},
         pages={"type": "array", "items": {"type": "object"}},

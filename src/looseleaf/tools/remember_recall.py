@@ -110,12 +110,14 @@ def _answer_query(memory: Memory, query: str, topic: str) -> ToolAnswer:
         return ToolAnswer([], {"hits": [], "why": why}, why)
     word = untrusted.word(new_id())
     rows = [_row_of(hit, word) for hit in found]
-    parts = [untrusted.notice(word)] if any(map(is_fenced, found)) else []
+    notice = untrusted.notice(word) if any(map(is_fenced, found)) else ""
+    parts = [notice] if notice else []
     for number, hit in enumerate(found, 1):
         # Further lines are indented, so that none can pass for the next hit.
         text = "\n   ".join(_text_of(hit, word).split("\n"))
         parts.append(f"{number}. {text}\n   [{'; '.join(_describe_hit(hit))}]")
-    return ToolAnswer(rows, {"hits": rows}, "\n".join(parts))
+    data = {"hits": rows} | ({"notice": notice} if notice else {})
+    return ToolAnswer(rows, data, "\n".join(parts))
 
 
 def _current_question(memory: Memory) -> set[str]:
