@@ -43,6 +43,7 @@ ABOUT = {
     "recall": "What finding costs, against a bare FTS5 table",
     "vectors": "Finding by meaning, against a numpy product",
     "hook": "What a hook of a coding agent costs, against starting Python",
+    "server": "What a client waits for when it starts the MCP server, against starting Python",
     "agent": "What the agent's loop costs a turn",
     "cold": "Starting, against starting Python",
 }

@@ -53,6 +53,7 @@ JOBS = (
     Job("recall", (), ("--full",)),
     Job("vectors", (), ("--sizes", "10000", "100000", "1000000")),
     Job("hook"),
+    Job("server"),
     Job("agent"),
     Job("cold"),
     Job("peers"),

@@ -160,20 +160,6 @@ def test_the_settings_are_shown_first_and_written_only_with_a_yes(run: Run, file
     assert "nothing was changed" in run("hook", "remove", "--claude", "--yes")[1]
 
 
-def test_that_the_package_for_the_server_is_missing_is_said_where_the_server_is_recommended(
-    run: Run, file: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    told = (
-        "That needs the package mcp, which is not installed: `pip install 'mcp>=2.3,<3'` (the extra `mcp`)."
-    )
-    out = run("hook", "install", "--claude", "--yes")[1]
-    assert "claude mcp add looseleaf -- " in out
-    assert told not in out
-    run("hook", "remove", "--claude", "--yes")
-    monkeypatch.setitem(sys.modules, "mcp", None)
-    assert run("hook", "install", "--claude", "--yes")[1].splitlines()[-1] == told
-
-
 def test_a_refusal_stands_behind_what_it_refuses_also_in_one_pipe(place: Path, folder: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "looseleaf", "--memory", folder, "hook", "install", "--claude"],

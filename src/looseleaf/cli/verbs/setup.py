@@ -6,7 +6,7 @@ import json
 import os
 import sys
 
-from looseleaf.base.errors import Busy, Invalid, NotFound, Refused, is_there, to_get
+from looseleaf.base.errors import Busy, Invalid, NotFound, Refused
 from looseleaf.base.immutable import frozen
 from looseleaf.base.values import INSIDE
 from looseleaf.cli.output import ask, memory_path, open_memory, plain, print_json, say
@@ -268,8 +268,6 @@ def _print_hints(options: CliOptions) -> None:
         say("There is no memory here yet, so the hooks do nothing. `looseleaf init` makes one.")
     command = f"claude mcp add looseleaf -- {command_line(options)} mcp"
     say(f"The model itself reads and writes it through: {command}")
-    if not is_there("mcp"):
-        say(f"That needs the package mcp, which is not installed: {to_get('mcp')}.")
 
 
 def command_line(options: CliOptions) -> str:
