@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 def result_of(memory: Memory, method: str, params: Mapping[str, Any], *, read_only: bool) -> dict[str, Any]:
     """Return the result of a request that needs the memory."""
     if method == "tools/call":
-        return _call_tool(memory, params["name"], params.get("arguments") or {}, read_only=read_only)
+        return _call_tool(memory, params, read_only=read_only)
     if method == "resources/list":
         return {"resources": list_resources(memory.path)}
     if method == "resources/read":
@@ -42,10 +42,20 @@ def result_of(memory: Memory, method: str, params: Mapping[str, Any], *, read_on
 # --- tools ------------------------------------------------------------------------------
 
 
-def _call_tool(memory: Memory, name: str, arguments: Mapping[str, Any], *, read_only: bool) -> dict[str, Any]:
+_CALL_IDS = ("claudecode/toolUseId", "callId", "toolCallId")
+"""Members of `_meta` in which clients name the call that their model made: in a session that hooks record."""
+
+
+def _call_tool(memory: Memory, params: Mapping[str, Any], *, read_only: bool) -> dict[str, Any]:
+    name, arguments, meta = params["name"], params.get("arguments") or {}, params.get("_meta") or {}
     tools = offered_tools(read_only=read_only)
     if name in tools:
-        return _tool_result(tools[name], call(memory, name, arguments))
+        call_id = next((str(meta[each]) for each in _CALL_IDS if each in meta), "")
+        memory.parts.conversation.call = (name, arguments, call_id)
+        try:
+            return _tool_result(tools[name], call(memory, name, arguments))
+        finally:
+            memory.parts.conversation.call = None
     if name in TOOLS:
         return error_result(
             f"{name} did nothing: this server is read-only. Ask the user to write it down, or to start the server "

@@ -85,7 +85,8 @@ class Conversation:
         """What the last compaction lost."""
         self._spoken_cache: tuple[tuple[object, ...], Spoken] | None = None
         self.call: tuple[str, Any, str] | None = None
-        """The tool call that is being answered: name, arguments, and the client's id of it."""
+        """The call of a client that is being answered: the tool, its arguments, and the client's id of the call. The
+        session in which a hook recorded it judges what is written."""
         """The session's words up to a trace: one page change by a model asks several times."""
         self.recorder = Recorder(context.store, context.agent, parts.session, parts.forbids)
 
@@ -117,7 +118,7 @@ class Conversation:
 
     def spoken(self) -> Spoken:
         """Return the words of the session being recorded, which judge an agent's writes. A server, where a model writes
-        while hooks record, has none: then of the session in which `call` was recorded or, if that is unknown, all that
+        while hooks record, has none: then of the session in which the call was recorded or, if that is unknown, all that
         the agent's sessions said in the last hour."""
         from looseleaf.base.origins import NOTED, is_news
         from looseleaf.facts.gate import Spoken
