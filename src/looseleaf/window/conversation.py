@@ -118,8 +118,8 @@ class Conversation:
 
     def spoken(self) -> Spoken:
         """Return the words of the session being recorded, which judge an agent's writes. A server, where a model writes
-        while hooks record, has none: then of the session in which the call was recorded or, if that is unknown, all that
-        the agent's sessions said in the last hour."""
+        while hooks record, has none: then of the session in which the call was recorded or, if that is unknown, all
+        that the agent's sessions said in the last hour."""
         from looseleaf.base.origins import NOTED, is_news
         from looseleaf.facts.gate import Spoken
 
