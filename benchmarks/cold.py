@@ -77,6 +77,7 @@ HEAVY = {
     "tool": "tool",
     "check": "check",
     "doctor": "doctor",
+    "setup": "setup --dry-run",
     "export": "export - --as facts",
     "--help": "--help",
 }

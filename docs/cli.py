@@ -64,7 +64,8 @@ looseleaf cost [--by WHAT]            calls, tokens and dollars of models, and t
 looseleaf test [FILE]                 your own recall tests: what must be found, what must not
 
 looseleaf mcp [--http]                serve the memory to any MCP client
-looseleaf hook EVENT                  called by a coding agent; `hook install --claude` sets it up
+looseleaf setup                       connect the coding agents on this machine: hooks and MCP; --dry-run, --remove
+looseleaf hook EVENT                  called by a coding agent; `setup` or `hook install` sets it up
 looseleaf tool [NAME] [JSON]          call a memory tool as a model would, or list them
 looseleaf receipts [TURN|last]        what was written, by whom; for a turn, also promises without a write
 

@@ -19,8 +19,16 @@ NAMES = (
 OWN = frozenset({*NAMES, "memory"})
 """Those, and the one that a provider names and we execute."""
 
+WRITERS = frozenset(
+    {"memory_write", "memory_patch", "memory_append", "memory_state", "memory_forget", "remember"}
+)
+"""Those that change something: their results name their receipts, and a hook runs before them."""
+
 PREFIX = "mcp__looseleaf__"
 """The prefix of coding agents for tools of an MCP server named `looseleaf`."""
+
+PREFIXES = (PREFIX, "mcp__plugin_looseleaf_looseleaf__", "mcp_looseleaf_")
+"""That one, the one of Claude Code for our plugin, and the one of Gemini CLI."""
 
 RECALLED = "recalled"
 """The tag of text that memory put into a prompt: distilling it again would make memory of memory."""
@@ -43,13 +51,19 @@ FENCE = "<<data "
 """The start of a fence (`text/untrusted.py`): untrusted text follows, even in our own answers."""
 
 
+def bare_name(name: str | None) -> str:
+    """Return a tool's name without the prefix of an agent for our server."""
+    name = name or ""
+    return next((name.removeprefix(each) for each in PREFIXES if name.startswith(each)), name)
+
+
 def is_own(name: str | None) -> bool:
-    return name is not None and name.removeprefix(PREFIX) in OWN
+    return bare_name(name) in OWN
 
 
 def is_served(name: str | None) -> bool:
     """Return whether a coding agent calls our tool by that name; other tools may share our bare names."""
-    return name is not None and name.startswith(PREFIX) and is_own(name)
+    return name is not None and name.startswith(PREFIXES) and is_own(name)
 
 
 def is_news(name: str | None, tags: tuple[str, ...], text: str) -> bool:

@@ -116,7 +116,7 @@ def parse(arguments: Sequence[str]) -> CliOptions:
             setattr(options, _attribute(name, known), known.get("type", str)(value))
     for name, known in (SHARED | own).items():
         if not hasattr(options, _attribute(name, known)):
-            if known.get("required") or (known.get("nargs") != "?" and not name.startswith("-")):
+            if known.get("required") or (known.get("nargs") not in ("?", "*") and not name.startswith("-")):
                 return explain(arguments)
             otherwise = known.get("default", False if "action" in known else None)
             setattr(options, _attribute(name, known), otherwise)
@@ -126,7 +126,7 @@ def parse(arguments: Sequence[str]) -> CliOptions:
 
 
 def _is_many(known: dict[str, Any]) -> bool:
-    return known.get("nargs") == "+"
+    return known.get("nargs") in ("+", "*")
 
 
 def _is_choice(known: dict[str, Any], value: str) -> bool:

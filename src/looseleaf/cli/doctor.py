@@ -135,6 +135,7 @@ def examine(path: str, agent: str, named_by: str | None) -> Iterator[Finding]:
             yield within(SOUND_SECONDS, "sound", lambda: checks.sound(path, agent))
         yield within(SECONDS, "git", lambda: checks.git(path))
     yield within(SECONDS, "hooks", checks.hooks)
+    yield within(SECONDS, "server", checks.servers)
     yield within(SECONDS, "extras", checks.extras)
     yield within(SECONDS, "keys", checks.keys)
     yield within(SECONDS, "ollama", checks.ollama)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import stat
@@ -43,41 +42,44 @@ def finding_of_refusal(name: str, verdict: Verdict, error: Refused, asked: str) 
 
 
 def hooks() -> Finding:
-    """Check whether Claude Code runs this program, and would find it."""
-    from looseleaf.integrations import claude_settings
-
-    calls: list[str] = []
-    for path in (claude_settings.path_of(user=False), claude_settings.path_of(user=True)):
-        try:
-            text = claude_settings.read(path)
-        except Refused as error:
-            return finding_of_refusal("hooks", "look", error, "The settings were not changed: ")
-        calls += _hook_commands(text)
-    if not calls:
-        return Finding("hooks", "ok", "not installed; `looseleaf hook install --claude` is for Claude Code")
+    """Check which agents run this program, and whether they would find it."""
     from shutil import which
 
-    for program in map(_program_of, calls):
-        name = os.path.expandvars(os.path.expanduser(program))
-        # A variable that only the coding agent knows cannot be resolved.
-        if "$" not in name and which(name) is None:
-            then = "`looseleaf hook install --claude` rewrites them."
-            return Finding("hooks", "broken", f"Claude Code runs {program}, which does not exist", then)
-    return Finding("hooks", "ok", f"Claude Code runs {_program_of(calls[0])}")
+    from looseleaf.integrations.settings_files import found_agents, our_commands
 
-
-def _hook_commands(text: str | None) -> list[str]:
-    """Return the commands of our hooks in a settings file."""
-    from looseleaf.integrations.claude_settings import EVENTS
-
-    if text is None or not text.strip():
-        return []
-    hooks = json.loads(text).get("hooks", {})
-    entries = (
-        entry for event in EVENTS for group in hooks.get(event, ()) for entry in group.get("hooks", ())
+    calls: dict[str, str] = {}
+    others: list[str] = []
+    for agent in found_agents():
+        if agent.hooks is None:
+            continue
+        try:
+            own = [*our_commands(agent, user=False), *our_commands(agent, user=True)]
+        except Refused as error:
+            return finding_of_refusal("hooks", "look", error, "The settings were not changed: ")
+        for program in map(_program_of, own):
+            name = os.path.expandvars(os.path.expanduser(program))
+            # A variable that only the coding agent knows cannot be resolved.
+            if "$" not in name and which(name) is None:
+                said = f"{agent.title} runs {program}, which does not exist"
+                return Finding("hooks", "broken", said, f"`looseleaf setup {agent.name}` rewrites them.")
+        if own:
+            calls[agent.title] = _program_of(own[0])
+        else:
+            others.append(agent.title)
+    said = "; ".join(
+        [f"{title} runs {program}" for title, program in calls.items()]
+        + ([f"not installed for {', '.join(others)}: `looseleaf setup` does it"] if others else [])
     )
-    commands = (entry.get("command") for entry in entries if isinstance(entry, dict))
-    return [each for each in commands if isinstance(each, str) and "looseleaf" in each and " hook " in each]
+    return Finding("hooks", "ok", said or "not installed; `looseleaf setup` connects coding agents")
+
+
+def servers() -> Finding:
+    """Check which agents name our MCP server."""
+    from looseleaf.integrations.settings_files import connected, found_agents
+
+    named = [agent.title for agent in found_agents() if "server" in connected(agent)]
+    said = f"named by {', '.join(named)}" if named else "named by no agent; `looseleaf setup` does it"
+    return Finding("server", "ok", said)
 
 
 _SETS = re.compile(r"[A-Za-z_]\w*=")

@@ -245,6 +245,21 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
         },
         "mcp",
     ),
+    "setup": (
+        "install.setup",
+        "connect the coding agents on this machine: finds them, says what it would write, asks, writes, tries it",
+        {
+            "agents": {
+                "nargs": "*",
+                "help": "only these: claude, codex, gemini, qwen, opencode, cursor, zed, vscode, windsurf",
+            },
+            "--project": _switch("in the settings of this project, not your own"),
+            "--remove": _switch("take everything out again"),
+            "--dry-run": _switch("only show the changes"),
+            "--yes": _switch("write without asking"),
+        },
+        "setup --dry-run\nsetup claude codex --dry-run",
+    ),
     "hook": (
         "setup.hook",
         "run by a coding agent at its events (JSON on standard input); install and remove write its settings",
@@ -254,6 +269,8 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
                 "help": "the event; distill: started by them in the background; or install, or remove",
             },
             "--claude": _switch("for Claude Code"),
+            "--codex": _switch("for Codex"),
+            "--gemini": _switch("for Gemini CLI"),
             "--user": _switch("in your own settings, not those of this project"),
             "--yes": _switch("write the settings without asking"),
             "--distill-with": _value(
@@ -551,7 +568,12 @@ class CliOptions:
     read_only: bool
     event: str
     claude: bool
+    codex: bool
+    gemini: bool
     user: bool
+    agents: list[str] | None
+    project: bool
+    remove: bool
     yes: bool
     distill_with: str | None
     no_tools: bool

@@ -17,7 +17,7 @@ from functools import cache
 
 from looseleaf.base.immutable import frozen
 from looseleaf.base.messages import Distilled, Noted
-from looseleaf.base.origins import PREFIX, RECALLED, is_own
+from looseleaf.base.origins import RECALLED, bare_name, is_own
 from looseleaf.distill.forbidding import permitted_traces
 from looseleaf.distill.statements import asked_to_keep, sentences_of, statements
 from looseleaf.language.sentences import (
@@ -129,7 +129,7 @@ class StatedFacts:
         """Take a call or a result of one of our own tools. A fact that the model just wrote needs no note as well."""
         call = str(trace.tool_call_id)
         if trace.trace_type == "tool_call":
-            if str(trace.tool_name).removeprefix(PREFIX) in _WRITERS and len(self._told) < _MOST_CALLS:
+            if bare_name(trace.tool_name) in _WRITERS and len(self._told) < _MOST_CALLS:
                 self._told[call] = str(trace.tool_args)
             return
         said = self._told.pop(call, "")

@@ -11,6 +11,7 @@ from sys import maxsize
 
 from looseleaf.base.errors import Invalid, NotFound, Refused
 from looseleaf.base.immutable import frozen
+from looseleaf.base.origins import WRITERS, bare_name
 from looseleaf.log.entries import read_entry
 from looseleaf.log.journal import AGENT, OBEYED, PERSON, PROGRAM
 from looseleaf.log.recorder import stream_of
@@ -37,9 +38,6 @@ DISTILLED = re.compile("distilled from ([^ ]+)")
 
 ID = re.compile(r"\b[0-7][0-9A-HJKMNP-TV-Z]{25}\b")
 _DIARY = ("days/", "episodes/")
-
-_WRITERS = frozenset("memory_write memory_patch memory_append memory_state memory_forget remember".split())
-"""Our own tools that write: their results name their receipts."""
 
 
 @frozen
@@ -197,7 +195,7 @@ def written_in(parts: Needs, span: Span) -> list[Written]:
 
 def is_writer(tool: str | None) -> bool:
     """True if it is a tool of ours that writes, with any prefix a client adds to its name."""
-    return (tool or "").rpartition("__")[2] in _WRITERS
+    return bare_name(tool).rpartition("__")[2] in WRITERS
 
 
 def is_from_turn(parts: Needs, entry: str, turn_id: str) -> bool:
