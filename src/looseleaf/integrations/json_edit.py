@@ -1,7 +1,8 @@
 """A JSON text with a member or an element added or removed; comments and trailing commas may stand in it.
 
-Invariant: `remove` takes out exactly what `add` put in, whatever stood around it. A container that `add` had to make
-has its first member right behind its bracket, without a space: by that, `remove` knows that it goes too.
+Invariant: `remove` takes out exactly what `add` put in, whatever stood around it. What is left empty goes too, also
+where the agent wrote the file anew meanwhile; unless it was empty before: `add` marks that by writing right behind the
+bracket, without a space.
 """
 
 from __future__ import annotations
@@ -100,7 +101,7 @@ def add(text: str | None, path: tuple[str | int, ...], value: Any, *, is_element
     """
     steps: list[str | int | None] = [*path, None] if is_element else [*path]
     if is_blank(text):
-        made = _joined(steps, value)
+        made = _made(steps, value, "\n", "  ")
         return f"{made}\n" if text is None else f"{text} {made}"
     assert text is not None
     node, depth = parse(text), 0
@@ -118,11 +119,15 @@ def add(text: str | None, path: tuple[str | int, ...], value: Any, *, is_element
 
 def _insert(text: str, node: Node, depth: int, steps: list[str | int | None], value: Any) -> str:
     """Return the text with a new last part of a container; a comment beside the last one stays there."""
-    gap = _gap(text, node, depth)
-    made = _joined(steps, value, is_part=True)
+    unit = re.search(r"[{\[][^\r\n]*\r?\n([ \t]+)", text)
+    indent = unit[1] if unit is not None else "  "
+    gap = ("\r\n" if "\r\n" in text else "\n") + indent * (depth + 1)
+    if node.parts:
+        broken = _BROKEN.search(text, node.start, node.begin(len(node.parts) - 1))
+        gap = broken[0] if broken is not None else gap
+    made = _made(steps, value, gap, indent, is_part=True)
     if not node.parts:
-        at = _beside(text, node.start + 1)
-        return f"{text[:at]}{gap}{made}{text[at:]}"
+        return f"{text[: node.start + 1]}{made}{text[node.start + 1 :]}"
     last = node.parts[-1].end
     comma = _skip(text, last)
     if text[comma] == ",":
@@ -132,28 +137,21 @@ def _insert(text: str, node: Node, depth: int, steps: list[str | int | None], va
     return f"{text[:last]},{text[last:at]}{gap}{made}{text[at:]}"
 
 
-def _joined(steps: list[str | int | None], value: Any, *, is_part: bool = False) -> str:
-    """Return the line of a value in containers of its own."""
-    made = _line(value)
-    for number, step in reversed(list(enumerate(steps))):
-        made = made if step is None else f"{_line(step)}: {made}"
-        if number or not is_part:
-            made = f"[{made}]" if step is None else f"{{{made}}}"
-    return made
+def _made(steps: list[str | int | None], value: Any, gap: str, indent: str, *, is_part: bool = False) -> str:
+    """Return the text of a value in containers of its own: lists on one line, objects on several."""
+    step, *rest = steps
+    inner = (
+        _made(rest, value, gap if is_part or step is None else gap + indent, indent) if rest else _line(value)
+    )
+    if step is not None:
+        inner = f"{_line(step)}: {inner}"
+    if is_part:
+        return inner
+    return f"[ {inner} ]" if step is None else f"{{{gap}{indent}{inner}{gap}}}"
 
 
 def _line(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
-
-
-def _gap(text: str, node: Node, depth: int) -> str:
-    """Return the line break and indentation before a new part: as the last one has it."""
-    if node.parts:
-        found = _BROKEN.search(text, node.start, node.begin(len(node.parts) - 1))
-        if found is not None:
-            return found[0]
-    unit = re.search(r"[{\[][^\r\n]*\r?\n([ \t]+)", text)
-    return ("\r\n" if "\r\n" in text else "\n") + (unit[1] if unit is not None else "  ") * (depth + 1)
 
 
 def _beside(text: str, at: int) -> int:
@@ -171,7 +169,7 @@ def remove(text: str, path: tuple[str | int, ...]) -> str | None:
         numbers.append(number)
         nodes.append(nodes[-1].parts[number])
     nodes.pop()
-    while len(nodes[-1].parts) == 1 and nodes[-1].begin(0) == nodes[-1].start + 1:
+    while len(nodes[-1].parts) == 1 and nodes[-1].begin(0) != nodes[-1].start + 1:
         made = nodes.pop()
         numbers.pop()
         if not nodes:
@@ -184,7 +182,7 @@ def _cut(text: str, node: Node, number: int) -> str:
     """Return the text without one part, its line break, and one comma."""
     begin, end = node.begin(number), node.parts[number].end
     if begin == node.start + 1 and len(node.parts) > 1:
-        return text[:begin] + text[node.begin(1) :]  # the next one stands in its place, as a mark
+        return text[:begin] + text[node.begin(1) :]  # the mark stays
     broken = _BROKEN.search(text, node.start, begin)
     start = broken.start() if broken is not None else begin
     comma = _skip(text, end)
