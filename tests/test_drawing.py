@@ -20,6 +20,10 @@ CORE = """
     facts/test_identity.py::test_same_is_an_equivalence_and_near_is_symmetric_and_never_of_the_same
     facts/test_ledger.py::test_reading_only_what_changed_finds_what_reading_the_page_finds
     index/test_sqlite.py::test_after_any_acts_an_index_in_memory_says_what_a_plain_dict_says
+    integrations/test_agent_settings.py::test_hooks_and_server_are_put_in_and_taken_out_to_the_byte
+    integrations/test_json_edit.py::test_several_go_out_in_any_order_and_the_rest_means_the_same
+    integrations/test_json_edit.py::test_what_was_added_goes_out_again_to_the_byte
+    integrations/test_toml_edit.py::test_tables_go_in_at_the_end_and_out_again_to_the_byte
     language/test_dates.py::test_what_is_written_out_says_the_same_on_every_day
     log/test_recorder.py::test_what_two_sessions_record_is_read_back_in_order_with_sound_turns
     memory/test_found_and_forgotten.py::test_a_word_that_is_forgotten_stands_in_no_file

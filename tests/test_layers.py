@@ -27,7 +27,7 @@ names only. A package imports those before it, types included; a new one is plac
 PURE = frozenset(
     "__future__ abc base64 binascii bisect calendar collections copy dataclasses datetime decimal difflib "
     "enum fractions functools graphlib hashlib heapq html itertools json math operator re statistics "
-    "string struct textwrap types typing unicodedata urllib.parse zlib".split()
+    "string struct textwrap tomllib types typing unicodedata urllib.parse zlib".split()
 )
 """What rules may import from outside: modules that read no file, clock, environment or chance."""
 

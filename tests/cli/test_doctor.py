@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 
 KEYS = "ANTHROPIC_API_KEY OPENAI_API_KEY GEMINI_API_KEY GOOGLE_API_KEY OPENROUTER_API_KEY DEEPSEEK_API_KEY".split()
 NAMES = (
-    "python sqlite selector disk space memory settings permissions lock index sound git hooks extras keys ollama "
-    "model".split()
+    "python sqlite selector disk space memory settings permissions lock index sound git hooks server extras keys "
+    "ollama model".split()
 )
 
 
@@ -182,7 +182,7 @@ def other_hooks_there(folder: Path) -> None:
         (shown_to_git, "git", "look", "would commit log, review, PROJECT.local.md"),
         (lost_hook, "hooks", "broken", "runs /gone/looseleaf, which does not exist"),
         (no_json_there, "hooks", "look", "it is not JSON"),
-        (other_hooks_there, "hooks", "look", "its `hooks` do not have Claude Code's form"),
+        (other_hooks_there, "hooks", "look", "its `hooks` do not have the form that the agent reads"),
     ],
 )
 def test_what_is_wrong_is_found_and_it_is_said_what_to_do(

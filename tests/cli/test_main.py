@@ -102,7 +102,7 @@ def test_init_makes_the_folder_and_says_what_to_do_with_it(run: Run, place: Path
         ),
         (
             'Next: `looseleaf --memory new remember "I prefer green tea."` adds a fact; '
-            "`looseleaf hook install --claude` connects a coding agent.\n"
+            "`looseleaf setup` connects coding agents.\n"
         ),
     )
     names = sorted(str(path.relative_to(place / "new")) for path in (place / "new").rglob("*"))
@@ -581,7 +581,7 @@ def test_help_names_every_verb(capsys: pytest.CaptureFixture[str]) -> None:
     out = capsys.readouterr().out
     verbs = (
         "init remember log show diff undo record turns sessions chat prompt analyze window compact expand recall open "
-        "test tool receipts mcp hook distill write facts score correct review reject approve pin history why "
+        "test tool receipts mcp setup hook distill write facts score correct review reject approve pin history why "
         "topics topic global build redistill tidy index state cost import export forget demo doctor completion "
         "check repair"
     ).split()

@@ -45,11 +45,13 @@ def hooks() -> Finding:
     """Check which agents run this program, and whether they would find it."""
     from shutil import which
 
+    from looseleaf.integrations.agent_settings import AGENTS
     from looseleaf.integrations.settings_files import found_agents, our_commands
 
     calls: dict[str, str] = {}
     others: list[str] = []
-    for agent in found_agents():
+    here = found_agents()
+    for agent in AGENTS.values():
         if agent.hooks is None:
             continue
         try:
@@ -64,7 +66,7 @@ def hooks() -> Finding:
                 return Finding("hooks", "broken", said, f"`looseleaf setup {agent.name}` rewrites them.")
         if own:
             calls[agent.title] = _program_of(own[0])
-        else:
+        elif agent in here:
             others.append(agent.title)
     said = "; ".join(
         [f"{title} runs {program}" for title, program in calls.items()]

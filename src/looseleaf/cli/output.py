@@ -141,6 +141,21 @@ _STEERING = (
 _LINE_END = "\r(?=\n)"
 
 
+def find_memory(options: CliOptions) -> str | None:
+    """Return the named memory, or the nearest; None where there is none: then a hook has nothing to do."""
+    from looseleaf.pages.folder import find, is_memory
+
+    path = options.memory if options.memory is not None else find()
+    if path and is_memory(path):
+        return path
+    if options.memory is None and not os.environ.get("LOOSELEAF_HOME"):
+        return None
+    raise NotFound(
+        f"The hook did nothing: there is no memory at {path!r}. Make it with `looseleaf init`, or name another in the "
+        "settings that run this hook."
+    )
+
+
 def open_memory(options: CliOptions, session: str | None = None) -> Memory:
     """Open a memory that exists; only `init` makes one."""
     from looseleaf.memory import Memory

@@ -254,11 +254,12 @@ def our_hooks(text: str | None, hooks: Hooks, event: str) -> list[tuple[int, int
 
 
 def our_commands(text: str | None, hooks: Hooks) -> list[str]:
-    return [
-        str(_groups(text, event)[group]["hooks"][entry]["command"])
-        for event in hooks.events
-        for group, entry in our_hooks(text, hooks, event)
+    """Return the commands at any of our events that seem to be ours, also broken ones."""
+    entries = [
+        entry for event in hooks.events for group in _groups(text, event) for entry in group.get("hooks", ())
     ]
+    commands = [str(entry.get("command", "")) for entry in entries if isinstance(entry, dict)]
+    return [each for each in commands if NAME in each and " hook " in each]
 
 
 def _groups(text: str | None, event: str) -> list[dict[str, Any]]:

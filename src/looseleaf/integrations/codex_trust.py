@@ -35,7 +35,10 @@ def trusted_hashes(text: str, path: str, hooks: Hooks) -> dict[str, str]:
         copy = os.path.join(folder, "hooks.json")
         with open(copy, "w", encoding="utf-8") as file:
             file.write(text)
-        found = _ask(program, folder)
+        try:
+            found = _ask(program, folder)
+        except (OSError, ValueError, KeyError, TypeError):
+            return {}  # another version: Codex itself will ask
     ours = dict(zip(trust_keys(text, copy, hooks), trust_keys(text, path, hooks), strict=True))
     return {ours[key]: value for key, value in found.items() if key in ours}
 
@@ -50,6 +53,7 @@ def _ask(program: str, folder: str) -> dict[str, str]:
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
+        bufsize=0,
         cwd=folder,
         env=os.environ | {"CODEX_HOME": folder},
         start_new_session=True,
@@ -66,8 +70,6 @@ def _ask(program: str, folder: str) -> dict[str, str]:
             _send(process.stdin, {"id": 2, "method": "hooks/list", "params": {"cwds": [folder]}})
             rows = _answer(process.stdout, 2)["data"]
             return {hook["key"]: hook["currentHash"] for row in rows for hook in row["hooks"]}
-        except (OSError, ValueError, KeyError, TypeError):
-            return {}  # another version: Codex itself will ask
         finally:
             timer.cancel()
             _end(process.pid)
@@ -83,7 +85,6 @@ def _end(process: int) -> None:
 
 def _send(pipe: IO[bytes], message: dict[str, Any]) -> None:
     pipe.write(json.dumps(message).encode() + b"\n")
-    pipe.flush()
 
 
 def _answer(pipe: IO[bytes], number: int) -> Any:

@@ -147,7 +147,7 @@ class Plan:
         try:
             self._new[path] = edit(old)
         except (ValueError, RecursionError) as error:
-            raise refusal(path, f"{error}. {by_hand}") from error
+            raise refusal(path, f"{_why(error)}. {by_hand}") from error
         self._parts.setdefault(path, []).append((agent.name, what))
 
     def _text(self, path: str) -> str | None:
@@ -180,7 +180,15 @@ def our_commands(agent: CodingAgent, *, user: bool) -> list[str]:
     try:
         return forms.our_commands(read(path), agent.hooks)
     except (ValueError, RecursionError) as error:
-        raise refusal(path, f"{error}. Fix it first") from error
+        raise refusal(path, f"{_why(error)}. Fix it first") from error
+
+
+def _why(error: Exception) -> str:
+    from json import JSONDecodeError
+
+    if isinstance(error, RecursionError | JSONDecodeError):
+        return f"it is not JSON ({error})"
+    return f"it is not TOML ({error})" if type(error).__name__ == "TOMLDecodeError" else str(error)
 
 
 # --- files -------------------------------------------------------------------------------

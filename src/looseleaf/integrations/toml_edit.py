@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     Name = tuple[str, ...]
 
 _HEAD = re.compile(r"^[ \t]*\[.*$", re.MULTILINE)
+_LONG = re.compile(r'"""(?:\\.|[^\\])*?"""|\'\'\'.*?\'\'\'', re.DOTALL)
+"""Strings of several lines, in which a line is no table."""
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
@@ -93,7 +95,7 @@ def without_tables(text: str, is_ours: Callable[[Name], bool]) -> str | None:
 def _tables(text: str) -> list[tuple[Name, int, int]]:
     """Return the name of each table, and where its lines begin and end, without what stands before the next."""
     found = []
-    heads = list(_HEAD.finditer(text))
+    heads = list(_HEAD.finditer(_LONG.sub(lambda long: "x" * len(long[0]), text)))
     stops = [*(head.start() for head in heads[1:]), len(text)]
     for head, stop in zip(heads, stops, strict=False):
         start = head.start()
@@ -151,14 +153,17 @@ def _pruned(value: Any) -> Any:
 
 
 def _checked(text: str, wanted: Any) -> str:
-    if _pruned(parse(text)) != _pruned(wanted):
-        raise ValueError("its layout is not supported")
-    return text
+    try:
+        if _pruned(parse(text)) == _pruned(wanted):
+            return text
+    except ValueError:
+        pass
+    raise ValueError("its layout is not supported")
 
 
 def _key(name: str) -> str:
-    return name if _BARE.fullmatch(name) else json.dumps(name, ensure_ascii=False)
+    return name if _BARE.fullmatch(name) else _literal(name)
 
 
 def _literal(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -7,7 +7,7 @@ import sys
 
 from looseleaf.base.errors import Invalid, NotFound, Refused, is_there, to_get
 from looseleaf.base.immutable import frozen
-from looseleaf.cli.output import PROBLEMS, ask, print_json, say
+from looseleaf.cli.output import PROBLEMS, ask, find_memory, print_json, say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -259,7 +259,6 @@ def _hook_changes(options: CliOptions, name: str) -> list[_Settings]:
 def _distiller_change(options: CliOptions) -> _Settings:
     """Return the settings with the wanted distiller. Refused without a memory, and for an unknown name."""
     from looseleaf.base.policy import COMMAND_LINES, is_distiller
-    from looseleaf.cli.verbs.setup import find_memory
     from looseleaf.integrations.settings_files import read, refusal
     from looseleaf.integrations.toml_edit import with_key
     from looseleaf.pages.folder import SETTINGS
@@ -342,8 +341,6 @@ def _privacy_notice(options: CliOptions) -> str:
 
 def _print_hints(options: CliOptions) -> None:
     from shlex import join
-
-    from looseleaf.cli.verbs.setup import find_memory
 
     try:
         has_memory = find_memory(options) is not None

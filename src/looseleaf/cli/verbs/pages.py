@@ -248,8 +248,7 @@ def init(options: CliOptions) -> int:
 
 
 _BEGIN = (
-    '`looseleaf{0} remember "I prefer green tea."` adds a fact; `looseleaf hook install --claude` connects a '
-    "coding agent."
+    '`looseleaf{0} remember "I prefer green tea."` adds a fact; `looseleaf setup` connects coding agents.'
 )
 
 

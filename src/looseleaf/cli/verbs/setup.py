@@ -6,9 +6,9 @@ import json
 import os
 import sys
 
-from looseleaf.base.errors import Busy, Invalid, NotFound, Refused
+from looseleaf.base.errors import Busy, Invalid, Refused
 from looseleaf.base.values import INSIDE
-from looseleaf.cli.output import memory_path, open_memory, plain
+from looseleaf.cli.output import find_memory, memory_path, open_memory, plain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -116,21 +116,6 @@ def _read_stdin() -> bytes:
         return sys.stdin.buffer.read(LONGEST + 1)
     except (OSError, ValueError) as error:
         raise Refused(f"The hook did nothing: standard input could not be read ({error}).") from error
-
-
-def find_memory(options: CliOptions) -> str | None:
-    """Return the named memory, or the nearest; None where there is none: then a hook has nothing to do."""
-    from looseleaf.pages.folder import find, is_memory
-
-    path = options.memory if options.memory is not None else find()
-    if path and is_memory(path):
-        return path
-    if options.memory is None and not os.environ.get("LOOSELEAF_HOME"):
-        return None
-    raise NotFound(
-        f"The hook did nothing: there is no memory at {path!r}. Make it with `looseleaf init`, or name another in the "
-        "settings that run this hook."
-    )
 
 
 PORT = 8765

@@ -1,64 +1,30 @@
-"""Our hooks in the settings of a coding agent: put in and taken out, and all the rest of the file is as it was."""
+"""The settings of coding agents, written and taken back by the command line: one agent, or all on this machine."""
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import os
-import re
 import shlex
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from conftest import Run
 from looseleaf.base.errors import Refused
-from looseleaf.base.origins import PREFIX
 from looseleaf.cli.main import main
-from looseleaf.integrations import claude_settings as settings
-from looseleaf.integrations.claude_settings import EVENTS, installed, parse_json, removed
-from looseleaf.tools.catalogue import TOOLS
+from looseleaf.integrations import settings_files
+from looseleaf.integrations.agent_settings import AGENTS
+from looseleaf.integrations.codex_trust import trusted_hashes
+from looseleaf.integrations.trial import try_hooks, try_server
 from tables import check_rows
 
-COMMAND = "/opt/some place/looseleaf --memory '/a b'"
-OTHER = {"type": "command", "command": "say looseleaf hook stop it", "timeout": 5}
-
-VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=4), inner, max_size=2),
-    max_leaves=4,
-)
-GROUPS = st.lists(
-    st.fixed_dictionaries(
-        {
-            "hooks": st.lists(
-                st.just(OTHER) | st.just({"type": "prompt", "prompt": "p"}), min_size=1, max_size=2
-            )
-        },
-        optional={"matcher": st.sampled_from(["", "startup"]), "other": VALUES},
-    ),
-    min_size=1,
-    max_size=2,
-)
-HOOKS = st.dictionaries(st.sampled_from([*EVENTS, "PostToolUse"]), GROUPS, min_size=1, max_size=3)
-SETTINGS = st.tuples(st.dictionaries(st.text(max_size=5), VALUES, max_size=3), st.none() | HOOKS).map(
-    lambda both: both[0] | ({"hooks": both[1]} if both[1] is not None else {})
-)
-FORMS: Any = st.sampled_from(
-    [
-        {"indent": 2},
-        {"indent": 4},
-        {"indent": "\t"},
-        {},
-        {"separators": (",", ":")},
-        {"indent": 0, "ensure_ascii": False},
-    ]
-)
+HOOKS = AGENTS["claude"].hooks
+assert HOOKS is not None
+EVENTS = HOOKS.events
 
 
 def commands(text: str) -> dict[str, list[str]]:
@@ -67,71 +33,6 @@ def commands(text: str) -> dict[str, list[str]]:
     return {
         event: [entry["command"] for group in groups for entry in group["hooks"] if "command" in entry]
         for event, groups in hooks.items()
-    }
-
-
-@given(
-    value=SETTINGS.filter(lambda value: "hooks" not in value or isinstance(value["hooks"], dict)), form=FORMS
-)
-def test_what_was_put_in_is_taken_out_and_nothing_else_changes(
-    value: dict[str, Any], form: dict[str, Any]
-) -> None:
-    text = json.dumps(value, **form)
-    new = installed(text, COMMAND)
-    for event, ours in EVENTS.items():
-        assert commands(new)[event][-1] == f"{COMMAND} hook {ours}"
-    rest = json.loads(new)
-    rest.pop("hooks")
-    assert rest == {name: each for name, each in value.items() if name != "hooks"}
-    assert installed(new, COMMAND) == new
-    assert json.loads(removed(new)) == value
-    assert removed(text) == text
-
-
-@given(value=SETTINGS, form=FORMS)
-def test_places_of_values_are_where_they_stand(value: dict[str, Any], form: dict[str, Any]) -> None:
-    text = json.dumps(value, **form)
-
-    def proves(node: settings.Node) -> None:
-        assert json.loads(text[node.start : node.end]) == node.value
-        for part in node.parts:
-            proves(part)
-
-    proves(parse_json(f" {text}"[1:]))
-
-
-def test_before_a_tool_only_ours_that_write_are_waited_for() -> None:
-    groups = json.loads(installed("", "looseleaf"))["hooks"]
-    assert {event for event, [group] in groups.items() if "matcher" in group} == {"PreToolUse"}
-    [group] = groups["PreToolUse"]
-    matched = {name for name in TOOLS if re.fullmatch(group["matcher"], PREFIX + name)}
-    assert matched == {name for name, tool in TOOLS.items() if not tool.reads}
-    assert not re.search(group["matcher"], "Write")
-
-
-def test_every_other_byte_stays_as_it_was() -> None:
-    text = '{\r\n    "model":  "opus",\r\n    "n": 1.50,\r\n    "hooks": {"Stop": [ {"hooks": []} ]}\r\n}\r\n'
-    new = installed(text, "looseleaf")
-    assert new.startswith(
-        '{\r\n    "model":  "opus",\r\n    "n": 1.50,\r\n    "hooks": {"Stop": [ {"hooks": []},'
-    )
-    assert removed(new).startswith(text[: text.index("]}")])
-    assert "\n" not in new.replace("\r\n", "")
-    assert json.loads(removed(new)) == json.loads(text)
-
-
-def test_another_command_takes_the_place_of_the_old_one_and_keeps_what_was_set_there() -> None:
-    old = installed("", "/old/looseleaf").replace('"timeout": 30', '"timeout": 7', 1)
-    new = installed(old, "python -m looseleaf --agent x")
-    assert new == old.replace("/old/looseleaf hook", "python -m looseleaf --agent x hook")
-    assert json.loads(removed(new)) == {}
-
-
-def test_a_group_that_says_more_than_its_hooks_is_left() -> None:
-    own = {"type": "command", "command": "looseleaf hook stop"}
-    text = json.dumps({"hooks": {"Stop": [{"note": "mine", "hooks": [own]}, {"hooks": [OTHER, own, own]}]}})
-    assert json.loads(removed(text)) == {
-        "hooks": {"Stop": [{"note": "mine", "hooks": []}, {"hooks": [OTHER]}]}
     }
 
 
@@ -256,7 +157,7 @@ def test_settings_that_are_not_understood_are_not_touched(run: Run, file: Path) 
         check,
         [
             *('{"a": 1', "[]", "7", '{"hooks": []}', '{"hooks": {"Stop": {}}}', '{"hooks": {"Stop": [7]}}'),
-            *('{"hooks": {"Stop": [{"hooks": 7}]}}', "\ufeff{}", "[" * 100_000),
+            *('{"hooks": {"Stop": [{"hooks": 7}]}}', "// only a comment", "[" * 100_000),
         ],
     )
 
@@ -278,18 +179,18 @@ def test_settings_that_somebody_changes_meanwhile_are_not_overwritten(place: Pat
     path = place / "settings.json"
     path.write_text('{"a": 1}')
     with pytest.raises(Refused, match="changed meanwhile"):
-        settings.write(str(path), "{}", '{"b": 2}')
+        settings_files.write(str(path), "{}", '{"b": 2}')
     assert path.read_text() == '{"a": 1}'
     (place / "file").write_text("")
     with pytest.raises(Refused, match="not changed"):
-        settings.write(str(place / "file/.claude/settings.json"), None, "{}")
+        settings_files.write(str(place / "file/.claude/settings.json"), None, "{}")
     staged = f"{path}.looseleaf-{os.getpid()}"
     os.mkdir(staged)
     with pytest.raises(Refused, match="not changed"):
-        settings.write(str(path), '{"a": 1}', "{}")
+        settings_files.write(str(path), '{"a": 1}', "{}")
     os.rmdir(staged)
     with pytest.raises(UnicodeEncodeError):
-        settings.write(str(path), '{"a": 1}', "\ud800")
+        settings_files.write(str(path), '{"a": 1}', "\ud800")
     assert path.read_text() == '{"a": 1}'
     assert not os.path.exists(staged)
 
@@ -345,7 +246,7 @@ def test_every_other_line_of_the_settings_stays(run: Run, folder: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("tidy = ", "cannot be read"),
+        ("tidy = ", "cannot be changed safely"),
         ('model = """\ndistiller = "rules"\n"""\n', 'Write `distiller = "codex"` into it yourself'),
     ],
 )
@@ -386,3 +287,223 @@ def test_what_was_written_is_told_as_json(run: Run, folder: Path) -> None:
     assert out == {"path": str(folder / "looseleaf.toml"), "event": "install", "written": True}
     both = json.loads(run("--json", *WITH, "codex", "--claude")[1])
     assert [each["written"] for each in both["settings"]] == [True, False]
+
+
+# --- Codex and Gemini CLI -----------------------------------------------------------------
+
+
+def test_each_agent_gets_its_own_events_in_its_own_file(run: Run, place: Path) -> None:
+    code, out, _ = run("--json", "hook", "install", "--codex", "--gemini", "--yes")
+    assert code == 0
+    assert [each["path"] for each in json.loads(out)["settings"]] == [
+        str(place / ".codex/hooks.json"),
+        str(place / ".gemini/settings.json"),
+    ]
+    assert set(commands((place / ".codex/hooks.json").read_text())) == set(EVENTS)
+    assert "BeforeAgent" in commands((place / ".gemini/settings.json").read_text())
+    assert run("hook", "remove", "--codex", "--gemini", "--yes")[0] == 0
+    assert not (place / ".codex").exists()
+    assert not (place / ".gemini").exists()
+
+
+# --- all on this machine ------------------------------------------------------------------
+
+CODEX = """#!{python}
+import json, os, sys
+path = os.path.join(os.environ["CODEX_HOME"], "hooks.json")
+for line in sys.stdin:
+    asked = json.loads(line)
+    if asked["method"] == "initialize":
+        print(json.dumps({{"method": "news"}}))
+        print(json.dumps({{"id": asked["id"], "result": {{}}}}), flush=True)
+    elif asked["method"] == "hooks/list":
+        rows = [
+            {{"key": f"{{path}}:stop:{{at}}:0", "currentHash": f"sha256:{{at}}"}}
+            for at, _ in enumerate(json.load(open(path))["hooks"]["Stop"])
+        ]
+        print(json.dumps({{"id": asked["id"], "result": {{"data": [{{"hooks": rows}}]}}}}), flush=True)
+"""
+"""A Codex that knows hooks of one event: what it calls a hook is its own affair."""
+
+
+@pytest.fixture
+def home(place: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home with three agents, and a program of ours on PATH."""
+    home = place / "home"
+    bin = place / "bin"
+    bin.mkdir()
+    source = str(Path(settings_files.__file__).parents[2])
+    ours = (
+        f'#!/bin/sh\nPYTHONPATH={shlex.quote(source)} exec {shlex.quote(sys.executable)} -m looseleaf "$@"\n'
+    )
+    for name, text in (("looseleaf", ours), ("codex", CODEX.format(python=sys.executable))):
+        (bin / name).write_text(text)
+        (bin / name).chmod(0o755)
+    for name in ("XDG_CONFIG_HOME", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "LOOSELEAF_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("PATH", f"{bin}:/usr/bin:/bin")
+    monkeypatch.setenv("HOME", str(home))
+    texts = {
+        ".claude/settings.json": '{\r\n  "cleanupPeriodDays": 20\r\n}',
+        ".claude.json": '{"mcpServers": {}, "numStartups": 3}',
+        ".codex/config.toml": 'model = "x"\n\n[analytics]\nenabled = false',
+        ".codex/hooks.json": '{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "true"}]}]}}\n',
+        ".gemini/settings.json": '{\n  // mine\n  "ui": {},\n}\n',
+        ".config/zed/settings.json": "",
+        ".config/opencode/opencode.jsonc": "{ /* none */ }",
+        ".cursor/extensions/x": "",
+    }
+    for name, text in texts.items():
+        (home / name).parent.mkdir(parents=True, exist_ok=True)
+        (home / name).write_bytes(text.encode())
+    (home / ".qwen").mkdir()
+    return home
+
+
+def tree(folder: Path) -> dict[str, str]:
+    return {
+        str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
+        for path in folder.rglob("*")
+        if ".looseleaf" not in path.parts
+    }
+
+
+def test_all_agents_are_found_connected_tried_and_disconnected_to_the_byte(run: Run, home: Path) -> None:
+    before = tree(home)
+    code, out, _ = run("setup", "--dry-run")
+    assert code == 0
+    assert tree(home) == before
+    assert "+++" in out
+    for title in ("Claude Code", "Codex", "Gemini CLI", "Qwen Code", "opencode", "Cursor", "Zed"):
+        assert f"{title}: " in out
+    assert "VS Code" not in out
+    assert "you trust these" in out
+    code, out, err = run("setup", "--yes")
+    assert (code, err) == (0, "")
+    assert out.count(": ok\n") == 7
+    servers = json.loads((home / ".claude.json").read_text())["mcpServers"]
+    assert servers["looseleaf"]["args"][-1] == "mcp"
+    config = (home / ".codex/config.toml").read_text()
+    assert "[mcp_servers.looseleaf]" in config
+    assert f'[hooks.state."{home}/.codex/hooks.json:stop:1:0"]\ntrusted_hash = "sha256:1"' in config
+    assert "Nothing is to be done." in run("setup", "--yes")[1]
+    found = json.loads(run("doctor", "--json")[1])["findings"]
+    told = {each["name"]: each["says"] for each in found}
+    assert told["server"] == "named by Claude Code, Codex, Gemini CLI, Qwen Code, opencode, Cursor, Zed"
+    assert told["hooks"].count(" runs ") == 3
+    code, out, _ = run("setup", "--remove", "--yes")
+    assert code == 0
+    assert tree(home) == before
+
+
+def test_chosen_agents_of_a_project_are_connected_there(run: Run, home: Path, place: Path) -> None:
+    before, outside = tree(home), tree(place)
+    code, out, _ = run("setup", "claude", "vscode", "windsurf", "--project", "--yes", "--json")
+    told = json.loads(out)
+    assert (code, told["written"], told["refused"]) == (0, True, [])
+    assert {each["agent"]: each["files"] for each in told["agents"]} == {
+        "claude": {"hooks": str(place / ".claude/settings.local.json"), "server": str(home / ".claude.json")},
+        "vscode": {"server": str(place / ".vscode/mcp.json")},
+        "windsurf": {},
+    }
+    local = json.loads((home / ".claude.json").read_text())["projects"][str(place)]["mcpServers"]
+    assert set(local) == {"looseleaf"}
+    code, out, _ = run("setup", "--remove", "--project", "--yes", "--json")
+    assert (code, tree(home), tree(place)) == (0, before, outside)
+
+
+def test_a_file_that_cannot_be_changed_safely_is_told_and_the_others_are_written(
+    run: Run, home: Path
+) -> None:
+    (home / ".gemini/settings.json").write_text('{"hooks": [], "mcpServers": 7')
+    (home / ".codex/config.toml").write_text("mcp_servers = {}\n")
+    (home / ".cursor/mcp.json").symlink_to(home / "elsewhere")
+    code, out, _ = run("setup", "gemini", "codex", "cursor", "qwen", "--yes")
+    assert code == 1
+    assert "Gemini CLI: The settings were not changed: " in out
+    assert "Name the server in it yourself: the command is `" in out
+    assert "it is a link" in out
+    assert "Qwen Code: tried the server: ok" in out
+    assert (home / ".gemini/settings.json").read_text() == '{"hooks": [], "mcpServers": 7'
+    assert "[mcp_servers" not in (home / ".codex/config.toml").read_text()
+
+
+def test_a_person_is_asked_once_and_a_memory_is_made_with_the_same_yes(
+    home: Path, place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(home)
+    assert main(["setup", "claude"]) == 2
+    out, err = capsys.readouterr()
+    assert f"{home}/.looseleaf is made" in out
+    assert "--yes" in err
+    assert not (home / ".looseleaf").exists()
+    assert main(["setup", "claude", "--yes"]) == 0
+    assert (home / ".looseleaf/log").is_dir()
+    assert main(["setup", "--remove", "--yes"]) == 0
+    assert (home / ".looseleaf/log").is_dir()
+    assert "The memory itself stays." in capsys.readouterr().out
+    assert main(["setup", "claude", "cluade"]) == 2
+    assert "'cluade'" in capsys.readouterr().err
+
+
+def test_where_there_is_no_agent_nothing_is_done(
+    run: Run, home: Path, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(place / "bin"))
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    code, out, _ = run("setup", "--yes")
+    assert (code, "No coding agent was found." in out) == (0, True)
+
+
+def test_a_codex_that_does_not_answer_will_ask_itself(home: Path, place: Path) -> None:
+    hooks = AGENTS["codex"].hooks
+    assert hooks is not None
+    check_rows(
+        lambda text: _answers_nothing(place, text, hooks),
+        ["#!/bin/sh\nexit 1\n", "#!/bin/sh\necho no\n", "#!/bin/sh\necho '{\"id\": 1}'\n", "no program"],
+    )
+
+
+def _answers_nothing(place: Path, text: str, hooks: object) -> None:
+    (place / "bin/codex").write_text(text)
+    assert trusted_hashes('{"hooks": {}}', "/c/hooks.json", hooks) == {}  # type: ignore[arg-type]
+
+
+def test_a_trial_says_what_is_wrong(place: Path) -> None:
+    rows = [
+        ("/gone/looseleaf hook stop;:", "recorded nothing"),
+        ("exit 3;", "ended with 3"),
+        ("echo no;:", "printed no JSON"),
+        ("""echo '{"systemMessage": "looseleaf: broken"}';:""", "says: looseleaf: broken"),
+    ]
+    check_rows(lambda command, why: _says(try_hooks([command]), why), rows)
+    servers = [
+        (["/gone"], "could not be asked"),
+        (["/bin/false"], "offers no tools"),
+        (["/bin/echo", '{"id": 2, "result": {"tools": [{"name": "recall"}]}}\n{}'], "offers no tools"),
+        (
+            ["/bin/sh", "-c", """echo '{"id": 2, "result": {"tools": [{"name": "recall"}]}}'"""],
+            "does not offer",
+        ),
+        (["/bin/sh", "-c", "echo so >&2"], "(so)"),
+    ]
+    check_rows(lambda command, why: _says(try_server(command), why), servers)
+
+
+def _says(told: str | None, why: str) -> None:
+    assert told is not None
+    assert why in told, told
+
+
+def test_folders_that_were_made_go_with_the_file_and_others_stay(place: Path) -> None:
+    path = place / "a/b/c.json"
+    (place / "a").mkdir()
+    settings_files.write(str(path), None, "{}\n")
+    assert path.read_text() == "{}\n\n"
+    settings_files.write(str(path), "{}\n\n", None)
+    assert (place / "a").is_dir()
+    assert not (place / "a/b").exists()
+    settings_files.write(str(path), None, "{}\n")
+    (place / "a/b/other").write_text("")
+    settings_files.write(str(path), "{}\n\n", None)
+    assert (place / "a/b/other").exists()
