@@ -398,11 +398,16 @@ def test_all_agents_are_found_connected_tried_and_disconnected_to_the_byte(run: 
 
 def test_chosen_agents_of_a_project_are_connected_there(run: Run, home: Path, place: Path) -> None:
     before, outside = tree(home), tree(place)
-    code, out, _ = run("setup", "claude", "vscode", "windsurf", "--project", "--yes", "--json")
+    code, out, _ = run("setup", "claude", "codex", "vscode", "windsurf", "--project", "--yes", "--json")
     told = json.loads(out)
     assert (code, told["written"], told["refused"]) == (0, True, [])
     assert {each["agent"]: each["files"] for each in told["agents"]} == {
         "claude": {"hooks": str(place / ".claude/settings.local.json"), "server": str(home / ".claude.json")},
+        "codex": {
+            "hooks": str(place / ".codex/hooks.json"),
+            "trust": str(home / ".codex/config.toml"),
+            "server": str(place / ".codex/config.toml"),
+        },
         "vscode": {"server": str(place / ".vscode/mcp.json")},
         "windsurf": {},
     }
@@ -434,7 +439,7 @@ def test_a_person_is_asked_once_and_a_memory_is_made_with_the_same_yes(
     monkeypatch.chdir(home)
     assert main(["setup", "claude"]) == 2
     out, err = capsys.readouterr()
-    assert f"{home}/.looseleaf is made" in out
+    assert "~/.looseleaf is made" in out
     assert "--yes" in err
     assert not (home / ".looseleaf").exists()
     assert main(["setup", "claude", "--yes"]) == 0

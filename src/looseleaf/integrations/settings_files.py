@@ -68,7 +68,8 @@ def server_path(agent: CodingAgent, *, user: bool) -> tuple[str, tuple[str, ...]
 
 
 class Plan:
-    """The changes that connect agents, or disconnect them: nothing is written yet."""
+    """The changes that connect agents, or disconnect them: nothing is written yet. What was connected last is to be
+    disconnected first."""
 
     def __init__(self, *, user: bool, remove: bool = False) -> None:
         self._user, self._remove = user, remove
@@ -77,11 +78,10 @@ class Plan:
         self._parts: dict[str, list[tuple[str, What]]] = {}
 
     def changes(self) -> list[Change]:
-        """Return the changes in the order in which they are written: what was made last goes first."""
-        made = [
+        """Return the changes in the order in which they are to be written."""
+        return [
             Change(path, old, self._new[path], tuple(self._parts[path])) for path, old in self._old.items()
         ]
-        return made[::-1] if self._remove else made
 
     def hooks(self, agent: CodingAgent, command: str) -> None:
         hooks = agent.hooks

@@ -43,7 +43,7 @@ def setup(options: CliOptions) -> int:
         return PROBLEMS if wish.refused else 0
     if not options.yes:
         ask(
-            f"Write {_count(len(wish.changes), 'file')}{f' and make {wish.memory}' if wish.memory else ''}?",
+            f"Write {_count(len(wish.changes), 'file')}{f' and make {_short(wish.memory)}' if wish.memory else ''}?",
             no_terminal="The settings were not changed: there is no terminal to ask at. Give --yes to write them.",
             no="The settings were not changed. Answer `y` to write them.",
         )
@@ -95,22 +95,30 @@ def _memory_to_make(options: CliOptions) -> str | None:
     return None if is_memory(path) else path
 
 
+def _short(path: str) -> str:
+    home = os.path.expanduser("~")
+    return f"~{path[len(home) :]}" if path.startswith(f"{home}{os.sep}") else path
+
+
 _WHAT = {"hooks": "hooks", "server": "MCP server", "trust": "trust in the hooks"}
+
+
+_TRUSTED = "Codex runs only hooks that you trust: its settings then say that you trust these."
 
 
 def _print_plan(options: CliOptions, wish: _Wish) -> None:
     from looseleaf.integrations.agent_settings import AGENTS
     from looseleaf.text.diff import unified
 
+    to = "out of" if options.remove else "into"
     for agent in wish.agents:
-        parts = [
-            f"{_WHAT[what]} in {each.path}"
+        files = {
+            _short(each.path): [_WHAT[what] for name, what in each.parts if name == agent.name]
             for each in wish.changes
-            for name, what in each.parts
-            if name == agent.name
-        ]
+        }
+        parts = [f"{' and '.join(whats)} {to} {path}" for path, whats in files.items() if whats]
         if parts:
-            say(f"{agent.title}: {', '.join(parts)}")
+            say(f"{agent.title}: {'; '.join(parts)}")
         elif options.agents or not options.remove:
             say(f"{agent.title}: {'nothing of ours' if options.remove else 'as it should be'}")
     for each in wish.refused:
@@ -119,10 +127,12 @@ def _print_plan(options: CliOptions, wish: _Wish) -> None:
         for change in wish.changes:
             end = change.path if change.new is not None else os.devnull
             say(unified(change.old or "", change.new or "", change.path, end).rstrip("\n"))
-    if any(what == "trust" for each in wish.changes for _, what in each.parts) and not options.remove:
-        say("Codex runs only hooks that you trust: this says that you trust these.")
+    if not options.remove and any(what == "trust" for each in wish.changes for _, what in each.parts):
+        say(_TRUSTED)
     if wish.memory is not None:
-        say(f"There is no memory yet: {wish.memory} is made, for every project without one of its own.")
+        say(
+            f"There is no memory yet: {_short(wish.memory)} is made, for every project without one of its own."
+        )
     if not wish.agents:
         say(f"No coding agent was found. These are known: {', '.join(AGENTS)}.")
     elif not wish.changes and not wish.refused:
@@ -248,6 +258,8 @@ def _hook_changes(options: CliOptions, name: str) -> list[_Settings]:
 
     plan = Plan(user=options.user, remove=options.event == "remove")
     plan.hooks(AGENTS[name], join(own_command(options)))
+    if name == "codex" and options.event == "install" and len(plan.changes()) > 1 and not options.json:
+        say(_TRUSTED)
     has = "has them already" if options.event == "install" else "has no hooks of looseleaf"
     return [
         _Settings(each.path, each.old, each.new, has, is_read_once=True)

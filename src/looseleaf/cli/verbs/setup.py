@@ -110,7 +110,7 @@ def _read_stdin() -> bytes:
     if sys.stdin is None or sys.stdin.isatty():
         raise Refused(
             "The hook did nothing: a coding agent runs it, with JSON on standard input. "
-            "`looseleaf setup` sets that up."
+            "`looseleaf setup` or `looseleaf hook install` sets that up."
         )
     try:
         return sys.stdin.buffer.read(LONGEST + 1)
