@@ -422,12 +422,14 @@ def test_a_file_that_cannot_be_changed_safely_is_told_and_the_others_are_written
 ) -> None:
     (home / ".gemini/settings.json").write_text('{"hooks": [], "mcpServers": 7')
     (home / ".codex/config.toml").write_text("mcp_servers = {}\n")
+    (home / ".codex/hooks.json").write_text("{")
     (home / ".cursor/mcp.json").symlink_to(home / "elsewhere")
     code, out, _ = run("setup", "gemini", "codex", "cursor", "qwen", "--yes")
     assert code == 1
     assert "Gemini CLI: The settings were not changed: " in out
     assert "Name the server in it yourself: the command is `" in out
     assert "it is a link" in out
+    assert f"Codex: The settings were not changed: {home}/.codex/hooks.json: it is not JSON" in out
     assert "Qwen Code: tried the server: ok" in out
     assert (home / ".gemini/settings.json").read_text() == '{"hooks": [], "mcpServers": 7'
     assert "[mcp_servers" not in (home / ".codex/config.toml").read_text()

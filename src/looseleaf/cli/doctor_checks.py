@@ -77,9 +77,9 @@ def hooks() -> Finding:
 
 def servers() -> Finding:
     """Check which agents name our MCP server."""
-    from looseleaf.integrations.settings_files import connected, found_agents
+    from looseleaf.integrations.settings_files import found_agents, names_server
 
-    named = [agent.title for agent in found_agents() if "server" in connected(agent)]
+    named = [agent.title for agent in found_agents() if names_server(agent)]
     said = f"named by {', '.join(named)}" if named else "named by no agent; `looseleaf setup` does it"
     return Finding("server", "ok", said)
 

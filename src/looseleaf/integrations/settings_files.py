@@ -87,14 +87,14 @@ class Plan:
         hooks = agent.hooks
         assert hooks is not None
         path = hooks_path(agent, user=self._user)
-        keys = forms.trust_keys(self._text(path), path, hooks) if agent.name == "codex" else []
+        old = self._text(path)
         by_hand = "Fix it first, or write the hooks into it yourself"
         if self._remove:
             self._edit(path, agent, "hooks", lambda text: forms.without_hooks(text, hooks), by_hand)
         else:
             self._edit(path, agent, "hooks", lambda text: forms.with_hooks(text, hooks, command), by_hand)
         if agent.name == "codex":
-            self._trust(agent, path, keys)
+            self._trust(agent, path, forms.trust_keys(old, path, hooks))
 
     def _trust(self, agent: CodingAgent, path: str, keys: list[str]) -> None:
         """Codex runs a hook only after its user has trusted it: say so in its settings, or take that back."""
@@ -148,7 +148,8 @@ class Plan:
             self._new[path] = edit(old)
         except (ValueError, RecursionError) as error:
             raise refusal(path, f"{_why(error)}. {by_hand}") from error
-        self._parts.setdefault(path, []).append((agent.name, what))
+        if self._new[path] != old:
+            self._parts[path].append((agent.name, what))
 
     def _text(self, path: str) -> str | None:
         if path not in self._old:
@@ -157,20 +158,18 @@ class Plan:
         return self._new[path]
 
 
-def connected(agent: CodingAgent) -> list[str]:
-    """Return what an agent has of ours, in this project or in the user's settings: hooks, server."""
-    has = set()
-    for user in (True, False):
-        if agent.hooks is not None and our_commands(agent, user=user):
-            has.add("hooks")
-        if (found := server_path(agent, user=user)) is not None:
-            path, above = found
-            try:
-                if forms.has_server(read(path), above, is_toml=path.endswith(".toml")):
-                    has.add("server")
-            except (ValueError, RecursionError):
-                continue
-    return sorted(has)
+def names_server(agent: CodingAgent) -> bool:
+    """Return whether an agent's settings name our server, in this project or the user's; not if they cannot be read."""
+    for found in (server_path(agent, user=True), server_path(agent, user=False)):
+        if found is None:
+            continue
+        path, above = found
+        try:
+            if forms.has_server(read(path), above, is_toml=path.endswith(".toml")):
+                return True
+        except (Refused, ValueError, RecursionError):
+            continue
+    return False
 
 
 def our_commands(agent: CodingAgent, *, user: bool) -> list[str]:

@@ -154,20 +154,23 @@ def _write(options: CliOptions, wish: _Wish) -> None:
 def _try(options: CliOptions, wish: _Wish) -> dict[str, str | None]:
     """Run what was written, in a throw-away memory; return what is wrong with each agent's part."""
     from functools import cache
+    from shlex import join
 
     from looseleaf.integrations.settings_files import our_commands
     from looseleaf.integrations.trial import try_hooks, try_server
 
-    tried = cache(lambda commands: try_hooks(list(commands)))
-    served = cache(lambda command: try_server(list(command)))
+    command = own_command(options)
+    served = try_server([*command, "mcp"])
+    tried = cache(lambda *commands: try_hooks(list(commands)))
     problems: dict[str, str | None] = {}
     for agent in wish.agents:
         if any(agent.title == each.partition(":")[0] for each in wish.refused):
             continue
-        problem = served((*own_command(options), "mcp"))
-        if agent.hooks is not None and problem is None:
-            problem = tried(tuple(sorted(set(our_commands(agent, user=not options.project)))))
-        problems[agent.name] = problem
+        problems[agent.name] = served
+        if agent.hooks is not None and served is None:
+            wanted = sorted({f"{join(command)} hook {event}" for event in agent.hooks.events.values()})
+            has_all = set(wanted) <= set(our_commands(agent, user=not options.project))
+            problems[agent.name] = tried(*wanted) if has_all else "the hooks are not in its settings"
     return problems
 
 
@@ -254,7 +257,7 @@ def _hook_changes(options: CliOptions, name: str) -> list[_Settings]:
     from shlex import join
 
     from looseleaf.integrations.agent_settings import AGENTS
-    from looseleaf.integrations.settings_files import Plan
+    from looseleaf.integrations.settings_files import Plan, hooks_path
 
     plan = Plan(user=options.user, remove=options.event == "remove")
     plan.hooks(AGENTS[name], join(own_command(options)))
@@ -264,7 +267,7 @@ def _hook_changes(options: CliOptions, name: str) -> list[_Settings]:
     return [
         _Settings(each.path, each.old, each.new, has, is_read_once=True)
         for each in plan.changes()
-        if each.old != each.new or ("hooks" in (what for _, what in each.parts))
+        if each.old != each.new or each.path == hooks_path(AGENTS[name], user=options.user)
     ]
 
 
