@@ -30,14 +30,15 @@ from benchmarks.window import folder  # noqa: E402
 
 SIZE, QUICK = (100, 1_000), (20, 20)
 ABOUT = {"name": "benchmark", "version": "1"}
-OPENING = (
+
+Requests = tuple[tuple[str, dict[str, object]], ...]
+
+OPENING: Requests = (
     ("initialize", {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": ABOUT}),
     ("tools/list", {}),
 )
-LISTS = (*OPENING, ("prompts/list", {}), ("resources/list", {}))
-CALL = (*LISTS, ("tools/call", {"name": "recall", "arguments": {"query": "what is left"}}))
-
-Requests = tuple[tuple[str, dict[str, object]], ...]
+LISTS: Requests = (*OPENING, ("prompts/list", {}), ("resources/list", {}))
+CALL: Requests = (*LISTS, ("tools/call", {"name": "recall", "arguments": {"query": "what is left"}}))
 
 
 def said(requests: Requests) -> bytes:

@@ -22,7 +22,7 @@ from looseleaf.integrations.agent_settings import (
     without_server,
 )
 from looseleaf.integrations.json_edit import parse
-from looseleaf.tools.toolset import TOOLS
+from looseleaf.tools.catalogue import TOOLS
 
 COMMAND = "/opt/some place/looseleaf --memory '/a b'"
 OTHER = {"type": "command", "command": "say looseleaf hook stop it", "timeout": 5}

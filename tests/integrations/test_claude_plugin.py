@@ -9,7 +9,7 @@ from pathlib import Path
 from looseleaf.base.origins import PREFIXES, bare_name
 from looseleaf.base.version import VERSION
 from looseleaf.integrations.agent_settings import AGENTS, with_hooks
-from looseleaf.tools.toolset import TOOLS
+from looseleaf.tools.catalogue import TOOLS
 
 TOP = Path(__file__).parents[2] / "integrations"
 PLUGIN = TOP / "claude-plugin"

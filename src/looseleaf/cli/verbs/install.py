@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from looseleaf.base.errors import Invalid, NotFound, Refused, is_there, to_get
+from looseleaf.base.errors import Invalid, NotFound, Refused
 from looseleaf.base.immutable import frozen
 from looseleaf.cli.output import PROBLEMS, ask, find_memory, print_json, say
 
@@ -367,8 +367,6 @@ def _print_hints(options: CliOptions) -> None:
         "The model itself reads and writes it through the MCP server, which `looseleaf setup` names to the agent:"
     )
     say(f"  {join([*own_command(options), 'mcp'])}")
-    if not is_there("mcp"):
-        say(f"That needs the package mcp, which is not installed: {to_get('mcp')}.")
 
 
 def own_command(options: CliOptions) -> list[str]:
