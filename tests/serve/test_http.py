@@ -654,7 +654,8 @@ def test_settings_in_the_guide_are_whole_and_start_this_server() -> None:
         if "url" in server:
             urls.append(server["url"])
         else:
-            commands.append([server["command"], *server["args"]])
+            command = server["command"]
+            commands.append([*command] if isinstance(command, list) else [command, *server["args"]])
     assert len(commands) >= 7
     assert len(urls) == 3
     for program, *arguments in commands:

@@ -29,7 +29,7 @@ from looseleaf.memory import Memory
 from looseleaf.memory.thread import MemoryThread
 from looseleaf.serve import stdio
 from looseleaf.serve.mcp import server
-from looseleaf.serve.protocol import HANDSHAKES, MODERN
+from looseleaf.serve.protocol import HANDSHAKES, MODERN, Session
 from looseleaf.tools.catalogue import TOOLS
 from looseleaf.tools.tool import ToolAnswer
 from serving import add_tool, filled
@@ -37,7 +37,8 @@ from serving import add_tool, filled
 Message = dict[str, Any]
 
 VERSION = "io.modelcontextprotocol/protocolVersion"
-ENVELOPE: Message = {VERSION: MODERN[0], "io.modelcontextprotocol/clientCapabilities": {}}
+ABILITIES = "io.modelcontextprotocol/clientCapabilities"
+ENVELOPE: Message = {VERSION: MODERN[0], ABILITIES: {}}
 INITIALIZED: Message = {"jsonrpc": "2.0", "method": "notifications/initialized"}
 
 
@@ -503,6 +504,31 @@ def test_a_memory_that_is_not_there_is_an_answer_to_each_call_until_it_is(templa
         "Nothing was done: there is no memory here.",
     )
     assert found[4]["result"]["isError"] is False
+
+
+def test_what_is_listed_where_no_memory_is_or_may_be_looked_for(template: Path, tmp_path: Path) -> None:
+    """The index is there to be read, which says what is missing."""
+    said = lines(opening(), asking("resources/list"))
+    [_, listed] = served(tmp_path / "absent", said)
+    assert [each["uri"] for each in listed["result"]["resources"]] == ["looseleaf://index"]
+
+    def refuse() -> str:
+        raise Refused("The nearest memory belongs to another user.")
+
+    session = Session(refuse)
+    session.answer(opening())
+    refused: Any = session.answer(asking("resources/list"))
+    assert codes([refused]) == [(1, -32602)]
+    assert refused["error"]["message"] == "The nearest memory belongs to another user."
+
+
+@pytest.mark.parametrize(
+    "meta", [{VERSION: MODERN[0]}, ENVELOPE | {VERSION: 7}, {VERSION: MODERN[0], ABILITIES: 7}]
+)
+def test_an_envelope_that_is_not_whole_is_refused_with_a_sentence(template: Path, meta: Message) -> None:
+    [answer] = served(template, lines(asking("tools/list", _meta=meta)))
+    assert codes([answer]) == [(1, -32602)]
+    assert f"needs a text {VERSION!r}" in answer["error"]["message"]
 
 
 def test_the_command_serves_also_where_there_is_no_memory_yet(run: Run, tmp_path: Path) -> None:
