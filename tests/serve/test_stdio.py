@@ -258,7 +258,7 @@ def test_it_answers_what_the_sdk_answers(template: Path, era: str, data: st.Data
     if era == "envelope":  # each request has one, and none opens a session
         said = [each for each in said if isinstance(each, bytes) or each["method"] != "initialize"]
         for each in said:
-            if isinstance(each, dict) and isinstance(each.get("params", {}), dict):
+            if isinstance(each, dict) and isinstance(each.get("params") or {}, dict):
                 each["params"] = (each.get("params") or {}) | {"_meta": ENVELOPE}
         said = [asking("server/discover", 0, _meta=ENVELOPE), *said]
         said = [each for each in said if not isinstance(each, bytes) or b'"id"' not in each]
