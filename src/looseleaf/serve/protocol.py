@@ -121,7 +121,9 @@ class Session:
         except Fault as fault:
             return error_message(fault, name)
         if method == "notifications/initialized" and self.version is None:
-            self.version = HANDSHAKES[-1]  # a client that had its handshake with another process of this server
+            self.version = HANDSHAKES[
+                -1
+            ]  # a client that had its handshake with another process of this server
         if method == "notifications/cancelled" and is_id(params.get("requestId")):
             return Cancellation(params["requestId"])
         return None
