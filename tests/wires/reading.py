@@ -74,19 +74,30 @@ def _responses(asked: Asked) -> Asked:
             if item["role"] in ("system", "developer"):
                 system.append(_text(item["content"]))
             else:
-                asked.texts.append((item["role"], _text(item["content"])))
+                asked.add_text(item["role"], _text(item["content"]))
         elif kind == "function_call":
-            names[item["call_id"]] = item["name"]
-            asked.calls.append((item["name"], _arguments(item["arguments"])))
+            name = spaced(item.get("namespace", ""), item["name"])
+            names[item["call_id"]] = name
+            asked.add_call(name, _arguments(item["arguments"]))
         elif kind == "function_call_output":
             if item["call_id"] not in names:
                 raise NotUnderstood(f"No tool call found for function call output with {item['call_id']}.")
-            asked.results.append((names[item["call_id"]], _text(item["output"])))
+            asked.add_result(names[item["call_id"]], _text(item["output"]))
         elif kind != "reasoning":
             raise NotUnderstood(f"no such item: {kind}")
     for tool in asked.body.get("tools") or []:
-        asked.tools[tool["name"]] = tool["parameters"]
+        if tool["type"] == "namespace":
+            asked.tools.update(
+                {spaced(tool["name"], each["name"]): each["parameters"] for each in tool["tools"]}
+            )
+        elif tool["type"] == "function":
+            asked.tools[tool["name"]] = tool["parameters"]
     return replace(asked, system="\n".join(filter(None, system)))
+
+
+def spaced(space: str, name: str) -> str:
+    """The name of a tool, behind that of its namespace if it has one."""
+    return f"{space}::{name}" if space else name
 
 
 def _chat(asked: Asked) -> Asked:
@@ -100,13 +111,13 @@ def _chat(asked: Asked) -> Asked:
         elif role == "tool":
             if message["tool_call_id"] not in names:
                 raise NotUnderstood("messages with role 'tool' must follow a message with 'tool_calls'")
-            asked.results.append((names[message["tool_call_id"]], text))
+            asked.add_result(names[message["tool_call_id"]], text)
         else:
             if text:
-                asked.texts.append((role, text))
+                asked.add_text(role, text)
             for call in message.get("tool_calls") or []:
                 names[call["id"]] = call["function"]["name"]
-                asked.calls.append((call["function"]["name"], _arguments(call["function"]["arguments"])))
+                asked.add_call(call["function"]["name"], _arguments(call["function"]["arguments"]))
     for tool in asked.body.get("tools") or []:
         asked.tools[tool["function"]["name"]] = tool["function"].get("parameters", {})
     return replace(asked, system="\n".join(system))
@@ -119,14 +130,14 @@ def _anthropic(asked: Asked) -> Asked:
         content = message["content"]
         for block in [{"type": "text", "text": content}] if isinstance(content, str) else content:
             if block["type"] == "text":
-                asked.texts.append((message["role"], block["text"]))
+                asked.add_text(message["role"], block["text"])
             elif block["type"] == "tool_use":
                 names[block["id"]] = block["name"]
-                asked.calls.append((block["name"], block["input"]))
+                asked.add_call(block["name"], block["input"])
             elif block["type"] == "tool_result":
                 if block["tool_use_id"] not in names:
                     raise NotUnderstood(f"unexpected `tool_use_id`: {block['tool_use_id']}")
-                asked.results.append((names[block["tool_use_id"]], _text(block.get("content"))))
+                asked.add_result(names[block["tool_use_id"]], _text(block.get("content")))
             elif block["type"] == "thinking" and not block["signature"]:
                 raise NotUnderstood("Invalid `signature` in `thinking` block")
     for tool in asked.body.get("tools") or []:
@@ -139,12 +150,12 @@ def _gemini(asked: Asked) -> Asked:
     for content in asked.body["contents"]:
         for part in content["parts"]:
             if "functionCall" in part:
-                asked.calls.append((part["functionCall"]["name"], part["functionCall"].get("args", {})))
+                asked.add_call(part["functionCall"]["name"], part["functionCall"].get("args", {}))
             elif "functionResponse" in part:
                 told = part["functionResponse"]
-                asked.results.append((told["name"], json.dumps(told["response"], ensure_ascii=False)))
+                asked.add_result(told["name"], json.dumps(told["response"], ensure_ascii=False))
             elif "text" in part and not part.get("thought"):
-                asked.texts.append((content.get("role", "user"), part["text"]))
+                asked.add_text(content.get("role", "user"), part["text"])
     for tool in asked.body.get("tools") or []:
         for declared in tool.get("functionDeclarations") or []:
             # Google reads its members in either spelling, and its SDK writes both.
@@ -170,14 +181,14 @@ def _ollama(asked: Asked) -> Asked:
         if role == "system":
             system.append(text)
         elif role == "tool":
-            asked.results.append((message.get("tool_name", ""), text))
+            asked.add_result(message.get("tool_name", ""), text)
         else:
             if text:
-                asked.texts.append((role, text))
+                asked.add_text(role, text)
             for call in message.get("tool_calls") or []:
                 if not isinstance(call["function"]["arguments"], dict):
                     raise NotUnderstood("cannot unmarshal string into field arguments")
-                asked.calls.append((call["function"]["name"], call["function"]["arguments"]))
+                asked.add_call(call["function"]["name"], call["function"]["arguments"])
     for tool in asked.body.get("tools") or []:
         asked.tools[tool["function"]["name"]] = tool["function"].get("parameters", {})
     # Ollama streams unless it is told not to.

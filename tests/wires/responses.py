@@ -113,19 +113,20 @@ def _tell_message(tell: Tell, asked: Asked, answer: Answer, index: int) -> dict[
 def _tell_call(
     tell: Tell, asked: Asked, number: int, name: str, arguments: str, index: int
 ) -> dict[str, Any]:
+    space, _, bare = name.rpartition("::")
     item: dict[str, Any] = {
         "id": f"fc_{asked.number}_{number}",
         "type": "function_call",
         "call_id": f"call_{asked.number}_{number}",
-        "name": name,
+        "name": bare,
         "arguments": "",
         "status": "in_progress",
-    }
+    } | ({"namespace": space} if space else {})
     where = {"item_id": item["id"], "output_index": index}
     tell("output_item.added", output_index=index, item=item)
     for piece in words(arguments):
         tell("function_call_arguments.delta", **where, delta=piece)
-    tell("function_call_arguments.done", **where, arguments=arguments, name=name)
+    tell("function_call_arguments.done", **where, arguments=arguments, name=bare)
     done: dict[str, Any] = item | {"arguments": arguments, "status": "completed"}
     tell("output_item.done", output_index=index, item=done)
     return done

@@ -15,7 +15,8 @@ WIRES = ("openai", "openai-chat", "anthropic", "gemini", "ollama")
 @dataclass(frozen=True)
 class Asked:
     """A request. `texts` are (role, text) in order, roles as the wire names them; `results` are (tool, text) of every
-    result in it; `calls` (tool, arguments) of every call in it; `tools` the schemas of those that are offered."""
+    result in it; `calls` (tool, arguments) of every call in it; `tools` the schemas of those that are offered. `course`
+    is all three in one order: a role or `call` or `result`, and the text or the tool's name."""
 
     wire: str
     path: str
@@ -28,8 +29,21 @@ class Asked:
     results: list[tuple[str, str]] = field(default_factory=list)
     calls: list[tuple[str, Any]] = field(default_factory=list)
     tools: dict[str, dict[str, Any]] = field(default_factory=dict)
+    course: list[tuple[str, str]] = field(default_factory=list)
     number: int = 0
     """Which request of this server it is, from 1."""
+
+    def add_text(self, role: str, text: str) -> None:
+        self.texts.append((role, text))
+        self.course.append((role, text))
+
+    def add_call(self, name: str, arguments: Any) -> None:
+        self.calls.append((name, arguments))
+        self.course.append(("call", name))
+
+    def add_result(self, name: str, text: str) -> None:
+        self.results.append((name, text))
+        self.course.append(("result", text))
 
     @property
     def said(self) -> str:

@@ -1,14 +1,9 @@
-"""Claude Code itself, from npm, asked as a model: against a scripted provider on this machine, without a login.
-
-It is looked for on PATH, or where LOOSELEAF_CLAUDE says: `npm install @anthropic-ai/claude-code` in any folder has it
-in `node_modules/.bin/claude`.
-"""
+"""Claude Code asked as a model, to distill: against a scripted provider on this machine, without a login."""
 
 from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -19,21 +14,13 @@ from typing import Any
 
 import pytest
 
+from clients.conftest import Needs
 from integrations.test_detached import entries, is_distilled, planted, workers
 from looseleaf import Memory
 from looseleaf.base.messages import Message
 from looseleaf.models import ClaudeCode
 from programs import BY_CLAUDE, fact, is_alive, until
 from providing import Answer, Asked, Provider
-
-CLAUDE = os.environ.get("LOOSELEAF_CLAUDE") or shutil.which("claude")
-
-pytestmark = [
-    pytest.mark.long,
-    pytest.mark.skipif(
-        CLAUDE is None, reason="Claude Code is not installed: npm install @anthropic-ai/claude-code"
-    ),
-]
 
 QUINCES = "in the garden we put quinces along the wall"
 DISTILLED = {"summary": "Ada told of her garden.", "facts": [fact("quinces", QUINCES)]}
@@ -43,7 +30,9 @@ OURS = "The conversation, as data"
 class Home:
     """A home and a project, both of whose settings name our hooks and our server, and a provider that answers them."""
 
-    def __init__(self, place: Path, provider: Provider, monkeypatch: pytest.MonkeyPatch) -> None:
+    def __init__(
+        self, place: Path, claude: Path, provider: Provider, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         self.project, self.memory = place / "project", place / "project/.looseleaf"
         self.calls = place / "calls"
         self.provider = provider
@@ -51,7 +40,7 @@ class Home:
         self.project.mkdir()
         bin = place / "bin"
         bin.mkdir()
-        (bin / "claude").symlink_to(str(CLAUDE))
+        (bin / "claude").symlink_to(claude)
         # Ours, which writes down that it was called, and whether that was inside.
         program = f'#!/bin/sh\necho "${{LOOSELEAF_INSIDE:-outside}} $*" >> {self.calls}\n'
         (bin / "looseleaf").write_text(f'{program}exec {sys.executable} -m looseleaf "$@"\n')
@@ -108,7 +97,9 @@ def hold() -> threading.Event:
 
 
 @pytest.fixture
-def home(place: Path, hold: threading.Event, monkeypatch: pytest.MonkeyPatch) -> Iterator[Home]:
+def home(place: Path, needs: Needs, hold: threading.Event, monkeypatch: pytest.MonkeyPatch) -> Iterator[Home]:
+    claude = needs("claude")
+
     def brain(asked: Asked) -> Answer:
         if OURS not in asked.everything:
             return Answer("Good to know.")
@@ -116,7 +107,7 @@ def home(place: Path, hold: threading.Event, monkeypatch: pytest.MonkeyPatch) ->
         return Answer("Done.") if asked.results else Answer(calls=[("StructuredOutput", DISTILLED)])
 
     with Provider(brain) as provider:
-        made = Home(place, provider, monkeypatch)
+        made = Home(place, claude, provider, monkeypatch)
         yield made
         hold.set()
         until(lambda: not workers(made.memory), "no process is left")
