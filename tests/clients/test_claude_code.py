@@ -267,7 +267,7 @@ def test_a_sub_agents_note_and_its_result_are_told_apart(garden: Project) -> Non
             "delegate": [Call("Agent|Task", asked), "I delegated it."],
         }
     )
-    garden.claude("I prefer green tea; delegate it.")
+    garden.claude("I prefer green tea; delegate it.", MCP_CONNECTION_NONBLOCKING="0")
     calls = [each for each in garden.traces() if each["trace_type"] == "tool_call"]
     delegated = next(each["tool_call_id"] for each in calls if each["tool_name"] in ("Agent", "Task"))
     results = [
