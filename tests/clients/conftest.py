@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from clients.driver import Project, found, project
-
-NewProject = Callable[..., Project]
-Needs = Callable[[str], Path]
+from clients.driver import Needs, NewProject, Project, found, project
 
 CLIENTS = Path(os.environ.get("LOOSELEAF_CLIENTS") or Path(__file__).parents[2] / ".clients")
 """Where npm has installed them: `make test-clients` does it."""

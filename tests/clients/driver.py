@@ -298,7 +298,8 @@ class Project:
 
 
 def _is_theirs(name: str) -> bool:
-    return name.startswith(("CLAUDE", "ANTHROPIC", "OPENAI", "GEMINI", "GOOGLE", "LOOSELEAF", "PYTHONPATH"))
+    theirs = ("CLAUDE", "ANTHROPIC", "OPENAI", "CODEX", "GEMINI", "GOOGLE", "QWEN", "OPENCODE")
+    return name.startswith((*theirs, "LOOSELEAF", "PYTHON", "XDG_"))
 
 
 def _configure(project: Project, *, server: bool) -> None:
@@ -401,6 +402,10 @@ class Terminal:
 
     def close(self) -> None:
         self._tmux("kill-server")
+
+
+NewProject = Callable[..., Project]
+Needs = Callable[[str], Path]
 
 
 @contextmanager

@@ -7,8 +7,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from clients.conftest import NewProject
-from clients.driver import Project
+from clients.driver import NewProject, Project
 from clients.script import Call, Step, remember, shell
 
 TEA, BUILD = "Prefers: green tea", "Build: uses Bazel"

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from clients.conftest import Needs
+from clients.driver import Needs
 from integrations.test_detached import entries, is_distilled, planted, workers
 from looseleaf import Memory
 from looseleaf.base.messages import Message

@@ -6,8 +6,7 @@ import re
 
 import pytest
 
-from clients.conftest import NewProject
-from clients.driver import Project
+from clients.driver import NewProject, Project
 from clients.script import Call, remember, shell
 
 TEA, BUILD = "Prefers: green tea", "Build: uses Bazel"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clients.conftest import NewProject
+from clients.driver import NewProject
 from clients.script import Call, remember
 
 CLIENTS = ["gemini", "qwen", "opencode"]

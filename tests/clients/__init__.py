@@ -1,0 +1,1 @@
+"""Coding agents that others wrote, with our hooks and our server."""
