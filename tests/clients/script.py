@@ -24,7 +24,10 @@ _WAITS, _SEARCHES = "WaitForMcpServers", ("ToolSearch", "tool_search")
 offer at once."""
 _OURS = "select:mcp__looseleaf__remember,mcp__looseleaf__recall"
 
-_INJECTED = re.compile(r"<(system-reminder|environment_context|user_instructions)>.*?</\1>", re.DOTALL)
+_INJECTED = re.compile(
+    r"<(system-reminder|environment_context|user_instructions)>.*?</\1>|^Tool loaded\.$", re.DOTALL
+)
+"""What clients say in the user's name."""
 _COMPACTING = re.compile(r"Respond with TEXT ONLY|CONTEXT CHECKPOINT COMPACTION")
 SUMMARY = "<analysis>a</analysis><summary>They talked about the garden.</summary>"
 
