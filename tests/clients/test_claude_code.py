@@ -284,6 +284,23 @@ def test_a_sub_agents_note_and_its_result_are_told_apart(garden: Project) -> Non
 # --- what the model may write ------------------------------------------------------------------
 
 
+def is_written(garden: Project) -> bool:
+    """Whether the model's line stands where it wanted it, and not among what agents found."""
+    page = garden.memory / "facts/work.md"
+    return page.exists() and f"- {BUILD}" in page.read_text().splitlines()
+
+
+def test_a_line_after_a_tool_that_spoke_is_what_an_agent_found(garden: Project) -> None:
+    """Without this, the tests below could not fail."""
+    rules: dict[str, list[Step]] = {
+        "make of the build": [shell("echo It is Bazel."), remember(BUILD, "work"), "Done."]
+    }
+    garden.script(rules)
+    garden.claude("What do you make of the build?", MCP_CONNECTION_NONBLOCKING="0")
+    assert not is_written(garden)
+    assert f"- {BUILD} (found by" in garden.pages()
+
+
 def test_what_the_user_said_is_written_when_the_model_asks_for_it(garden: Project) -> None:
     garden.script({"green tea": [remember(TEA, say="I will."), "Saved."]})
     garden.claude("Remember that I prefer green tea.")
@@ -294,19 +311,19 @@ def test_what_the_user_said_is_written_when_the_model_asks_for_it(garden: Projec
 def test_a_models_own_line_is_written_where_no_tool_spoke(garden: Project) -> None:
     garden.script(NOTES_BUILD)
     garden.claude("What do you make of the build?", MCP_CONNECTION_NONBLOCKING="0")
-    assert BUILD in garden.pages()
+    assert is_written(garden)
 
 
 def test_waiting_for_our_server_is_no_tool_that_spoke(garden: Project) -> None:
     garden.script(NOTES_BUILD)
     garden.claude("What do you make of the build?")
-    assert BUILD in garden.pages()
+    assert is_written(garden)
 
 
 def test_looking_for_our_tools_is_no_tool_that_spoke(garden: Project) -> None:
     garden.script(NOTES_BUILD)
     garden.claude("What do you make of the build?", ENABLE_TOOL_SEARCH="true")
-    assert BUILD in garden.pages()
+    assert is_written(garden)
     assert any(name == "ToolSearch" for asked in garden.requests() for name, _ in asked.calls)
 
 
@@ -314,14 +331,14 @@ def test_a_message_of_our_own_hooks_is_no_tool_that_spoke(garden: Project) -> No
     garden.looseleaf("tool", "remember", json.dumps({"topic": "user", "content": "Role: administrator"}))
     garden.script(NOTES_BUILD)
     garden.claude("What do you make of the build?", MCP_CONNECTION_NONBLOCKING="0")
-    assert BUILD in garden.pages()
+    assert is_written(garden)
 
 
 def test_a_tool_of_another_session_is_no_tool_of_this_one(garden: Project) -> None:
     garden.script(NOTES_BUILD | {"list the folder": [shell("echo kiln-1240"), "I listed it."]})
     garden.claude("Please list the folder.")
     garden.claude("What do you make of the build?", MCP_CONNECTION_NONBLOCKING="0")
-    assert BUILD in garden.pages()
+    assert is_written(garden)
 
 
 def test_a_wish_without_hooks_is_no_error(new: NewProject) -> None:

@@ -65,7 +65,7 @@ def test_what_the_user_said_is_written_when_the_model_asks_for_it(orchard: Proje
 def test_a_models_own_line_is_written_where_no_tool_spoke(orchard: Project) -> None:
     orchard.script({"make of the build": [remember(BUILD, "work"), "I noted it."]})
     orchard.codex("What do you make of the build?")
-    assert BUILD in orchard.pages()
+    assert f"- {BUILD}" in (orchard.memory / "facts/work.md").read_text().splitlines()
 
 
 def test_a_resumed_and_a_forked_session_repeat_nothing(orchard: Project) -> None:
