@@ -36,7 +36,7 @@ def measured(client: str, rounds: int) -> Iterator[Row]:
     what = RUNS[client]
     with (
         project(CLIENTS, hooks=(client,)) as ours,
-        project(CLIENTS, hooks=(), server=False) as bare,
+        project(CLIENTS, hooks=(), server=None) as bare,
     ):
         for each in (ours, bare):  # what a program does in its first run only
             turn(each, client)

@@ -69,7 +69,7 @@ def found(name: str, folder: Path) -> Path | None:
 
 
 class Project:
-    """`hooks`: for which clients our hooks are installed; `server`: whether they have our MCP server."""
+    """`hooks`: for which clients our hooks are installed; `server`: the command of our MCP server, None for none."""
 
     def __init__(
         self,
@@ -78,7 +78,7 @@ class Project:
         provider: Provider,
         *,
         hooks: Sequence[str] = ("claude",),
-        server: bool = True,
+        server: Sequence[str] | None = ("looseleaf", "mcp"),
     ) -> None:
         self.provider, self.clients = provider, clients
         self.home, self.folder, self.memory = place / "home", place / "project", place / "project/.looseleaf"
@@ -107,7 +107,7 @@ class Project:
         self._running: list[subprocess.Popen[str]] = []
         self.run("git", "init", "--quiet")
         self.looseleaf("init")
-        _configure(self, server=server)
+        _configure(self, server)
         for client in hooks:
             self.looseleaf(
                 "hook", "install", f"--{client}", "--yes", *(["--user"] if client == "codex" else [])
@@ -302,10 +302,9 @@ def _is_theirs(name: str) -> bool:
     return name.startswith((*theirs, "LOOSELEAF", "PYTHON", "XDG_"))
 
 
-def _configure(project: Project, *, server: bool) -> None:
-    """What each client is told once: the provider, our server, and that nobody is to be asked anything."""
-    ours = {"command": "looseleaf", "args": ["mcp"]}
-    servers = {"looseleaf": ours} if server else {}
+def _configure(project: Project, server: Sequence[str] | None) -> None:
+    """What each client is told once: the provider, our server, and that there is nothing to be asked."""
+    servers = {"looseleaf": {"command": server[0], "args": list(server[1:])}} if server else {}
     trusted = {"hasTrustDialogAccepted": True, "hasCompletedProjectOnboarding": True}
     claude = {
         "hasCompletedOnboarding": True,
@@ -328,8 +327,10 @@ enabled = false
 [projects."{project.folder}"]
 trust_level = "trusted"
 """
-    entry = '[mcp_servers.looseleaf]\ncommand = "looseleaf"\nargs = ["mcp"]\n' if server else ""
-    _write(project.home / ".codex/config.toml", codex + entry)
+    for name, entry in servers.items():
+        codex += f"[mcp_servers.{name}]\n"
+        codex += "".join(f"{key} = {json.dumps(value)}\n" for key, value in entry.items())
+    _write(project.home / ".codex/config.toml", codex)
     auth = {"security": {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": {"enabled": False}}}
     _write(project.home / ".gemini/settings.json", json.dumps(auth | {"mcpServers": servers}))
     auth = {"security": {"auth": {"selectedType": "openai"}}}
@@ -339,7 +340,7 @@ trust_level = "trusted"
         "options": {"baseURL": project.provider.base_url("openai-chat"), "apiKey": KEY},
         "models": {"tea-1": {}},
     }
-    local = {name: {"type": "local", "command": ["looseleaf", "mcp"]} for name in servers}
+    local = {name: {"type": "local", "command": server} for name in servers}
     told = {"provider": {"scripted": scripted}, "mcp": local, "autoupdate": False}
     _write(project.home / ".config/opencode/opencode.json", json.dumps(told))
 

@@ -314,9 +314,11 @@ def test_a_models_own_line_is_written_where_no_tool_spoke(garden: Project) -> No
     assert is_written(garden)
 
 
-def test_waiting_for_our_server_is_no_tool_that_spoke(garden: Project) -> None:
+def test_waiting_for_our_server_is_no_tool_that_spoke(new: NewProject) -> None:
+    garden = new("claude", server=("sh", "-c", "sleep 4; exec looseleaf mcp"))
     garden.script(NOTES_BUILD)
     garden.claude("What do you make of the build?")
+    assert any(name == "WaitForMcpServers" for asked in garden.requests() for name, _ in asked.calls)
     assert is_written(garden)
 
 

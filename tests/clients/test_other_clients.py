@@ -31,3 +31,14 @@ def test_what_is_known_is_found(new: NewProject, client: str) -> None:
     meadow.script({"Which tea": [Call(r".*recall", {"query": "which tea"}), "It is known."]})
     getattr(meadow, client)("Which tea do I like?")
     assert "green tea" in meadow.requests()[-1].results[-1][1]
+
+
+def test_gemini_with_hooks_is_told_and_each_thing_is_recorded_once(new: NewProject) -> None:
+    """It hands what the first hook told it to the next ones, in front of the user's own words."""
+    meadow = new("gemini", hooks=("gemini",))
+    meadow.gemini("I'm Ada and I live in Lyon.")
+    meadow.until_known("Lyon")
+    meadow.gemini("Hello there.")
+    assert "Home: Lyon" in meadow.requests()[-1].everything
+    assert meadow.user_words() == ["I'm Ada and I live in Lyon.", "Hello there."]
+    assert meadow.answers() == [f"Understood, {asked.number}." for asked in meadow.requests()]
