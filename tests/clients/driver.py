@@ -93,6 +93,7 @@ class Project:
             "PATH": f"{place / 'bin'}{os.pathsep}{os.environ['PATH']}",
             "PWD": str(self.folder),
             "TERM": "xterm-256color",
+            "TMUX_TMPDIR": str(place),
             "ANTHROPIC_BASE_URL": provider.address,
             "ANTHROPIC_API_KEY": KEY,
             "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
@@ -121,7 +122,10 @@ class Project:
     def held(self, say: str = "") -> Step:
         """A call that runs until `let_go`."""
         began, go = self.folder.parent / "began", self.folder.parent / "go"
-        return shell(f"touch {began}; until [ -e {go} ]; do sleep 0.1; done; echo let-go", say)
+        is_over = (
+            f"[ -e {go} ] || [ ! -e {began} ]"  # the call outlives a client that is killed, not the project
+        )
+        return shell(f"touch {began}; until {is_over}; do sleep 0.1; done; echo let-go", say)
 
     def until_held(self) -> None:
         self.until((self.folder.parent / "began").exists, "the tool runs")
@@ -130,7 +134,8 @@ class Project:
         (self.folder.parent / "go").touch()
 
     def hold_again(self) -> None:
-        for name in ("began", "go"):
+        """What was held has gone by now: the next call is held again."""
+        for name in ("go", "began"):
             (self.folder.parent / name).unlink()
 
     def requests(self) -> list[Asked]:
@@ -419,4 +424,14 @@ def project(clients: Path, **settings: Any) -> Iterator[Project]:
             yield made
         finally:
             made.close()
-    shutil.rmtree(place, ignore_errors=True)
+            _remove(place)
+
+
+def _remove(place: Path) -> None:
+    """The folder, in which a server or a hook may still write its last lines."""
+    for _ in range(100):
+        shutil.rmtree(place, ignore_errors=True)
+        if not place.exists():
+            return
+        time.sleep(0.1)
+    raise AssertionError(f"{place} is still written to")
