@@ -406,6 +406,10 @@ class Terminal:
         time.sleep(0.3)  # a burst of keys with Enter in it counts as a paste
         self.key("Enter")
 
+    def paste(self, text: str) -> None:
+        self._tmux("set-buffer", text)
+        self._tmux("paste-buffer", "-p")
+
     def close(self) -> None:
         self._tmux("kill-server")
 

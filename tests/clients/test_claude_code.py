@@ -258,6 +258,25 @@ def test_nothing_that_the_user_typed_is_cut(garden: Project, prompt: str) -> Non
     assert garden.user_words() == [prompt]
 
 
+@pytest.mark.usefixtures("tmux")
+def test_a_long_paste_is_recorded_whole(garden: Project) -> None:
+    lines = "\n".join(f"Line {number} of the letter." for number in range(60))
+    with garden.terminal() as terminal:
+        terminal.paste(lines)
+        terminal.wait_for("Pasted text")
+        terminal.key("Enter")
+        garden.until(garden.answers, "it has answered")
+    assert garden.user_words() == [lines]
+
+
+def test_a_command_with_a_slash_is_recorded_as_it_was_typed(garden: Project) -> None:
+    commands = garden.folder / ".claude/commands"
+    commands.mkdir(parents=True, exist_ok=True)
+    (commands / "greet.md").write_text("Say hello to $ARGUMENTS, and be kind.\n")
+    garden.claude("/greet my aunt Mathilde")
+    assert garden.user_words() == ["/greet my aunt Mathilde"]
+
+
 def test_a_sub_agents_note_and_its_result_are_told_apart(garden: Project) -> None:
     asked = {"description": "A note", "prompt": "SUB: note the tea.", "subagent_type": "general-purpose"}
     garden.script(
