@@ -10,7 +10,7 @@ from clients.driver import NewProject, Project
 from clients.script import Call, remember, shell
 
 TEA, BUILD = "Prefers: green tea", "Build: uses Bazel"
-SPAWN = Call(r".*spawn_agent", {"message": "SUB: note the tea."})
+SPAWN = Call(r".*spawn_agent", {"message": "SUB: do your part."})
 WAIT = Call(r".*wait_agent", lambda spawned: {"targets": re.findall(r"[0-9a-f]{8}-[0-9a-f-]{27}", spawned)})
 
 
@@ -169,53 +169,66 @@ def test_a_sub_agents_words_are_not_the_users(orchard: Project) -> None:
     assert orchard.answers() == ["I delegated it."]
 
 
+@pytest.mark.usefixtures("tmux")
 def test_a_day_with_codex(orchard: Project) -> None:
-    """Four sessions, one killed, one forked, two at once, and the next one knows."""
+    """Four sessions, one killed, one forked, one with a sub-agent, two at once, a prompt typed meanwhile."""
     orchard.script(
         {
-            "Water the roses": [shell("echo wet-roses", "I begin with the roses."), "Watered."],
+            "^SUB": [shell("echo shed-7"), "The shed is dry."],
+            "look at the shed": [SPAWN, WAIT, "The shed is fine."],
+            "Water the roses": [orchard.held("I begin with the roses."), "Watered."],
             "Count the trees": [
                 shell("echo 41-trees", "There are 41 pear trees."),
                 orchard.held(),
                 "Counted.",
             ],
             "make of the build": [remember(BUILD, "work"), "I noted it."],
-            "look at the shed": [shell("echo shed-7"), "The shed is dry."],
         }
     )
     words = [
         "I'm Ada and I live in Lyon.",
         "Water the roses.",
+        "My dog is called Biscuit.",
         "Count the trees.",
         "And the fork?",
         "Please look at the shed.",
         "What do you make of the build?",
         "Good evening.",
     ]
-    orchard.codex(words[0])
+    with orchard.terminal("codex") as terminal:
+        terminal.type(words[0])
+        orchard.until(lambda: len(orchard.answers()) == 1, "it has answered")
+        terminal.type(words[1])
+        orchard.until_held()
+        terminal.type(words[2])
+        orchard.let_go()
+        orchard.until(lambda: words[2] in orchard.user_words(), "it has been told")
+        orchard.until(lambda: orchard.answers()[-1].startswith("Understood"), "it has answered to that")
     morning = session(orchard)
-    orchard.codex(words[1], "resume", morning)
-    with orchard.started("codex", words[2]) as process:
+    orchard.hold_again()
+    with orchard.started("codex", words[3]) as process:
         orchard.until_held()
         process.kill()
-    orchard.codex(words[3], "fork", morning)
-    with orchard.started("codex", words[4]), orchard.started("codex", words[5]):
+    orchard.codex(words[4], "fork", morning)
+    with orchard.started("codex", words[5]), orchard.started("codex", words[6]):
         pass
     orchard.until_known(BUILD)
     orchard.until_known("Lyon")
     before = len(orchard.requests())
-    orchard.codex(words[6])
+    orchard.codex(words[7])
     orchard.until(lambda: len(orchard.user_words()) >= len(words), "all words are there")
     assert sorted(orchard.user_words()) == sorted(words)
     scripted = (
         "I begin with the roses.",
         "Watered.",
         "There are 41 pear trees.",
-        "The shed is dry.",
+        "The shed is fine.",
         "I noted it.",
     )
     for answer in scripted:
         assert orchard.answers().count(answer) == 1, (answer, orchard.answers())
-    for result in ("wet-roses", "41-trees", "shed-7"):
+    for result in ("let-go", "41-trees"):
         assert "\n".join(orchard.results()).count(result) == 1, (result, orchard.results())
-    assert "Home: Lyon" in orchard.requests()[before].everything
+    told = orchard.requests()[before].everything
+    for known in ("Home: Lyon", "Biscuit"):
+        assert known in told
