@@ -25,7 +25,8 @@ offer at once."""
 _OURS = "select:mcp__looseleaf__remember,mcp__looseleaf__recall"
 
 _INJECTED = re.compile(
-    r"<(system-reminder|environment_context|user_instructions)>.*?</\1>|^Tool loaded\.$", re.DOTALL
+    r"<(system-reminder|environment_context|user_instructions|subagent_notification)>.*?</\1>|^Tool loaded\.$",
+    re.DOTALL,
 )
 """What clients say in the user's name."""
 _COMPACTING = re.compile(r"Respond with TEXT ONLY|CONTEXT CHECKPOINT COMPACTION")
