@@ -213,3 +213,20 @@ def test_a_write_is_judged_by_the_session_that_calls(begin: Begin, folder: Path)
         assert server.parts.spoken().tools
         server.parts.conversation.call = None
         assert call(server, "memory_append", ENTRY).text
+
+
+def test_an_import_leaves_what_hooks_left_unread_to_them(begin: Begin, run: Run, folder: Path) -> None:
+    one = begin("aaaa")
+    one.ask("Count the trees.")
+    one.stop()
+    one.write("assistant", [{"type": "text", "text": "There are 41 pear trees."}])
+    expected = [("user", "Count the trees."), ("assistant", "There are 41 pear trees.")]
+    copy = one.transcript.with_name(f"{one.session}.jsonl")
+    copy.write_bytes(one.transcript.read_bytes())
+    code, out, _ = run("import", str(copy))
+    assert code == 0, out
+    assert said(folder) == expected
+    begin("bbbb").start()
+    assert said(folder) == expected
+    with Memory(folder, agent="import") as memory:
+        assert memory.talk.turns() == []

@@ -96,16 +96,21 @@ def work(memory: Memory) -> None:
 def _work_alone(memory: Memory, *, is_waited_for: bool = False) -> bool | None:
     """Do all of it once, and return whether it succeeded; None if another process does it. `is_waited_for`: leave what
     is unread."""
-    store = memory.parts.context.store
     with memory.parts.files.alone(CHORE) as is_alone:
         if not is_alone:
             return None
-        unread = [] if is_waited_for else unread_sessions(read_view(store, memory.agent), "")
-        for session, path in unread:
-            for _ in range(os.path.getsize(path) // AT_ONCE + 1):
-                with store.lock():
-                    read_tail(memory, session, path)
+        if not is_waited_for:
+            read_tails(memory)
         return is_distilled(memory) or _distill(memory)
+
+
+def read_tails(memory: Memory) -> None:
+    """Read what is left of the transcripts of all sessions that hooks of this agent know."""
+    store = memory.parts.context.store
+    for session, path in unread_sessions(read_view(store, memory.agent), ""):
+        for _ in range(os.path.getsize(path) // AT_ONCE + 1):
+            with store.lock():
+                read_tail(memory, session, path)
 
 
 def _distill(memory: Memory) -> bool:

@@ -41,6 +41,8 @@ def import_(options: CliOptions) -> int:
         if not options.json:
             by = "as given" if options.format is not None else "detected"
             say(f"format: {format_.NAME}, {by} ({format_.ABOUT})")
+        if getattr(format_, "HOOKED", False) and not options.dry_run:
+            _read_tails(memory)
         with progress("looking" if options.dry_run else "importing", unit="items") as step:
             done = run(memory, source, format_, mine=options.mine, dry_run=options.dry_run, step=step)
         placed = 0
@@ -58,6 +60,18 @@ def import_(options: CliOptions) -> int:
             next_step(options, _step_after_import(done))
         print_notes(memory)
     return 1 if done.is_useless else 0
+
+
+def _read_tails(memory: Memory) -> None:
+    """Read first what hooks left unread of sessions that they record: it belongs there, and is not imported then."""
+    from looseleaf.integrations.detached import read_tails
+    from looseleaf.memory import Memory
+
+    for stream in memory.parts.context.store.streams():
+        name = stream.removeprefix("traces/")
+        if name not in (stream, memory.agent):
+            with Memory(memory.path, agent=name, policy=memory.policy) as own:
+                read_tails(own)
 
 
 def _print_import(done: Imported, placed: int) -> None:
