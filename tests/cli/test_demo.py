@@ -217,7 +217,7 @@ def test_the_planted_rule_stands_apart_and_is_told_to_no_model_as_memory(
     talk = prompt.text.index(MAY.happened[0].text)  # type: ignore[union-attr]
     assert PLANTED not in prompt.text[:talk]
     assert PLANTED in prompt.text[talk:]  # as what a page said, in the conversation
-    assert "under what agents found" in played.after(f"turns --session {MAY.id}")
+    assert "stands in a drawer (facts/user.md)" in played.after(f"turns --session {MAY.id}")
 
 
 def test_a_compaction_loses_nothing_that_must_be_kept(played: Played) -> None:
