@@ -166,7 +166,7 @@ def test_every_agent_is_told_the_command_in_its_own_words() -> None:
     told = {agent.name: forms.entry_of(agent.server, ["/bin/looseleaf", "mcp"]) for agent in AGENTS.values()}
     plain = {"command": "/bin/looseleaf", "args": ["mcp"]}
     assert told == {
-        "claude": {"type": "stdio"} | plain,
+        "claude": {"type": "stdio"} | plain | {"alwaysLoad": True},
         "codex": plain,
         "gemini": plain,
         "qwen": plain,

@@ -23,7 +23,7 @@ def test_its_hooks_are_those_that_are_installed() -> None:
 
 def test_its_server_is_ours_and_its_version_is_that_of_the_package() -> None:
     servers = json.loads((PLUGIN / ".mcp.json").read_text())["mcpServers"]
-    assert servers == {"looseleaf": {"command": "looseleaf", "args": ["mcp"]}}
+    assert servers == {"looseleaf": {"command": "looseleaf", "args": ["mcp"], "alwaysLoad": True}}
     about = json.loads((PLUGIN / ".claude-plugin/plugin.json").read_text())
     assert (about["name"], about["version"]) == ("looseleaf", VERSION)
     assert f"mcp__plugin_{about['name']}_looseleaf__" in PREFIXES

@@ -70,7 +70,7 @@ class Server:
     above: tuple[str, ...] = ("mcpServers",)
     """In the user's file; in the project's, `project_above` if that is another."""
     project_above: tuple[str, ...] | None = None
-    form: Literal["plain", "stdio", "local", "env"] = "plain"
+    form: Literal["plain", "stdio", "at once", "local", "env"] = "plain"
 
 
 @frozen
@@ -97,7 +97,7 @@ AGENTS = {
                 "{claude_json}",
                 "{claude_json}",
                 project_above=("projects", "{here}", "mcpServers"),  # what it calls the local scope
-                form="stdio",
+                form="at once",
             ),
             Hooks(
                 "{claude}/settings.json",
@@ -284,8 +284,9 @@ def entry_of(server: Server, command: list[str]) -> dict[str, Any]:
     if server.form == "local":
         return {"type": "local", "command": command, "enabled": True}
     plain = {"command": command[0], "args": command[1:]}
-    if server.form == "stdio":
-        return {"type": "stdio"} | plain
+    if server.form in ("stdio", "at once"):
+        # With `alwaysLoad`, the first request has our tools also where the agent defers others.
+        return {"type": "stdio"} | plain | ({"alwaysLoad": True} if server.form == "at once" else {})
     return plain | ({"env": {}} if server.form == "env" else {})
 
 
