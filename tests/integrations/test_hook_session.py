@@ -16,6 +16,8 @@ from hooking import Agent
 from looseleaf import Memory
 from looseleaf.base.messages import Trace
 from looseleaf.integrations.detached import work
+from looseleaf.integrations.hook_session import read_view, write_view
+from looseleaf.integrations.transcript import calling_process
 from looseleaf.tools.toolset import call
 
 Tell = Callable[[str, bytes], Any]
@@ -121,6 +123,7 @@ def test_a_prompt_that_waited_when_its_session_was_killed_is_not_lost(begin: Beg
         ("enqueue", "/compact"),
     ):
         one._put({"type": "queue-operation", "operation": act, "content": text})
+    one.stop()
     begin("bbbb").start()
     assert said(folder, "aaaa") == [("user", "Go.")], "it may live"
     age(one.transcript)
@@ -230,3 +233,18 @@ def test_an_import_leaves_what_hooks_left_unread_to_them(begin: Begin, run: Run,
     assert said(folder) == expected
     with Memory(folder, agent="import") as memory:
         assert memory.talk.turns() == []
+
+
+def test_that_the_client_of_a_session_has_ended_is_known_at_once(begin: Begin, folder: Path) -> None:
+    one = begin("aaaa")
+    one.ask("Go.")
+    one._put({"type": "queue-operation", "operation": "enqueue", "content": "I live in Oslo."})
+    with Memory(folder) as memory:
+        view = read_view(memory.parts.context.store, "main")
+        assert view["sessions"][one.session]["process"] == calling_process()
+        view["sessions"][one.session]["process"] = (
+            f"{os.getppid()}-1"  # another one, which had the same number
+        )
+        write_view(memory.parts.context.store, "main", view)
+    begin("bbbb").start()
+    assert said(folder, "aaaa") == [("user", "Go."), ("user", "I live in Oslo.")]

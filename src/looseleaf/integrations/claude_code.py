@@ -322,7 +322,7 @@ def _try_follow(session: HookSession, given: Given, at_once: int = AT_ONCE) -> b
 
 def _follow(session: HookSession, given: Given, at_once: int = AT_ONCE) -> None:
     if given.transcript is not None:
-        session.catch_up(given.transcript, at_once)
+        session.follow(given.transcript, at_once)
     if given.messages:
         session.add_messages(given.messages)
 

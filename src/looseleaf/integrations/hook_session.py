@@ -27,8 +27,10 @@ from looseleaf.integrations.transcript import (
     AgentTranscript,
     FileOffset,
     RecordedPast,
+    calling_process,
     ending_of,
     is_call,
+    is_gone,
     is_result,
     match_key,
     normalize_lines,
@@ -125,7 +127,7 @@ class HookSession:
         self._waiting: list[list[str]] = []
         self._queue: list[str] = []
         """Texts typed while the agent works, which it has not taken yet."""
-        self.path, self._begun, self.is_over = "", time.time(), False
+        self.path, self.process, self._begun, self.is_over = "", "", time.time(), False
         self._spoke: tuple[str, str, float] = ("", "", 0.0)
         self._pending: list[dict[str, Any]] = []
         self._position, self._last = START, ""
@@ -153,7 +155,8 @@ class HookSession:
         self._waiting = [[str(part) for part in each] for each in own["waiting"] if len(each) == 3]
         self._keys |= {str(key): str(turn) for key, turn in own["keys"].items()}
         self._queue = list(map(str, own["queue"]))
-        self.path, self._begun, self.is_over = str(own["path"]), float(own["begun"]), bool(own["over"])
+        self.path, self.process = str(own["path"]), str(own["process"])
+        self._begun, self.is_over = float(own["begun"]), bool(own["over"])
         role, tail, ts = own["spoke"]
         self._spoke = str(role), str(tail), float(ts)
         self._heard = float(own["heard"]) if own["heard"] is not None else float("inf")
@@ -200,6 +203,11 @@ class HookSession:
                 self._waiting.append([trace.trace_type, match_key(trace.content), trace.turn_id])
 
     # --- input of hooks --------------------------------------------------------------------
+
+    def follow(self, path: str, at_once: int = AT_ONCE) -> None:
+        """Read the transcript of the session whose client runs this hook."""
+        self.process = calling_process()
+        self.catch_up(path, at_once)
 
     def add_prompt(self, text: str, prompt: str = "", *, is_all: bool = False) -> None:
         """Add the user's prompt, unless the transcript or another hook brought it just now. `prompt`: the client's id.
@@ -282,7 +290,7 @@ class HookSession:
             self._take_lines(lines)
             self._spot, self.path = spot, path
             self._behind = self._behind and not is_all
-            if is_all and transcript.is_silent(_SILENT):
+            if is_all and self._queue and (transcript.is_silent(_SILENT) or is_gone(self.process)):
                 waiting, self._queue = self._queue, []
                 said = [
                     {"user": text, "source_event": PROMPT}
@@ -499,6 +507,7 @@ class HookSession:
             "keys": dict(prompts if self._behind else prompts[-_WAITING:]),
             "queue": self._queue,
             "path": self.path,
+            "process": self.process,
             "begun": self._begun,
             "over": self.is_over,
             "spoke": list(self._spoke),

@@ -158,6 +158,44 @@ def _not_read(path: str, why: str) -> Refused:
     return Refused(f"The transcript was not read: {path[:200]!r} ({why}). Only the prompts are recorded.")
 
 
+_SHELLS = (b"(sh)", b"(dash)", b"(bash)", b"(zsh)")
+
+
+def calling_process() -> str:
+    """Return the process of the client that runs this hook, with its start, so that a number used again is told apart;
+    "" where the system does not say."""
+    pid = os.getppid()
+    for _ in range(3):
+        parts = _process_parts(pid)
+        if not parts or parts[0] not in _SHELLS:
+            return f"{pid}-{parts[2].decode()}" if parts else ""
+        pid = int(parts[1])
+    return ""
+
+
+def is_gone(process: str) -> bool:
+    """True if that process has ended."""
+    pid, _, start = process.partition("-")
+    if not pid.isdecimal() or not os.path.isdir("/proc/self"):
+        return False
+    parts = _process_parts(int(pid))
+    return not parts or parts[2].decode() != start
+
+
+def _process_parts(pid: int) -> tuple[bytes, bytes, bytes] | tuple[()]:
+    """Return the name, the parent and the start of a process; nothing if there is none, or the system does not say."""
+    try:
+        fd = os.open(f"/proc/{pid}/stat", os.O_RDONLY)
+        try:
+            name, _, rest = os.read(fd, 4096).partition(b" ")[2].rpartition(b")")
+        finally:
+            os.close(fd)
+        fields = rest.split()
+        return (name + b")", fields[1], fields[19]) if fields[0] not in (b"Z", b"X") else ()
+    except (OSError, IndexError):
+        return ()
+
+
 PROMPT, ANSWER = "hook:user-prompt", "hook:stop"
 """The `source_event` of texts from a hook; those from a transcript have a key (`correlation_id`)."""
 
