@@ -18,6 +18,7 @@ from looseleaf.base.messages import Trace
 from looseleaf.integrations.detached import work
 from looseleaf.integrations.hook_session import read_view, write_view
 from looseleaf.integrations.transcript import calling_process
+from looseleaf.text.times import written
 from looseleaf.tools.toolset import call
 
 Tell = Callable[[str, bytes], Any]
@@ -78,8 +79,7 @@ def test_what_is_typed_while_the_agent_works_is_the_users_once_and_in_order(
 
 def test_what_a_killed_session_left_is_taken_up_when_another_begins(begin: Begin, folder: Path) -> None:
     one = begin("aaaa")
-    one.ask("Count the trees.")
-    one.stop()
+    one.ask("Count the trees.")  # the transcript is made only now
     one.write("assistant", [{"type": "text", "text": "There are 41 pear trees."}])
     one.call("Bash", {"command": "sleep 99"})
     begin("bbbb").start()
@@ -235,6 +235,23 @@ def test_an_import_leaves_what_hooks_left_unread_to_them(begin: Begin, run: Run,
         assert memory.talk.turns() == []
 
 
+def test_what_waits_in_a_queue_is_not_kept_in_a_view(begin: Begin, folder: Path) -> None:
+    one = begin("aaaa")
+    one.ask("Go.")
+    secret = "sk-ant-" + "api03-" + "Zk3vT9qLw2XcR7uNb5Hd8Ye1Mf6Ga4Js0PoKi"
+    one._put(
+        {"type": "queue-operation", "operation": "enqueue", "content": f"The key is {secret}, of Biscuit."}
+    )
+    one.stop()
+    assert "Biscuit" not in (folder / "views/agents/main/hooks.json").read_text()
+    age(one.transcript)
+    begin("bbbb").start()
+    assert "The key is" in said(folder, "aaaa")[-1][1]
+    for path in folder.rglob("*"):
+        text = path.read_bytes() if path.is_file() else b""
+        assert secret.encode() not in text
+
+
 def test_that_the_client_of_a_session_has_ended_is_known_at_once(begin: Begin, folder: Path) -> None:
     one = begin("aaaa")
     one.ask("Go.")
@@ -248,3 +265,25 @@ def test_that_the_client_of_a_session_has_ended_is_known_at_once(begin: Begin, f
         write_view(memory.parts.context.store, "main", view)
     begin("bbbb").start()
     assert said(folder, "aaaa") == [("user", "Go."), ("user", "I live in Oslo.")]
+
+
+def test_what_waited_in_a_killed_session_is_recorded_when_that_is_resumed(begin: Begin, folder: Path) -> None:
+    one = begin("aaaa")
+    one.ask("Go.")
+    then = written(time.time() - 3600)
+    queued = {
+        "type": "queue-operation",
+        "operation": "enqueue",
+        "content": "I live in Oslo.",
+        "timestamp": then,
+    }
+    one._put(queued)
+    with Memory(folder) as memory:
+        view = read_view(memory.parts.context.store, "main")
+        view["sessions"][one.session]["process"] = f"{os.getppid()}-1"
+        write_view(memory.parts.context.store, "main", view)
+    now = {"timestamp": written(time.time())}
+    one._put(queued | now | {"content": "Go on."}, queued | now | {"operation": "dequeue"})
+    one.ask("Go on.")
+    one.say("Fine.")
+    assert [text for role, text in said(folder) if role == "user"] == ["Go.", "I live in Oslo.", "Go on."]

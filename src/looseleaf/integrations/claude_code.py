@@ -25,7 +25,7 @@ from looseleaf.integrations.hook_session import (
     unread_sessions,
 )
 from looseleaf.integrations.transcript import AT_ONCE, WHILE_ASKED, NoTranscript, note_missed
-from looseleaf.transfer.formats.agent_lines import split_own_words, split_typed
+from looseleaf.transfer.formats.agent_lines import split_typed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -137,9 +137,11 @@ _OF_GEMINI = ("BeforeAgent", "BeforeTool", "AfterAgent")
 
 def _own_part(prompt: str, event: object) -> str:
     """Return a prompt without what Gemini CLI puts before it: what our hook answered."""
-    if event not in _OF_GEMINI or "<hook_context>" not in prompt:
+    if event not in _OF_GEMINI:
         return prompt
-    return split_own_words(prompt)[0]
+    from looseleaf.transfer.formats.agent_dialects import without_context
+
+    return without_context(prompt)
 
 
 def _text_field(raw: dict[str, Any], name: str) -> str:

@@ -28,14 +28,17 @@ from looseleaf.integrations.transcript import (
     FileOffset,
     RecordedPast,
     calling_process,
+    checksum_of,
     ending_of,
     is_call,
     is_gone,
     is_result,
     match_key,
     normalize_lines,
+    queue_after,
     read_json_view,
     speech_of,
+    started_at,
     was_missed,
 )
 from looseleaf.log.recorder import ask, stream_of
@@ -126,7 +129,7 @@ class HookSession:
         self._turn: str | None = None
         self._waiting: list[list[str]] = []
         self._queue: list[str] = []
-        """Texts typed while the agent works, which it has not taken yet."""
+        """Checksums of the texts typed while the agent works, which it has not taken yet."""
         self.path, self.process, self._begun, self.is_over = "", "", time.time(), False
         self._spoke: tuple[str, str, float] = ("", "", 0.0)
         self._pending: list[dict[str, Any]] = []
@@ -206,8 +209,10 @@ class HookSession:
 
     def follow(self, path: str, at_once: int = AT_ONCE) -> None:
         """Read the transcript of the session whose client runs this hook."""
-        self.process = calling_process()
-        self.catch_up(path, at_once)
+        process = calling_process()
+        is_resumed = bool(self.process) and process != self.process
+        self.path, self.process = path, process  # also of a file that is made later
+        self.catch_up(path, at_once, started_at(process) if is_resumed else 0.0)
 
     def add_prompt(self, text: str, prompt: str = "", *, is_all: bool = False) -> None:
         """Add the user's prompt, unless the transcript or another hook brought it just now. `prompt`: the client's id.
@@ -275,8 +280,9 @@ class HookSession:
             own = {"tool_call_id": call} if call else {}
             self._pending.append({"tool_result": _UNSEEN, "tool_name": NOTED, "source_event": UNSEEN} | own)
 
-    def catch_up(self, path: str, at_once: int = AT_ONCE) -> None:
-        """Read up to `at_once` bytes of the transcript, and add what the log lacks."""
+    def catch_up(self, path: str, at_once: int = AT_ONCE, resumed: float = 0.0) -> None:
+        """Read up to `at_once` bytes of the transcript, and add what the log lacks. `resumed`: when another process of
+        the client went on with the session; what waited in the queue of the one before did not reach the agent."""
         with AgentTranscript(path, at_once) as transcript:
             if not transcript.is_at(self._spot):
                 self._spot, self._queue = None, []
@@ -287,17 +293,22 @@ class HookSession:
                     self._rebuild(first)
             others = {said.session for said in lines} - {self._session, ""}
             self._strangers = others - {transcript.first_session()} if others else others
-            self._take_lines(lines)
+            before = [said for said in lines if resumed and (said.ts or 0.0) < resumed]
+            self._take_lines(before)
+            if resumed:
+                self._add_queued(transcript.queued_texts(resumed))
+            self._take_lines(lines[len(before) :])
             self._spot, self.path = spot, path
             self._behind = self._behind and not is_all
             if is_all and self._queue and (transcript.is_silent(_SILENT) or is_gone(self.process)):
-                waiting, self._queue = self._queue, []
-                said = [
-                    {"user": text, "source_event": PROMPT}
-                    for text in waiting
-                    if text.strip()[:1] not in ("", "/")
-                ]
-                self._pending += said
+                self._add_queued(transcript.queued_texts())
+
+    def _add_queued(self, texts: Sequence[str]) -> None:
+        """Add the texts in the queue, which has ended with its process."""
+        waiting, self._queue = set(self._queue), []
+        self._pending += [
+            {"user": text, "source_event": PROMPT} for text in texts if checksum_of(text) in waiting
+        ]
 
     def _take_lines(self, lines: Sequence[AgentLine], *, is_told: bool = False) -> None:
         """Add the unknown ones of these lines. `is_told`: the agent's program vouches for them; not a transcript."""
@@ -307,7 +318,7 @@ class HookSession:
         now = time.time()  # a future time would make all later lines look old
         for said in lines:
             if said.queue:
-                self._follow_queue(*said.queue)
+                self._queue = queue_after(self._queue, said.queue[0], checksum_of(said.queue[1]))[-_WAITING:]
             if said.key in taken or not said.asked:
                 continue
             known = self._known_turn(said) if said.key else None
@@ -328,15 +339,6 @@ class HookSession:
         note = AgentLine(f"carried-{self._session}", None, ())
         if carried and self._known_turn(note) is None:  # the session began with lines recorded for another
             self._pending.append({"tool_result": _CARRIED, "tool_name": NOTED, "correlation_id": note.key})
-
-    def _follow_queue(self, act: str, text: str) -> None:
-        """Follow what the user types while the agent works: it comes again when the agent takes it."""
-        if act == "enqueue":
-            self._queue = [*self._queue, text][-_WAITING:]
-        elif act == "popAll":
-            self._queue = []
-        else:
-            self._queue = self._queue[1:]
 
     def _is_users_text(self, said: AgentLine, text: str) -> bool:
         """True if a text of the transcript without a hook is the user's: the client says so, the user just said the

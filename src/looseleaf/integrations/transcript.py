@@ -109,6 +109,16 @@ class AgentTranscript:
                 return [note], FileOffset(self.file, at, len(last), mark), False
         return [], spot or FileOffset(self.file, 0, 0, 0), True
 
+    def queued_texts(self, before: float = float("inf")) -> list[str]:
+        """Return the texts that wait for the agent (`before`: that waited then), as far as the last lines say."""
+        size = os.fstat(self._fd).st_size
+        lines = self._read_at(max(0, size - AT_ONCE), AT_ONCE).split(b"\n")
+        found: list[str] = []
+        for said in map(read_line, (line for line in lines if b'"queue-operation"' in line)):
+            if said is not None and said.queue and (said.ts or 0.0) < before:
+                found = queue_after(found, *said.queue)
+        return [text for text in found if text.strip()[:1] not in ("", "/")]
+
     def first_session(self) -> str:
         """Return the session of the first lines: a copy for another session keeps them."""
         found = re.search(rb'"sessionId" ?: ?"([^"\\]{1,200})"', self._read_at(0, 1 << 16))
@@ -134,6 +144,13 @@ def _read_any(line: bytes) -> AgentLine | None:
 
         return read_dialect(line)
     return found
+
+
+def queue_after(queue: list[str], act: str, text: str) -> list[str]:
+    """Return a queue of texts after an act of the client. What the agent takes comes again, as a line of its own."""
+    if act == "enqueue":
+        return [*queue, text]
+    return [] if act == "popAll" else queue[1:]
 
 
 def _open_transcript(path: str) -> int:
@@ -171,6 +188,14 @@ def calling_process() -> str:
             return f"{pid}-{parts[2].decode()}" if parts else ""
         pid = int(parts[1])
     return ""
+
+
+def started_at(process: str) -> float:
+    """Return when a process was started; 0 if that is unknown."""
+    ticks = process.partition("-")[2]
+    if not ticks.isdecimal():
+        return 0.0
+    return time.time() - time.clock_gettime(time.CLOCK_BOOTTIME) + int(ticks) / os.sysconf("SC_CLK_TCK")
 
 
 def is_gone(process: str) -> bool:

@@ -83,10 +83,10 @@ class Conversation:
         self._counts: dict[str, TokenCounts] = {}
         self.last_loss: Loss | None = None
         """What the last compaction lost."""
-        self._spoken_cache: tuple[tuple[object, ...], Spoken] | None = None
         self.call: tuple[str, Any, str] | None = None
         """The call of a client that is being answered: the tool, its arguments, and the client's id of the call. The
         session in which a hook recorded it judges what is written."""
+        self._spoken_cache: tuple[tuple[object, ...], Spoken] | None = None
         """The session's words up to a trace: one page change by a model asks several times."""
         self.recorder = Recorder(context.store, context.agent, parts.session, parts.forbids)
 

@@ -11,7 +11,7 @@ from looseleaf.transfer.formats.agent_lines import (
     is_key,
     note_of,
     parse_time,
-    split_own_words,
+    split_typed,
 )
 from looseleaf.transfer.formats.codex import item_key, prompt_of, read_item
 from looseleaf.transfer.source import content_text, dict_of, dicts_of, media_of, text_of
@@ -63,16 +63,23 @@ def request_of(said: ImportMessage) -> dict[str, Any]:
 def read_gemini(raw: dict[str, Any], line: bytes) -> AgentLine | None:
     """Read a message of Gemini CLI; None for one without words. A message with tool calls repeats its text."""
     kind, ts, calls = raw.get("type"), parse_time(raw.get("timestamp")), dicts_of(raw.get("toolCalls"))
-    text = content_text(raw.get("content"))
+    text = content_text(raw.get("displayContent") or raw.get("content"))
     asked: list[dict[str, Any]] = []
     if kind == "user":
-        said, is_mixed = split_own_words(text)
-        asked = [*([{"user": said}] if said else ()), *([note_of(OTHERS)] if is_mixed and not said else ())]
+        said, is_mixed = split_typed(without_context(text))
+        asked = [*([{"user": said}] if said else ()), *([note_of(OTHERS)] if is_mixed else ())]
     elif kind == "gemini" and calls:
         asked = [each for call in calls for each in _read_call(call)]
     elif kind == "gemini" and text.strip():
         asked = [{"assistant": text}]
     return AgentLine(_key_of(raw.get("id"), line, asked), ts, tuple(asked)) if asked else None
+
+
+def without_context(prompt: str) -> str:
+    """Return a prompt without what hooks answered, which Gemini CLI puts before it, in an element that it escapes."""
+    if not prompt.startswith("<hook_context>"):
+        return prompt
+    return prompt.partition("</hook_context>")[2].lstrip("\n")
 
 
 def _read_call(call: dict[str, Any]) -> list[dict[str, Any]]:

@@ -100,7 +100,7 @@ def read_line(line: bytes) -> AgentLine | None:
         if isinstance(raw, dict) and raw.get("type") == "queue-operation":
             text = raw.get("content")
             queue = (str(raw.get("operation")), text if isinstance(text, str) else "")
-            return AgentLine("", None, (), queue=queue)
+            return AgentLine("", parse_time(raw.get("timestamp")), (), queue=queue)
         is_typed = isinstance(raw, dict) and _is_typed(raw)
         asked = _requests_of(raw, is_typed=is_typed) if isinstance(raw, dict) else []
         mark = crc32(json.dumps(asked).encode()) if asked else 0
