@@ -62,29 +62,32 @@ class Script:
         self.rules = dict(rules or {})
 
     def __call__(self, asked: Asked) -> Answer:
-        said, made, result = _turn(asked)
+        said, calls, result = _turn(asked)
         if _COMPACTING.search(said):
             return Answer(SUMMARY)
         steps = next((steps for pattern, steps in self.rules.items() if re.search(pattern, said)), None)
         if steps is None:
             return Answer(f"Understood, {asked.number}.")
+        wanted = {step.tool for step in steps if isinstance(step, Call)}
+        made = sum(name in wanted or name not in (_WAITS, *_SEARCHES) for name in calls)
         step = steps[min(made, len(steps) - 1)]
         if isinstance(step, str):
             return Answer(step.replace("{result}", result))
         return Answer(step.say, calls=[_call(asked, step, result)])
 
 
-def _turn(asked: Asked) -> tuple[str, int, str]:
-    """What the user said last, how many steps were made since, and the last result."""
-    said, made, result, is_calling = "", 0, "", False
+def _turn(asked: Asked) -> tuple[str, list[str], str]:
+    """What the user said last, the calls since (of several at once, the first), and the last result."""
+    said, calls, result, before = "", list[str](), "", ""
     for kind, text in asked.course:
         if kind == "user" and (own := _INJECTED.sub("", text).strip()):
-            said, made, result = own, 0, ""
+            said, calls, result = own, [], ""
         elif kind == "result":
             result = text
-        made += kind == "call" and not is_calling and text not in (_WAITS, *_SEARCHES)
-        is_calling = kind == "call"
-    return said, made, result
+        elif kind == "call" and before != "call":
+            calls.append(text)
+        before = kind
+    return said, calls, result
 
 
 def _call(asked: Asked, step: Call, result: str) -> tuple[str, dict[str, Any]]:

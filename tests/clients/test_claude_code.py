@@ -205,6 +205,7 @@ def killed(garden: Project) -> Project:
         until_queued(garden, "Biscuit")
         stream.kill()
     assert garden.user_words() == ["Count the trees."]
+    garden.let_an_hour_pass()
     return garden
 
 
@@ -342,10 +343,11 @@ def test_waiting_for_our_server_is_no_tool_that_spoke(new: NewProject) -> None:
 
 
 def test_looking_for_our_tools_is_no_tool_that_spoke(garden: Project) -> None:
-    garden.script(NOTES_BUILD)
+    search = Call("ToolSearch", {"query": "select:mcp__looseleaf__memory_patch", "max_results": 5})
+    garden.script({"make of the build": [search, remember(BUILD, "work"), "I noted it."]})
     garden.claude("What do you make of the build?", ENABLE_TOOL_SEARCH="true")
-    assert is_written(garden)
     assert any(name == "ToolSearch" for asked in garden.requests() for name, _ in asked.calls)
+    assert is_written(garden)
 
 
 def test_a_message_of_our_own_hooks_is_no_tool_that_spoke(garden: Project) -> None:
@@ -417,6 +419,7 @@ def test_a_day_with_claude_code(garden: Project) -> None:
         until_queued(garden, words[4])
         stream.kill()
     garden.let_go()
+    garden.let_an_hour_pass()
     garden.claude(words[5], "--resume", morning, "--fork-session")
     with garden.started("claude", words[6]), garden.started("claude", words[7]):
         pass
