@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from clients.script import Rules, Script, Step, shell
+from programs import is_alive, until
 from providing import Provider
 from wires.terms import Asked
 
@@ -417,7 +418,10 @@ class Terminal:
         self._tmux("paste-buffer", "-p")
 
     def close(self) -> None:
+        """End the client, which then writes its last lines: wait for it."""
+        pid = int(self._tmux("display-message", "-p", "#{pane_pid}"))
         self._tmux("kill-server")
+        until(lambda: not is_alive(pid), "the client is gone")
 
 
 NewProject = Callable[..., Project]
