@@ -294,3 +294,10 @@ def test_plain_sentences_are_not_searched_for_dates() -> None:
 @pytest.mark.parametrize("text", ["see you on FRİDAY", "thıs month", "next Thurſday", "in twelve monthſ"])
 def test_letters_that_only_a_pattern_takes_for_others_make_no_date_and_no_fault(text: str) -> None:
     assert [each for each in found(text, WEDNESDAY) if "ſ" not in each.text] == []
+
+
+def test_since_a_month_is_since_the_last_one_whatever_the_tense() -> None:
+    november = datetime(2026, 11, 18, 12, tzinfo=UTC).timestamp()
+    for text in ("I keep it in the shed since May.", "Ich wohne seit Mai hier.", "depuis Mai"):
+        assert "2026-05" in absolute(text, november), text
+    assert "2027-05" in absolute("We will move in May.", november)

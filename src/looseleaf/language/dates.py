@@ -397,10 +397,16 @@ def _read_day_alone(match: re.Match[str], today: date, past: bool) -> Span | Non
     return None
 
 
+_SINCE = ("since", "seit", "depuis", "desde", "sinds", "da ")
+"""Words before a time that has begun, whatever the tense says."""
+
+
 def _read_in_month(match: re.Match[str], today: date, past: bool) -> Span | None:
     if match[1] in ("may", "march", "mars"):
         return None  # the verbs, and the planet
-    return _nearest_month_span(today, MONTHS[match[1].lower()], 0, past)
+    return _nearest_month_span(
+        today, MONTHS[match[1].lower()], 0, past or match[0].lower().startswith(_SINCE)
+    )
 
 
 def _read_weekday(match: re.Match[str], today: date, past: bool) -> Span:
