@@ -344,7 +344,8 @@ def _end_turn(memory: Memory, given: Given, *, is_over: bool) -> HookReply:
         except Refused as refused:
             said.append(str(refused))
         if is_over:
-            session.add_answer(given.answer)
+            if given.form != "gemini" or given.transcript is None:  # it joins the pieces of an answer as it likes
+                session.add_answer(given.answer)
             session.mark_over()
         session.is_over = given.is_end
         said += session.take_notices()
