@@ -163,7 +163,16 @@ HOSTILE: dict[str, tuple[int | tuple[int, ...], Change]] = {
     "a page of no origin": (403, having("Origin", "null")),
     "an empty origin": (403, having("Origin", "")),
     "a page of this machine": (403, having("Origin", "http://localhost:3000")),
-    "a page at our own address": (403, having("Origin", "http://127.0.0.1:{port}")),
+    "our own address in another scheme": (403, having("Origin", "https://127.0.0.1:{port}")),
+    "our own address without its port": (403, having("Origin", "http://127.0.0.1")),
+    "our own address at another port": (403, having("Origin", "http://127.0.0.1:1")),
+    "our own address with a path": (403, having("Origin", "http://127.0.0.1:{port}/")),
+    "our own address in capitals": (403, having("Origin", "http://LOCALHOST:{port}")),
+    "an origin that begins like ours": (403, having("Origin", "http://127.0.0.1:{port}.evil.example")),
+    "an origin that ends like ours": (403, having("Origin", "http://evil.localhost:{port}")),
+    "a rebound origin": (403, having("Origin", "http://evil.example:{port}")),
+    "another address of this machine": (403, having("Origin", "http://127.0.0.2:{port}")),
+    "all addresses as an origin": (403, having("Origin", "http://0.0.0.0:{port}")),
     "an extension": (403, having("Origin", "chrome-extension://abcdefghijklmnop")),
     "two origins": (403, lambda good: twice("Origin", "null")(twice("Origin", "null")(good))),
     "plain text": (415, having("Content-Type", "text/plain")),
@@ -264,6 +273,9 @@ def test_small_differences_of_spelling_are_none(served: Served) -> None:
         having("Authorization", f"Bearer   {TOKEN}"),
         having("Host", "localhost:{port}"),
         having("Host", "[::1]:{port}"),
+        having("Origin", "http://127.0.0.1:{port}"),
+        having("Origin", "http://localhost:{port}"),
+        having("Origin", "http://[::1]:{port}"),
         having("Content-Type", "Application/JSON; charset=UTF-8"),
     ):
         good = sound("memory_read", path="facts/work.md")
@@ -429,7 +441,7 @@ def test_a_server_is_asked_under_its_own_names_and_those_allowed() -> None:
         8765, "Memory.example, other.example:8443", "http://a.example,https://b.example:1"
     )
     assert allowed.hosts == (*own, "memory.example", "memory.example:8765", "other.example:8443")
-    assert allowed.origins == ("http://a.example", "https://b.example:1")
+    assert allowed.origins == (*(f"http://{name}" for name in own), "http://a.example", "https://b.example:1")
 
 
 def test_a_pattern_is_no_name_of_a_host() -> None:

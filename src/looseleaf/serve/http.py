@@ -134,7 +134,7 @@ PATH = "/mcp"
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _OWN_NAMES = ("127.0.0.1", "localhost", "[::1]")
 _DEFAULT_PORT = 80
-"""The port that clients leave out of the Host header."""
+"""The port that clients leave out of the Host and Origin headers."""
 METHODS = ("GET", "POST", "DELETE")
 BODY_BYTES = 4 << 20
 """The limit for a request body: more than any page may have."""
@@ -158,10 +158,12 @@ class AllowedHosts:
 
 
 def allowed_hosts(port: int, hosts: str | None = None, origins: str | None = None) -> AllowedHosts:
-    """Return the names of this machine at this port, and those that the user allowed."""
+    """Return the names of this machine at this port, and those that the user allowed. A program that was given the
+    server's own address may send it as its origin; under another name, an origin must be allowed."""
     own = [f"{name}:{port}" for name in _OWN_NAMES]
     if port == _DEFAULT_PORT:
         own += _OWN_NAMES
+    pages = [f"http://{name}" for name in own]
     for name in _split_names(hosts):
         if not _NAME.fullmatch(name):
             raise Invalid(
@@ -170,13 +172,13 @@ def allowed_hosts(port: int, hosts: str | None = None, origins: str | None = Non
             )
         has_port = re.search(r":[0-9]+$", name) is not None
         own += [name.lower()] if has_port else [name.lower(), f"{name.lower()}:{port}"]
-    pages = _split_names(origins)
-    for origin in pages:
+    for origin in _split_names(origins):
         if not _ORIGIN.fullmatch(origin):
             raise Invalid(
                 f"No server was started: --allow-origin {origin!r} is not an origin. Give it as a browser sends it, "
                 "such as http://localhost:3000, without a path; `null` and patterns are not supported."
             )
+        pages.append(origin)
     return AllowedHosts(tuple(own), tuple(pages))
 
 
