@@ -602,6 +602,24 @@ def test_ids_that_are_made_are_the_same_for_the_same_stream_only() -> None:
     assert not set(ids("2026-11-01")) & set(ids("2026-11-02"))
 
 
+NAMELESS = ("responseId", "created_at", "id")
+"""Members by which a provider names a stream, or a call; some servers leave them out."""
+
+
+def nameless(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: nameless(each) for name, each in value.items() if name not in NAMELESS}
+    return [nameless(each) for each in value] if isinstance(value, list) else value
+
+
+@pytest.mark.parametrize("name", ["gemini", "openai-chat", "ollama"])
+def test_two_replies_without_a_name_share_no_id(name: str) -> None:
+    chunks = nameless(wire(name, calls=CALLS))
+    ids = [each.id for _ in range(2) for each in answered(name, chunks).calls]
+    assert len(set(ids)) == 2 * len(CALLS)
+    assert all(ids)
+
+
 def test_two_calls_of_one_tool_without_ids_are_two() -> None:
     reply = answered(
         "openai-chat", deltas(call(name="a", arguments='{"n": 1}'), call(name="a", arguments='{"n": 2}'))

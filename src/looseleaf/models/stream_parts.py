@@ -10,6 +10,7 @@ import json
 import re
 from _thread import allocate_lock
 
+from looseleaf.base.ids import new_id
 from looseleaf.base.messages import ToolCallPayload, ToolCallSpec
 from looseleaf.base.replies import Called, Reply, TextDelta, Thought, Usage
 from looseleaf.base.values import sha256
@@ -194,7 +195,8 @@ class Part:
 
 
 class StreamParts:
-    """A reply as far as it came. `seed` is unique to the stream: calls without an id get one from it."""
+    """A reply as far as it came. `seed` is unique to the stream: calls without an id get one from it. A stream that
+    names none gets a new one, as two replies must not share the ids of their calls."""
 
     def __init__(self, dialect: str) -> None:
         self.dialect, self.seed, self.model = dialect, "", ""
@@ -258,6 +260,7 @@ class StreamParts:
     def calls(self) -> tuple[ToolCallSpec, ...]:
         """Return the calls in the order in which they began."""
         found: list[ToolCallSpec] = []
+        self.seed = self.seed or new_id()
         for part in self.parts:
             if part.kind != CALL:
                 continue
