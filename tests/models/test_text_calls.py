@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from growth import LINEAR, growth
 from looseleaf.base.errors import Invalid
+from looseleaf.base.ids import at
 from looseleaf.base.messages import Message, ToolCallPayload, ToolCallSpec, ToolResultPayload
 from looseleaf.base.replies import Called, Reply, Retrying, TextDelta, Thought, ToolSpec, Usage
 from looseleaf.models.text_calls import (
@@ -129,9 +130,13 @@ def cut(text: str, places: list[int]) -> list[str]:
 @example('a<tool_call>{"name": "x", "arguments": {"t": "</tool_call>"}}</tool_call>b', [3, 40, 60])
 @example("<tool_call>{", [])
 def test_however_a_text_is_cut_it_says_and_calls_the_same(form: str, text: str, places: list[int]) -> None:
-    whole = said([text], form, (TOOL,))
-    assert said(cut(text, places), form, (TOOL,)) == whole
-    assert said(list(text), form, (TOOL,)) == whole
+    def heard(pieces: list[str]) -> tuple[str, list[ToolCallSpec]]:
+        with at(0.0, "reply"):  # the ids of calls follow from it
+            return said(pieces, form, (TOOL,))
+
+    whole = heard([text])
+    assert heard(cut(text, places)) == whole
+    assert heard(list(text)) == whole
 
 
 @pytest.mark.long
@@ -596,11 +601,10 @@ def test_a_stream_without_an_end_is_a_reply_that_was_cut() -> None:
     ]
 
 
-def test_the_same_reply_names_its_calls_the_same_and_two_calls_differently() -> None:
+def test_no_two_calls_share_an_id_in_one_reply_or_in_two() -> None:
     block = format_call("look", {}, "json")
-    ids = [call.id for call in said([block * 2], "json")[1]]
-    assert len(set(ids)) == 2
-    assert [call.id for call in said(list(block * 2), "json")[1]] == ids
+    ids = [call.id for _ in range(2) for call in said([block * 2], "json")[1]]
+    assert len(set(ids)) == 4
 
 
 @pytest.mark.parametrize(

@@ -25,10 +25,10 @@ from functools import cache
 from itertools import groupby
 
 from looseleaf.base.errors import Invalid
+from looseleaf.base.ids import new_id
 from looseleaf.base.immutable import frozen
 from looseleaf.base.messages import Message, ToolCallPayload, ToolCallSpec, ToolResultPayload
 from looseleaf.base.replies import Called, Reply, Retrying, TextDelta
-from looseleaf.base.values import sha256
 from looseleaf.models.dialect import fix_surrogates, loggable_arguments
 from looseleaf.text.untrusted import closed, escaped, fenced, one_line, opened, spelt, word_of
 
@@ -651,7 +651,6 @@ class Scan:
         self._fence, self._is_info = "", False
         """The marks that opened a code fence, and whether this is still their line."""
         self._block: CallBlock | None = None
-        self._calls = 0
 
     def feed(self, text: str) -> list[str | ToolCallSpec]:
         text = self._half + text
@@ -824,9 +823,8 @@ class Scan:
         if not calls and raw:
             self._say(raw)
         for name, arguments in calls:
-            self._calls += 1
-            # From its content: in a long talk a number alone would repeat.
-            id_ = "call_" + sha256(f"{self._calls}\n{raw}".encode("utf-8", "surrogatepass"))[:12]
-            self._out.append(ToolCallSpec(id_, fix_surrogates(name), loggable_arguments(arguments)))
+            # A new one: a later reply may call the same in the same words.
+            call = f"call_{new_id()}"
+            self._out.append(ToolCallSpec(call, fix_surrogates(name), loggable_arguments(arguments)))
             self._line, self._last = ".", ">"
         return rest
