@@ -543,3 +543,33 @@ def test_reasoning_comes_back_to_its_provider_as_it_was(place: Path) -> None:
             assert provider.complaints == []
 
     check_rows(check, WIRES)
+
+
+# --- a provider that is slow -----------------------------------------------------------------
+
+
+def test_the_time_limit_is_the_agents_else_the_models_else_the_settings(place: Path) -> None:
+    def check(agents: float | None, models_own: float | None, settings: float) -> None:
+        given = {} if agents is None else {"seconds": agents}
+        with (
+            Provider(reader, faults=[Stall(None)]) as provider,
+            Memory(Path(mkdtemp(dir=place)), policy=Policy(model_seconds=settings)) as memory,
+        ):
+            model = model_of("ollama", provider, seconds=models_own)
+            [failed] = of(FailedEvent, run(Agent(memory, model, reflect=False, **given), "Hello there."))
+            assert "did not answer within 0.1 seconds" in failed.sentence
+
+    check_rows(check, [(0.1, 20.0, 30.0), (None, 0.1, 20.0), (None, None, 0.1), (0.1, None, 20.0)])
+
+
+def test_the_time_limit_of_an_agent_holds_when_it_reflects(place: Path) -> None:
+    slow = Answer("Too late.", fault=Stall(None))
+    with (
+        Provider(lambda asked: slow if is_reflecting(asked) else reader(asked)) as provider,
+        Memory(place / "memory") as memory,
+    ):
+        agent = Agent(memory, model_of("ollama", provider, seconds=20.0), seconds=0.5)
+        text = "My name is Zhang San. I live in Lyon and I work on the logger of our compiler."
+        [reflected] = of(Reflected, run(agent, text))
+        assert provider.stalled.is_set()
+        assert any("within 0.5 seconds" in note for note in (reflected.why, *memory.notes))

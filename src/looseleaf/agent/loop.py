@@ -38,7 +38,7 @@ from looseleaf.base.errors import (
 from looseleaf.base.ids import new_id
 from looseleaf.base.immutable import frozen, members_of
 from looseleaf.base.messages import Message, ToolCallPayload, ToolCallSpec, ToolResultPayload
-from looseleaf.base.replies import Called, Reply, Retrying, TextDelta, Thought, Usage
+from looseleaf.base.replies import Called, Reply, Retrying, TextDelta, Thought, Usage, time_limit
 from looseleaf.log.turns import MESSAGE_TOKENS
 from looseleaf.models.costs import CallCosts
 from looseleaf.models.stream_parts import add_usage
@@ -334,14 +334,15 @@ class Agent:
         self._steps = policy.agent_steps if steps is None else steps
         self._tool_seconds = policy.tool_seconds if tool_seconds is None else tool_seconds
         self._reflects = reflect
-        self._options = {"seconds": policy.model_seconds, "max_tokens": policy.max_tokens} | options
+        seconds = time_limit(model, policy.model_seconds)
+        self._options = {"seconds": seconds, "max_tokens": policy.max_tokens} | options
         self._alone = Lock()
         self._stop = Stop()
         self._why = ""
         self._running: Running | None = None
         self._given: set[str] = set()
         """Files that the program attached: no other file leaves this machine by its name."""
-        memory.parts.distill_with(model)
+        memory.parts.distill_with(model, self._options["seconds"])
         memory.costs.warn(model.name, model.dialect, memory.parts.note)
 
     def run(
@@ -380,7 +381,8 @@ class Agent:
     def _reflect(self, cancel: CancelFlag | None) -> list[Placed]:
         from looseleaf.agent.reflector import Reflector
 
-        return self.memory.distill(distiller=Reflector(self.memory, self.model, cancel=cancel))
+        reflector = Reflector(self.memory, self.model, seconds=self._options["seconds"], cancel=cancel)
+        return self.memory.distill(distiller=reflector)
 
     def _run(self, message: UserMessage) -> Generator[Event, None, None]:
         if not self._alone.acquire(blocking=False):

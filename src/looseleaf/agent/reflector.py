@@ -77,8 +77,8 @@ _ASK = "The conversation, as data:\n\n{left}{lines}\n\n(It ends here. Change wha
 
 class Reflector:
     """A `Distiller`. `steps` and `tokens` are its limits (default: the policy's); at a limit, what was written so far
-    counts. `extensions` are told of each call (default: the memory's costs). `cancel`, when set, ends the current call
-    and the reflection."""
+    counts. `extensions` are told of each call (default: the memory's costs). `seconds` is the time limit of one call.
+    `cancel`, when set, ends the current call and the reflection."""
 
     def __init__(
         self,
@@ -88,6 +88,7 @@ class Reflector:
         steps: int | None = None,
         tokens: int | None = None,
         extensions: Sequence[Extension] | None = None,
+        seconds: float | None = None,
         cancel: CancelFlag | None = None,
     ) -> None:
         self.name = f"reflector/{model.name}/{VERSION}"
@@ -97,6 +98,8 @@ class Reflector:
         self._tokens = memory.policy.reflect_tokens if tokens is None else tokens
         told = (memory.costs,) if extensions is None else tuple(extensions)
         self._options: dict[str, Any] = {"purpose": "reflect"} | ({"extensions": told} if told else {})
+        if seconds is not None:
+            self._options["seconds"] = seconds
         self._cancel = cancel
 
     def distill(self, material: Material, tokens: int) -> Distilled:

@@ -132,6 +132,12 @@ class Model(Protocol):
         """Return the whole reply."""
 
 
+def time_limit(model: Model, default: float) -> float:
+    """Return the time limit of one attempt of a model: its own if it has one."""
+    own: float | None = getattr(model, "seconds", None)
+    return default if own is None else own
+
+
 class Extension(Protocol):
     """An observer of every call (seed 004, phase D). It gets all it needs and never calls the model."""
 

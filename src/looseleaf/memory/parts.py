@@ -66,6 +66,7 @@ class Parts(PlaceParts):
         self.counter = counter
         self.embedder = embedder
         self.model = model
+        self.seconds: float | None = None
         self.own_distiller = check_distiller(distiller) if distiller is not None else None
         self.notes: list[str] = []
         policy = policy or settings(path, agent)
@@ -236,6 +237,7 @@ class Parts(PlaceParts):
 
     def model_distiller(self) -> Distiller:
         """Return a distiller with the memory's own model, or the one that settings and environment name."""
+        from looseleaf.base.replies import time_limit
         from looseleaf.distill.model import ModelDistiller
 
         policy = self.context.policy
@@ -252,16 +254,17 @@ class Parts(PlaceParts):
             self.model,
             extensions=(self.costs,),
             trim=policy.trim_chars,
-            seconds=policy.model_seconds,
+            seconds=self.seconds or time_limit(self.model, policy.model_seconds),
             context_tokens=self.conversation.budget(self.model.name).input,
             cost_of=self.costs.cost_of,
             known=self.notebook.facts,
         )
 
-    def distill_with(self, model: Model) -> None:
-        """Use a model to distill from now on, unless a custom distiller or another model does."""
+    def distill_with(self, model: Model, seconds: float | None) -> None:
+        """Use a model to distill from now on, unless a custom distiller or another model does. `seconds` is the time
+        limit of one call."""
         if self.own_distiller is None and self.model is None:
-            self.model = model
+            self.model, self.seconds = model, seconds
             self.__dict__.pop("distiller", None)
 
 

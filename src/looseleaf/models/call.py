@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 LONGEST_PAUSE = 30.0
 """Seconds: pauses double up to this."""
 
+SECONDS = 300.0
+"""The time limit of one attempt, where neither the call nor the model has one."""
+
 _LOOKING = 0.03
 """Seconds between two looks at `cancel` while waiting."""
 
@@ -80,7 +83,8 @@ class Caller:
     go with every request. `extensions` are told of every call. `calls` is how tools are called: `native`, or in the
     text as `json` or `xml`, for models without tools.
 
-    `seconds` is the time limit of one attempt, from the request to the last byte; reaching it ends the call. `retries`
+    `seconds` is the time limit of one attempt, from the request to the last byte; reaching it ends the call. Without
+    one, an agent's calls have the limit of its memory's settings (`model_seconds`), and others five minutes. `retries`
     is how often to try again after a rate limit, a server's error or a cut line. Before each retry there is a pause: as
     long as the provider asks for, else `pause`, doubled each time; all pauses of a call take at most `patience`
     seconds.
@@ -107,7 +111,7 @@ class Caller:
         api_key: str | None = None,
         base_url: str | None = None,
         headers: Mapping[str, str] | None = None,
-        seconds: float = 300.0,
+        seconds: float | None = None,
         retries: int = 4,
         pause: float = 1.0,
         patience: float = 120.0,
@@ -211,7 +215,7 @@ class Caller:
         """Yield the events of one attempt. Raises `Failure`."""
         from looseleaf.models.stream_thread import Ended, Pump, TimeUp
 
-        seconds = self.seconds if call.wanted.seconds is None else call.wanted.seconds
+        seconds = self._time_limit(call.wanted)
         pump = Pump(lambda: self._open_stream(rendered.payload, seconds), self._explain_error)
         try:
             chunks = heard.chunks(pump.chunks(seconds, call.wanted.cancel))
@@ -234,6 +238,10 @@ class Caller:
             raise Failure(why, f"Ask again{advice or '.'}", again=True, may_cost=True) from None
         finally:
             pump.stop()
+
+    def _time_limit(self, wanted: StreamOptions) -> float:
+        """Return the seconds that one attempt may take."""
+        return next((each for each in (wanted.seconds, self.seconds) if each is not None), SECONDS)
 
     def _provider(self) -> Provider:
         """Return the provider for a sentence."""

@@ -76,7 +76,7 @@ class CommandLine(Caller):
         self,
         name: str = "",
         *,
-        seconds: float = 300.0,
+        seconds: float | None = None,
         extensions: Sequence[Extension] = (),
         calls: str = "json",
     ) -> None:
@@ -156,7 +156,7 @@ class CommandLine(Caller):
             raise Refused(
                 f"No model was asked: {command[0]} could not be started ({error.strerror or error}). {self.to_install}"
             ) from error
-        seconds = self.seconds if wanted.seconds is None else wanted.seconds
+        seconds = self._time_limit(wanted)
         until = monotonic() + seconds
         given: bytes | None = asked.encode("utf-8", "replace")
         try:
