@@ -318,7 +318,7 @@ def test_a_picture_is_sent_as_what_its_file_holds_and_recorded_as_its_path(
 
     memory.record(user="An older one.", media={"images": [str(place / "b.png")]})
     (place / "b.png").write_bytes(PNG)  # a path that stands in the log, and that this program did not give
-    agent = Agent(memory, ScriptedModel([look]), reflect=False)
+    agent = Agent(memory, ScriptedModel([look], name="gpt-5"), reflect=False)
     list(agent.run("What is this?", images=["a.png", "secret.png", "https://example.org/b.png"]))
     data = "data:image/png;base64," + base64.b64encode(PNG).decode()
     assert seen[-1].image_urls == (data, str(place / "secret.png"), "https://example.org/b.png")

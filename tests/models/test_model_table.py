@@ -12,6 +12,7 @@ from growth import LINEAR, growth
 from looseleaf.base.errors import Invalid
 from looseleaf.base.policy import Policy
 from looseleaf.base.replies import Usage
+from looseleaf.models.choice import COMMAND_LINES, PROVIDERS
 from looseleaf.models.model_table import (
     FREE,
     MILLION,
@@ -96,12 +97,25 @@ def test_spelling_does_not_matter(name: str, spell: type[str], separator: str) -
     assert model(written) is MODELS[name]
 
 
+def test_a_model_that_is_only_known_to_its_server_has_a_small_context() -> None:
+    for name in ("ollama/my-finetune", "my-finetune:8b", "Some_Model.Q4_K_M.gguf", "local-model"):
+        shared = budget(model(name))
+        assert shared.max_context_tokens == 8192
+        assert shared.input > 4096
+        assert budget(model(name), context_tokens=32_768).max_context_tokens == 32_768
+
+
+def test_the_usual_names_of_command_lines_and_routers_are_known() -> None:
+    for name in (*COMMAND_LINES, *(info.model for info in PROVIDERS.values() if info.model), "opus", "haiku"):
+        assert model(name).max_context_tokens >= 100_000
+
+
 @given(st.text(max_size=40))
 def test_any_name_gives_a_model(name: str) -> None:
     found = model(name)
     if found not in MODELS.values() and found is not UNKNOWN:
         assert found.name == name
-        assert found.max_context_tokens == 200_000
+        assert found.max_context_tokens == 8192
         assert found.count_margin > 1
     assert budget(found).input > 0
 

@@ -633,9 +633,15 @@ def test_a_model_that_nobody_knows_is_counted_with_a_margin_and_a_note(memory: M
     write(memory, "USER.md", "# User\n\n- Name: Zhang San\n")
     prompt = memory.prompt("x", model="nobody-1", budget=300)
     look_at(prompt, memory, "x")
-    assert [note.startswith("The model 'nobody-1' is unknown: 200,000 tokens") for note in memory.notes] == [
-        True
-    ]
+    [note] = memory.notes
+    assert note.startswith("The model 'nobody-1' is unknown: 8,192 tokens of context are assumed")
+    assert "set context_tokens" in note
+
+
+def test_of_an_unknown_model_whose_context_is_set_nothing_is_assumed(tmp_path: Path) -> None:
+    with Memory(tmp_path / "m", policy=Policy(model="nobody-1", context_tokens=40_000)) as memory:
+        assert memory.prompt("x").manifest.budget_tokens > 20_000
+        assert memory.notes == []
 
 
 def test_a_soul_that_is_larger_than_the_budget_is_refused_with_what_it_needs(memory: Memory) -> None:

@@ -890,7 +890,7 @@ def test_a_model_in_the_settings_decides_the_budget_and_an_agent_may_differ(tmp_
     )
     with Memory(tmp_path / "m") as memory, Memory(tmp_path / "m", agent="small") as small:
         assert memory.window.budget().max_context_tokens == 128_000
-        assert memory.window.budget("a model nobody knows").max_context_tokens == 200_000
+        assert memory.window.budget("a model nobody knows").max_context_tokens == 8192
         assert (small.window.budget().input, small.window.budget().early) == (6900, 3450)
 
 

@@ -118,10 +118,10 @@ class Policy:
 
     # --- the model: also for one agent, in a table [agents.<name>] ---------------------
     model: str | None = None
-    """The model whose context size counts. None: 200,000 tokens."""
+    """The model whose context size counts. None: 200,000 tokens. A name that the table of models lacks: 8,192."""
 
     context_tokens: int | None = None
-    """The server's own limit, where it is below the model's."""
+    """The server's own limit, where it is not the model's, or the model is not known."""
 
     max_tokens: int | None = None
     """Room for the answer. None: the model's maximum."""

@@ -105,6 +105,10 @@ def _safety_margin(context: int) -> int:
 UNKNOWN = ModelInfo("unknown", 200_000, 16_384, default_safety_margin_tokens=_safety_margin(200_000))
 """When no model is named. Counted exactly in o200k_base: callers who name none have a number of tokens in mind."""
 
+UNKNOWN_CONTEXT = 8_192
+"""Tokens of a named model without a row: mostly one that a server on this machine runs, with a context as small as its
+memory. A prompt that is too long is cut there without a word; one that is too short costs a compaction."""
+
 
 @cache
 def _read_data() -> dict[str, Any]:
@@ -185,13 +189,7 @@ def model(name: str | None) -> ModelInfo:
     if name is None or not name.strip():
         return UNKNOWN
     found = known_models().get(name) or _nearest_model(name_parts(name))
-    return found or ModelInfo(
-        name,
-        UNKNOWN.max_context_tokens,
-        UNKNOWN.max_output_tokens,
-        default_safety_margin_tokens=UNKNOWN.default_safety_margin_tokens,
-        count_margin=1.2,
-    )
+    return found or ModelInfo(name, UNKNOWN_CONTEXT, UNKNOWN_CONTEXT // 4, count_margin=1.2)
 
 
 def _nearest_model(parts: tuple[str, ...]) -> ModelInfo | None:

@@ -159,10 +159,10 @@ class Prompts:
             raise Invalid(f"A model's name is text, not {type(model).__name__}. Leave it out, or name it.")
         name = model or self._policy.model
         row = talk.model(name)
-        if name is not None and not is_known(name):
+        if name is not None and self._policy.context_tokens is None and not is_known(name):
             self._note(
                 f"The model {name!r} is unknown: {row.max_context_tokens:,} tokens of context are assumed, counted "
-                "with some margin. Give a budget to be exact."
+                "with some margin. If it has more, set context_tokens in looseleaf.toml, or give a budget."
             )
         tokens = budget if budget is not None else talk.budget(name).input
         request = talk.recorder.without_secrets(task) if task is not None and task.strip() else None
