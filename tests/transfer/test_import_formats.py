@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from importing import SAMPLES, TALKS, conversation, export, files_of, line_of, read, zip_of
+from importing import SAMPLES, TALKS, conversation, export, files_of, line_of, open_memory, read, take, zip_of
 from looseleaf.base.errors import Invalid, NotFound, Refused
 from looseleaf.transfer.formats import FORMATS, detect, format_named
 from looseleaf.transfer.source import ImportDocument, ImportMessage, ImportSource, Talk, clip_title, time_of
@@ -80,6 +80,14 @@ WHOLE = {
             "assistant: The plan is in plan.py.",
         ],
         "talk 4c5b6a ": ["user: Now add the basil.", "assistant: Basil is in."],
+        "document -home-ada-garden/memory/MEMORY.md Memory facts/home-ada-garden-memory.md home-ada-garden-memory": [
+            "# Memory\n\n- [Watering](watering.md): the plan runs at six in the morning\n"
+        ],
+        "document -home-ada-garden/memory/watering.md watering facts/home-ada-garden-watering.md "
+        "home-ada-garden-watering": [
+            "---\nname: watering\ndescription: When the garden is watered\ntype: project\n---\n\n"
+            "The plan runs at six in the morning.\n"
+        ],
     },
     "codex": {
         "talk 98ae0e ": ["user: How many plants are there?", "assistant: Two."],
@@ -265,6 +273,14 @@ def test_what_may_be_nobodys_words_is_data_in_a_transcript(tmp_path: Path) -> No
         ("user", "mine"),
     ]
     assert told == ["s.jsonl:4 was passed over, it is not JSON or too long."]
+
+
+def test_a_note_of_claude_code_is_known_again_in_the_folder_of_its_project(tmp_path: Path) -> None:
+    with open_memory(tmp_path / "m") as memory:
+        assert take(memory, SAMPLES / "claude_code/-home-ada-garden").documents.new == 2
+        again = take(memory, SAMPLES / "claude_code")
+        assert (again.documents.new, again.documents.known) == (0, 2)
+        assert not memory.pages.list()  # an agent's notes are data
 
 
 def test_messages_may_stand_on_lines_of_their_own(tmp_path: Path) -> None:

@@ -1,14 +1,16 @@
-"""Claude Code transcripts: `~/.claude/projects/<project>/<session>.jsonl`, one file per session.
+"""Claude Code transcripts, `~/.claude/projects/<project>/<session>.jsonl`, one file per session; and the notes that it
+keeps for itself, `<project>/memory/*.md`.
 
 Lines are read as the hooks read them: only what is plainly the user's own counts as the user's words, and talk among
 sub-agents is left out. A resumed session repeats its lines in a new file; the oldest file's count. Of a session that
-hooks recorded, only lines that they missed are taken.
+hooks recorded, only lines that they missed are taken. Its notes are documents.
 """
 
 from __future__ import annotations
 
 from looseleaf.base.origins import NOTED
 from looseleaf.transfer.formats.agent_lines import UNREAD, read_line
+from looseleaf.transfer.formats.notes import MARKDOWN, UniquePages, page_of, read_document
 from looseleaf.transfer.json_stream import raw_lines
 from looseleaf.transfer.source import (
     ImportMessage,
@@ -28,10 +30,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from looseleaf.transfer.source import ImportSource, Item, Note
+    from looseleaf.transfer.source import ImportDocument, ImportSource, Item, Note
 
 NAME = "claude-code"
-ABOUT = "Claude Code transcripts: ~/.claude/projects, one of its folders, or one .jsonl file"
+ABOUT = "Claude Code transcripts and notes: ~/.claude/projects, one of its folders, or one .jsonl file"
 
 HOOKED = True
 """Talk keys are the names of the sessions that hooks record."""
@@ -64,6 +66,21 @@ def read(source: ImportSource, note: Note) -> Iterator[Item]:
         summaries = (raw for raw in _read_head(source, name) if raw.get("type") == "summary")
         title = text_of(next(summaries, {}).get("summary"))
         yield Talk(stem(name), title, _read_messages(source, name, seen, note))
+    yield from _read_notes(source, note)
+
+
+def _read_notes(source: ImportSource, note: Note) -> Iterator[ImportDocument]:
+    apart = UniquePages()
+    above = source.path.rpartition("/")[2]
+    for name in files_ending(source, *MARKDOWN):
+        before, is_note, after = f"/{name}".partition("/memory/")
+        if is_note:
+            project = before.rpartition("/")[2]
+            page = apart(page_of(f"{project}/{after}" if project else after))
+            # The source may be the folder of its project: the same note has one key.
+            found = read_document(source, name, note, page, f"{project or above}/memory/{after}")
+            if found is not None:
+                yield found
 
 
 def _sort_key(source: ImportSource, name: str) -> tuple[float, float, str]:
