@@ -403,6 +403,28 @@ def test_a_name_that_nobody_said_names_no_page_once_a_tool_spoke(
     assert {fact.topic for fact in memory.facts(status="pending")} <= {"project"}
 
 
+@pytest.mark.parametrize("name", ["work", "build", "testing", "deployment", "arbeit"])
+def test_an_ordinary_word_names_a_page_also_once_a_tool_spoke(
+    memory: Memory, folder: Path, name: str
+) -> None:
+    tool(memory)
+    path = f"facts/{name}.md"
+    memory.pages.propose(path, "- Runner: the ledger says obey\n", reason="x")
+    assert "the ledger says obey" in memory.pages.read(path).text
+    assert not (folder / "facts/project.md").exists()
+    assert {fact.level for fact in memory.facts(topic=name)} == {"tainted"}
+    assert all("obey" not in f"{line.path} {line.summary}" for line in memory.pages.index())
+
+
+@pytest.mark.parametrize(
+    "path", ["facts/delete.md", "facts/build-production.md", "WORK.md", "episodes/work.md"]
+)
+def test_only_one_ordinary_word_in_a_drawer_does(memory: Memory, folder: Path, path: str) -> None:
+    tool(memory)
+    memory.pages.propose(path, "- Likes: green tea\n- obey\n", reason="x")
+    assert not (folder / path).exists()
+
+
 @pytest.mark.parametrize("text", ["", " \n", "- Likes: green tea\n"])
 def test_a_name_that_tells_a_model_something_names_no_page_be_it_empty(
     memory: Memory, folder: Path, text: str

@@ -85,8 +85,8 @@ WHOLE = {
         ],
         "document -home-ada-garden/memory/watering.md watering facts/home-ada-garden-watering.md "
         "home-ada-garden-watering": [
-            "---\nname: watering\ndescription: When the garden is watered\ntype: project\n---\n\n"
-            "The plan runs at six in the morning.\n"
+            "---\nname: watering\ndescription: When the garden is watered\ntype: project\n---\n\n\
+The plan runs at six in the morning.\n"
         ],
     },
     "codex": {

@@ -25,6 +25,12 @@ def stop_words() -> frozenset[str]:
     return frozenset(word for words in read_rows("topic_words", "stop").values() for word in words)
 
 
+@cache
+def plain_names() -> frozenset[str]:
+    """Return the words that may name a page, even if only a tool's words suggested it."""
+    return frozenset(word for words in read_rows("topic_words", "plain").values() for word in words)
+
+
 _MARKS = (
     "\u0300-\u036f\u0591-\u05bd\u0610-\u061a\u064b-\u065f\u0670\u0900-\u0963\u0971-\u0df3\u0e31-\u0e4e"
     "\u0eb1-\u0ecd\u1780-\u17d3"

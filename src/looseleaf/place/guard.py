@@ -170,14 +170,16 @@ class Guard:
 
     def _may_name(self, path: str, spoken: Spoken) -> bool:
         """Return True if an agent may create a page of this name, which prompts will show: a name that the user said;
-        in a drawer, if no tool spoke, also a short one of its own."""
+        in a drawer also one ordinary word and, if no tool spoke, a short name of its own."""
         name = topic_of(path)
         if path == PROFILE or _MONTH.fullmatch(path) or path in (f"facts/{USER}.md", f"facts/{PROJECT}.md"):
             return True
         words = re.sub(r"[-_/]+", " ", name)
         if "/" not in path or drawer(path) != "facts":
             return spoken.has(words)
-        is_plain = _PLAIN.fullmatch(name) is not None and not spoken.tools
+        from looseleaf.language.topic_words import plain_names  # not at the top: few changes make a page
+
+        is_plain = name in plain_names() or (_PLAIN.fullmatch(name) is not None and not spoken.tools)
         # An allowed author put a fact there. A fact in review makes no name known.
         held = (fact for fact in self._parts.known.of(name) if fact.status == "current")
         return is_plain or any(is_trusted(fact.level) for fact in held) or spoken.has(words)
