@@ -1,7 +1,7 @@
 """The six commands of Anthropic's memory tool (`memory_20250818`), over the pages of a memory.
 
 Its short texts and line numbers are kept to the letter: models are trained on them. Where lines were held back, a blank
-line and a sentence on each follow. Its names below `/memories` stand for pages:
+line and a sentence on each follow; it is an error only if none of them is kept anywhere. Its names below `/memories` stand for pages:
 
 | name                        | page                                                                       |
 |-----------------------------|----------------------------------------------------------------------------|
@@ -34,7 +34,7 @@ from looseleaf.base.values import ANY
 from looseleaf.pages.grammar import topic_of
 from looseleaf.place.guard_rules import sentences_of
 from looseleaf.text.diff import line_at, places, split_lines
-from looseleaf.tools.tool import ToolAnswer
+from looseleaf.tools.tool import ToolAnswer, describe_held, is_kept, notes_on
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -335,14 +335,16 @@ def run(memory: Memory, input: Mapping[str, Any]) -> ToolAnswer:
     except Refused as error:
         return _answer_of(str(error), is_error=True)
     held = tuple(f"- {sentence}" for receipt in done.receipts for sentence in receipt.held)
-    if held and not any(receipt.changed for receipt in done.receipts):
-        is_asked = any(line.startswith("- waits in review") for line in held)
-        why = (
-            "a person decides first, or wrote the text there." if is_asked else "none of it is allowed there."
-        )
-        text = f"Nothing was written to {quote(done.path)}: {why}{done.advice}"
-        return _answer_of("\n".join((text, "", *held)), done.receipts, is_error=True)
-    return _answer_of("\n".join((done.text, "", *held)) if held else done.text, done.receipts)
+    if not held:
+        return _answer_of(done.text, done.receipts)
+    receipt, path = next(each for each in done.receipts if each.held), quote(done.path)
+    kept, text = is_kept(receipt), done.text
+    if not kept:
+        text = f"Nothing was written to {path}: none of it is allowed there."
+    elif not receipt.changed:
+        text = describe_held(receipt, path)
+    text = "\n".join((text + (done.advice if not receipt.changed else ""), "", *held, *notes_on(receipt)))
+    return _answer_of(text, done.receipts, is_error=not kept)
 
 
 def _answer_of(text: str, receipts: tuple[Receipt, ...] = (), *, is_error: bool = False) -> ToolAnswer:
@@ -444,7 +446,8 @@ def _create(memory: Memory, given: Mapping[str, Any]) -> _Result:
         raise is_there from None
     is_misnamed = any(f"page {page} was not made" in sentence for sentence in receipt.held)
     advice = (
-        " Its name is not in the user's words: if no tool has spoken, a name of a few short words is allowed."
+        " Its name is not in the user's words: one ordinary word is allowed and, if no tool has spoken, a few short "
+        "ones."
     )
     text = f"File created successfully at: {path}"
     return _Result(text, path, (receipt,), advice if is_misnamed else "")

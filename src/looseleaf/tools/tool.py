@@ -106,24 +106,34 @@ def write_answer(
     It is an error only if nothing is kept: what stands elsewhere, or waits for the user, was not in vain. `wanted`: the
     number of lines that must be kept somewhere, if the page did not change.
     """
-    kept = [each for each in receipt.held if each.startswith((_ELSEWHERE, _WAITING, _KNOWN))]
-    is_kept = receipt.changed or not receipt.held or len(kept) >= wanted
-    value = {"success": is_kept} | (value or {})
+    kept = is_kept(receipt, wanted)
+    value = {"success": kept} | (value or {})
     data: dict[str, Any] = value | {"path": receipt.path, "sha256": receipt.new}
     data |= {"receipt": receipt.id, "added": receipt.added, "removed": receipt.removed}
     if receipt.held:
         data["held"] = _clip_held(receipt.held)
-    notes = [note for start, note in ((_ELSEWHERE, _NOTED), (_WAITING, WAITS)) if _has(receipt, start)]
+    notes = notes_on(receipt)
     if notes:
         data["note"] = " ".join(notes)
     text = "\n".join(
         (
-            _describe(receipt, done, is_kept=is_kept),
+            _describe(receipt, done, is_kept=kept),
             *(f"- {each}" for each in _clip_held(receipt.held)),
             *notes,
         )
     )
-    return ToolAnswer(value, data, text, is_error=not is_kept, receipt=receipt)
+    return ToolAnswer(value, data, text, is_error=not kept, receipt=receipt)
+
+
+def is_kept(receipt: Receipt, wanted: int = 1) -> bool:
+    """True if a write was not in vain: its lines stand where they were put or elsewhere, or wait for the user."""
+    kept = [each for each in receipt.held if each.startswith((_ELSEWHERE, _WAITING, _KNOWN))]
+    return receipt.changed or not receipt.held or len(kept) >= wanted
+
+
+def notes_on(receipt: Receipt) -> list[str]:
+    """Return what to tell the user about lines that stand elsewhere or wait."""
+    return [note for start, note in ((_ELSEWHERE, _NOTED), (_WAITING, WAITS)) if _has(receipt, start)]
 
 
 def _has(receipt: Receipt, start: str) -> bool:
@@ -138,13 +148,18 @@ def _describe(receipt: Receipt, done: str, *, is_kept: bool) -> str:
         )
         what = done or f"{receipt.path} is changed: {lines}"
         return f"{what}{name}. Its sha256 is {receipt.new}." if receipt.new else f"{what}{name}."
-    if not is_kept:
-        return f"Nothing was written to {receipt.path}{name}."
+    return describe_held(receipt, receipt.path, name) if is_kept else f"Nothing was written to {receipt.path}{name}."
+
+
+def describe_held(receipt: Receipt, path: str, name: str = "") -> str:
+    """Return what became of a write that is kept, though its page, `path` to the caller, did not change."""
     if _has(receipt, _ELSEWHERE):
-        return f"Saved, but not on {receipt.path}{name}: that page holds only what the user said."
+        is_unnamed = any(each.startswith("the page ") for each in receipt.held)
+        why = "no page of that name was made" if is_unnamed else "that page holds only what the user said"
+        return f"Saved, but not on {path}{name}: {why}."
     if _has(receipt, _WAITING):
-        return f"Not on {receipt.path} yet{name}: it waits for the user."
-    return f"Nothing had to be changed: {receipt.path} says that already."
+        return f"Not on {path} yet{name}: it waits for the user."
+    return f"Nothing had to be changed: {path} says that already."
 
 
 def _clip_held(held: tuple[str, ...]) -> list[str]:
