@@ -550,7 +550,7 @@ def test_reasoning_comes_back_to_its_provider_as_it_was(place: Path) -> None:
 
 def test_the_time_limit_is_the_agents_else_the_models_else_the_settings(place: Path) -> None:
     def check(agents: float | None, models_own: float | None, settings: float) -> None:
-        given = {} if agents is None else {"seconds": agents}
+        given: dict[str, Any] = {} if agents is None else {"seconds": agents}
         with (
             Provider(reader, faults=[Stall(None)]) as provider,
             Memory(Path(mkdtemp(dir=place)), policy=Policy(model_seconds=settings)) as memory,
