@@ -1,7 +1,8 @@
 """The six commands of Anthropic's memory tool (`memory_20250818`), over the pages of a memory.
 
 Its short texts and line numbers are kept to the letter: models are trained on them. Where lines were held back, a blank
-line and a sentence on each follow; it is an error only if none of them is kept anywhere. Its names below `/memories` stand for pages:
+line and a sentence on each follow; it is an error only if none of them is kept anywhere. Its names below `/memories`
+stand for pages:
 
 | name                        | page                                                                       |
 |-----------------------------|----------------------------------------------------------------------------|

@@ -344,7 +344,9 @@ def _end_turn(memory: Memory, given: Given, *, is_over: bool) -> HookReply:
         except Refused as refused:
             said.append(str(refused))
         if is_over:
-            if given.form != "gemini" or given.transcript is None:  # it joins the pieces of an answer as it likes
+            if (
+                given.form != "gemini" or given.transcript is None
+            ):  # it joins the pieces of an answer as it likes
                 session.add_answer(given.answer)
             session.mark_over()
         session.is_over = given.is_end

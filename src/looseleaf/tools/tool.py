@@ -148,7 +148,11 @@ def _describe(receipt: Receipt, done: str, *, is_kept: bool) -> str:
         )
         what = done or f"{receipt.path} is changed: {lines}"
         return f"{what}{name}. Its sha256 is {receipt.new}." if receipt.new else f"{what}{name}."
-    return describe_held(receipt, receipt.path, name) if is_kept else f"Nothing was written to {receipt.path}{name}."
+    return (
+        describe_held(receipt, receipt.path, name)
+        if is_kept
+        else f"Nothing was written to {receipt.path}{name}."
+    )
 
 
 def describe_held(receipt: Receipt, path: str, name: str = "") -> str:
