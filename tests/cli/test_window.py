@@ -774,7 +774,7 @@ def test_an_entry_without_a_report_is_shown_without_it(run: Run, folder: Path) -
 
 def test_a_model_that_is_not_known_is_said_to_be_unknown(run: Run, folder: Path) -> None:
     run("record", "user", "hi")
-    sentence = "the model 'frob-9' is not known: 200,000 tokens are assumed; set context_tokens"
+    sentence = "the model 'frob-9' is not known: 8,192 tokens are assumed; set context_tokens"
     assert run("window", "--model", "frob-9")[1].splitlines()[0] == sentence
     assert json.loads(run("window", "--model", "frob-9", "--json")[1])["known"] is False
     assert run("window", "--model", "openai/gpt-4o-2024-08-06")[1].startswith("1 message, ")
