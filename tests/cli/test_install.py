@@ -178,7 +178,7 @@ def test_links_bytes_and_nobodys_settings_are_refused(run: Run, file: Path, plac
 def test_settings_that_somebody_changes_meanwhile_are_not_overwritten(place: Path) -> None:
     path = place / "settings.json"
     path.write_text('{"a": 1}')
-    with pytest.raises(Refused, match="changed meanwhile"):
+    with pytest.raises(Refused, match="changed in the meantime"):
         settings_files.write(str(path), "{}", '{"b": 2}')
     assert path.read_text() == '{"a": 1}'
     (place / "file").write_text("")
@@ -386,10 +386,10 @@ def test_all_agents_are_found_connected_tried_and_disconnected_to_the_byte(run: 
     config = (home / ".codex/config.toml").read_text()
     assert "[mcp_servers.looseleaf]" in config
     assert f'[hooks.state."{home}/.codex/hooks.json:stop:1:0"]\ntrusted_hash = "sha256:1"' in config
-    assert "Nothing is to be done." in run("setup", "--yes")[1]
+    assert "There is nothing to do." in run("setup", "--yes")[1]
     found = json.loads(run("doctor", "--json")[1])["findings"]
     told = {each["name"]: each["says"] for each in found}
-    assert told["server"] == "named by Claude Code, Codex, Gemini CLI, Qwen Code, opencode, Cursor, Zed"
+    assert told["server"] == "set up for Claude Code, Codex, Gemini CLI, Qwen Code, opencode, Cursor, Zed"
     assert told["hooks"].count(" runs ") == 3
     code, out, _ = run("setup", "--remove", "--yes")
     assert code == 0
@@ -441,7 +441,7 @@ def test_a_person_is_asked_once_and_a_memory_is_made_with_the_same_yes(
     monkeypatch.chdir(home)
     assert main(["setup", "claude"]) == 2
     out, err = capsys.readouterr()
-    assert "~/.looseleaf is made" in out
+    assert "~/.looseleaf will be made" in out
     assert "--yes" in err
     assert not (home / ".looseleaf").exists()
     assert main(["setup", "claude", "--yes"]) == 0

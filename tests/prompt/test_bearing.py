@@ -59,7 +59,7 @@ def told(memory: Memory, prompt: str, **more: object) -> str:
 def test_a_line_has_its_text_source_speaker_and_date(memory: Memory) -> None:
     assert told(memory, ASKED).splitlines() == [
         HEADING,
-        "From earlier sessions; may bear on this prompt, which goes first:",
+        "From earlier sessions; may bear on this prompt, which takes precedence:",
         f"- {FERRY} (log/traces/main; said by user; 2026-02-02; said)",
     ]
 

@@ -80,7 +80,7 @@ def servers() -> Finding:
     from looseleaf.integrations.settings_files import found_agents, names_server
 
     named = [agent.title for agent in found_agents() if names_server(agent)]
-    said = f"named by {', '.join(named)}" if named else "named by no agent; `looseleaf setup` does it"
+    said = f"set up for {', '.join(named)}" if named else "set up for no agent: `looseleaf setup` does it"
     return Finding("server", "ok", said)
 
 

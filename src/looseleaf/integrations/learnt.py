@@ -44,10 +44,10 @@ def learnt_line(facts: Sequence[Fact], waiting: int = 0) -> str:
     """Return what was learnt and how many lines wait, with the commands that show them; "" for nothing."""
     waits = f"{waiting} {'line waits' if waiting == 1 else 'lines wait'} for your yes" if waiting else ""
     if not facts:
-        return f"{waits}. `looseleaf review` shows them." if waits else ""
+        return f"{waits}. See `looseleaf review`." if waits else ""
     names = [one_line(undoubted(fact_text(fact)), _CHARS) for fact in facts[:_NAMED]]
     more = [f"{len(facts) - _NAMED} more"] if len(facts) > _NAMED else []
     told = f"Learnt {len(facts)} {'thing' if len(facts) == 1 else 'things'} ({'; '.join((*names, *more))})"
     if waits:
-        return f"{told}; {waits}. `looseleaf log` and `looseleaf review` show them."
-    return f"{told}. `looseleaf log` shows where."
+        return f"{told}; {waits}. See `looseleaf log` and `looseleaf review`."
+    return f"{told}. See `looseleaf log`."

@@ -196,7 +196,7 @@ def _why(error: Exception) -> str:
 def read(path: str) -> str | None:
     """Return the text of a file to be changed; None if there is none."""
     if os.path.islink(path):
-        raise refusal(path, "it is a link. Replace it with the file that it leads to")
+        raise refusal(path, "it is a link. Replace it with the file that it points to")
     try:
         with open(path, encoding="utf-8", newline="") as file:
             return file.read()
@@ -209,7 +209,7 @@ def read(path: str) -> str | None:
 def write(path: str, old: str | None, new: str | None) -> None:
     """Replace the old text with the new, whole; None deletes the file, and the folders that were made for it."""
     if read(path) != old:
-        raise refusal(path, "it was changed meanwhile. Repeat the command")
+        raise refusal(path, "it was changed in the meantime. Run the command again")
     try:
         if new is None:
             os.unlink(path)

@@ -1,4 +1,4 @@
-"""A trial of what the settings say: the very commands are run, with a throw-away memory."""
+"""A trial of what the settings say: the very commands are run, with a throwaway memory."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def try_hooks(commands: list[str]) -> str | None:
                     check=False,
                 )
             except subprocess.TimeoutExpired:
-                return f"`{command}` did not end"
+                return f"`{command}` did not finish"
             problem = _problem(done.returncode, done.stdout, done.stderr)
             if problem is not None:
                 return f"`{command}` {problem}"

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 HEADING = "[MEMORY:RECALLED]"
-_NOTE = "From earlier sessions; may bear on this prompt, which goes first:"
+_NOTE = "From earlier sessions; may bear on this prompt, which takes precedence:"
 
 TOKENS = 400
 """The most tokens of all lines, as estimated."""

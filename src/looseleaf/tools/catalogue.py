@@ -28,7 +28,7 @@ LIST = Tool(
 READ = Tool(
     "memory_read",
     "Read a memory page",
-    "Read a page of the memory. Gives its text and its sha256, which memory_write and memory_patch take as `base`.",
+    "Read a page of the memory. Returns its text and its sha256, which memory_write and memory_patch take as `base`.",
     object_schema(
         "path",
         path=text_schema("as memory_list gives it, such as facts/user.md"),
@@ -120,7 +120,7 @@ REMEMBER = Tool(
         content=text_schema("one fact such as `Editor: Helix`, or a block of Markdown"),
         append={
             "type": "boolean",
-            "description": "add to the page (true, as if left out) or replace it (false)",
+            "description": "add to the page (true, the default) or replace it (false)",
         },
     ),
     WRITTEN,
@@ -188,7 +188,7 @@ STATE = Tool(
 FORGET = Tool(
     "memory_forget",
     "Ask to forget a fact",
-    "Propose that a fact be forgotten. Nothing goes before the user says yes to it in review.",
+    "Propose that a fact be forgotten. Nothing is removed before the user says yes to it in review.",
     object_schema("what", what=text_schema("the fact's words, its id, or its place such as USER.md:5")),
     object_schema(
         "success",

@@ -143,7 +143,7 @@ def revise(memory: Memory, arguments: Mapping[str, Any]) -> ToolAnswer:
     is_left = bool(patch.get("now")) and now is None
     if is_left and len(patch) == 1:
         raise Refused(
-            f"{STATE} was not changed: every prompt shows its now, and the user did not say “{patch['now']}”. "
+            f"{STATE} was not changed: every prompt shows `now`, and the user did not say “{patch['now']}”. "
             f"Use the user's own words, or write it on facts/{PROJECT}.md with memory_append."
         )
     tasks = [_title_of(each) for each in patch.get("tasks_open", ())]

@@ -103,7 +103,7 @@ def _short(path: str) -> str:
 _WHAT = {"hooks": "hooks", "server": "MCP server", "trust": "trust in the hooks"}
 
 
-_TRUSTED = "Codex runs only hooks that you trust: its settings then say that you trust these."
+_TRUSTED = "Codex runs only hooks that you trust, so its settings will say that you trust these."
 
 
 def _print_plan(options: CliOptions, wish: _Wish) -> None:
@@ -131,12 +131,12 @@ def _print_plan(options: CliOptions, wish: _Wish) -> None:
         say(_TRUSTED)
     if wish.memory is not None:
         say(
-            f"There is no memory yet: {_short(wish.memory)} is made, for every project without one of its own."
+            f"There is no memory yet: {_short(wish.memory)} will be made, for every project without one of its own."
         )
     if not wish.agents:
         say(f"No coding agent was found. These are known: {', '.join(AGENTS)}.")
     elif not wish.changes and not wish.refused:
-        say("Nothing is to be done.")
+        say("There is nothing to do.")
 
 
 def _write(options: CliOptions, wish: _Wish) -> None:
@@ -364,7 +364,8 @@ def _print_hints(options: CliOptions) -> None:
     if not has_memory:
         say("There is no memory here yet, so the hooks do nothing. `looseleaf init` makes one.")
     say(
-        "The model itself reads and writes it through the MCP server, which `looseleaf setup` names to the agent:"
+        "The model itself reads and writes it through the MCP server, "
+        "which `looseleaf setup` adds to the agent's settings:"
     )
     say(f"  {join([*own_command(options), 'mcp'])}")
 
