@@ -441,7 +441,7 @@ def test_a_person_is_asked_once_and_a_memory_is_made_with_the_same_yes(
     monkeypatch.chdir(home)
     assert main(["setup", "claude"]) == 2
     out, err = capsys.readouterr()
-    assert "~/.looseleaf will be made" in out
+    assert "There is no memory at ~/.looseleaf yet: it will be made" in out
     assert "--yes" in err
     assert not (home / ".looseleaf").exists()
     assert main(["setup", "claude", "--yes"]) == 0

@@ -112,5 +112,5 @@ def test_a_new_session_is_told_what_was_learnt_once(begin: Begin) -> None:
     told = second.tell("session-start", source="startup")["systemMessage"]
     assert told.startswith("looseleaf: Learnt 2 things (")
     assert "Home: Lyon" in told
-    assert told.endswith("See `looseleaf log`.")
+    assert told.endswith("See `looseleaf facts`.")
     assert "systemMessage" not in (begin("3333").tell("session-start", source="startup") or {})

@@ -108,7 +108,8 @@ def read_tails(memory: Memory) -> None:
     """Read what is left of the transcripts of all sessions that hooks of this agent know."""
     store = memory.parts.context.store
     for session, path in unread_sessions(read_view(store, memory.agent), ""):
-        for _ in range(os.path.getsize(path) // AT_ONCE + 1):
+        size = os.path.getsize(path) if os.path.exists(path) else 0
+        for _ in range(size // AT_ONCE + 1):
             with store.lock():
                 read_tail(memory, session, path)
 

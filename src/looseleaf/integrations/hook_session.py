@@ -36,6 +36,7 @@ from looseleaf.integrations.transcript import (
     match_key,
     normalize_lines,
     queue_after,
+    queue_without,
     read_json_view,
     speech_of,
     started_at,
@@ -44,7 +45,7 @@ from looseleaf.integrations.transcript import (
 from looseleaf.log.recorder import ask, stream_of
 from looseleaf.log.turns import recorded_at, traces_back
 from looseleaf.pages.outside_edits import is_same_log
-from looseleaf.store import records
+from looseleaf.store import TOMBSTONES, records
 from looseleaf.transfer.formats.agent_lines import (
     OTHERS,
     AgentLine,
@@ -218,6 +219,7 @@ class HookSession:
         """Add the user's prompt, unless the transcript or another hook brought it just now. `prompt`: the client's id.
         `is_all`: no transcript will report what others put into it."""
         said, is_mixed = split_typed(text)
+        self._queue = queue_without(self._queue, said)
         key = {"correlation_id": prompt_key(prompt, said)} if said and is_key(prompt) else {}
         known = key.get("correlation_id", "")
         who, end, ts = self._last_said()
@@ -230,11 +232,23 @@ class HookSession:
             doubted.pop("tool_name", None)
         elif (is_same or known) and heard is not None and (is_same or heard.get("correlation_id") == known):
             heard["source_event"] = PROMPT
+        elif known and (
+            turn := self._turn_of_waiting(own)
+        ):  # it waited in a queue, and was recorded from there
+            self._keys[known] = turn
         elif said and known not in self._keys and (known or not is_same or abs(time.time() - ts) >= _ALREADY):
             self._pending.append({"user": said, "source_event": PROMPT} | key)
         self._heard = min(self._heard, time.time()) if said else self._heard
         if is_mixed and is_all:
             self._pending.append({"tool_result": OTHERS, "tool_name": NOTED})
+
+    def _turn_of_waiting(self, text: str) -> str:
+        """Return the turn of a prompt that the transcript has not repeated yet, which then waits no longer."""
+        for at, (role, waiting, turn) in enumerate(self._waiting):
+            if (role, waiting) == ("user", text):
+                del self._waiting[at]
+                return turn
+        return ""
 
     def add_answer(self, text: str) -> None:
         """Add the agent's answer, unless the transcript has it: its end identifies it. Agents often write the
@@ -318,9 +332,11 @@ class HookSession:
         now = time.time()  # a future time would make all later lines look old
         for said in lines:
             if said.queue:
-                self._queue = queue_after(self._queue, said.queue[0], checksum_of(said.queue[1]))[-_WAITING:]
+                self._queue = queue_after(self._queue, *said.queue)[-_WAITING:]
             if said.key in taken or not said.asked:
                 continue
+            for each in said.asked if said.is_typed else ():
+                self._queue = queue_without(self._queue, each.get("user", ""))
             known = self._known_turn(said) if said.key else None
             self._newest = max(self._newest, min(said.ts or 0.0, now))
             if known is not None:
@@ -428,11 +444,11 @@ class HookSession:
         """True if a tool call is recorded."""
         self._recorder.catch_up()
         tally = self._recorder.tally
-        return call in tally.open or call in tally.answered
+        return tally.is_open(call, self._session)
 
     def _record_pending(self) -> None:
         """Record all pending requests with one sync."""
-        asked, self._pending = self._pending, []
+        asked, self._pending = self._without_forgotten(self._pending), []
         try:
             traces = self._recorder.record([ask(**each) for each in asked])
         except (Busy, Unwritten):
@@ -443,6 +459,17 @@ class HookSession:
             self._fold_trace(trace)
             if FORBIDDEN in trace.tags:
                 self._memory.parts.obey(trace)
+
+    def _without_forgotten(self, asked: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Return the requests without what was said before it was forgotten: a transcript still has it."""
+        if self._store.end(TOMBSTONES) == START:
+            return asked
+        from looseleaf.transfer.place_items import ForgottenFilter
+
+        forgotten = ForgottenFilter(self._store, self._memory.parts.redact)
+        return [
+            each for each in asked if not forgotten.is_before(each.get("ts")) or forgotten.is_unchanged(each)
+        ]
 
     def _record_one(self, each: dict[str, Any]) -> list[Trace]:
         """Record one request; an invalid one (nested too deep, a number that is not one) does not stop the others."""

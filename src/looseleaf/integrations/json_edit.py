@@ -119,7 +119,7 @@ def add(text: str | None, path: tuple[str | int, ...], value: Any, *, is_element
 
 def _insert(text: str, node: Node, depth: int, steps: list[str | int | None], value: Any) -> str:
     """Return the text with a new last part of a container; a comment beside the last one stays there."""
-    unit = re.search(r"[{\[][^\r\n]*\r?\n([ \t]+)", text)
+    unit = re.search(r"\n([ \t]+)", text)
     indent = unit[1] if unit is not None else "  "
     gap = ("\r\n" if "\r\n" in text else "\n") + indent * (depth + 1)
     if node.parts:

@@ -49,5 +49,5 @@ def learnt_line(facts: Sequence[Fact], waiting: int = 0) -> str:
     more = [f"{len(facts) - _NAMED} more"] if len(facts) > _NAMED else []
     told = f"Learnt {len(facts)} {'thing' if len(facts) == 1 else 'things'} ({'; '.join((*names, *more))})"
     if waits:
-        return f"{told}; {waits}. See `looseleaf log` and `looseleaf review`."
-    return f"{told}. See `looseleaf log`."
+        return f"{told}; {waits}. See `looseleaf facts` and `looseleaf review`."
+    return f"{told}. See `looseleaf facts`."

@@ -237,7 +237,7 @@ def _above(path: str, most: int = 64) -> Iterable[str]:
 def _replace_file(path: str, text: str, mode: int | None) -> None:
     """Write a file whole or not at all, with this mode."""
     staged = f"{path}.looseleaf-{os.getpid()}"
-    fd = os.open(staged, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
+    fd = os.open(staged, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644 if mode is None else 0o600)
     try:
         with os.fdopen(fd, "w", encoding="utf-8", newline="") as file:
             file.write(text)

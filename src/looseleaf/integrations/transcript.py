@@ -15,7 +15,7 @@ from looseleaf.base.errors import NotFound, Refused
 from looseleaf.base.immutable import frozen
 from looseleaf.log.turns import recorded_at, traces_back
 from looseleaf.store import records
-from looseleaf.transfer.formats.agent_lines import AgentLine, read_line, unreadable_line
+from looseleaf.transfer.formats.agent_lines import AgentLine, of_clients, read_line, unreadable_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -110,14 +110,12 @@ class AgentTranscript:
         return [], spot or FileOffset(self.file, 0, 0, 0), True
 
     def queued_texts(self, before: float = float("inf")) -> list[str]:
-        """Return the texts that wait for the agent (`before`: that waited then), as far as the last lines say."""
+        """Return the texts that the user put into the queue (`before`: until then), as far as the last lines say."""
         size = os.fstat(self._fd).st_size
         lines = self._read_at(max(0, size - AT_ONCE), AT_ONCE).split(b"\n")
-        found: list[str] = []
-        for said in map(read_line, (line for line in lines if b'"queue-operation"' in line)):
-            if said is not None and said.queue and (said.ts or 0.0) < before:
-                found = queue_after(found, *said.queue)
-        return [text for text in found if text.strip()[:1] not in ("", "/")]
+        found = (read_line(line) for line in lines if b'"queue-operation"' in line)
+        said = (each for each in found if each is not None and (each.ts or 0.0) < before)
+        return [each.queue[1] for each in said if each.queue[:1] == ("enqueue",)]
 
     def first_session(self) -> str:
         """Return the session of the first lines: a copy for another session keeps them."""
@@ -147,10 +145,20 @@ def _read_any(line: bytes) -> AgentLine | None:
 
 
 def queue_after(queue: list[str], act: str, text: str) -> list[str]:
-    """Return a queue of texts after an act of the client. What the agent takes comes again, as a line of its own."""
-    if act == "enqueue":
-        return [*queue, text]
-    return [] if act == "popAll" else queue[1:]
+    """Return a queue, as checksums of its texts, after an act of the client. A text that the agent takes comes again as
+    a line of its own (`queue_without`): the client does not say which one it takes. Notices and commands are left
+    out."""
+    if act == "enqueue" and text.strip()[:1] not in ("", "/") and not of_clients(text):
+        return [*queue, checksum_of(text)]
+    return [] if act == "popAll" else queue
+
+
+def queue_without(queue: list[str], text: str) -> list[str]:
+    """Return a queue without the texts that the agent took: this one, or its lines."""
+    if not queue or not text:
+        return queue
+    taken = {checksum_of(each) for each in (text, *text.split("\n"), *map(str.strip, text.split("\n")))}
+    return [each for each in queue if each not in taken]
 
 
 def _open_transcript(path: str) -> int:
@@ -262,7 +270,7 @@ class RecordedPast:
                 if not is_own:
                     self.foreign.add(trace.correlation_id)
             if is_own:
-                if trace.source_event in (PROMPT, ANSWER):
+                if trace.source_event in (PROMPT, ANSWER) and trace.correlation_id is None:
                     self.handed.setdefault((trace.trace_type, match_key(trace.content)), trace.turn_id)
                 if since is None and trace.session_start:
                     return

@@ -150,8 +150,12 @@ _MEMORY = lazy(r"\[MEMORY:[A-Z]+\][ \t]*(?:\r?\n|\Z)[\s\S]*")
 def mask_quotes(text: str) -> str:
     """Return the message at the same length, with blanks for quotations that are more than a name, and for what stands
     between marks: elements, fences, a prompt of a memory."""
-    for start, end, _ in (*fences_in(text), *elements_in(text)):
-        text = text[:start] + _INSIDE.sub(" ", text[start:end]) + text[end:]
+    for spans in (fences_in(text), elements_in(text)):
+        kept, at = [], 0
+        for start, end, _ in spans:
+            kept += [text[at:start], _INSIDE.sub(" ", text[start:end])]
+            at = end
+        text = "".join((*kept, text[at:]))
     if "[MEMORY:" in text:
         text = _MEMORY.sub(lambda found: _INSIDE.sub(" ", found[0]), text)
     if len(text) > sum(READ_CHARS):

@@ -155,6 +155,7 @@ def _render(hits: list[Hit]) -> Bearing:
         return NOTHING
     from looseleaf.models.tokens import estimate
     from looseleaf.text import untrusted
+    from looseleaf.text.elements import elements_in, fences_in
     from looseleaf.text.excerpt import excerpt
 
     word = untrusted.word(new_id())
@@ -163,7 +164,7 @@ def _render(hits: list[Hit]) -> Bearing:
     is_fenced = False
     for hit in hits:
         text = excerpt(" ".join(hit.text.split()), (), _CLIP, estimate)
-        is_own = is_at_least(hit.level, "said")
+        is_own = is_at_least(hit.level, "said") and not (elements_in(hit.text) or fences_in(hit.text))
         shown = untrusted.inert(text, word) if is_own else untrusted.fenced(text, word)
         line = f"- {shown} ({'; '.join(_describe(hit))})"
         head = [HEADING, _NOTE, *([untrusted.notice(word)] if is_fenced or not is_own else [])]

@@ -20,10 +20,15 @@ import stat
 import time
 from hmac import compare_digest
 
-from uvicorn.protocols.http.h11_impl import H11Protocol, h11
-
-from looseleaf.base.errors import Invalid, Refused
+from looseleaf.base.errors import Invalid, Refused, to_get
 from looseleaf.base.immutable import frozen
+
+try:
+    from uvicorn.protocols.http.h11_impl import H11Protocol, h11
+except ImportError:
+    raise Refused(
+        f"No server was started: over HTTP it needs the package mcp, which is missing. Install it with {to_get('mcp')}."
+    ) from None
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

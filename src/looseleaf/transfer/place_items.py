@@ -36,7 +36,7 @@ from looseleaf.transfer.source import ImportClaim, ImportDocument, Talk, clip_ti
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
     from looseleaf.log.recorder import RecordRequest
@@ -61,6 +61,20 @@ class ForgottenFilter:
         self._stones = Tombstones(store)
         self._clean = clean
         self.is_any = self._stones.are_there
+
+    def is_before(self, ts: float | None) -> bool:
+        """True if something was forgotten after this time: then words from before may be among it."""
+        last = self._stones.last
+        return ts is not None and last is not None and ts <= last
+
+    def is_unchanged(self, given: Mapping[str, Any]) -> bool:
+        """True if nothing in these members was forgotten."""
+        values = [value for name, value in given.items() if name not in ("correlation_id", "turn_id", "ts")]
+        return all(
+            not self._is_forgotten_text(text) and self.strip_text(text) == text
+            for value in values
+            for text in each_text(value)
+        )
 
     def has_item(self, name: str) -> bool:
         return self.is_any and self._stones.holds("item", name)

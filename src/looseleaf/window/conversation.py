@@ -150,19 +150,19 @@ class Conversation:
         """Return the session in which a hook recorded the tool call that is being answered."""
         if self.call is None:
             return None
-        from looseleaf.base.origins import is_served
+        from looseleaf.base.origins import NOTED, is_served
 
         name, arguments, call_id = self.call
         recorded = recent(self._store, self._stream, time.time() - self._policy.session_seconds)
         answered = {trace.tool_call_id for trace in recorded if trace.trace_type == "tool_result"}
-        for trace in reversed(recorded):
-            if call_id and trace.tool_call_id == call_id:
-                return trace.session_id
-            is_open = trace.trace_type == "tool_call" and trace.tool_call_id not in answered
+        found: set[str] = set()
+        for trace in recorded:
+            is_noted = trace.tool_name == NOTED and bool(call_id)  # a sub-agent's call is known by its note
             is_same = is_served(trace.tool_name) and str(trace.tool_name).endswith(f"_{name}")
-            if not call_id and is_open and is_same and trace.tool_args == arguments:
-                return trace.session_id
-        return None
+            is_call = trace.trace_type == "tool_call" and is_same and trace.tool_args == arguments
+            if trace.tool_call_id == call_id if call_id else trace.tool_call_id not in answered:
+                found |= {trace.session_id} if is_call or is_noted else set()
+        return found.pop() if len(found) == 1 else None
 
     def turns(self, last: int | None, session: str | None) -> list[Turn]:
         """Return the last turns (None: all) of a session or of all."""

@@ -88,10 +88,13 @@ def _plan_part(plan: Plan, agent: CodingAgent, part: str, command: list[str]) ->
 
 
 def _memory_to_make(options: CliOptions) -> str | None:
-    """Return the memory that the hooks would look for and not find."""
+    """Return the memory that the hooks would look for and not find; of a user's settings, the one at home: they are for
+    every project."""
     from looseleaf.pages.folder import find, is_memory
 
     path = os.path.abspath(options.memory) if options.memory else find()
+    if not (options.memory or options.project or os.environ.get("LOOSELEAF_HOME")):
+        path = os.path.join(os.path.expanduser("~"), ".looseleaf")
     return None if is_memory(path) else path
 
 
@@ -131,7 +134,8 @@ def _print_plan(options: CliOptions, wish: _Wish) -> None:
         say(_TRUSTED)
     if wish.memory is not None:
         say(
-            f"There is no memory yet: {_short(wish.memory)} will be made, for every project without one of its own."
+            f"There is no memory at {_short(wish.memory)} yet: it will be made, for every project without one of its "
+            "own."
         )
     if not wish.agents:
         say(f"No coding agent was found. These are known: {', '.join(AGENTS)}.")
@@ -184,7 +188,8 @@ def _print_result(options: CliOptions, wish: _Wish, problems: dict[str, str | No
     if options.remove:
         say("The memory itself stays. Restart open sessions.")
     else:
-        say("Restart open sessions to begin. `looseleaf setup --remove` takes all of it out again.")
+        again = "looseleaf setup --project --remove" if options.project else "looseleaf setup --remove"
+        say(f"Restart open sessions to begin. `{again}` takes all of it out again.")
 
 
 def _told(options: CliOptions, wish: _Wish, problems: dict[str, str | None]) -> dict[str, Any]:

@@ -58,10 +58,9 @@ _OF_CLIENTS = _OF_COMMANDS | frozenset(
 )
 """All elements that clients write into a user's message."""
 
-_SHELL = (
-    r"(?:<bash-input>(.*?)</bash-input>)?\s*"
-    r"(?:<bash-stdout>(.*?)</bash-stdout>)?\s*(?:<bash-stderr>(.*?)</bash-stderr>)?"
-)
+_SHELL = ("bash-input", "bash-stdout", "bash-stderr")
+"""Elements of a command that the user ran in the client's prompt."""
+
 _NOTICES = ("[Request interrupted by user", "Caveat: The messages below", "Continue from where you left off")
 _NARRATED = ("Stop hook feedback:", "This session is being continued from")
 _SUB_AGENTS = ("isSidechain", "agentId", "parent_tool_use_id")
@@ -228,11 +227,16 @@ def _read_user(blocks: list[dict[str, Any]], *, is_own: bool, is_typed: bool) ->
 
 def _read_shell(text: str) -> list[dict[str, Any]]:
     """Return a command that the user ran in the client's prompt, or its output, as a tool's words."""
-    found = re.fullmatch(_SHELL, text.strip(), re.DOTALL) if text.lstrip().startswith("<bash-") else None
-    if found is None:
+    if not text.lstrip().startswith("<bash-"):
         return []
-    parts = [f"$ {found[1]}" if found[1] else "", *filter(None, (found[2], found[3]))]
-    return [{"tool_result": "\n".join(filter(None, parts)), "tool_name": "bash"}]
+    found = elements_in(text, _SHELL)
+    if without(text, found).strip():
+        return []
+    parts = [text[start:end].partition(">")[2].rpartition("</")[0] for start, end, _ in found]
+    told = [
+        f"$ {part}" if name == "bash-input" else part for part, (_, _, name) in zip(parts, found, strict=True)
+    ]
+    return [{"tool_result": "\n".join(part for part in told if part), "tool_name": "bash"}]
 
 
 def _read_result(block: dict[str, Any]) -> dict[str, Any]:
@@ -253,6 +257,11 @@ def split_own_words(text: str) -> tuple[str, bool]:
     if said.startswith(_NARRATED):
         return "", True
     return "" if said.startswith(_NOTICES) else said, any(name not in _OF_COMMANDS for _, _, name in found)
+
+
+def of_clients(text: str) -> bool:
+    """True if a client may have put something into a text."""
+    return bool(elements_in(text, _OF_CLIENTS)) or text.lstrip().startswith((*_NARRATED, *_NOTICES))
 
 
 def split_typed(text: str) -> tuple[str, bool]:

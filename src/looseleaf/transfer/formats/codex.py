@@ -154,7 +154,9 @@ def item_key(item: dict[str, Any]) -> str:
 def prompt_of(item: dict[str, Any]) -> tuple[str, bool]:
     """Return the user's words in an item, and whether the client says that the user typed them."""
     kinds, content = dict_of(item.get(_METADATA)).get("content_item_kinds"), item.get("content")
-    is_typed = isinstance(kinds, list) and "user.text" in kinds
+    is_typed = (
+        isinstance(kinds, list) and bool(kinds) and all(str(each).startswith("user.") for each in kinds)
+    )
     return (split_typed(content_text(content))[0] if is_typed else read_user(content)), is_typed
 
 
