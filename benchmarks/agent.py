@@ -32,6 +32,7 @@ from looseleaf import Memory  # noqa: E402
 from looseleaf.agent.events import Done, ToolReturned  # noqa: E402
 from looseleaf.agent.loop import Agent  # noqa: E402
 from looseleaf.base.messages import Message, ToolCallSpec, ToolResultPayload  # noqa: E402
+from looseleaf.base.policy import Policy  # noqa: E402
 from looseleaf.base.replies import Reply, ToolSpec, Usage  # noqa: E402
 from looseleaf.models import ScriptedModel  # noqa: E402
 
@@ -74,7 +75,7 @@ class Talk:
         is_new = not where.exists()
         if is_new:
             fill(where, turns - 1, compacted_every=turns - SHORT if turns > SHORT else None)
-        self.memory = Memory(where)
+        self.memory = Memory(where, policy=Policy(context_tokens=200_000))
         if is_new:  # all that was said in it is distilled
             self.memory.parts.placer.pass_over("main", self.memory.parts.context.store.end(STREAM))
             self.memory.parts.notebook.catch_up()

@@ -33,18 +33,6 @@ Tell = Callable[[str, bytes], Any]
 
 
 @pytest.fixture
-def hook(run: Run, distills_here: None) -> Tell:
-    """A hook in this process: it always ends well, and says one JSON object or nothing."""
-
-    def call(event: str, data: bytes) -> Any:
-        code, out, err = run("hook", event, stdin=data)
-        assert (code, err) == (0, "")
-        return json.loads(out) if out else None
-
-    return call
-
-
-@pytest.fixture
 def agent(hook: Tell, place: Path) -> Agent:
     return Agent(hook, place / "one.jsonl")
 
@@ -336,17 +324,17 @@ def test_a_foreign_tool_that_is_called_as_one_of_ours_brings_news(
     agent.use("recall", {}, PLANTED)
     agent.call(OWN, ENTRY)
     agent.before_tool()
-    assert "FTP" not in written(folder)[0], "nobody said the name of that page"
+    assert "FTP" not in written(folder)[0].partition(f"## {FOUND}\n")[0]
     with Memory(folder) as server:
         [fact] = [fact for fact in server.facts() if "FTP" in fact.object]
-        assert (fact.level, is_found(fact.object), fact.path) == ("tainted", True, "facts/project.md")
+        assert (fact.level, is_found(fact.object), fact.path) == ("tainted", True, "facts/work.md")
 
 
 def test_in_the_plain_form_nobody_says_that_a_result_is_ours(hook: Tell, folder: Path) -> None:
     result = {"tool_result": PLANTED, "tool_name": "recall", "tool_call_id": "a", "tags": ["recalled"]}
     assert plain(hook, "user-prompt", prompt="Go on.") == {}
     assert plain(hook, "pre-tool", messages=[result | {"ts": 5}]) == {}
-    assert "FTP" not in written(folder)[0]
+    assert "FTP" not in written(folder)[0].partition(f"## {FOUND}\n")[0]
 
 
 def test_a_copy_of_a_session_carries_what_was_read_in_it(agent: Agent, hook: Tell, folder: Path) -> None:

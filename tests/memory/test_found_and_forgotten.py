@@ -41,7 +41,7 @@ def test_what_was_recorded_is_found_by_its_own_words(text: str, others: list[str
         for other in others:
             if other and set(wanted).isdisjoint(terms(other)):  # what says nearly the same is told once
                 memory.record(user=other)
-        trace = memory.record(user=text or "-")
+        trace = memory.record(user=text if text.strip() else "-")
         found = [hit.where for hit in recall(memory, trace.content, k=50)]
         assert not wanted or trace.id in found
 

@@ -110,6 +110,8 @@ class HookSession:
         self._all = read_view(memory.parts.context.store, memory.agent)
         self._keys: dict[str, str] = {}
         """The lines known to be recorded, and the turn of each."""
+        self._lines: set[str] = set()
+        """The lines that were read here."""
         self._elsewhere: list[tuple[str, str, float]] = []
         """Texts that hooks of other sessions brought, and when."""
         self._foreign: set[str] = set()
@@ -203,8 +205,11 @@ class HookSession:
         self._is_unseen = trace.trace_type != "user" and (self._is_unseen or trace.source_event == UNSEEN)
         if trace.trace_type in ("user", "assistant"):
             self._spoke = trace.trace_type, ending_of(trace.trace_type, trace.content), trace.ts
-            if is_handed:
-                self._waiting.append([trace.trace_type, match_key(trace.content), trace.turn_id])
+            is_keyed = trace.source_event == PROMPT and str(trace.correlation_id).startswith("prompt-")
+            is_keyed = is_keyed and trace.correlation_id not in self._lines
+            if is_handed or is_keyed:
+                role = "prompt" if is_keyed else trace.trace_type
+                self._waiting.append([role, match_key(trace.content), trace.turn_id])
 
     # --- input of hooks --------------------------------------------------------------------
 
@@ -242,10 +247,11 @@ class HookSession:
         if is_mixed and is_all:
             self._pending.append({"tool_result": OTHERS, "tool_name": NOTED})
 
-    def _turn_of_waiting(self, text: str) -> str:
-        """Return the turn of a prompt that the transcript has not repeated yet, which then waits no longer."""
-        for at, (role, waiting, turn) in enumerate(self._waiting):
-            if (role, waiting) == ("user", text):
+    def _turn_of_waiting(self, text: str, role: str = "user") -> str:
+        """Return the turn of a prompt that the transcript has not repeated yet, which then waits no longer. `role`: a
+        `prompt` has an id of the client."""
+        for at, (who, waiting, turn) in enumerate(self._waiting):
+            if (who, waiting) == (role, text):
                 del self._waiting[at]
                 return turn
         return ""
@@ -317,12 +323,15 @@ class HookSession:
             if is_all and self._queue and (transcript.is_silent(_SILENT) or is_gone(self.process)):
                 self._add_queued(transcript.queued_texts())
 
-    def _add_queued(self, texts: Sequence[str]) -> None:
+    def _add_queued(self, texts: Sequence[tuple[str, float | None]]) -> None:
         """Add the texts in the queue, which has ended with its process."""
         waiting, self._queue = set(self._queue), []
-        self._pending += [
-            {"user": text, "source_event": PROMPT} for text in texts if checksum_of(text) in waiting
-        ]
+        for text, ts in texts:
+            if checksum_of(text) in waiting:
+                waiting.discard(checksum_of(text))
+                self._pending.append(
+                    {"user": text, "source_event": PROMPT} | ({"ts": ts} if ts is not None else {})
+                )
 
     def _take_lines(self, lines: Sequence[AgentLine], *, is_told: bool = False) -> None:
         """Add the unknown ones of these lines. `is_told`: the agent's program vouches for them; not a transcript."""
@@ -341,12 +350,17 @@ class HookSession:
             self._newest = max(self._newest, min(said.ts or 0.0, now))
             if known is not None:
                 self._turn = known
+                for each in said.asked if said.key.startswith("prompt-") else ():
+                    self._turn_of_waiting(
+                        match_key(self._memory.parts.redact(each.get("user", ""))), "prompt"
+                    )
                 carried |= said.key in self._foreign and any(map(is_result, said.asked))
                 continue
             taken |= {said.key} if said.key else set()
+            self._lines.add(said.key)
             for each in said.asked:
                 names |= {each["tool_call_id"]: each["tool_call"]} if is_call(each) else {}
-                if not self._was_handed_over(each):
+                if not self._was_handed_over(each, is_keyed=said.key.startswith("prompt-")):
                     ready = self._prepare(each, said, names)
                     if "user" in ready and not (is_told or self._is_users_text(said, ready["user"])):
                         ready["tool_result"] = ready.pop("user")
@@ -404,7 +418,7 @@ class HookSession:
             for who, found, ts in self._elsewhere
         )
 
-    def _was_handed_over(self, each: dict[str, Any]) -> bool:
+    def _was_handed_over(self, each: dict[str, Any], *, is_keyed: bool) -> bool:
         role, text = speech_of(each)
         if not role:
             return False
@@ -413,6 +427,7 @@ class HookSession:
             # A hook brings an answer in several parts as one, which ends with the last part.
             is_part = role == "assistant" and f"\n{said}\n" in f"\n{waiting}\n"
             # The transcript of an older client may have it without what looks like the client's own.
+            who = "user" if who == "prompt" and not is_keyed else who
             is_cut = role == "user" and "<" in waiting and match_key(split_own_words(waiting)[0]) == said
             if who == role and (said == waiting or is_part or is_cut):
                 if waiting.endswith(said) or is_cut:
@@ -462,7 +477,7 @@ class HookSession:
 
     def _without_forgotten(self, asked: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """Return the requests without what was said before it was forgotten: a transcript still has it."""
-        if self._store.end(TOMBSTONES) == START:
+        if not asked or next(self._store.read_back(TOMBSTONES), None) is None:
             return asked
         from looseleaf.transfer.place_items import ForgottenFilter
 
@@ -592,7 +607,7 @@ def read_tail(memory: Memory, session: str, path: str, at_once: int = AT_ONCE) -
 def is_distilled(memory: Memory) -> bool:
     """True if nothing was recorded since the last distillation."""
     end = memory.parts.context.store.end(stream_of(memory.agent))
-    return end == START or read_view(memory.parts.context.store, memory.agent)["distilled"] == list(end)
+    return end.offset == 0 or read_view(memory.parts.context.store, memory.agent)["distilled"] == list(end)
 
 
 def read_view(store: Store, agent: str) -> Record:

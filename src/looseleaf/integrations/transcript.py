@@ -109,13 +109,14 @@ class AgentTranscript:
                 return [note], FileOffset(self.file, at, len(last), mark), False
         return [], spot or FileOffset(self.file, 0, 0, 0), True
 
-    def queued_texts(self, before: float = float("inf")) -> list[str]:
-        """Return the texts that the user put into the queue (`before`: until then), as far as the last lines say."""
+    def queued_texts(self, before: float = float("inf")) -> list[tuple[str, float | None]]:
+        """Return the texts that the user put into the queue (`before`: until then), as far as the last lines say, and
+        when."""
         size = os.fstat(self._fd).st_size
         lines = self._read_at(max(0, size - AT_ONCE), AT_ONCE).split(b"\n")
         found = (read_line(line) for line in lines if b'"queue-operation"' in line)
         said = (each for each in found if each is not None and (each.ts or 0.0) < before)
-        return [each.queue[1] for each in said if each.queue[:1] == ("enqueue",)]
+        return [(each.queue[1], each.ts) for each in said if each.queue[:1] == ("enqueue",)]
 
     def first_session(self) -> str:
         """Return the session of the first lines: a copy for another session keeps them."""

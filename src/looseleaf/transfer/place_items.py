@@ -53,6 +53,10 @@ if TYPE_CHECKING:
 _SAID = ("content", "tool_args", "tool_result", "tool_error", "reasoning")
 
 
+_LOOKED_AT = 20_000
+_ENDS = ".,;:!?\"'()[]{}"
+
+
 class ForgottenFilter:
     """A filter for forgotten content: by name, by whole text and by sentence, in any file and under any name. `clean`
     takes the secrets out of a text."""
@@ -71,9 +75,21 @@ class ForgottenFilter:
         """True if nothing in these members was forgotten."""
         values = [value for name, value in given.items() if name not in ("correlation_id", "turn_id", "ts")]
         return all(
-            not self._is_forgotten_text(text) and self.strip_text(text) == text
+            not self._is_forgotten_text(text)
+            and self.strip_text(text) == text
+            and not self._was_asked_for(text)
             for value in values
             for text in each_text(value)
+        )
+
+    def _was_asked_for(self, text: str) -> bool:
+        """True if a text has the very words that someone asked to forget."""
+        words = text[:_LOOKED_AT].split()
+        runs = (
+            " ".join(words[at : at + count]) for count in range(1, 5) for at in range(len(words) - count + 1)
+        )
+        return any(
+            self._stones.holds("asked", f"match\n{each}") for run in runs for each in {run, run.strip(_ENDS)}
         )
 
     def has_item(self, name: str) -> bool:

@@ -154,10 +154,10 @@ def item_key(item: dict[str, Any]) -> str:
 def prompt_of(item: dict[str, Any]) -> tuple[str, bool]:
     """Return the user's words in an item, and whether the client says that the user typed them."""
     kinds, content = dict_of(item.get(_METADATA)).get("content_item_kinds"), item.get("content")
-    is_typed = (
-        isinstance(kinds, list) and bool(kinds) and all(str(each).startswith("user.") for each in kinds)
-    )
-    return (split_typed(content_text(content))[0] if is_typed else read_user(content)), is_typed
+    if not (isinstance(kinds, list) and isinstance(content, list) and "user.text" in kinds):
+        return read_user(content), False
+    own = [part for part, kind in zip(content, kinds, strict=False) if str(kind).startswith("user.")]
+    return split_typed(content_text(own))[0], True
 
 
 _PLAIN = ("message", "reasoning", *_CALLS, *_RESULTS)
