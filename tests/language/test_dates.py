@@ -247,6 +247,7 @@ def test_found_dates_are_dates_in_order_and_stand_in_the_text(text: str, ts: flo
 
 @core
 @example("May 下周五 May", 0.0)
+@example("May 5月 May", 0.0)
 @given(st.lists(words, max_size=12).map(" ".join), st.floats(0, 4e9))
 def test_what_is_written_out_says_the_same_on_every_day(text: str, ts: float) -> None:
     told = absolute(text, ts)

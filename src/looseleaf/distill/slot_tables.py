@@ -300,7 +300,7 @@ def _words_of(outside: str) -> list[str]:
 _LETTERS = lazy(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL)
 """An escape or a set: a bracket or a bar within it is a letter like any other."""
 _FLAT = r"[^()]*+"
-_NESTED = rf"\({_FLAT}(?:\({_FLAT}(?:\({_FLAT}(?:\({_FLAT}\){_FLAT})*+\){_FLAT})*+\){_FLAT})*+\)"
+_NESTED = rf"\({_FLAT}(?>(?:\({_FLAT}(?>(?:\({_FLAT}(?>(?:\({_FLAT}\){_FLAT})*)\){_FLAT})*)\){_FLAT})*)\)"
 _GROUP = lazy(_NESTED)
 _BAR = lazy(rf"{_NESTED}|\|")
 """`_GROUP`: a group, nested at most four deep; `_BAR` also finds the bars outside groups."""

@@ -127,7 +127,7 @@ BACK = lazy(rf"\b(?:about )?({_NUMBER}) ({_UNIT}) ago\b", _I)
 BACK_BEFORE = lazy(rf"\b(?:vor|hace|il y a) (?:etwa |unos )?({_NUMBER}) ({_UNIT})\b", _I)
 MONTH_DAY = lazy(rf"\b({_MONTH})\.? (?:the )?([0-9]{{1,2}})(?:st|nd|rd|th)?\b(?!:)(?:,? ({_YEAR})\b)?", _I)
 DAY_MONTH = lazy(
-    rf"(?<![0-9]-[0-9]{{2}}-)\b(?:the )?([0-9]{{1,2}})(?:st|nd|rd|th|er|\.)? (?:of |de )?({_MONTH})\b"
+    rf"(?<![0-9]-[0-9]{{2}}-)(?<!\b[0-9]{{4}}-)\b(?:the )?([0-9]{{1,2}})(?:st|nd|rd|th|er|\.)? (?:of |de )?({_MONTH})\b"
     rf"(?:\.?,?(?: de| of)? ({_YEAR})\b)?",
     _I,
 )

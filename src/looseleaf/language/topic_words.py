@@ -47,7 +47,7 @@ _RUN = lazy(rf"[{_UNSPACED}]++|[^{_UNSPACED}]++")
 _IS_UNSPACED = lazy(rf"[{_UNSPACED}]")
 # Hiragana, and the Chinese words and characters that mostly join others.
 _BETWEEN = lazy(
-    "(?:很多|什么|怎么|一个|一些|可以|因为|所以|如果|但是|[\u3040-\u309f我你他她它们的了在是和都很吗呢吧啊把被这那里])++"
+    "(?:很多|什么|怎么|一个|一些|可以|因为|所以|如果|但是|[\u3040-\u309f我你他她它们的了在是和都很吗呢吧啊把被这那里])+"
 )
 
 _PART = lazy(r"(?s).{1,1000}(?=\s)|.{1,1000}")

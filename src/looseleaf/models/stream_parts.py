@@ -311,7 +311,7 @@ def _decode_line(parts: list[bytes]) -> str:
     return b"".join(parts).decode("utf-8", "replace").removesuffix("\r")
 
 
-_TOKENS = re.compile(r'"(?:[^"\\]|\\.)*+"|[{}\[\]]', re.DOTALL)
+_TOKENS = re.compile(r'"(?>(?:[^"\\]|\\.)*)"|[{}\[\]]', re.DOTALL)
 _OBJECT = re.compile(r"\s*:\s*(?=\{)")
 
 

@@ -439,7 +439,7 @@ def _kind_of(value: object) -> str:
 DEEPEST = 32
 """Levels of a state: people read it."""
 
-_TOKEN = re.compile(r'[ \t\r\n]*+("(?:[^"\\]|\\.)*+"?|[\[\]{},:]|[^\s\[\]{},:"]++)', re.DOTALL)
+_TOKEN = re.compile(r'[ \t\r\n]*+("(?>(?:[^"\\]|\\.)*)"?|[\[\]{},:]|[^\s\[\]{},:"]++)', re.DOTALL)
 _NAME = re.compile(r"[^\W\d]\w*")
 _SHOWN = 60
 _LONGEST_NUMBER = 300

@@ -51,7 +51,7 @@ _WIDE = r"\u00a0-\u00bf\u2010-\u206f\u2e80-\u9fff\uac00-\ud7af\uff00-\uffef"
 # Runs of plain words, most of most texts, are skipped in one step.
 def _token_pattern(apart: str) -> str:
     return (
-        rf"(?:(?!{_MONTH}\b)[A-Z]?[a-z]++[,.;:!?]*+(?:\s++|\Z))++"
+        rf"(?:(?!{_MONTH}\b)[A-Z]?[a-z]++[,.;:!?]*+(?:\s++|\Z))+"
         rf"|(\b{_MONTH} [0-9]{{1,2}}(?:st|nd|rd|th)?\b(?:,? [0-9]{{4}}\b)?"
         rf"|\b[0-9]{{1,2}}\.? {_MONTH}(?![a-z])(?: [0-9]{{4}}\b)?"
         r"|[0-9]{1,4}年(?:[0-9]{1,2}月(?:[0-9]{1,2}日)?)?|[0-9]{1,2}月[0-9]{1,2}日"

@@ -25,8 +25,8 @@ _THOUGHT = lazy(r"\s*<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL)
 _OBJECT = lazy(r"\{(?=\s*(?:[\"'}]|\Z))")
 """A brace that begins an object, not a word in braces."""
 _SPACE = lazy(r"\s*")
-_TEXT = lazy(r'"(?:[^"\\]|\\.)*+"', re.DOTALL)
-_QUOTED = lazy(r"'((?:[^'\\\"]|\\.)*+)'(?=\s*+[,:}\]])", re.DOTALL)
+_TEXT = lazy(r'"(?>(?:[^"\\]|\\.)*)"', re.DOTALL)
+_QUOTED = lazy(r"'((?>(?:[^'\\\"]|\\.)*))'(?=\s*+[,:}\]])", re.DOTALL)
 _ATOM = lazy(r"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?(?![\w.])|[A-Za-z]++(?!\w)")
 _WORDS = {"true": "true", "false": "false", "null": "null", "True": "true", "False": "false", "None": "null"}
 _SHOWN = 40
