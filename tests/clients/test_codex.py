@@ -151,6 +151,7 @@ def test_a_compacted_session_is_told_again_and_loses_and_doubles_nothing(orchard
         terminal.type("/compact")
         terminal.wait_for("compacted")
         terminal.type("Hello after.")
+        orchard.until(lambda: "Hello after." in orchard.requests()[-1].everything, "it is asked again")
         orchard.until(lambda: len(orchard.answers()) == 2, "it has answered again")
     assert orchard.user_words() == ["I'm Ada and I live in Lyon.", "Hello after."]
     assert "Home: Lyon" in orchard.requests()[-1].everything
