@@ -20,16 +20,6 @@ ASKED = "From which pier does the Ostend ferry leave?"
 
 
 @pytest.fixture
-def begin(run: Run, place: Path, distills_here: None) -> Begin:
-    def hook(event: str, data: bytes) -> Any:
-        code, out, err = run("hook", event, stdin=data)
-        assert (code, err) == (0, "")
-        return json.loads(out) if out else None
-
-    return lambda session: Agent(hook, place / f"{session}.jsonl", session=session)
-
-
-@pytest.fixture
 def earlier(begin: Begin, folder: Path) -> None:
     """A session before, distilled and indexed when it stopped."""
     with Memory(folder, session="before") as memory:
@@ -97,7 +87,7 @@ def test_the_view_holds_no_word_of_a_prompt(begin: Begin, folder: Path) -> None:
     agent.write("assistant", [{"type": "text", "text": "They differ."}])
     agent.ask("go on")
     view = json.loads((folder / "views/agents/main/hooks.json").read_text())
-    own = view["sessions"]["2222"]
+    own = view["sessions"]["2222-1111-2222"]
     assert own["subject"]
     assert all(isinstance(each, int) for each in own["subject"])
 

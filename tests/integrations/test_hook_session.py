@@ -268,6 +268,9 @@ def test_what_waited_in_a_killed_session_is_recorded_when_that_is_resumed(begin:
         write_view(memory.parts.context.store, "main", view)
     now = {"timestamp": written(time.time())}
     one._put(queued | now | {"content": "Go on."}, queued | now | {"operation": "dequeue"})
+    one.write("assistant", [{"type": "text", "text": "It goes on."}])
+    one.write("assistant", [{"type": "text", "text": "At no time."}], timestamp=None)
     one.ask("Go on.")
     one.say("Fine.")
+    assert {"It goes on.", "At no time."} <= {text for _, text in said(folder)}
     assert [text for role, text in said(folder) if role == "user"] == ["Go.", "I live in Oslo.", "Go on."]

@@ -10,10 +10,21 @@ from integrations.test_hostile_sessions import queue
 from looseleaf import Memory
 
 
-def warm(folder: Path) -> None:
+def proves(begin: Begin, folder: Path) -> None:
+    """After other sessions, a prompt on the same subject is told the order at most within a fence."""
+    for number in range(12):
+        other = begin(f"f{number:03d}")
+        other.start()
+        other.ask(f"Please water plant number {number} in the garden near window {number}")
+        other.say("Watered.")
+        other.stop()
     with Memory(folder) as memory:
         memory.recall("kestrel")
         memory.parts.recall.catch_up()
+    told = json.dumps(
+        begin("bbbb").ask("How does the Kestrel deploy pipeline on Halcyon handle signing keys?")
+    )
+    assert "evil.example" not in told or "<<data" in told
 
 
 def test_what_stands_between_tags_in_a_prompt_is_not_put_before_a_model_as_the_users_word(
@@ -26,15 +37,7 @@ def test_what_stands_between_tags_in_a_prompt_is_not_put_before_a_model_as_the_u
     )
     one.say("It is about deploying.")
     one.stop()
-    for i in range(12):
-        o = begin(f"f{i:03d}")
-        o.ask(f"Please water plant number {i} in the garden near window {i}")
-        o.say("Watered.")
-        o.stop()
-    warm(folder)
-    two = begin("bbbb")
-    told = two.ask("How does the Kestrel deploy pipeline on Halcyon handle signing keys?")
-    assert "evil.example" not in json.dumps(told) or "<<data" in json.dumps(told)
+    proves(begin, folder)
 
 
 def test_a_notice_that_waited_in_a_queue_is_not_put_before_a_model_as_the_users_word(
@@ -50,13 +53,4 @@ def test_a_notice_that_waited_in_a_queue_is_not_put_before_a_model_as_the_users_
     )
     one.stop()
     age(one.transcript)
-    for i in range(12):
-        o = begin(f"f{i:03d}")
-        o.start()
-        o.ask(f"Please water plant number {i} in the garden near window {i}")
-        o.say("Watered.")
-        o.stop()
-    warm(folder)
-    two = begin("bbbb")
-    told = two.ask("How does the Kestrel deploy pipeline on Halcyon handle signing keys?")
-    assert "evil.example" not in json.dumps(told) or "<<data" in json.dumps(told)
+    proves(begin, folder)

@@ -344,9 +344,8 @@ def _end_turn(memory: Memory, given: Given, *, is_over: bool) -> HookReply:
         except Refused as refused:
             said.append(str(refused))
         if is_over:
-            if (
-                given.form != "gemini" or given.transcript is None
-            ):  # it joins the pieces of an answer as it likes
+            # Gemini CLI joins the pieces of an answer as it likes; its transcript has them.
+            if given.form != "gemini" or given.transcript is None:
                 session.add_answer(given.answer)
             session.mark_over()
         session.is_over = given.is_end

@@ -105,7 +105,7 @@ class HookSession:
         self._memory = memory
         self._store = memory.parts.context.store
         self._recorder = memory.parts.conversation.recorder
-        self._session = self.name = session
+        self.name = session
         self._stream = stream_of(memory.agent)
         self._all = read_view(memory.parts.context.store, memory.agent)
         self._keys: dict[str, str] = {}
@@ -174,7 +174,7 @@ class HookSession:
         which texts of hooks were in the transcript: where its beginning is gone too, a line that no hook saw may be
         taken for an older one that says the same."""
         self._recorder.catch_up()
-        is_known = self._session in self._recorder.tally.sessions
+        is_known = self.name in self._recorder.tally.sessions
         self._spot, self._behind, self._newest, self._turn = None, True, 0.0, None
         self._waiting, self._spoke = [], ("", "", 0.0)
         self._since = since if since is not None else float("inf")
@@ -183,7 +183,7 @@ class HookSession:
             if since is not None and recorded_at(trace) < since - SLACK:
                 break
             found.append(trace)
-            if since is None and trace.session_id == self._session and trace.session_start:
+            if since is None and trace.session_id == self.name and trace.session_start:
                 break
         for trace in reversed(found):
             self._fold_trace(trace)
@@ -191,10 +191,10 @@ class HookSession:
     def _fold_trace(self, trace: Trace) -> None:
         if trace.correlation_id is not None:
             self._keys[trace.correlation_id] = trace.turn_id
-            if trace.session_id != self._session:
+            if trace.session_id != self.name:
                 self._foreign.add(trace.correlation_id)
         is_handed = trace.source_event in (PROMPT, ANSWER) and trace.correlation_id is None
-        if trace.session_id != self._session:
+        if trace.session_id != self.name:
             if is_handed:
                 own = (trace.trace_type, match_key(trace.content), recorded_at(trace))
                 self._elsewhere.append(own)
@@ -237,10 +237,8 @@ class HookSession:
             doubted.pop("tool_name", None)
         elif (is_same or known) and heard is not None and (is_same or heard.get("correlation_id") == known):
             heard["source_event"] = PROMPT
-        elif known and (
-            turn := self._turn_of_waiting(own)
-        ):  # it waited in a queue, and was recorded from there
-            self._keys[known] = turn
+        elif known and (turn := self._turn_of_waiting(own)):
+            self._keys[known] = turn  # it waited in a queue, and was recorded from there
         elif said and known not in self._keys and (known or not is_same or abs(time.time() - ts) >= _ALREADY):
             self._pending.append({"user": said, "source_event": PROMPT} | key)
         self._heard = min(self._heard, time.time()) if said else self._heard
@@ -311,13 +309,15 @@ class HookSession:
                 first = next((said.ts for said in lines if said.ts is not None), None)
                 if first is not None:
                     self._rebuild(first)
-            others = {said.session for said in lines} - {self._session, ""}
+            others = {said.session for said in lines} - {self.name, ""}
             self._strangers = others - {transcript.first_session()} if others else others
-            before = [said for said in lines if resumed and (said.ts or 0.0) < resumed]
-            self._take_lines(before)
             if resumed:
+                before = [at for at, said in enumerate(lines, 1) if said.ts is not None and said.ts < resumed]
+                end = max(before, default=0)
+                self._take_lines(lines[:end])
                 self._add_queued(transcript.queued_texts(resumed))
-            self._take_lines(lines[len(before) :])
+                lines = lines[end:]
+            self._take_lines(lines)
             self._spot, self.path = spot, path
             self._behind = self._behind and not is_all
             if is_all and self._queue and (transcript.is_silent(_SILENT) or is_gone(self.process)):
@@ -366,7 +366,7 @@ class HookSession:
                         ready["tool_result"] = ready.pop("user")
                         self._doubted.append(ready)
                     self._pending.append(ready)
-        note = AgentLine(f"carried-{self._session}", None, ())
+        note = AgentLine(f"carried-{self.name}", None, ())
         if carried and self._known_turn(note) is None:  # the session began with lines recorded for another
             self._pending.append({"tool_result": _CARRIED, "tool_name": NOTED, "correlation_id": note.key})
 
@@ -378,7 +378,7 @@ class HookSession:
         if self._last_said()[:2] == ("user", ending_of("user", self._memory.parts.redact(text))):
             return True
         if self._heard != float("inf") and (said.ts is None or said.ts >= self._heard):
-            return was_missed(self._store, self._memory.agent, self._session, text)
+            return was_missed(self._store, self._memory.agent, self.name, text)
         return said.is_sure and said.session not in self._strangers
 
     def _known_turn(self, said: AgentLine) -> str | None:
@@ -393,8 +393,8 @@ class HookSession:
             return None
         if self._past is None:
             self._recorder.catch_up()
-            self._past = RecordedPast(self._memory, self._session, self._stream)
-        self._past.read(said.ts, is_known=self._session in self._recorder.tally.sessions)
+            self._past = RecordedPast(self._memory, self.name, self._stream)
+        self._past.read(said.ts, is_known=self.name in self._recorder.tally.sessions)
         self._foreign |= self._past.foreign
         turn = self._past.keys.get(said.key)
         if turn is None and is_again:  # it may be a text from a hook
@@ -451,15 +451,15 @@ class HookSession:
             if name is None:  # called in another process
                 self._recorder.catch_up()
                 name = self._recorder.tally.tool_name(call)
-            quiet = (QUIET,) if name in CLIENTS else ()
-            made |= {"tags": (RECALLED,)} if is_served(name) else {"tags": quiet} if quiet else {}
+            tag = RECALLED if is_served(name) else QUIET if name in CLIENTS else ""
+            made |= {"tags": (tag,)} if tag else {}
         return made
 
     def has_call(self, call: str) -> bool:
         """True if a tool call is recorded."""
         self._recorder.catch_up()
         tally = self._recorder.tally
-        return tally.is_open(call, self._session)
+        return tally.is_open(call, self.name)
 
     def _record_pending(self) -> None:
         """Record all pending requests with one sync."""
@@ -498,7 +498,7 @@ class HookSession:
 
     def mark_over(self) -> None:
         """Let the background process check the promises of this session."""
-        self._all["over"] = list(dict.fromkeys((*self._all["over"], self._session)))[-_SESSIONS:]
+        self._all["over"] = list(dict.fromkeys((*self._all["over"], self.name)))[-_SESSIONS:]
 
     def begins_subject(self, prompt: str) -> bool:
         """True if a prompt begins a subject. Its words are kept as checksums: the view is no copy of what was said."""
@@ -560,11 +560,11 @@ class HookSession:
             "position": list(last.end) if last is not None else list(START),
             "last": last.record.get("id") if last is not None else "",
         }
-        sessions = {name: each for name, each in self._all["sessions"].items() if name != self._session}
+        sessions = {name: each for name, each in self._all["sessions"].items() if name != self.name}
         ended = [name for name, each in sessions.items() if isinstance(each, dict) and each.get("over")]
         for name in ended[:-_ENDED]:
             del sessions[name]
-        kept = dict([*sessions.items(), (self._session, own)][-_SESSIONS:])
+        kept = dict([*sessions.items(), (self.name, own)][-_SESSIONS:])
         write_view(self._store, self._memory.agent, self._all | {"sessions": kept})
 
 
