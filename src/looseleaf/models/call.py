@@ -33,6 +33,9 @@ LONGEST_PAUSE = 30.0
 SECONDS = 300.0
 """The time limit of one attempt, where neither the call nor the model has one."""
 
+LINE_WAITS = 2.0
+"""Seconds that a silent line is kept beyond the limit of its attempt."""
+
 _LOOKING = 0.03
 """Seconds between two looks at `cancel` while waiting."""
 
@@ -216,7 +219,7 @@ class Caller:
         from looseleaf.models.stream_thread import Ended, Pump, TimeUp
 
         seconds = self._time_limit(call.wanted)
-        pump = Pump(lambda: self._open_stream(rendered.payload, seconds), self._explain_error)
+        pump = Pump(lambda: self._open_stream(rendered.payload, seconds + LINE_WAITS), self._explain_error)
         try:
             chunks = heard.chunks(pump.chunks(seconds, call.wanted.cancel))
             yield from restore_names(self.speaks.read(chunks), rendered.names)
