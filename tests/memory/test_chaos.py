@@ -1,4 +1,4 @@
-"""Eight processes at one memory, killed again and again: nothing acknowledged is lost, nothing forgotten is found in any
+"""Eight processes at one memory, killed again and again: nothing acknowledged is lost, nothing forgotten is in any
 byte, and no level rises.
 
 `LOOSELEAF_CHAOS_SECONDS` says for how long (600 for the full form).
