@@ -650,5 +650,5 @@ def test_pages_without_copies_are_all_rebuilt_in_one_reading(place: Path) -> Non
         edits = memory.pages.absorb()
         assert sorted(edit.path for edit in edits) == names
         assert {(edit.added, edit.removed, edit.whole, edit.author) for edit in edits} == {
-            (1, 1, False, "external")
+            (1, 1, False, "unknown")
         }

@@ -40,6 +40,7 @@ from looseleaf.language.words import fold, is_number
 from looseleaf.log.journal import EXTERNAL, OBEYED, PERSON, UNKNOWN, edit_of
 from looseleaf.pages.grammar import drawer
 from looseleaf.text.diff import split_lines
+from looseleaf.text.lines import is_found
 from looseleaf.text.times import last_moment, moment, written
 
 TYPE_CHECKING = False
@@ -250,6 +251,8 @@ class FactLedger:
     def _make_own(self, shard: Shard, edit: Edit, read: Fact, left: RemovedFacts, author: str) -> Fact:
         """Make a fact of a line without a record: it belongs to its author."""
         level: Level = "confirmed" if self._is_person(author) else "inferred"
+        if author == UNKNOWN and is_found(read.object):
+            level = "tainted"
         name = self._new_id(shard, edit, read)
         now = written(edit.ts)
         replaced = left.take_replaced(read)

@@ -219,6 +219,7 @@ def repair(parts: Parts) -> list[str]:
         # A newer program's records are not ours to repair; one without a checksum is not trusted.
         if line.checked:
             refuse_unknown(line.record)
+    parts.pages.absorb()  # while it can still be told whose the changes are
     done = store.repair()
-    parts.pages.absorb.heads.forget()  # records may have moved
+    parts.pages.absorb.read_again()
     return done

@@ -205,7 +205,7 @@ def init(path: str) -> bool:
         )
     with FileStore.make(path) as store:
         store.furnish(_FOLDERS, {_IGNORE: PRIVATE.encode()})
-        _begin_journal(store)
+        _begin_journal(store, is_new=True)
     return True
 
 
@@ -224,10 +224,17 @@ def begin_again(path: str) -> list[str]:
         return [begun]
 
 
-def _begin_journal(store: FileStore) -> None:
+def _begin_journal(store: FileStore, *, is_new: bool = False) -> None:
+    """Begin the journal. In a new memory without a page, everything that comes is explained by it (FORMAT §5.4)."""
+    from looseleaf.pages.outside_edits import Heads, page_files
+
     record: Record = {"schema": SCHEMA, "id": new_id(), "ts": clock.now(), "kind": "init"}
     with store.lock():
         if next(store.read(JOURNAL), None) is None:
+            if is_new and next(page_files(store), None) is None:
+                heads = Heads(store)
+                heads.prove()
+                heads.save()
             store.append(JOURNAL, [record])
 
 

@@ -4,6 +4,10 @@ The journal has the state of every page (its *head*). A page whose bytes are not
 difference is journaled as an `external` edit, once. To notice that cheaply, `views/heads.json` keeps the heads up to a
 place in the journal, and how each file looked when last read. Like every view it may be deleted; failing to write it
 never refuses anything, and damage to it never reaches the journal.
+
+An outside change is a person's only if it is proven that the journal did not go back: `views/heads.json` belongs to it,
+and the program last left the page as the journal has it (its copy in `views/heads/`). Else its author is unknown, and
+its lines are inferred until a person vouches for them.
 """
 
 from __future__ import annotations
@@ -26,12 +30,12 @@ from looseleaf.log.journal import (
     record_of,
     refuse_unknown,
 )
-from looseleaf.store import JOURNAL, records
+from looseleaf.store import COPIES, JOURNAL, records
 from looseleaf.store.disk import Threads
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from contextlib import AbstractContextManager
 
     from looseleaf.base.policy import Policy
@@ -42,8 +46,13 @@ TOP = ("",)
 """The folder of the pages that are in every prompt."""
 
 VIEW = "views/heads.json"
-COPIES = "views/heads"
 SCHEMA = "heads.v1"
+
+UNEXPLAINED = "found changed; the journal does not say by whom"
+"""The reason of an edit of unknown author: nothing proves that the journal did not go back."""
+
+UNREADABLE = "unreadable"
+"""In place of the hash of a copy that cannot be read: it proves nothing."""
 
 _SAVE_EVERY = 64
 """Journal records after which the view is written again: between a file per edit and a long read per start."""
@@ -76,6 +85,8 @@ class Heads:
         self.pages: dict[str, Head] = {}
         self.agents: dict[str, AgentHead] = {}
         self.marks: dict[str, tuple[int, ...]] = {}
+        self.is_proven = False
+        """True if all pages were compared with this journal, and it did not go back since."""
         self.position = START
         self.last: str | None = None
         self.holes = 0
@@ -84,7 +95,8 @@ class Heads:
         self.unsaved = 0
 
     def load(self) -> None:
-        """Load the view, if it is whole and belongs to this journal; else start empty."""
+        """Load the view, if it is whole and belongs to this journal; else start empty, with nothing proven."""
+        self.forget()
         raw = load_view(self.store, VIEW, SCHEMA)
         if not raw:
             return
@@ -99,6 +111,7 @@ class Heads:
             self.marks = {path: tuple(map(int, mark)) for path, mark in raw["marks"].items()}
             self.holes = int(raw["holes"])
             self._before = {path: int(count) for path, count in raw["before"].items()}
+            self.is_proven = raw.get("proven") is not False
             is_ours = self.belong()
         except (KeyError, TypeError, ValueError, AttributeError):
             is_ours = False  # an unreadable view is rebuilt
@@ -107,7 +120,7 @@ class Heads:
 
     def forget(self) -> None:
         self.pages, self.agents, self.marks, self.position, self.last = {}, {}, {}, START, None
-        self.holes, self._before = 0, {}
+        self.holes, self._before, self.is_proven = 0, {}, False
 
     def belong(self) -> bool:
         """True if the journal is still the one read up to here: repair rewrites its files."""
@@ -117,7 +130,7 @@ class Heads:
         edition = self.store.edition()
         if edition != self._edition:
             if self._edition != ():  # a forget rewrote the journal (FORMAT §17.6)
-                self.forget()
+                self.load()
             self._edition = edition
 
         def count_hole(problem: Problem) -> None:
@@ -141,6 +154,11 @@ class Heads:
 
     def get(self, path: str) -> Head:
         return self.pages.get(path, NO_PAGE)
+
+    def prove(self) -> None:
+        """Note that all pages were compared with this journal."""
+        self.is_proven = True
+        self.unsaved += _SAVE_EVERY
 
     def author(self, path: str) -> str:
         """Return the author of a change found on disk: a person, unless a missing record may be of this page."""
@@ -167,6 +185,7 @@ class Heads:
                     for agent, head in sorted(self.agents.items())
                 },
                 "marks": {path: list(mark) for path, mark in sorted(self.marks.items())},
+                "proven": self.is_proven,
                 "holes": self.holes,
                 "before": {path: count for path, count in sorted(self._before.items()) if count},
             }
@@ -190,6 +209,14 @@ def save_view(store: Store, path: str, data: bytes) -> None:
         store.view(path, data)
     except Refused:
         pass
+
+
+def page_files(store: Store, folders: Sequence[str] = ("", *DRAWERS)) -> Iterator[Stat]:
+    """Yield every file that is a page, by path."""
+    for folder in folders:
+        for stat in store.list(folder):
+            if is_page(stat.path) and name_fault(stat.path.rpartition("/")[2]) is None:
+                yield stat
 
 
 class _Watch:
@@ -226,10 +253,13 @@ class _Watch:
 class OutsideEdits:
     """Journals outside changes when called, and knows the head of each page."""
 
-    def __init__(self, store: Store, policy: Policy) -> None:
+    def __init__(self, store: Store, policy: Policy, note: Callable[[str], None]) -> None:
         self._store = store
         self._policy = policy
+        self._note = note
         self.heads = Heads(store)
+        self._copied: dict[str, str | None] = {}
+        """The hashes of the copies that this process wrote or read."""
         self._texts: dict[str, bytes] | None = None
         self._threads = Threads()
         self._loaded = False
@@ -266,8 +296,20 @@ class OutsideEdits:
             changed |= {path for path in self._known_paths(folders) if path not in found}
             edits = self._absorb({path for path in changed if not self._is_head(path)})
             self._texts = None
+            if not self.heads.is_proven and {*folders} == {"", *DRAWERS} and all(map(self._is_head, changed)):
+                self.heads.prove()
+            self._tell_unexplained(edits)
             self.heads.save()
             return edits
+
+    def read_again(self) -> None:
+        """Read the heads again after a repair, which moves records; what was proven of the pages stays so."""
+        with self.threads, self._store.lock():
+            is_proven = self.heads.is_proven
+            self.heads.forget()
+            self.heads.catch_up()
+            self.heads.is_proven = is_proven
+            self.heads.save(now=True)
 
     def is_current(self) -> bool:
         """True if no page was changed outside, as far as a look without the lock can tell. Journals nothing."""
@@ -284,12 +326,9 @@ class OutsideEdits:
             return [path for path in (*TOP_PAGES, STATE) if self.heads.get(path).sha256 is not None]
         return [path for path, head in self.heads.pages.items() if head.sha256 is not None]
 
-    def files(self, folders: Sequence[str] = ("", *DRAWERS)) -> Iterable[Stat]:
+    def files(self, folders: Sequence[str] = ("", *DRAWERS)) -> Iterator[Stat]:
         """Yield every file that is a page, by path."""
-        for folder in folders:
-            for stat in self._store.list(folder):
-                if is_page(stat.path) and name_fault(stat.path.rpartition("/")[2]) is None:
-                    yield stat
+        return page_files(self._store, folders)
 
     def pages(self) -> list[str]:
         """Return the paths of all pages: the journal's (an editor may be replacing one) and the folder's."""
@@ -311,11 +350,10 @@ class OutsideEdits:
         if (document.sha256 if document else None) != self.heads.get(path).sha256:
             return document, stat
         self.heads.remember(stat, seen_ns)
-        try:
-            if document is not None and self._store.stat(f"{COPIES}/{path}") is None:
+        if document is not None and self._copied.get(path) != document.sha256:
+            if self._copy_hash(path) != document.sha256:
                 self.keep_copy(path, document.data)
-        except Refused:
-            pass  # another file is in the place of the copy; not ours to remove
+            self._copied[path] = document.sha256
         return None
 
     def _read_file(self, path: str) -> tuple[Document | None, Stat | None]:
@@ -347,7 +385,7 @@ class OutsideEdits:
         if watch.doubts(path, document, stat, self.heads.get(path)):
             return watch.is_over(path)
         if not self.heads.belong():
-            self.heads.forget()
+            self.heads.load()
             return False  # the journal was rewritten meanwhile: read its heads first
         self._journal_edit(path, document.data if document else None, edits)
         return True
@@ -358,9 +396,11 @@ class OutsideEdits:
         old = self.head_bytes(path)
         lost = self.heads.get(path).sha256 if old is None else None
         author = self.heads.author(path)
+        reason = "changed outside" if author == EXTERNAL else "found changed; the journal has a hole"
+        if author == EXTERNAL and not self._is_proven(path):
+            author, reason = UNKNOWN, UNEXPLAINED
         if not self._policy.trust_external_edits:
             author = UNKNOWN  # unknown also for later readers with other settings
-        reason = "changed outside" if author == EXTERNAL else "found changed; the journal has a hole"
         edit = make_edit(new_id(), now(), path, author, reason, old, new, lost_base=lost)
         self._store.append(JOURNAL, [record_of(edit)])
         self.heads.catch_up()
@@ -407,6 +447,34 @@ class OutsideEdits:
         return History(self._store).rebuild(path, head.sha256)
 
     def keep_copy(self, path: str, data: bytes | None) -> None:
-        """Keep a copy of a page's head, to diff the next outside change without replaying the journal."""
+        """Keep a copy of a page's head: to tell whose the next outside change is, and to diff it without replaying the
+        journal."""
         if data is not None:
             save_view(self._store, f"{COPIES}/{path}", data)
+            return
+        try:
+            there = self._store.get(f"{COPIES}/{path}")
+            if there is not None:
+                self._store.delete(there.path, base=there.sha256)
+        except Refused:
+            pass  # another file is in the place of the copy; not ours to remove
+
+    def _copy_hash(self, path: str) -> str | None:
+        """Return the hash of a page as the program last left it; None: there was no page."""
+        try:
+            there = self._store.get(f"{COPIES}/{path}", self._policy.page_bytes)
+        except Refused:
+            return UNREADABLE
+        return there.sha256 if there is not None else None
+
+    def _is_proven(self, path: str) -> bool:
+        """True if the page that a person changed is the one that the journal has: it did not go back."""
+        return self.heads.is_proven and self._copy_hash(path) == self.heads.get(path).sha256
+
+    def _tell_unexplained(self, edits: list[Edit]) -> None:
+        """Say which lines count as inferred, and what a person can do."""
+        if any(edit.reason == UNEXPLAINED for edit in edits):
+            from looseleaf.pages.unexplained import sentences
+
+            for sentence in sentences(edit for edit in edits if edit.reason == UNEXPLAINED):
+                self._note(sentence)

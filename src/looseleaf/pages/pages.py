@@ -126,7 +126,7 @@ class Pages:
         self._store, self._policy = context.store, context.policy
         self._agent, self._note = context.agent, context.note
         self._parts = parts
-        self.absorb = OutsideEdits(context.store, context.policy)
+        self.absorb = OutsideEdits(context.store, context.policy, context.note)
         """Called, it journals people's changes in the folder; it also knows the head of each page."""
         self.in_a_row = False
         """Set while many pages are edited in a row: only the edited page is checked, and the rest of the folder if
@@ -380,12 +380,17 @@ class Pages:
                 return Receipt(asked, path, current, current, 0, 0, changed=False, held=held)
             make = partial(make_edit, undoes=undoes, facts=said.facts, ended=said.ended)
             edit = make(new_id(), clock.now(), path, author, reason, old, new)
-            if new is not None:
-                self._store.put(path, new, base=edit.base, record=record_of(edit))
-            else:
-                self._store.delete(path, base=edit.base or "", record=record_of(edit))
+            try:
+                if new is not None:
+                    self._store.put(path, new, base=edit.base, record=record_of(edit))
+                else:
+                    self._store.delete(path, base=edit.base or "", record=record_of(edit))
+            except Refused:
+                heads.catch_up()
+                if heads.get(path).sha256 == current:
+                    self.absorb.keep_copy(path, old)
+                raise
             heads.catch_up()
-            self.absorb.keep_copy(path, new)
             return Receipt(edit.id, path, edit.base, edit.new, edit.added, edit.removed, held=held)
 
 

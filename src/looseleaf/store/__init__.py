@@ -15,6 +15,9 @@ JOURNAL_SCHEMA = "journal.v1"
 JOURNAL = "journal"
 """The stream of every change; the only one that `put` and `delete` write to."""
 
+COPIES = "views/heads"
+"""A copy of each page as the program last left it. It has the new bytes before the page does (FORMAT §5.4)."""
+
 TOMBSTONES = "tombstones"
 """The stream of forgotten texts: hashes only (FORMAT §17.5)."""
 

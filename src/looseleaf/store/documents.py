@@ -1,7 +1,7 @@
 """Documents: read whole, and replaced whole from the bytes that the caller read (FORMAT §6).
 
-A page's change goes: stage the new bytes → journal the edit → exchange the two files in one step → check the
-displaced one (§6.2). Whichever step a crash hits, recovery finishes the change or undoes it (§6.4, §6.5).
+A page's change goes: stage the new bytes → journal the edit → copy them to `views/heads/` → exchange the two files in
+one step → check the displaced one (§6.2). Whichever step a crash hits, recovery finishes the change or undoes it (§6.4, §6.5).
 
 If the displaced file is not the `base`, an editor saved meanwhile: its bytes go back under the name, the edit is
 declared void, and the caller gets Stale. A displaced file is watched for an editor that still has it open.
@@ -17,7 +17,7 @@ from looseleaf.base.ids import is_id, new_id, random_id, time_of
 from looseleaf.base.immutable import frozen
 from looseleaf.base.paths import canonical, same_name
 from looseleaf.base.values import SHA256_OF_NOTHING, Document, Stat, sha256, sha256_or_none
-from looseleaf.store import JOURNAL, JOURNAL_SCHEMA, TOMBSTONES, records
+from looseleaf.store import COPIES, JOURNAL, JOURNAL_SCHEMA, TOMBSTONES, records
 from looseleaf.store.root import ASIDE, LATE, PLAN, STAGED, is_committed, remove_staged, unreadable, unwritten
 
 TYPE_CHECKING = False
@@ -50,6 +50,7 @@ class Exchange:
         """Exchange a page and its staged bytes. Undo a failure of the first step only; later ones are `recover`'s."""
         kept: list[str] = []
         under = new
+        self._keep_copy(path, staged, new)
         try:
             self._swap(path, staged, base, new)
         except (FileExistsError, FileNotFoundError):
@@ -78,6 +79,18 @@ class Exchange:
         self.void(path, edit, COLLISION, kept)
         self.retire(staged, edit, under or SHA256_OF_NOTHING)
         raise Stale(path, base, self.hash(path))
+
+    def _keep_copy(self, path: str, staged: str, new: str | None) -> None:
+        """Keep the bytes that are about to be the page: should the journal lose this edit, they tell that the program
+        wrote them (FORMAT §5.4). Like every view it may fail."""
+        copy = f"{COPIES}/{path}"
+        try:
+            if new is None:
+                self._root.discard(copy)
+            else:
+                self._root.replace(copy, self._root.read(staged) or b"", durable=False)
+        except (OSError, Refused):
+            pass
 
     def _swap(self, path: str, staged: str, base: str | None, new: str | None) -> None:
         """Put the staged bytes under the page's name, and the page's, if any, under the staged one."""

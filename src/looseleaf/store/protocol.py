@@ -50,7 +50,8 @@ class Store(Protocol):
     def put(self, path: str, data: bytes, *, base: str | None, record: Record | None = ...) -> str:
         """Make `data` the document if its hash is still `base` (None: no document); else raise Stale.
 
-        A `record` is journaled in the same act. Return the new hash.
+        A `record` is journaled in the same act, and the copy below `COPIES` is made before the document changes.
+        Return the new hash.
         """
 
     def delete(self, path: str, *, base: str, record: Record | None = ...) -> None:
