@@ -50,6 +50,7 @@ looseleaf facts [--as-of DATE]        what is known; also --topic, --kind, --pen
 looseleaf history FACT                every value it had
 looseleaf review                      what waits for your yes, one by one
 looseleaf approve|reject|pin FACT     say yes, no, never forget
+looseleaf vouch [LINE …]              say that lines are yours that the journal does not explain
 looseleaf score FACT 0-10             how much it matters to you
 looseleaf correct FACT "…"            replace a wrong value
 looseleaf topics|topic|global|index   what is known by topic, and across topics

@@ -335,6 +335,19 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
         {"fact": _FACT},
         "approve f_1f2e3d4c",
     ),
+    "vouch": (
+        "review.vouch",
+        "say that lines are yours of which the journal does not say who wrote them",
+        {
+            "lines": {
+                "nargs": "*",
+                "metavar": "LINE",
+                "help": "of a page, a line (`page.md:line` or its id), or with these words (else all)",
+            },
+            "--yes": _switch("without asking"),
+        },
+        "vouch USER.md",
+    ),
     "pin": (
         "facts.pin",
         "keep a fact among those that prompts must not leave out",
@@ -532,6 +545,7 @@ class CliOptions:
     superseded: bool
     rejected: bool
     fact: Any  # as page
+    lines: list[str]
     score: str
     off: bool
     full: bool

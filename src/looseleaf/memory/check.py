@@ -12,7 +12,7 @@ from looseleaf.base.errors import Refused
 from looseleaf.base.paths import DRAWERS, STATE, fold_name, is_page, name_fault, path_fault
 from looseleaf.base.values import Problem
 from looseleaf.log.entries import FOLDER, read_entry
-from looseleaf.log.journal import KNOWN_SCHEMAS, BrokenEdit, Head, edit_of, forward, refuse_unknown
+from looseleaf.log.journal import KNOWN_SCHEMAS, UNKNOWN, BrokenEdit, edit_of, forward, refuse_unknown
 from looseleaf.log.turns import Mark
 from looseleaf.pages.grammar import parse
 from looseleaf.pages.outside_edits import Heads
@@ -123,8 +123,10 @@ def _check_marks(store: Store) -> Iterator[Problem]:
 
 
 def _check_pages(parts: Parts) -> Iterator[Problem]:
-    heads = Heads(parts.context.store)
+    heads, kept = Heads(parts.context.store), Heads(parts.context.store)
     heads.catch_up()
+    kept.load()
+    heads.is_proven = kept.is_proven
     found: set[str] = set()
     for folder in ("", *DRAWERS):
         try:
@@ -141,7 +143,7 @@ def _check_pages(parts: Parts) -> Iterator[Problem]:
                 yield Problem(path, None, "this folder is no drawer: nothing in it is read", "note")
             elif is_page(path) and not name.startswith("."):  # hidden files are editors' and systems' own
                 found.add(path)
-                yield from _check_page(parts, path, mode, heads.get(path))
+                yield from _check_page(parts, path, mode, heads)
             other = twins.setdefault(fold_name(name), name)
             if other != name:
                 yield Problem(path, None, f"some systems take this name for {other}")
@@ -168,7 +170,7 @@ def _entries(path: str, folder: str) -> list[tuple[str, int]]:
     return found
 
 
-def _check_page(parts: Parts, path: str, mode: int, head: Head) -> Iterator[Problem]:
+def _check_page(parts: Parts, path: str, mode: int, heads: Heads) -> Iterator[Problem]:
     fault = name_fault(path.rpartition("/")[2])
     if fault:
         yield Problem(path, None, f"this is not read as a page: its name {fault}")
@@ -185,8 +187,17 @@ def _check_page(parts: Parts, path: str, mode: int, head: Head) -> Iterator[Prob
         return
     if document is None:
         return
-    if document.sha256 != head.sha256:
-        yield Problem(path, None, "this page was changed outside; the next command journals that", "note")
+    if document.sha256 != heads.get(path).sha256:
+        if document.sha256 == heads.left(path):
+            why = "the program left this page so, and the journal does not know of it: its last records are missing"
+            yield Problem(path, None, f"{why}. `looseleaf repair` goes on without them")
+        elif heads.author(path)[0] == UNKNOWN:
+            message = (
+                "this page was changed, and the journal cannot tell by whom; the next command journals that"
+            )
+            yield Problem(path, None, message, "note")
+        else:
+            yield Problem(path, None, "this page was changed outside; the next command journals that", "note")
     if path == STATE:
         yield from _check_state(parts, document.data)
         return

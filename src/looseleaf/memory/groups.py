@@ -328,6 +328,15 @@ class ReviewVerbs(Verbs):
         """Say no to a fact: it goes, and does not come back by itself."""
         return self._parts.corrections.reject(name)
 
+    def unexplained(self) -> list[Fact]:
+        """Return the lines of which the journal does not say who wrote them: they count as inferred. A journal that is
+        lost in part, or older than the pages, leaves such lines."""
+        return self._parts.notebook.unexplained()
+
+    def vouch(self, names: Sequence[str]) -> list[Fact]:
+        """Say that such lines, by their ids or places, are a person's own. Only a person may."""
+        return self._parts.corrections.vouch(names)
+
     def correct(self, name: str, text: str) -> Fact:
         """Say what is right: `Paris`, or `Home: Paris`."""
         return self._parts.corrections.correct(name, self._parts.redact(text))

@@ -209,6 +209,14 @@ def init(path: str) -> bool:
     return True
 
 
+def has_pages(path: str) -> bool:
+    """True if a memory has a page."""
+    from looseleaf.pages.outside_edits import page_files
+
+    with FileStore(path) as store:
+        return next(page_files(store), None) is not None
+
+
 def begin_again(path: str) -> list[str]:
     """Begin a new journal where it was lost, and report it; the next command takes the pages as they are."""
     try:

@@ -85,6 +85,8 @@ class Heads:
         self.pages: dict[str, Head] = {}
         self.agents: dict[str, AgentHead] = {}
         self.marks: dict[str, tuple[int, ...]] = {}
+        self.seen: dict[str, str] = {}
+        """The hashes of pages that this process read since their last edit, and found to be their heads."""
         self.is_proven = False
         """True if all pages were compared with this journal, and it did not go back since."""
         self.position = START
@@ -120,7 +122,7 @@ class Heads:
 
     def forget(self) -> None:
         self.pages, self.agents, self.marks, self.position, self.last = {}, {}, {}, START, None
-        self.holes, self._before, self.is_proven = 0, {}, False
+        self.holes, self._before, self.seen, self.is_proven = 0, {}, {}, False
 
     def belong(self) -> bool:
         """True if the journal is still the one read up to here: repair rewrites its files."""
@@ -148,6 +150,7 @@ class Heads:
         path = record.get("path")
         if isinstance(path, str):
             self.marks.pop(path, None)
+            self.seen.pop(path, None)
             self._before[path] = self.holes
         self.last = record.get("id")
         self.unsaved += 1
@@ -160,9 +163,23 @@ class Heads:
         self.is_proven = True
         self.unsaved += _SAVE_EVERY
 
-    def author(self, path: str) -> str:
-        """Return the author of a change found on disk: a person, unless a missing record may be of this page."""
-        return EXTERNAL if self._before.get(path, 0) == self.holes else UNKNOWN
+    def left(self, path: str) -> str | None:
+        """Return the hash of a page as the program last left it; None: there was no page."""
+        try:
+            there = self.store.get(f"{COPIES}/{path}")
+        except Refused:
+            return UNREADABLE
+        return there.sha256 if there is not None else None
+
+    def author(self, path: str) -> tuple[str, str]:
+        """Return the author and the reason of a change found on disk: a person's, unless a missing record may be of
+        this page, or the journal may have gone back."""
+        if self._before.get(path, 0) != self.holes:
+            return UNKNOWN, "found changed; the journal has a hole"
+        left = self.seen[path] if path in self.seen else self.left(path)
+        if not self.is_proven or left != self.get(path).sha256:
+            return UNKNOWN, UNEXPLAINED
+        return EXTERNAL, "changed outside"
 
     def remember(self, stat: Stat | None, seen_ns: int) -> None:
         """Keep how a page that matches its head looks, provided that a later change must look different."""
@@ -258,8 +275,6 @@ class OutsideEdits:
         self._policy = policy
         self._note = note
         self.heads = Heads(store)
-        self._copied: dict[str, str | None] = {}
-        """The hashes of the copies that this process wrote or read."""
         self._texts: dict[str, bytes] | None = None
         self._threads = Threads()
         self._loaded = False
@@ -350,10 +365,10 @@ class OutsideEdits:
         if (document.sha256 if document else None) != self.heads.get(path).sha256:
             return document, stat
         self.heads.remember(stat, seen_ns)
-        if document is not None and self._copied.get(path) != document.sha256:
-            if self._copy_hash(path) != document.sha256:
+        if document is not None and path not in self.heads.seen:
+            if self.heads.left(path) != document.sha256:
                 self.keep_copy(path, document.data)
-            self._copied[path] = document.sha256
+            self.heads.seen[path] = document.sha256
         return None
 
     def _read_file(self, path: str) -> tuple[Document | None, Stat | None]:
@@ -395,10 +410,7 @@ class OutsideEdits:
 
         old = self.head_bytes(path)
         lost = self.heads.get(path).sha256 if old is None else None
-        author = self.heads.author(path)
-        reason = "changed outside" if author == EXTERNAL else "found changed; the journal has a hole"
-        if author == EXTERNAL and not self._is_proven(path):
-            author, reason = UNKNOWN, UNEXPLAINED
+        author, reason = self.heads.author(path)
         if not self._policy.trust_external_edits:
             author = UNKNOWN  # unknown also for later readers with other settings
         edit = make_edit(new_id(), now(), path, author, reason, old, new, lost_base=lost)
@@ -458,18 +470,6 @@ class OutsideEdits:
                 self._store.delete(there.path, base=there.sha256)
         except Refused:
             pass  # another file is in the place of the copy; not ours to remove
-
-    def _copy_hash(self, path: str) -> str | None:
-        """Return the hash of a page as the program last left it; None: there was no page."""
-        try:
-            there = self._store.get(f"{COPIES}/{path}", self._policy.page_bytes)
-        except Refused:
-            return UNREADABLE
-        return there.sha256 if there is not None else None
-
-    def _is_proven(self, path: str) -> bool:
-        """True if the page that a person changed is the one that the journal has: it did not go back."""
-        return self.heads.is_proven and self._copy_hash(path) == self.heads.get(path).sha256
 
     def _tell_unexplained(self, edits: list[Edit]) -> None:
         """Say which lines count as inferred, and what a person can do."""

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 _NAMED = 3
 """Pages that a sentence names; more are counted."""
 
-_WHY = "the journal is older than the pages, or views/ was deleted"
+_WHY = "it lost records, it began later, or views/ was deleted"
 
 
 def sentences(edits: Iterable[Edit]) -> Iterator[str]:
@@ -35,7 +35,8 @@ def sentences(edits: Iterable[Edit]) -> Iterator[str]:
             f"({_WHY}), so {they} as inferred. `looseleaf vouch` shows {them}, and you can say that {are} yours."
         )
     if is_ticked:
-        yield f"What is ticked in review was not done ({_WHY}). `looseleaf review` asks again."
+        why = f"the journal does not say who ticked it ({_WHY})"
+        yield f"What is ticked in review was not done: {why}. `looseleaf review` asks again."
 
 
 def _facts_in(edit: Edit) -> tuple[Fact, ...]:

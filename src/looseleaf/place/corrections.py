@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from contextlib import contextmanager
 from functools import partial
-from itertools import islice
+from itertools import dropwhile, islice, takewhile
 
 from looseleaf.base import ids as clock
 from looseleaf.base.errors import Invalid, Refused, is_text
@@ -29,6 +29,7 @@ from looseleaf.log.turns import traces_back
 from looseleaf.pages.grammar import remove_line, replace_fact, set_updated
 from looseleaf.pages.pages import Rewritten, try_to
 from looseleaf.place import placer as review_page
+from looseleaf.place.notebook import is_unexplained
 from looseleaf.place.placer import find_line_on, json_member, known
 from looseleaf.state.rules import StateChange, items_of, title_of
 from looseleaf.store import JOURNAL
@@ -94,6 +95,24 @@ class Corrections:
                 return self._vouch(fact, fact.relation, undoubted(fact.object), "approved")
             new = {"level": "confirmed", "confidence": 1.0}
             return self._journal_decision(name, "approved", lambda fact: new)
+
+    def vouch(self, names: Sequence[str]) -> list[Fact]:
+        """Say that lines which the journal does not explain are a person's own: one act, undone as one."""
+        if is_text(names) or not all(map(is_text, names)):
+            raise Invalid("Nothing was vouched for: `names` must be a list of ids or places of facts.")
+        with self._parts.pages.absorb.threads, self._store.lock():
+            self._parts.placer.catch_up()
+            facts = {fact.id or "": fact for fact in map(self._parts.known.find, names)}
+            for name, fact in facts.items():
+                if not is_unexplained(fact):
+                    raise Refused(
+                        f"Nothing was vouched for: {name} is not a line that the journal leaves unexplained. "
+                        f"`looseleaf why {name}` shows whose it is; `looseleaf approve {name}` says yes to it."
+                    )
+            new = {"level": "confirmed", "confidence": 1.0}
+            reason = f"vouched for {len(facts):,} line{'s' * (len(facts) != 1)}"
+            self._parts.placer.say_of_all(list(facts.values()), new, reason)
+            return [self._parts.known.find(name) for name in facts]
 
     def _vouch(self, fact: Fact, relation: str, said: str, reason: str) -> Fact:
         """Turn an agent's finding into a person's word, on the page for such words."""
@@ -249,18 +268,20 @@ class Corrections:
                 self._parts.pages.undo(paths[each], author=PERSON)
             if edits:
                 self._untick(fact)
-            record: Record = {"schema": SCHEMA, "id": new_id(), "ts": clock.now(), "kind": "fact"}
-            record |= {
-                "fact": fact,
-                "topic": str(word["topic"]),
-                "author": PERSON,
-                "reason": f"undo: {reason}",
-            }
-            record |= {"set": word["was"], "was": word["set"], "undoes": str(word["id"])}
-            self._store.append(JOURNAL, [record])
+            records = [_undoing(each) for each in self._act_of(word)]
+            self._store.append(JOURNAL, records)
             self._parts.known.catch_up()
-        edit = Edit(str(word["id"]), float(word["ts"]), fact, PERSON, reason, None, None, ())
-        return edit, Receipt(str(record["id"]), fact, None, None, 0, 0)
+        name = fact if len(records) == 1 else f"{len(records):,} facts"
+        edit = Edit(str(word["id"]), float(word["ts"]), name, PERSON, reason, None, None, ())
+        return edit, Receipt(str(records[-1]["id"]), name, None, None, 0, 0)
+
+    def _act_of(self, word: Record) -> list[Record]:
+        """Return the decisions of the same act, newest first: they stand side by side in the journal."""
+        if word.get("act") is None:
+            return [word]
+        back = (line.record for line in self._store.read_back(JOURNAL))
+        same = dropwhile(lambda record: record.get("act") != word["act"], back)
+        return list(takewhile(lambda record: record.get("act") == word["act"], same))
 
     def _untick(self, name: str) -> None:
         """Clear the tick of a line that is back in review. If nothing but the tick was saved, undo that edit; else
@@ -276,6 +297,13 @@ class Corrections:
             self._parts.pages.rewrite(
                 review_page.PATH, lambda text: Rewritten(review_page.untick(text, name)), reason="undone"
             )
+
+
+def _undoing(word: Record) -> Record:
+    record: Record = {"schema": SCHEMA, "id": new_id(), "ts": clock.now(), "kind": "fact"}
+    record |= {"fact": str(word["fact"]), "topic": str(word["topic"]), "author": PERSON}
+    record["reason"] = f"undo: {word['reason']}"
+    return record | {"set": word["was"], "was": word["set"], "undoes": str(word["id"])}
 
 
 def _read_value(text: str, fact: Fact) -> str:

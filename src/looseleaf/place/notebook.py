@@ -8,6 +8,7 @@ from looseleaf.base.paths import USER
 from looseleaf.base.values import KINDS
 from looseleaf.facts.identity import STATUSES
 from looseleaf.facts.ledger import true_at
+from looseleaf.log.journal import UNKNOWN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,6 +33,12 @@ class FactSource:
 
     def to_dict(self) -> dict[str, Any]:
         return {"source": self.source, "origin": self.origin, "ts": self.ts, "text": self.text}
+
+
+def is_unexplained(fact: Fact) -> bool:
+    """Return True for a line of an unknown author, which may be a person's; one that an agent signed is not."""
+    is_line = fact.status == "current" and fact.path is not None
+    return is_line and fact.origin == UNKNOWN and fact.level == "inferred"
 
 
 class Notebook:
@@ -80,6 +87,10 @@ class Notebook:
         # The user's facts first, then topic by topic, in the order of the pages.
         found.sort(key=lambda fact: (fact.path or "~", fact.line or 0, fact.valid_from or "", fact.id or ""))
         return sorted(found, key=lambda fact: (fact.topic != USER, fact.topic))
+
+    def unexplained(self) -> list[Fact]:
+        """Return the lines that the journal does not explain, and that no person has vouched for."""
+        return list(filter(is_unexplained, self.facts()))
 
     def find(self, name: str) -> Fact:
         self.catch_up()

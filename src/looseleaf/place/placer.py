@@ -793,12 +793,18 @@ class Placer:
         self, fact: Fact, new: Record, members: Sequence[str], reason: str, edits: Sequence[str] = ()
     ) -> None:
         """Journal a person's decision on a fact, its value before, and the edits made for it."""
-        record: Record = {"schema": SCHEMA, "id": new_id(), "ts": ids.now(), "kind": "fact"}
-        record |= {"fact": fact.id, "topic": fact.topic, "author": PERSON, "reason": reason, "set": new}
-        record["was"] = {name: json_member(fact, name) for name in members}
+        record = _decision(fact, new, members, reason)
         if edits:
             record["edits"] = list(edits)
         self._store.append(JOURNAL, [record])
+        self._parts.known.catch_up()
+
+    def say_of_all(self, facts: Sequence[Fact], new: Record, reason: str) -> None:
+        """Journal one decision on several facts, as one act."""
+        records = [_decision(fact, new, tuple(new), reason) for fact in facts]
+        for record in records:
+            record["act"] = records[0]["id"]
+        self._store.append(JOURNAL, records)
         self._parts.known.catch_up()
 
     def clear(self, ids: Collection[str], reason: str = "decided") -> list[str]:
@@ -812,6 +818,12 @@ class Placer:
         receipt = self._parts.pages.rewrite(PATH, change, reason=reason)
         self._parts.known.catch_up()
         return [receipt.id] if receipt.id else []
+
+
+def _decision(fact: Fact, new: Record, members: Sequence[str], reason: str) -> Record:
+    record: Record = {"schema": SCHEMA, "id": new_id(), "ts": ids.now(), "kind": "fact"}
+    record |= {"fact": fact.id, "topic": fact.topic, "author": PERSON, "reason": reason, "set": new}
+    return record | {"was": {name: json_member(fact, name) for name in members}}
 
 
 def find_line_on(fact: Fact, path: str, text: str) -> int:

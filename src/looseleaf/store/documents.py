@@ -1,7 +1,8 @@
 """Documents: read whole, and replaced whole from the bytes that the caller read (FORMAT §6).
 
 A page's change goes: stage the new bytes → journal the edit → copy them to `views/heads/` → exchange the two files in
-one step → check the displaced one (§6.2). Whichever step a crash hits, recovery finishes the change or undoes it (§6.4, §6.5).
+one step → check the displaced one (§6.2). Whichever step a crash hits, recovery finishes the change or undoes it
+(§6.4, §6.5).
 
 If the displaced file is not the `base`, an editor saved meanwhile: its bytes go back under the name, the edit is
 declared void, and the caller gets Stale. A displaced file is watched for an editor that still has it open.

@@ -274,6 +274,8 @@ def reason_of_level(fact: Fact) -> str:
             return "a person wrote or approved it"
         case "said":
             return "the user said it, and the words are in the log"
+        case "inferred" if fact.origin == "unknown":
+            return "the journal does not say who wrote it; `looseleaf vouch` says that you did"
         case "inferred" if "unverified" in fact.tags:
             return "the words it was made of do not quite say this"
         case "inferred":

@@ -226,6 +226,7 @@ def _day(ts: float | None) -> str:
 def init(options: CliOptions) -> int:
     from shlex import quote
 
+    from looseleaf.pages.folder import has_pages
     from looseleaf.pages.folder import init as make
 
     path = first_path(options.path, options.memory, os.environ.get("LOOSELEAF_HOME") or ".looseleaf")
@@ -240,6 +241,8 @@ def init(options: CliOptions) -> int:
             ".gitignore there keeps log/, views/ and review/ out of git; the pages, with your words, go in.\n"
             f"To keep all of it out: echo '*' > {plain(quote(os.path.join(path, '.gitignore')))}"
         )
+        if has_pages(path):
+            print(_NOT_YOURS.format(_memory_option(path)))
         next_step(options, _BEGIN.format(_memory_option(path)))
     else:
         print(f"{plain(path)} is a memory already; nothing was changed.")
@@ -249,6 +252,12 @@ def init(options: CliOptions) -> int:
 
 _BEGIN = (
     '`looseleaf{0} remember "I prefer green tea."` adds a fact; `looseleaf setup` connects coding agents.'
+)
+
+
+_NOT_YOURS = (
+    "Pages were there before: their facts count as inferred, because no journal says who wrote them.\n"
+    "`looseleaf{0} vouch` shows them, and you can say that they are yours."
 )
 
 
@@ -367,6 +376,7 @@ def undo(options: CliOptions) -> int:
         say(f"Undone: {clipped(edit.reason)}{what}, by {receipt.id}.")
         for line in (line for change in changes for line in change.lines()):
             say(line)
+        print_notes(memory)
     return 0
 
 
@@ -448,4 +458,5 @@ def repair(options: CliOptions) -> int:
             print(plain(each))
         for problem in left:
             print(f"not repaired: {plain(str(problem))}")
+    print_notes(memory)
     return PROBLEMS if left else 0

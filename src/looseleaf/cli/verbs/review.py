@@ -1,4 +1,4 @@
-"""The verbs `review` and `forget`. Arguments and printing only.
+"""The verbs `review`, `vouch` and `forget`. Arguments and printing only.
 
 `forget` shows what would go, asks, removes it, and reports what a search of every byte finds afterwards.
 """
@@ -53,6 +53,53 @@ _LISTED = 100
 _NOT_SEARCHED = (
     "Copies, backups, the history of a git repository and the blocks of the disk are not searched."
 )
+
+
+def vouch(options: CliOptions) -> int:
+    with open_memory(options) as memory:
+        every = memory.review.unexplained()
+        found = [
+            fact for fact in every if not options.lines or any(_is_named(fact, at) for at in options.lines)
+        ]
+        if every and not found:
+            raise NotFound(
+                "Nothing was vouched for: no line without a known author fits. `looseleaf vouch` shows all of them."
+            )
+        if found and not options.yes:
+            if not options.json:
+                _print_lines(found)
+            ask(
+                "Do you vouch for these lines, as if you had written them?",
+                no_terminal="Nothing was vouched for: there is no terminal to ask at. `--yes` does it without asking.",
+                no="Nothing was vouched for.",
+            )
+        done = memory.review.vouch([fact.id or "" for fact in found]) if found else []
+        options.done = "you vouched for them; " if done else ""
+        if options.json:
+            print_json([fact.to_dict() for fact in done])
+        elif not done:
+            say("There is nothing to vouch for: the journal says who wrote each line.")
+        else:
+            count = f"{len(done):,} lines are" if done[1:] else "1 line is"
+            say(f"{count} confirmed, on your word.")
+            next_step(options, "`looseleaf undo` takes that back.")
+        print_notes(memory)
+    return 0
+
+
+def _is_named(fact: Fact, at: str) -> bool:
+    """Return True if an argument names a fact: by its page, its place, its id, or words of it."""
+    if at in (fact.path, f"{fact.path}:{fact.line}"):
+        return True
+    is_id = at.startswith("f_") and (fact.id or "").startswith(at)
+    return is_id or at.casefold() in worded(fact.relation, fact.object).casefold()
+
+
+def _print_lines(found: list[Fact]) -> None:
+    for fact in found[:_LISTED]:
+        say(f"{fact.path}:{fact.line}  {clipped(worded(fact.relation, fact.object))}")
+    if len(found) > _LISTED:
+        say(f"… and {len(found) - _LISTED:,} more; `looseleaf facts --json` has all.")
 
 
 def forget(options: CliOptions) -> int:

@@ -285,6 +285,7 @@ def _read_status(memory: Memory) -> dict[str, Any]:
         "facts": sum(known[name][2] for name in topics),
         "topics": sum(known[name][2] > 0 for name in topics),
         "waiting": len(memory.facts(status="pending")),
+        "unexplained": len(memory.review.unexplained()),
         "session": last.to_dict() if last is not None else None,
         "others": [name for name in memory.talk.agents() if name != memory.agent],
     }
@@ -294,6 +295,10 @@ def _read_status(memory: Memory) -> dict[str, Any]:
 def _next_step(found: dict[str, Any]) -> str:
     if found["waiting"]:
         return "`looseleaf review` goes through the facts that wait for your yes."
+    if found["unexplained"]:
+        return (
+            "`looseleaf vouch` shows the lines without a known author, and you can say that they are yours."
+        )
     if found["session"] and not found["facts"]:
         return "`looseleaf distill` makes facts of what was said."
     if not found["facts"] and found["others"]:
@@ -322,3 +327,5 @@ def _status_lines(found: dict[str, Any]) -> Iterator[str]:
         yield f"  others   {plain(', '.join(found['others']))}"
     waiting = f"{found['waiting']:,}" if found["waiting"] else "nothing"
     yield f"  review   {waiting} waiting for your yes"
+    if found["unexplained"]:
+        yield f"  vouch    {found['unexplained']:,} without a known author; they count as inferred"
