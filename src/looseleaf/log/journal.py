@@ -43,7 +43,8 @@ OBEYED = "the user said to forget it"
 
 @frozen
 class Head:
-    """A page as the journal has it: the hash of its bytes (None: no page), and the edit that made it so."""
+    """A page as the journal has it: the hash of its bytes (None: no page), the edit that made it so, and the hash
+    before that. If the last edit is void: no edit, and the hash of what it would have made."""
 
     sha256: str | None
     edit: str | None = None
@@ -61,7 +62,7 @@ def fold(heads: dict[str, Head], record: Record) -> None:
     elif record.get("kind") == "void":
         head = heads.get(str(path))
         if head is not None and head.edit == record.get("edit"):
-            heads[str(path)] = Head(head.base)
+            heads[str(path)] = Head(head.base, None, head.sha256)
 
 
 @frozen

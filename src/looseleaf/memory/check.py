@@ -15,7 +15,7 @@ from looseleaf.log.entries import FOLDER, read_entry
 from looseleaf.log.journal import KNOWN_SCHEMAS, UNKNOWN, BrokenEdit, edit_of, forward, refuse_unknown
 from looseleaf.log.turns import Mark
 from looseleaf.pages.grammar import parse
-from looseleaf.pages.outside_edits import Heads
+from looseleaf.pages.outside_edits import UNEXPLAINED, Heads
 from looseleaf.state.file import next_step, parse_sound
 from looseleaf.state.rules import Unsound
 from looseleaf.store import JOURNAL
@@ -188,10 +188,11 @@ def _check_page(parts: Parts, path: str, mode: int, heads: Heads) -> Iterator[Pr
     if document is None:
         return
     if document.sha256 != heads.get(path).sha256:
-        if document.sha256 == heads.left(path):
+        author, reason = heads.author(path)
+        if reason == UNEXPLAINED and document.sha256 == heads.left(path):
             why = "the program left this page so, and the journal does not know of it: its last records are missing"
             yield Problem(path, None, f"{why}. `looseleaf repair` goes on without them")
-        elif heads.author(path)[0] == UNKNOWN:
+        elif author == UNKNOWN:
             message = (
                 "this page was changed, and the journal cannot tell by whom; the next command journals that"
             )

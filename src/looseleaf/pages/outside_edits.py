@@ -176,8 +176,9 @@ class Heads:
         this page, or the journal may have gone back."""
         if self._before.get(path, 0) != self.holes:
             return UNKNOWN, "found changed; the journal has a hole"
+        head = self.get(path)
         left = self.seen[path] if path in self.seen else self.left(path)
-        if not self.is_proven or left != self.get(path).sha256:
+        if not self.is_proven or left not in (head.sha256, head.base if head.edit is None else head.sha256):
             return UNKNOWN, UNEXPLAINED
         return EXTERNAL, "changed outside"
 

@@ -380,16 +380,10 @@ class Pages:
                 return Receipt(asked, path, current, current, 0, 0, changed=False, held=held)
             make = partial(make_edit, undoes=undoes, facts=said.facts, ended=said.ended)
             edit = make(new_id(), clock.now(), path, author, reason, old, new)
-            try:
-                if new is not None:
-                    self._store.put(path, new, base=edit.base, record=record_of(edit))
-                else:
-                    self._store.delete(path, base=edit.base or "", record=record_of(edit))
-            except Refused:
-                heads.catch_up()
-                if heads.get(path).sha256 == current:
-                    self.absorb.keep_copy(path, old)
-                raise
+            if new is not None:
+                self._store.put(path, new, base=edit.base, record=record_of(edit))
+            else:
+                self._store.delete(path, base=edit.base or "", record=record_of(edit))
             heads.catch_up()
             return Receipt(edit.id, path, edit.base, edit.new, edit.added, edit.removed, held=held)
 
