@@ -86,7 +86,7 @@ class Heads:
         self.agents: dict[str, AgentHead] = {}
         self.marks: dict[str, tuple[int, ...]] = {}
         self.seen: dict[str, str] = {}
-        """The hashes of pages that this process read since their last edit, and found to be their heads."""
+        """The hashes of pages that this process wrote, or read since their last edit and found to be their heads."""
         self.is_proven = False
         """True if all pages were compared with this journal, and it did not go back since."""
         self.position = START

@@ -385,6 +385,8 @@ class Pages:
             else:
                 self._store.delete(path, base=edit.base or "", record=record_of(edit))
             heads.catch_up()
+            if edit.new is not None:
+                heads.seen[path] = edit.new
             return Receipt(edit.id, path, edit.base, edit.new, edit.added, edit.removed, held=held)
 
 

@@ -47,11 +47,13 @@ class Exchange:
         self._disk = root.disk
         self._streams = streams
 
-    def replace(self, path: str, staged: str, base: str | None, new: str | None, edit: str) -> None:
+    def replace(
+        self, path: str, staged: str, base: str | None, new: str | None, edit: str, data: bytes | None = None
+    ) -> None:
         """Exchange a page and its staged bytes. Undo a failure of the first step only; later ones are `recover`'s."""
         kept: list[str] = []
         under = new
-        self._keep_copy(path, staged, new)
+        self._keep_copy(path, staged, new, data)
         try:
             self._swap(path, staged, base, new)
         except (FileExistsError, FileNotFoundError):
@@ -81,7 +83,7 @@ class Exchange:
         self.retire(staged, edit, under or SHA256_OF_NOTHING)
         raise Stale(path, base, self.hash(path))
 
-    def _keep_copy(self, path: str, staged: str, new: str | None) -> None:
+    def _keep_copy(self, path: str, staged: str, new: str | None, data: bytes | None) -> None:
         """Keep the bytes that are about to be the page: should the journal lose this edit, they tell that the program
         wrote them (FORMAT §5.4). Like every view it may fail."""
         copy = f"{COPIES}/{path}"
@@ -89,7 +91,7 @@ class Exchange:
             if new is None:
                 self._root.discard(copy)
             else:
-                self._root.replace(copy, self._root.read(staged) or b"", durable=False)
+                self._root.replace(copy, data or self._root.read(staged) or b"", durable=False)
         except (OSError, Refused):
             pass
 
@@ -567,7 +569,7 @@ class Documents:
             self._root.discard(staged)
             raise
         try:
-            self._exchange.replace(path, staged, base, None if data is None else sha256(data), edit)
+            self._exchange.replace(path, staged, base, None if data is None else sha256(data), edit, data)
         except OSError as error:
             raise _unfinished_error(path, error) from error
 
