@@ -173,6 +173,8 @@ class FaultyDisk(CountedDisk):
         self._renamed(_inode(source), old)
         self._renamed(_inode(target), new)
         self._forget(gone)
+        if "/views/" in os.readlink(f"/proc/self/fd/{target}"):
+            self._forget(_found(target, new))  # a view may be lost
 
     def _watch_exchange(self, real: Callable[..., Any], source: int, old: str, target: int, new: str) -> None:
         real(source, old, target, new)

@@ -48,7 +48,8 @@ class Books(Disk):
 
     def mkdir(self, folder: int, name: str) -> None:
         super().mkdir(folder, name)
-        self._note(self.unsynced_names, folder)
+        if name != "views":  # it may be lost
+            self._note(self.unsynced_names, folder)
 
     def unlink(self, folder: int, name: str) -> None:
         super().unlink(folder, name)

@@ -90,14 +90,15 @@ def test_a_folder_that_was_removed_with_its_page_does_not_stop_recovery(tmp_path
 
 
 class Meddling(CountedDisk):
-    """Somebody acts, or the disk fails, right before the first call of one name."""
+    """Somebody acts, or the disk fails, right before the first call of one name, after so many `before` it."""
 
-    def __init__(self, name: str, act: Callable[[], object]) -> None:
-        self._name, self._act, self.fired = name, act, False
+    def __init__(self, name: str, act: Callable[[], object], before: int = 0) -> None:
+        self._name, self._act, self._before, self.fired = name, act, before, False
         super().__init__()
 
     def called(self, name: str, real: Callable[..., Any], args: tuple[Any, ...]) -> Any:
-        if name == self._name and not self.fired:
+        self._before -= name == self._name
+        if name == self._name and self._before < 0 and not self.fired:
             self.fired = True
             self._act()
         return real(*args)
@@ -127,7 +128,7 @@ def test_a_record_with_a_strange_time_does_not_stop_recovery(tmp_path: Path) -> 
 
 def test_a_change_is_acknowledged_though_the_old_file_cannot_be_moved_away(tmp_path: Path) -> None:
     with_page(tmp_path)
-    disk = Meddling("rename", fail)
+    disk = Meddling("rename", fail, before=1)  # the first puts the copy in place
     with FileStore(tmp_path, TINY, disk) as store:
         store.put(PAGE, NEW, base=digest(OLD), record=edit_of(PAGE, OLD, NEW))
         assert disk.fired

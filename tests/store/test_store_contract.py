@@ -172,6 +172,7 @@ def test_each_file_has_the_name_that_the_format_gives_it(tmp_path: Path) -> None
     names = {name for name in files_of(tmp_path) if not name.startswith("log/aside/late/")}
     assert names == {
         "facts/tea.md",
+        "views/heads/facts/tea.md",
         "log/archive/000001.jsonl",
         "log/archive/000002.jsonl",
         "log/archive/SHA256SUMS",
