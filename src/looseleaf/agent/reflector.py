@@ -20,6 +20,7 @@ from looseleaf.distill.make_entry import pieces as in_pieces
 from looseleaf.distill.model import NOTHING, Bill, size_of
 from looseleaf.distill.rules import Rules, estimate
 from looseleaf.language.sentences import is_phatic, is_question, pieces
+from looseleaf.log.turns import last_said
 from looseleaf.pages.grammar import parse
 from looseleaf.text.times import day
 from looseleaf.text.untrusted import fenced
@@ -112,7 +113,7 @@ class Reflector:
         known, told = _describe_pages(self._memory, room, transcript)
         system = INSTRUCTIONS.format(
             profile=PROFILE,
-            month=day(max(trace.ts for trace in transcript.traces))[:7],
+            month=day(last_said(transcript.traces))[:7],
             words=max(int(_WORDS_PER_TOKEN * tokens), 20),
             notice=transcript.notice,
             known=known or "(nothing yet)",

@@ -48,9 +48,19 @@ _guard = [allocate_lock()]
 _last = [0]
 
 
-def new_id() -> str:
-    """Return a new id: random, or, at a fixed time (`at`), the one that follows from it."""
-    return _fixed.moments[-1].next_id() if _fixed.moments else random_id()
+def new_id(after: str = "") -> str:
+    """Return a new id: random, or, at a fixed time (`at`), the one that follows from it. If the clock is behind the id
+    `after`, it is a tenth of a second later than that. Random ones are larger than it in any case."""
+    made = _fixed.moments[-1].next_id() if _fixed.moments else random_id()
+    if not is_id(after):
+        return made
+    last = _number_of(after[:10])
+    if now() * 1000 < last:
+        later = max(last + _STEP, _number_of(made[:10]))
+        return made if later >> _BITS else _format_id(later << 80 | _number_of(made[10:]))
+    if made > after or _fixed.moments:
+        return made
+    return _format_id(_number_of(after) + 1 + int.from_bytes(os.urandom(8), "big"))
 
 
 def random_id() -> str:
@@ -84,9 +94,17 @@ def is_id(text: str) -> bool:
     return len(text) == 26 and all(digit in _DIGITS for digit in text)
 
 
+_BITS, _STEP = 48, 100
+"""The bits of an id that hold its time, and the milliseconds from one to the next where the clock is behind."""
+
+
+def _number_of(digits: str) -> int:
+    value = 0
+    for digit in digits:
+        value = value << 5 | _DIGITS.index(digit)
+    return value
+
+
 def time_of(text: str) -> float:
     """Return the epoch seconds at which an id was made."""
-    value = 0
-    for digit in text[:10]:
-        value = value << 5 | _DIGITS.index(digit)
-    return value / 1000
+    return _number_of(text[:10]) / 1000

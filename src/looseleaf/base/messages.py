@@ -28,7 +28,7 @@ TRACE_TYPES: tuple[TraceType, ...] = ("user", "assistant", "tool_call", "tool_re
 _REQUIRED = ("id", "ts", "turn_id", "seq", "trace_type", "content", "source_event", "session_id", "origin")
 _OPTIONAL = (
     *("media", "reasoning", "tool_name", "tool_call_id", "tool_args", "tool_error", "tool_result_ref"),
-    *("correlation_id", "opaque", "flag"),
+    *("correlation_id", "opaque", "flag", "behind"),
 )
 
 
@@ -58,6 +58,8 @@ class Trace(Replaceable):
     tags: tuple[str, ...] = ()
     flag: Flag | None = None
     session_start: bool = False
+    behind: float | None = None
+    """The seconds by which its time is behind the log, if the clock was."""
 
     def to_record(self) -> Record:
         """Return its line in the log, without empty members."""
@@ -98,6 +100,7 @@ FARTHEST = 1e11
 def _is_sound(given: dict[str, Any]) -> bool:
     """Return whether every member has the type that readers rely on: a line can come from anywhere."""
     ts: Any = given.get("ts")
+    behind: Any = given.get("behind")
     media = given.get("media")
     return (
         all(type(given.get(name)) is str for name in _TEXTS)
@@ -105,6 +108,7 @@ def _is_sound(given: dict[str, Any]) -> bool:
         and type(given.get("seq")) is int
         and type(ts) in (int, float)
         and abs(ts) < FARTHEST
+        and (behind is None or (type(behind) in (int, float) and 0 <= behind < FARTHEST))
         and given.get("flag") in (None, "no_call", "second_result")
         and (given.get("opaque") is None or isinstance(given["opaque"], dict))
         and (media is None or (isinstance(media, dict) and all(map(are_texts, media.values()))))

@@ -199,6 +199,8 @@ class Fact(Replaceable):
     superseded_by: str | None = None
     said_at: float | None = None
     """When it was last repeated."""
+    order: float | None = None
+    """Its place in the order of what was said, in epoch seconds, where its time does not give it (FORMAT §13.12)."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return its members, without empty ones; `from_dict` restores the fact."""

@@ -40,7 +40,7 @@ from looseleaf.log.entries import (
 )
 from looseleaf.log.journal import PERSON
 from looseleaf.log.recorder import stream_of
-from looseleaf.log.turns import open_calls, trace_text
+from looseleaf.log.turns import open_calls, order_of, trace_text
 from looseleaf.text.lines import NOTE, escape, worded
 from looseleaf.text.untrusted import fenced, inert, notice, word
 
@@ -339,7 +339,10 @@ def witnesses_of(traces: Iterable[Trace], *, for_a_model: bool = False) -> list[
             asked = ""
         tool = trace.tool_name or "" if trace.trace_type == "tool_result" else ""
         found.append(
-            Witness(trace.id, trace.origin, trace.content or trace_text(trace), trace.ts, stated, tool)
+            Witness(
+                *(trace.id, trace.origin, trace.content or trace_text(trace), trace.ts, stated, tool),
+                order=order if (order := order_of(trace)) != trace.ts else None,
+            )
         )
     return found
 

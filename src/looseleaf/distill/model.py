@@ -25,7 +25,7 @@ from looseleaf.facts.gate import LONGEST
 from looseleaf.facts.replacing import terms_of
 from looseleaf.language.clauses import spelled
 from looseleaf.language.relations import RELATIONS, relation_of
-from looseleaf.log.turns import trace_text
+from looseleaf.log.turns import last_said, trace_text
 from looseleaf.text.notation import first_fault, object_in
 from looseleaf.text.untrusted import fenced, inert, notice, word
 
@@ -396,7 +396,7 @@ class ModelDistiller:
         users = (trace.content for trace in transcript.traces if trace.trace_type == "user")
         held = [inert(line, transcript.word) for line in held_lines(facts, "\n".join(users))]
         return {
-            "date": day(max(trace.ts for trace in transcript.traces)),
+            "date": day(last_said(transcript.traces)),
             "labels": inert(labels_in_use(facts), transcript.word),
             "held": _HELD.format(lines="\n".join(held)) if held else "",
         }

@@ -107,7 +107,7 @@ class Witness:
     """One text of the material, with its source (a trace id, or path#lines), where it entered, and when.
 
     `stated`: the facts that the rules read in it (`reading_of`): the same proposal needs no other evidence. `tool`: the
-    name of the tool that returned it.
+    name of the tool that returned it. `order`: its place in the order of what was said, if `ts` does not give it.
     """
 
     source: str
@@ -116,6 +116,7 @@ class Witness:
     ts: float
     stated: frozenset[tuple[object, ...]] = frozenset()
     tool: str = ""
+    order: float | None = None
 
 
 @frozen
@@ -129,6 +130,10 @@ class Verdict:
     confidence: float
     verified: bool
 
+    def order_by(self, witnesses: Sequence[Witness]) -> float | None:
+        """Return the place of the words that it rests on in the order of what was said, if `ts` does not give it."""
+        return next((each.order for each in witnesses if each.ts == self.ts), None)
+
     def as_conclusion(self) -> Verdict:
         """Return the same verdict, as a conclusion."""
         return Verdict("inferred", "assistant", self.source, self.ts, CONFIDENCE["inferred"], verified=False)
@@ -141,6 +146,12 @@ class Verdict:
         if not any(words & forms_of(text) for text in others):
             return self.as_conclusion() if is_at_least(self.level, "said") else self
         return Verdict("tainted", MIXED, self.source, self.ts, CONFIDENCE["tainted"], verified=False)
+
+
+def last_heard(witnesses: Sequence[Witness]) -> float | None:
+    """Return the time of the witness that spoke last."""
+    last = max(witnesses, key=lambda each: each.ts if each.order is None else each.order, default=None)
+    return last.ts if last is not None else None
 
 
 def reading_of(proposal: Proposal) -> tuple[object, ...]:
@@ -171,7 +182,7 @@ def judge(proposal: Proposal, witnesses: Sequence[Witness]) -> Verdict:
             if level == "inferred" and not readers and _is_repeated_from_tool(proposal, witnesses):
                 level, origin, sure = "tainted", "tool", CONFIDENCE["tainted"]
             return Verdict(level, origin, best.source, best.ts, sure, verified=True)
-    latest = max((each.ts for each in witnesses), default=0.0)
+    latest = last_heard(witnesses) or 0.0
     if (user := find_support(proposal, witnesses)) is not None:
         # A conclusion from the user's own words, whatever a tool said beside them.
         return Verdict("inferred", "assistant", user.source, user.ts, CONFIDENCE["inferred"], verified=False)

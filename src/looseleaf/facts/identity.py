@@ -13,7 +13,8 @@ from __future__ import annotations
 import re
 
 from looseleaf.base.immutable import frozen
-from looseleaf.facts.ledger import address_of, first_known, is_past, slot_of, start_of
+from looseleaf.facts.ledger import address_of, first_known, is_past, slot_of
+from looseleaf.facts.said_order import NEVER, is_said_before, seconds_after
 from looseleaf.language.relations import OPPOSITES
 from looseleaf.language.value_keys import ANTONYMS, base_of, key, near, parts_of, same
 from looseleaf.language.words import fold, is_eastern, is_number
@@ -51,19 +52,26 @@ class Decision:
 
 
 def decide(
-    new: Fact, held: Sequence[Fact], *, correction: bool = False, was: str | None = None, ended: bool = False
+    new: Fact,
+    held: Sequence[Fact],
+    *,
+    correction: bool = False,
+    was: str | None = None,
+    ended: bool = False,
+    now: float = NEVER,
 ) -> Decision:
-    """Decide what becomes of `new`. `held` may contain facts of any slot and status, in any order."""
+    """Decide what becomes of `new`. `held` may contain facts of any slot and status, in any order. `now`: the present;
+    a later time is a wrong clock's."""
     place = address_of(new)
     here = _facts_at(place.slot, place.within, held)
     current = [(fact, at) for fact, at in here if fact.status == "current"]
     if ended:
-        return _decide_ending(new, place, current)
+        return _decide_ending(new, place, current, now)
     alike = [fact for fact, at in current if at.key == place.key]
     against = _find_conflicts(place, current, held, was)
     if alike:
         if any(at.key != place.key and _is_named(was, at, place.relation) for _, at in current):
-            return _decide_replacement(new, against, also=alike)
+            return _decide_replacement(new, against, now, also=alike)
         return Decision("restate", (_pick_best(alike),), "held already")
     waiting = [fact for fact, at in here if fact.status == "pending" and at.key == place.key]
     if waiting:
@@ -71,14 +79,14 @@ def decide(
     if new.level != "confirmed":  # a person may write again what a person removed
         refused = [fact for fact, at in here if fact.status == "rejected" and at.key == place.key]
         if refused:
-            return _decide_rejected(new, refused)
-    before = [fact for fact, at in here if at.key == place.key and _was_true_then(new, fact)]
+            return _decide_rejected(new, refused, now)
+    before = [fact for fact, at in here if at.key == place.key and _was_true_then(new, fact, now)]
     if before:
         return Decision("restate", (_pick_best(before),), "held at that time already, and no more")
     if is_past(new):
         return Decision("older", tuple(fact for fact, _ in current), "it was over when it was said")
     if against:
-        return _decide_replacement(new, against)
+        return _decide_replacement(new, against, now)
     if not current or new.level == "confirmed":
         return Decision("add", (), "nothing like it is held")
     doubtful = tuple(fact for fact, at in current if _is_doubtful(place, at))
@@ -97,7 +105,7 @@ def decide(
     if not doubtful or _rank_new(new) < _RANKS["said"]:
         return Decision("add", (), "nothing like it is held")
     if correction and len(doubtful) == 1:
-        return _decide_replacement(new, list(doubtful))
+        return _decide_replacement(new, list(doubtful), now)
     return Decision("review", doubtful, f"much like {_quote_fact(doubtful[0])}")
 
 
@@ -182,9 +190,9 @@ def _dates_in(place: Address) -> set[str]:
     return {word for word in place.key.replace(",", " ").split() if is_number(word) and "-" in word}
 
 
-def _decide_replacement(new: Fact, against: list[Fact], also: Sequence[Fact] = ()) -> Decision:
+def _decide_replacement(new: Fact, against: list[Fact], now: float, also: Sequence[Fact] = ()) -> Decision:
     """Replace `against` by the new fact. `also`: the same value, held beside them; the new fact stands for both."""
-    if all(_is_older(new, fact) for fact in against):
+    if all(_is_older(new, fact, now) for fact in against):
         return Decision("older", tuple(against), f"{_quote_fact(against[0])} is newer")
     everything = (*against, *also)
     above = next((fact for fact in everything if _rank_held(fact) > _rank_new(new)), None)
@@ -197,12 +205,12 @@ def _decide_replacement(new: Fact, against: list[Fact], also: Sequence[Fact] = (
     if above is not None:
         whose = above.level or "a person’s"
         return Decision("contest", everything, f"beside {_quote_fact(above)}, which is {whose}")
-    if any(_is_older(new, fact) for fact in against):
+    if any(_is_older(new, fact, now) for fact in against):
         return Decision("review", everything, "newer than one of these and older than another")
     return Decision("supersede", everything, f"in place of {_quote_fact(against[0])}")
 
 
-def _decide_ending(new: Fact, place: Address, current: list[tuple[Fact, Address]]) -> Decision:
+def _decide_ending(new: Fact, place: Address, current: list[tuple[Fact, Address]], now: float) -> Decision:
     # "You may use emojis" ends "never use emojis".
     gone = [fact for fact, at in current if at.key == place.key or _is_reverse(place, at)]
     doubtful: list[Fact] = []
@@ -210,7 +218,7 @@ def _decide_ending(new: Fact, place: Address, current: list[tuple[Fact, Address]
         said, relation = place.value, place.relation
         part = [fact for fact, at in current if not said.strip() or _is_named(said, at, relation)]
         gone, doubtful = ([], part) if place.many else (part, [])
-    gone = [fact for fact in gone if not _is_older(new, fact)]
+    gone = [fact for fact in gone if not _is_older(new, fact, now)]
     if gone:
         above = next((fact for fact in gone if _rank_held(fact) > _rank_new(new)), None)
         if above is None:
@@ -232,33 +240,23 @@ def _decide_doubt(new: Fact, above: Fact, facts: tuple[Fact, ...]) -> Decision:
     return Decision("doubt", facts, f"{_quote_fact(above)} may have ended")
 
 
-def _decide_rejected(new: Fact, refused: list[Fact]) -> Decision:
+def _decide_rejected(new: Fact, refused: list[Fact], now: float) -> Decision:
     """Decide about a fact that a person rejected. Unknown times count as not later: no question is asked twice."""
-    said = start_of(new)
     times = [first_known(moment(fact.valid_to), fact.recorded_at, fact.entry_ts) for fact in refused]
-    if said is not None and all(time is not None and said > time for time in times):
+    if all((seconds_after(time, new, now) or 0.0) > 0.0 for time in times):
         return Decision("review", tuple(refused), "rejected by a person, and said again since")
     return Decision("drop", tuple(refused), "rejected by a person")
 
 
-def _is_older(new: Fact, fact: Fact) -> bool:
-    """Compare like with like: the stated beginnings, else the times of recording."""
-    begins, began = moment(new.valid_from), moment(fact.valid_from)
-    ends = moment(new.valid_to)
-    if ends is not None and began is not None and ends <= began:
-        return True
-    if begins is None or began is None:
-        begins = first_known(new.entry_ts, new.recorded_at)
-        began = first_known(fact.entry_ts, fact.recorded_at)
-    if began is not None and fact.said_at is not None:
-        began = max(began, fact.said_at)  # a repeated fact is as new as its last repetition
-    return begins is not None and began is not None and begins < began
+def _is_older(new: Fact, fact: Fact, now: float) -> bool:
+    """Return True if the new fact was said before the other, or was over before that began."""
+    ends, began = moment(new.valid_to), moment(fact.valid_from)
+    return (ends is not None and began is not None and ends <= began) or is_said_before(new, fact, now)
 
 
-def _was_true_then(new: Fact, fact: Fact) -> bool:
+def _was_true_then(new: Fact, fact: Fact, now: float) -> bool:
     """Return True if the new fact was true before the old one ended: heard late, it does not begin again."""
-    start, end = start_of(new), moment(fact.valid_to)
-    return fact.status == "superseded" and start is not None and end is not None and start < end
+    return fact.status == "superseded" and (seconds_after(moment(fact.valid_to), new, now) or 0.0) < 0.0
 
 
 def _rank_held(fact: Fact) -> int:

@@ -451,8 +451,8 @@ class FactLedger:
         for topic, name, source, *said in record.get("restated", ()):
             fact = self._shard(str(topic)).facts.get(str(name))
             if fact is not None and source not in fact.sources:
-                said_at = max((*said, fact.said_at), key=lambda ts: ts or 0.0)
-                self._put_fact(fact.but(sources=keep_latest((*fact.sources, str(source))), said_at=said_at))
+                again = fact.but(sources=keep_latest((*fact.sources, str(source))))
+                self._put_fact(_said_again(again, *said))
         for old, raw in record.get("retold", ()):
             self._replace_on_line(str(old), raw, record)
         for raw in record.get("raised", ()):
@@ -462,6 +462,14 @@ class FactLedger:
                 self._put_fact(raised.but(path=fact.path, line=fact.line))
         for raw in record.get("history", ()):
             self._put_fact(Fact.from_dict({"subject": raw.get("topic", ""), **raw}))
+
+
+def _said_again(fact: Fact, ts: float | None = None, order: float | None = None) -> Fact:
+    """Return a fact that was repeated: with the time of its last repetition, and with its place in the order."""
+    last = max(fact.said_at or 0.0, fact.order or 0.0)
+    if ((ts if order is None else order) or 0.0) <= last:
+        return fact
+    return fact.but(said_at=ts, order=fact.order if order is None else order)
 
 
 def _end_of(fact: Fact) -> str:

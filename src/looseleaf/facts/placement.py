@@ -41,6 +41,7 @@ from looseleaf.facts.replacing import (
     words_of,
     words_test,
 )
+from looseleaf.facts.said_order import NEVER, is_said_before
 from looseleaf.language.clauses import is_over, is_told, spelled
 from looseleaf.language.relations import BY_LABEL, SALIENCE, relation_name, relation_of, slot
 from looseleaf.log.journal import PERSON
@@ -313,7 +314,8 @@ class PageChanges:
         new = old.but(
             id=name, relation=label, object=said, tags=old.tags if tags is None else tags, path=None
         )
-        new = new.but(valid_from=by.valid_from, line=None, entry_id=self._entry_id, entry_ts=self._entry_ts)
+        new = new.but(valid_from=by.valid_from, order=by.order, line=None)
+        new = new.but(entry_id=self._entry_id, entry_ts=self._entry_ts)
         self._add_line(new, self._end_facts((old,), by.valid_from or "", name), page=old.path)
         self._reworded.add(name)
 
@@ -389,14 +391,15 @@ class PlacePlan(PageChanges):
         topics: Iterable[str] = (USER, PROJECT),
         lexicon: Lexicon | None = None,
         agent: str = "agent",
+        now: float = NEVER,
     ) -> None:
         super().__init__(entry_id, entry_ts, held)
-        self._topic, self._agent = topic, agent
+        self._topic, self._agent, self._now = topic, agent, now
         self._topics, self._lexicon = tuple(topics), lexicon
         self._taken: set[str] = set()
         self._said_again: set[tuple[str | None, str | None]] = set()
         self.review: list[tuple[Fact, str]] = []
-        self.restated: list[tuple[str, str, str, float | None]] = []
+        self.restated: list[tuple[str | float | None, ...]] = []
         self.outcomes: list[Outcome] = []
 
     def take(
@@ -484,7 +487,7 @@ class PlacePlan(PageChanges):
         """Return the current facts that a change may contradict, in all its topics: none said later or in the same
         words and, unless the change is sure, none from the same message."""
         held = [each for topic in dict.fromkeys((fact.topic, *self._topics)) for each in self._held_in(topic)]
-        said_at = written(fact.recorded_at or self._entry_ts)
+        said = fact.but(valid_from=written(fact.recorded_at or self._entry_ts))  # not as dated by its words
 
         def is_beside(other: Fact) -> bool:
             is_new = other.id in self._new or other.entry_id == self._entry_id
@@ -499,7 +502,7 @@ class PlacePlan(PageChanges):
             and each.id != fact.id
             and not is_beside(each)
             and not self._is_to_come(each)
-            and (each.valid_from or "") <= said_at
+            and not is_said_before(said, each, self._now)
         ]
 
     def _is_to_come(self, fact: Fact) -> bool:
@@ -633,17 +636,18 @@ class PlacePlan(PageChanges):
         """Apply a person's yes to a fact: it stands, whatever contradicted it. An ending ends what it names."""
         if ENDS in fact.tags:
             over = fact.but(relation=fact.relation.removeprefix(NO_LONGER), level="confirmed", tags=())
-            made = decide(over.but(valid_from=written(now)), self._held_in(fact.topic), ended=True)
+            over = over.but(valid_from=written(now), order=None)
+            made = decide(over, self._held_in(fact.topic), ended=True, now=now)
             self._end_lines(made.facts if made.act in ("end", "review") else (), written(now))
             return
         tags = (*(tag for tag in fact.tags if tag not in (UNVERIFIED, TICKED)), *by)
         held = self._held_in(fact.topic)
         held[:] = [each for each in held if each.id != fact.id]
         fact = fact.but(status="current", level="confirmed", confidence=1.0, tags=tags, path=None, line=None)
-        made = decide(fact, held)
+        made = decide(fact, held, now=now)
         if made.act == "older":
-            fact = fact.but(valid_from=written(now))
-            made = decide(fact, held)
+            fact = fact.but(valid_from=written(now), order=None)
+            made = decide(fact, held, now=now)
         if made.act in ("add", "supersede"):
             self._supersede(fact, made.facts)
 
@@ -676,7 +680,7 @@ class PlacePlan(PageChanges):
         # The lines that a note replaces are found later: a note has no slot for another value.
         was = proposal.was if fact.relation != NOTE else None
         correction = proposal.correction and fact.relation != NOTE
-        made = decide(fact, held, correction=correction, was=was, ended=proposal.ended)
+        made = decide(fact, held, correction=correction, was=was, ended=proposal.ended, now=self._now)
         if fact.level == "tainted":
             return self._decide_finding(fact, made.act, made.facts, made.why)
         if guesses and made.act in ("add", "supersede"):
@@ -750,7 +754,7 @@ class PlacePlan(PageChanges):
             valid_from=said_at,
             valid_to=proposal.valid_to if proposal.valid_to and proposal.valid_to <= said_at else None,
             status="current",
-        ).but(recorded_at=found.ts)
+        ).but(recorded_at=found.ts, order=found.order_by(witnesses))
 
     def _restate(self, fact: Fact, old: Fact) -> None:
         """Add a source. Repeating never raises a level, but the user's own word outranks a guess."""
@@ -765,7 +769,8 @@ class PlacePlan(PageChanges):
             else:
                 self._supersede(better, (old,))
         elif fact.sources and fact.sources[0] not in old.sources:
-            self.restated.append((old.topic, old.id or "", fact.sources[0], fact.recorded_at))
+            said = fact.recorded_at, *((fact.order,) if fact.order is not None else ())
+            self.restated.append((old.topic, old.id or "", fact.sources[0], *said))
 
 
 def _is_drawn_from_quote(fact: Fact) -> bool:

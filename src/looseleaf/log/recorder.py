@@ -16,7 +16,7 @@ from looseleaf.base.immutable import Replaceable, frozen
 from looseleaf.base.messages import FARTHEST, MAY_BE_TEXT, Trace
 from looseleaf.base.origins import FORBIDDEN, RECALLED, may_forbid
 from looseleaf.base.paths import safe_name
-from looseleaf.base.values import NOT_GIVEN, START, Position
+from looseleaf.base.values import NOT_GIVEN, START, Position, sha256
 from looseleaf.log.turns import RESERVED, TurnTally, traces_back, turn_name, turn_number
 from looseleaf.store import records
 from looseleaf.store.disk import Threads
@@ -217,6 +217,10 @@ SCHEMA = "turns.v1"
 _SAVE_EVERY = 256
 """Traces after which the view is written again: at most what a killed process leaves for the next to read."""
 
+_BEHIND, _LIVE = 0.002, 86_400.0
+"""The clock is behind the log if the next id is later by more than the first, in seconds. What was said less than the
+second before it is recorded is live talk: it counts as said after all that the log has (FORMAT §13.12)."""
+
 _KEY_BYTES = 32
 _STAMPS: dict[TraceType, tuple[str, str]] = {
     "user": ("LLMUserMessageReadyEvent", "user"),
@@ -228,6 +232,23 @@ _STAMPS: dict[TraceType, tuple[str, str]] = {
 
 IMPORTED = "import"
 """The source event of imported talk."""
+
+
+_MACHINES = 20
+"""Machines that the view names, at most: the latest."""
+
+
+def machine_name(key: bytes) -> str:
+    """Return the name of this machine in a memory: a hash under its key, which says nothing elsewhere. Empty: not
+    known."""
+    found = os.uname().nodename.encode() if os.uname().sysname == "Darwin" else b""
+    for path in ("/etc/machine-id", "/var/lib/dbus/machine-id"):
+        try:
+            with open(path, "rb") as file:
+                found = found or file.read(_KEY_BYTES).strip()
+        except OSError:
+            continue
+    return sha256(key + found)[:12] if found else ""
 
 
 def stream_of(agent: str) -> str:
@@ -313,6 +334,7 @@ class Recorder:
         self._position: Position = START
         self._last: object = None
         self._unsaved = 0
+        self._machines: dict[str, float] = {}
         self.spares = 0
         """Traces that a process in a hurry may leave for the next to read."""
         self.tally = TurnTally()
@@ -358,7 +380,7 @@ class Recorder:
         """Reserve a unique turn id; the next traces of this session belong to it."""
         with self._alone(), self._store.lock():
             self.catch_up()
-            record: Record = {"id": new_id(), "ts": clock.now(), "kind": RESERVED}
+            record: Record = {"id": new_id(self.tally.highest), "ts": clock.now(), "kind": RESERVED}
             record |= {"turn_id": turn_name(self.tally.last_turn + 1), "session_id": self._own_session()}
             [self._position] = self._store.append(self._stream, [record])
             self._last = record["id"]
@@ -384,12 +406,13 @@ class Recorder:
         with self._alone():
             self.catch_up()
             found = [(waiting[1], call) for call, calls in self.tally.open.items() for waiting in calls]
-        return [(call, time_of(trace) if is_id(trace) else 0.0) for trace, call in sorted(found)]
+        now = clock.now()  # ids follow the log, whose clock may have been ahead
+        return [(call, min(time_of(trace), now) if is_id(trace) else 0.0) for trace, call in sorted(found)]
 
     def resume(self, seconds: float) -> None:
         """Continue the agent's last session unless it is older than `seconds`."""
         last = next(traces_back(self._store, self._stream), None) if self.session is None else None
-        if last is not None and last.session_id and clock.now() - last.ts < seconds:
+        if last is not None and last.session_id and abs(clock.now() - last.ts) < seconds:
             self.session = last.session_id
 
     def catch_up(self) -> None:
@@ -427,6 +450,8 @@ class Recorder:
             if raw["schema"] == SCHEMA:
                 self.tally = TurnTally.from_dict(raw["tally"])
                 self._position, self._last = Position(*map(int, raw["position"])), raw["last"]
+                self.tally.highest = self.tally.highest or str(self._last)
+                self._machines = {str(name): float(ts) for name, ts in raw.get("machines", {}).items()}
         except (Refused, KeyError, TypeError, ValueError, AttributeError):
             self._forget()  # an unreadable view is rebuilt
 
@@ -436,9 +461,18 @@ class Recorder:
                 self._unsaved = 0
                 view = {"position": list(self._position), "last": self._last, "tally": self.tally.to_dict()}
                 try:
+                    view["machines"] = self._add_machine()
                     self._store.view(self._view, records.encode({"schema": SCHEMA} | view))
                 except Refused:
                     pass  # only a cache
+
+    def _add_machine(self) -> dict[str, float]:
+        """Return when each machine last recorded, with this one now: `doctor` looks for others."""
+        if name := machine_name(self.redaction_key()):
+            self._machines[name] = clock.now()
+        last = sorted(self._machines, key=self._machines.__getitem__)[-_MACHINES:]
+        self._machines = {each: self._machines[each] for each in last}
+        return self._machines
 
     def _own_session(self) -> str:
         if self.session is None:
@@ -463,12 +497,14 @@ class Recorder:
             turn_id = turn or self._choose_turn(asked.turn_id, session)
         else:
             turn_id = self._choose_turn(asked.turn_id, session, starts=asked.trace_type == "user")
-        trace_id = new_id()
+        now = clock.now()
+        ts, trace_id = now if asked.ts is None else asked.ts, new_id(self.tally.highest)
+        is_behind = time_of(trace_id) - max(now, ts) > _BEHIND and ts > now - _LIVE
         if asked.trace_type in ("tool_call", "tool_result") and call is None:
             call = f"call_{trace_id}"
         trace = Trace(
             trace_id,
-            clock.now() if asked.ts is None else asked.ts,
+            ts,
             turn_id,
             self._last_seq(turn_id) + 1,
             asked.trace_type,
@@ -489,6 +525,7 @@ class Recorder:
             tags=self._tags_of(asked),
             flag=flag,
             session_start=is_new,
+            behind=round(time_of(trace_id) - ts, 3) if is_behind else None,
         )
         self.tally.take(trace.to_record())
         return trace

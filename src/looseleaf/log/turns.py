@@ -68,12 +68,17 @@ class TurnTally:
 
     def __init__(self) -> None:
         self.last_turn = 0
+        self.highest = ""
+        """The highest id."""
         self.seqs: dict[str, int] = {}
         self.sessions: dict[str, str] = {}
         self.open: dict[str, list[list[str]]] = {}
         self.answered: dict[str, str] = {}
 
     def take(self, record: Record) -> None:
+        name = record.get("id")
+        if isinstance(name, str) and name > self.highest and is_id(name):
+            self.highest = name
         turn_id, kind = record.get("turn_id"), record.get("trace_type")
         number = turn_number(turn_id) if isinstance(turn_id, str) else None
         if number is None or (number >= _HIGHEST and number != self.last_turn + 1):
@@ -145,7 +150,7 @@ class TurnTally:
     def from_dict(cls, raw: Record) -> TurnTally:
         """Read a tally; KeyError, TypeError or ValueError if malformed: a view may hold anything."""
         tally = cls()
-        tally.last_turn = int(raw["last_turn"])
+        tally.last_turn, tally.highest = int(raw["last_turn"]), str(raw.get("highest", ""))
         tally.seqs = {str(turn): int(seq) for turn, seq in raw["seqs"].items()}
         tally.sessions = {str(session): str(turn) for session, turn in raw["sessions"].items()}
         tally.open = {
@@ -254,8 +259,25 @@ def traces_back(store: Store, stream: str) -> Iterator[Trace]:
 
 
 def recorded_at(trace: Trace) -> float:
-    """Return when a trace was recorded; `ts` is what the caller claims."""
-    return time_of(trace.id) if is_id(trace.id) else trace.ts
+    """Return when a trace was recorded, by the clock of then; `ts` is what the caller claims."""
+    return time_of(trace.id) - (trace.behind or 0.0) if is_id(trace.id) else trace.ts
+
+
+_NOW_SECONDS = 1.0
+"""A time that is later than the recording by no more than this is no time to come."""
+
+
+def order_of(trace: Trace) -> float:
+    """Return the place of a trace in the order of what was said (FORMAT §13.12): its time. Where the clock was behind
+    the log, or the time was still to come, that of its id: the order of the log."""
+    said = trace.ts + (trace.behind or 0.0)
+    made = time_of(trace.id) if is_id(trace.id) else said
+    return said if said <= made + _NOW_SECONDS else made
+
+
+def last_said(traces: Iterable[Trace]) -> float:
+    """Return the time of the trace that was said last."""
+    return max(traces, key=order_of).ts
 
 
 def recent(store: Store, stream: str, since: float) -> list[Trace]:

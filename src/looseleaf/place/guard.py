@@ -219,7 +219,7 @@ class Guard:
             if fact.status in ("pending", "rejected", "current")
         }
         entry = fact_id(topic, path, written(ts))
-        plan = PlacePlan(entry, ts, facts.of, lambda proposal: topic, agent=name)
+        plan = PlacePlan(entry, ts, facts.of, lambda proposal: topic, agent=name, now=ts)
         fates: dict[Said, str] = {}
         names: dict[str, Said] = {}
         for held in dict.fromkeys(made.held):

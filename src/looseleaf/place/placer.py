@@ -20,8 +20,16 @@ from looseleaf.base.origins import is_trusted, level_of
 from looseleaf.base.paths import PROFILE, PROJECT, REVIEW, TICKED, USER
 from looseleaf.base.values import PageText
 from looseleaf.facts.evidence import forms_of
-from looseleaf.facts.gate import is_named_by_user, is_said_by_user, judge, mentions, proposal_of, supports
-from looseleaf.facts.ledger import HIGHEST
+from looseleaf.facts.gate import (
+    is_named_by_user,
+    is_said_by_user,
+    judge,
+    last_heard,
+    mentions,
+    proposal_of,
+    supports,
+)
+from looseleaf.facts.ledger import HIGHEST, first_known
 from looseleaf.facts.page_lines import Sheet
 from looseleaf.language.own_words import strip_pasted
 from looseleaf.language.terms import terms
@@ -263,7 +271,7 @@ class Diary:
             title = " ".join(self._first_request().split()[:_TITLE_WORDS])
         if not title:
             return  # nothing was requested
-        when = max((each.ts for each in self._witnesses), default=now())
+        when = first_known(last_heard(self._witnesses), now()) or 0.0
         path = f"episodes/{day(when)[:7]}.md"
         fields = [("Summary", said.get("summary", "")), ("Date", day(when))]
         labels = {"outcome": "Solution"}
@@ -314,7 +322,7 @@ class Diary:
 
     def day(self, facts: int) -> None:
         """Add a line to the page of its day; never loaded unasked."""
-        when = max((each.ts for each in self._witnesses), default=float(self._entry.meta.get("ts") or 0.0))
+        when = first_known(last_heard(self._witnesses), float(self._entry.meta.get("ts") or 0.0)) or 0.0
         path = f"days/{day(when)}.md"
         users = (each for each in self._witnesses if each.origin in ("user", "person"))
         shown = (each.text for each in users if each.source not in self._private and each.text.strip())
@@ -354,7 +362,7 @@ class Diary:
         decided, tasks, goals = said("decisions"), said("tasks"), said("goals")
         done = [text for words in own.values() for text in _closing_sentences(words)] + self._done_tasks()
         replaced = self._replaced_decisions(decided, own.values())
-        ts = max((each.ts for each in self._witnesses), default=0.0)
+        ts = last_heard(self._witnesses) or 0.0
         aims = self._find_aims(list(own.values()), goals)
         change = partial(
             move,
@@ -539,6 +547,7 @@ class Placer:
                 topics=dict.fromkeys((USER, PROJECT, *self._parts.known.topics)),
                 lexicon=lexicon(),
                 agent=str(entry.meta.get("agent") or "agent"),
+                now=ids.now(),
             )
             checked = entry.meta.get("checked")
             for number, raw in enumerate(entry.summary.get("facts", ())):
@@ -591,7 +600,8 @@ class Placer:
 
         text = fact_text(self._choose_topic(proposal, entry, witnesses), proposal.relation, proposal.object)
         since = self._tombstones.since("fact", text)
-        return since is not None and (judge(proposal, witnesses).ts or 0.0) <= since
+        found = judge(proposal, witnesses) if since is not None else None
+        return found is not None and (found.order_by(witnesses) or found.ts) <= (since or 0.0)
 
     def pass_over(self, agent: str, through: tuple[int, int]) -> None:
         """Record that an agent's traces are distilled up to a place: compactions made their entries."""

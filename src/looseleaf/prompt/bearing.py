@@ -13,6 +13,7 @@ from looseleaf.base.ids import is_id, new_id, time_of
 from looseleaf.base.immutable import frozen
 from looseleaf.base.origins import is_at_least
 from looseleaf.recall.bearing import LEAST_WORDS, READ, choose_items, subject_of, weigh_prompt
+from looseleaf.text.times import moment
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -122,6 +123,8 @@ def _find_hits(
 def _is_said_since(fact: Fact | None, since: float | None) -> bool:
     if fact is None or since is None:
         return False
+    if fact.order is not None:  # its ids follow the log, whose clock was ahead once
+        return max(fact.said_at or 0.0, moment(fact.valid_from) or 0.0) >= since
     return any(time_of(source) >= since for source in fact.sources if is_id(source))
 
 

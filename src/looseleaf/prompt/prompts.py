@@ -195,7 +195,7 @@ class Prompts:
         if epoch.cuts and asked.room >= _ROOMIER * epoch.budget:
             return ROOMIER
         is_new = last.get("session") != self._parts.conversation.recorder.session
-        is_long = clock.now() - float(last.get("ts", epoch.ts)) > self._policy.session_seconds
+        is_long = abs(clock.now() - float(last.get("ts", epoch.ts))) > self._policy.session_seconds
         return COLD if is_new and is_long else None
 
     def _continue_epoch(self, asked: PromptRequest, window: Window) -> Prompt | None:

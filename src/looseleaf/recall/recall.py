@@ -6,6 +6,8 @@ asked time) and repeats are dropped. Each text is read from its source, never fr
 
 from __future__ import annotations
 
+import time
+
 from looseleaf.base.errors import Refused
 from looseleaf.index.protocol import Only
 from looseleaf.index.sqlite import DamagedIndex
@@ -228,7 +230,7 @@ class Recall:
             candidates.update(doc.id for doc in both[: len(found)])
             docs += both
         limit = _SPARE + question.k
-        scored = rank(asking, docs, corpus, question.weights, cosines or None, limit)
+        scored = rank(asking, _cap_times(docs), corpus, question.weights, cosines or None, limit)
         # A neighbor need not be of the kind, topic or time asked for.
         if question.only != Only() or any(hidden for _, hidden in indexes):
             scored = [each for each in scored if each.id in candidates]
@@ -318,6 +320,14 @@ def _hit_key(found: FoundItem) -> tuple[str, str, int]:
 
 def _fact_key(fact: Fact) -> tuple[str, str, int]:
     return "fact", fact.id or "", 0
+
+
+def _cap_times(docs: list[Doc]) -> list[Doc]:
+    """Return the items, none of a time to come: else one wrong clock would make everything else look old."""
+    now = time.time()
+    if all(doc.ts is None or doc.ts <= now for doc in docs):
+        return docs
+    return [doc if doc.ts is None or doc.ts <= now else doc._replace(ts=now) for doc in docs]
 
 
 def _renumber_second(doc: Doc) -> Doc:
