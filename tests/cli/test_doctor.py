@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 
 KEYS = "ANTHROPIC_API_KEY OPENAI_API_KEY GEMINI_API_KEY GOOGLE_API_KEY OPENROUTER_API_KEY DEEPSEEK_API_KEY".split()
 NAMES = (
-    "python sqlite selector disk space memory settings permissions lock index sound git hooks server extras keys "
-    "ollama model".split()
+    "python sqlite selector disk space memory settings permissions cloud lock index sound clock machines git copy "
+    "hooks server extras keys ollama model".split()
 )
 
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
+from functools import partial
 
 from looseleaf.base.errors import Refused
+from looseleaf.base.immutable import frozen
 from looseleaf.cli import doctor_checks as checks
+from looseleaf.cli import doctor_folder as folder
 from looseleaf.cli.doctor_checks import Finding
 from looseleaf.cli.output import PROBLEMS, first_path, next_step, print_json, progress, table
 
@@ -14,6 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from looseleaf.base.policy import Policy
     from looseleaf.cli.verb_table import CliOptions
 
 
@@ -61,24 +65,38 @@ def selector() -> Finding:
 
 
 def disk(path: str) -> Finding:
-    """Check whether locks hold on the disk of the memory."""
-    from looseleaf.store.disk import mount_type, this_disk
+    """Check whether locks hold on the disk of the memory: by what it is, and by trying."""
+    from looseleaf.store.disk import LOCK, mount_type, this_disk
 
     here = this_disk()
     root = here.open_root(_existing_folder(path))
     try:
-        share, device = here.network_type(root), here.fstat(root).st_dev
+        kind, device = here.network_type(root), here.fstat(root).st_dev
     finally:
         here.close(root)
-    if share is not None:
-        then = "Move the memory to a local disk, or let only one machine write to it."
-        return Finding("disk", "look", f"a network share ({share}), on which locks may not hold", then)
+    number = os.major(device), os.minor(device)
     try:
         with open("/proc/self/mountinfo", encoding="utf-8", errors="replace") as mounts:
-            kind = mount_type(mounts.read(), os.major(device), os.minor(device))
+            mounted = mounts.read()
     except OSError:  # pragma: no cover - not Linux
-        kind = None
-    return Finding("disk", "ok", f"local ({kind})" if kind else "local")
+        mounted = ""
+        kind = kind or folder.mac_share(_mounts(), os.path.realpath(path))
+    if folder.holds_locks(os.path.join(path, *LOCK.split("/"))) is False:
+        then = "Move the memory to a local disk: here two programs can write over each other."
+        return Finding("disk", "broken", "two processes got the same lock at once", then)
+    if kind is not None:
+        return folder.share(kind, folder.mount_options(mounted, *number))
+    local = mount_type(mounted, *number)
+    return Finding("disk", "ok", f"local ({local})" if local else "local")
+
+
+def _mounts() -> str:  # pragma: no cover - not Linux
+    import subprocess
+
+    try:
+        return subprocess.run(["mount"], capture_output=True, text=True, timeout=2, check=False).stdout
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
 
 
 def space(path: str) -> Finding:
@@ -110,36 +128,64 @@ SOUND_SECONDS = 10.0
 """For reading everything again, if that can be done in this time."""
 
 
+@frozen
+class Case:
+    """What is examined. `named_by`: the option or variable that names the memory; None: it was searched for."""
+
+    path: str
+    agent: str
+    named_by: str | None
+
+
+def _policy_of(case: Case) -> Policy:
+    from looseleaf.base.policy import Policy
+    from looseleaf.pages.folder import settings as read
+
+    try:
+        return read(case.path, case.agent)
+    except Refused:
+        return Policy()
+
+
+_MEMORY: tuple[str, ...] = ("memory",)
+_OPENED: tuple[str, ...] = ("memory", "settings")
+
+CHECKS: tuple[tuple[str, tuple[str, ...], Callable[[Case], Finding]], ...] = (
+    ("python", (), lambda case: python()),
+    ("sqlite", (), lambda case: sqlite()),
+    ("selector", (), lambda case: selector()),
+    ("disk", (), lambda case: disk(case.path)),
+    ("space", (), lambda case: space(case.path)),
+    ("memory", (), lambda case: checks.where(case.path, case.named_by)),
+    ("settings", _MEMORY, lambda case: checks.settings(case.path, case.agent)),
+    ("permissions", _MEMORY, lambda case: checks.permissions(case.path)),
+    ("cloud", _MEMORY, lambda case: folder.cloud(case.path)),
+    ("lock", _MEMORY, lambda case: checks.lock(case.path)),
+    ("index", _OPENED, lambda case: checks.index(case.path, case.agent)),
+    ("sound", _OPENED, lambda case: checks.sound(case.path, case.agent)),
+    ("clock", _OPENED, lambda case: folder.clock(case.path, case.agent)),
+    ("machines", _OPENED, lambda case: folder.machines(case.path, case.agent)),
+    ("git", _MEMORY, lambda case: checks.git(case.path)),
+    ("copy", _MEMORY, lambda case: folder.copy(case.path)),
+    ("hooks", (), lambda case: checks.hooks()),
+    ("server", (), lambda case: checks.servers()),
+    ("extras", (), lambda case: checks.extras()),
+    ("keys", (), lambda case: checks.keys()),
+    ("ollama", (), lambda case: checks.ollama()),
+    ("model", (), lambda case: checks.model(_policy_of(case))),
+)
+"""Each check in its order: its name, the checks that must be ok before it makes sense, and what it does."""
+
+
 def examine(path: str, agent: str, named_by: str | None) -> Iterator[Finding]:
     """Yield all findings on the memory at a path, each when it is made."""
-    from looseleaf.base.policy import Policy
-
-    yield within(SECONDS, "python", python)
-    yield within(SECONDS, "sqlite", sqlite)
-    yield within(SECONDS, "selector", selector)
-    yield within(SECONDS, "disk", lambda: disk(path))
-    yield within(SECONDS, "space", lambda: space(path))
-    there = within(SECONDS, "memory", lambda: checks.where(path, named_by))
-    yield there
-    policy = Policy()
-    if there.verdict == "ok":
-        settings = within(SECONDS, "settings", lambda: checks.settings(path, agent))
-        yield settings
-        yield within(SECONDS, "permissions", lambda: checks.permissions(path))
-        yield within(SECONDS, "lock", lambda: checks.lock(path))
-        if settings.verdict == "ok":
-            from looseleaf.pages.folder import settings as read
-
-            policy = read(path, agent)
-            yield within(SECONDS, "index", lambda: checks.index(path, agent))
-            yield within(SOUND_SECONDS, "sound", lambda: checks.sound(path, agent))
-        yield within(SECONDS, "git", lambda: checks.git(path))
-    yield within(SECONDS, "hooks", checks.hooks)
-    yield within(SECONDS, "server", checks.servers)
-    yield within(SECONDS, "extras", checks.extras)
-    yield within(SECONDS, "keys", checks.keys)
-    yield within(SECONDS, "ollama", checks.ollama)
-    yield within(SECONDS, "model", lambda: checks.model(policy))
+    case = Case(path, agent, named_by)
+    fine: set[str] = set()
+    for name, needs, look in CHECKS:
+        if fine.issuperset(needs):
+            found = within(SOUND_SECONDS if name == "sound" else SECONDS, name, partial(look, case))
+            fine |= {name} if found.verdict == "ok" else set()
+            yield found
 
 
 def within(seconds: float, name: str, look: Callable[[], Finding]) -> Finding:

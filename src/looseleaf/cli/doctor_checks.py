@@ -325,20 +325,26 @@ def sound(path: str, agent: str) -> Finding:
 
 def git(path: str) -> Finding:
     """Check that a repository ignores the private files."""
-    from looseleaf.pages.folder import above
-
-    folders = (path, *above(os.path.realpath(path)))
-    inside = next((each for each in folders if os.path.lexists(os.path.join(each, ".git"))), None)
+    inside = repository_of(path)
     if inside is None:
         return Finding("git", "ok", "the memory is in no repository")
-    shown = [name for name in _PRIVATE if not _is_ignored(path, name)]
+    shown = [name for name in _PRIVATE if not is_ignored(path, name)]
     if shown:
         then = f"Add to {os.path.join(path, '.gitignore')}: {' '.join(shown)}"
         return Finding("git", "look", f"{inside} would commit {', '.join(shown)}", then)
     return Finding("git", "ok", "private files are ignored")
 
 
-def _is_ignored(path: str, name: str) -> bool:
+def repository_of(path: str) -> str | None:
+    """Return the top of the repository that a folder lies in."""
+    from looseleaf.pages.folder import above
+
+    folders = (path, *above(os.path.realpath(path)))
+    return next((each for each in folders if os.path.lexists(os.path.join(each, ".git"))), None)
+
+
+def is_ignored(path: str, name: str) -> bool:
+    """Return whether git ignores a file or folder of a memory."""
     import subprocess
 
     # Git settings of the calling process do not matter here.

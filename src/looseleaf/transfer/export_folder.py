@@ -18,6 +18,7 @@ from looseleaf.base.errors import Invalid, NotFound, Refused, Unwritten
 from looseleaf.base.ids import is_id, new_id, time_of
 from looseleaf.base.immutable import frozen
 from looseleaf.pages.folder import above, is_memory
+from looseleaf.store import records
 from looseleaf.store.disk import LOCK, TURN, this_disk
 from looseleaf.store.files import WRITER
 from looseleaf.store.root import LATE, STAGED, Root, unreadable, unwritten
@@ -196,6 +197,18 @@ class _Entry:
 
 class _Changed(Exception):
     """Something changed during the copy."""
+
+
+COPY = "views/copy.json"
+"""Where the last whole export is, and when it was made: `doctor` says so. Only a cache."""
+
+
+def note_copy(memory: Memory, path: str) -> None:
+    try:
+        told = {"schema": "copy.v1", "ts": time.time(), "path": os.path.abspath(path)}
+        memory.parts.context.store.view(COPY, records.encode(told))
+    except Refused:
+        pass  # the export was made
 
 
 def export_whole(memory: Memory, sink: Sink, progress: Callable[[int, int], None] | None = None) -> Whole:

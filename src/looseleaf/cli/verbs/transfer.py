@@ -17,7 +17,7 @@ from looseleaf.cli.output import (
     progress,
     say,
 )
-from looseleaf.transfer.export_folder import Copy, ExportTarget, TarWriter, export_whole, private
+from looseleaf.transfer.export_folder import Copy, ExportTarget, TarWriter, export_whole, note_copy, private
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -213,6 +213,7 @@ def _export_whole(memory: Memory, options: CliOptions) -> dict[str, Any] | None:
                 file.flush()
                 os.fsync(file.fileno())
     size = os.path.getsize(new.path) if options.format == "tar" else taken.bytes
+    note_copy(memory, new.path)
     options.done = f"{new.path} was written, but "
     told = {"path": new.path, "format": options.format, "bytes": size}
     return told | {"files": taken.files, "left_out": list(taken.left_out)}
