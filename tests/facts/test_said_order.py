@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import tempfile
 import time
@@ -15,11 +16,12 @@ from hypothesis import strategies as st
 
 from clocks import DAY, WrongClock
 from looseleaf import Memory
-from looseleaf.base.ids import id_of, is_id, time_of
+from looseleaf.base.ids import id_of, is_id, new_id, time_of
 from looseleaf.base.messages import Trace
 from looseleaf.base.values import Fact
 from looseleaf.facts.identity import decide
 from looseleaf.facts.said_order import is_said_before, seconds_after
+from looseleaf.log import recorder
 from looseleaf.log.turns import order_of, recorded_at
 from looseleaf.pages.folder import init
 from looseleaf.text.times import day, written
@@ -109,6 +111,7 @@ STORIES = {
         Step("Oslo", 40, distills=False),
         Step("Bergen", distills=False),
     ],
+    "back in 1970 for the first message of an agent": [Step("Lyon"), Step("Oslo", -20_000, "other")],
     "a given time that has not come": [Step("Lyon"), Step("Oslo", ts=400), Step("Bergen")],
     "a transcript by a clock that is ahead": [
         Step("Lyon"),
@@ -184,6 +187,56 @@ def test_a_session_of_a_time_to_come_is_not_continued(tmp_path: Path, clock: Wro
     assert first != second == third
 
 
+TALK = (
+    "I use vim for everything, always have.",
+    "I live in Lyon with my cat Mochi.",
+    "We switched to emacs, I use emacs for everything now.",
+    "I'm vegetarian and I work at Northwind.",
+    "I moved to Oslo. I no longer work at Northwind.",
+    "I dropped emacs, I use helix now.",
+    "Actually I eat fish again, I'm not vegetarian any more.",
+)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        number if number % 3 == 1 else pytest.param(number, marks=pytest.mark.long)
+        for number in range(len(TALK))
+    ],
+)
+def test_what_is_known_in_the_end_does_not_depend_on_the_clock_of_one_message(
+    tmp_path: Path, clock: WrongClock, wrong: int
+) -> None:
+    known = []
+    for off in (0, 40, -20_000):
+        folder = made(tmp_path)
+        for number, text in enumerate(TALK):
+            clock.set(number - 9 + (off if number == wrong else 0))
+            with Memory(folder) as memory:
+                memory.record(user=text)
+                memory.distill()
+        clock.set(0)
+        with Memory(folder) as memory:
+            facts = sorted((fact.topic, fact.relation, fact.object) for fact in memory.facts())
+        known.append([re.sub(r"\d{4}-\d\d-\d\d", "then", " ".join(fact)) for fact in facts])
+    assert known[0] == known[1] == known[2] != []
+
+
+def test_a_log_of_before_such_ids_goes_on_with_what_is_said_now(
+    tmp_path: Path, clock: WrongClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = made(tmp_path)
+    with monkeypatch.context() as patch:
+        patch.setattr(recorder, "new_id", lambda after="": new_id())
+        patch.setattr(recorder, "_BEHIND", 1e12)
+        tell(folder, clock, [Step("Lyon"), Step("Oslo", 40), Step("Bergen", ts=-2), Step("Turin", ts=-2)])
+    assert home(folder) == ["Oslo"]
+    (folder / "views/agents/main/turns.json").unlink()
+    tell(folder, clock, [Step("Bergen")])
+    assert home(folder) == ["Bergen"]
+
+
 # --- the log ----------------------------------------------------------------------------
 
 
@@ -246,7 +299,7 @@ def made_anew() -> Iterator[tuple[Path, WrongClock]]:
             Step,
             st.sampled_from(CITIES),
             clocks,
-            st.just("main"),
+            st.sampled_from(["main", "main", "other"]),
             st.none(),
             new_process=st.booleans(),
             distills=st.booleans(),

@@ -15,7 +15,7 @@ from looseleaf.base.ids import is_id, new_id, time_of
 from looseleaf.base.immutable import Replaceable, frozen
 from looseleaf.base.messages import FARTHEST, MAY_BE_TEXT, Trace
 from looseleaf.base.origins import FORBIDDEN, RECALLED, may_forbid
-from looseleaf.base.paths import safe_name
+from looseleaf.base.paths import name_fault, safe_name
 from looseleaf.base.values import NOT_GIVEN, START, Position, sha256
 from looseleaf.log.turns import RESERVED, TurnTally, traces_back, turn_name, turn_number
 from looseleaf.store import records
@@ -251,6 +251,9 @@ def machine_name(key: bytes) -> str:
     return sha256(key + found)[:12] if found else ""
 
 
+_TRACES = "log/traces"
+
+
 def stream_of(agent: str) -> str:
     return f"traces/{agent}"
 
@@ -335,6 +338,7 @@ class Recorder:
         self._last: object = None
         self._unsaved = 0
         self._machines: dict[str, float] = {}
+        self._elsewhere: str | None = None
         self.spares = 0
         """Traces that a process in a hurry may leave for the next to read."""
         self.tally = TurnTally()
@@ -380,7 +384,7 @@ class Recorder:
         """Reserve a unique turn id; the next traces of this session belong to it."""
         with self._alone(), self._store.lock():
             self.catch_up()
-            record: Record = {"id": new_id(self.tally.highest), "ts": clock.now(), "kind": RESERVED}
+            record: Record = {"id": new_id(self._last_known()), "ts": clock.now(), "kind": RESERVED}
             record |= {"turn_id": turn_name(self.tally.last_turn + 1), "session_id": self._own_session()}
             [self._position] = self._store.append(self._stream, [record])
             self._last = record["id"]
@@ -474,6 +478,15 @@ class Recorder:
         self._machines = {each: self._machines[each] for each in last}
         return self._machines
 
+    def _last_known(self) -> str:
+        """Return the highest id of this log, or of another agent's as it was when this recorder began."""
+        if self._elsewhere is None:
+            others = (stream_of(agent) for agent in self._store.folders(_TRACES) if name_fault(agent) is None)
+            ends = (next(self._store.read_back(other), None) for other in others if other != self._stream)
+            names = (str(end.record.get("id")) for end in ends if end is not None)
+            self._elsewhere = max(filter(is_id, names), default="")
+        return max(self.tally.highest, self._elsewhere)
+
     def _own_session(self) -> str:
         if self.session is None:
             self.session = new_id()
@@ -498,7 +511,7 @@ class Recorder:
         else:
             turn_id = self._choose_turn(asked.turn_id, session, starts=asked.trace_type == "user")
         now = clock.now()
-        ts, trace_id = now if asked.ts is None else asked.ts, new_id(self.tally.highest)
+        ts, trace_id = now if asked.ts is None else asked.ts, new_id(self._last_known())
         is_behind = time_of(trace_id) - max(now, ts) > _BEHIND and ts > now - _LIVE
         if asked.trace_type in ("tool_call", "tool_result") and call is None:
             call = f"call_{trace_id}"
