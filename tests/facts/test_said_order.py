@@ -7,6 +7,7 @@ import shutil
 import tempfile
 import time
 from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -262,6 +263,18 @@ def test_a_log_without_a_wrong_clock_says_nothing_of_one(tmp_path: Path, clock: 
     with Memory(folder) as memory:
         for number in range(300):
             memory.record(user=f"{number}", ts=NOW - 1e9 if number % 7 == 0 else None)
+    assert all(trace.behind is None for trace in traces(folder))
+
+
+def test_a_process_that_is_held_up_has_no_wrong_clock(
+    tmp_path: Path, clock: WrongClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seconds = count(time.time())
+    monkeypatch.setattr(clock, "time", lambda: next(seconds))  # each look at it is a second later
+    folder = made(tmp_path)
+    with Memory(folder) as memory:
+        for _ in range(5):
+            memory.record(user="Hello.")
     assert all(trace.behind is None for trace in traces(folder))
 
 

@@ -512,7 +512,8 @@ class Recorder:
             turn_id = self._choose_turn(asked.turn_id, session, starts=asked.trace_type == "user")
         now = clock.now()
         ts, trace_id = now if asked.ts is None else asked.ts, new_id(self._last_known())
-        is_behind = time_of(trace_id) - max(now, ts) > _BEHIND and ts > now - _LIVE
+        # The clock is read again: a process may be held up between its time and its id.
+        is_behind = time_of(trace_id) - max(clock.now(), ts) > _BEHIND and ts > now - _LIVE
         if asked.trace_type in ("tool_call", "tool_result") and call is None:
             call = f"call_{trace_id}"
         trace = Trace(
