@@ -520,14 +520,15 @@ class Together:
         )
 
 
-def together(path: Path, enough: int, flaw: str = "") -> Together:
+def together(path: Path, enough: int, flaw: str = "", *, claims: bool = False) -> Together:
     """Four processes record and two compact, until there were so many compactions."""
     with open_memory(path, policy=CROWD) as memory:
         first = [memory.record(user="Good morning.").id, memory.record(assistant="Good morning.").id]
     with ExitStack() as stack:
         talkers = [stack.enter_context(Talker(talk_on, str(path), number)) for number in range(4)]
         compactors = [
-            stack.enter_context(Talker(compact_on, str(path), number, enough, flaw)) for number in range(2)
+            stack.enter_context(Talker(compact_on, str(path), number, enough, flaw, claims))
+            for number in range(2)
         ]
         ends = [each.let_go() for each in compactors]
         told = [first, *(each.let_go() for each in talkers)]
@@ -581,6 +582,13 @@ def test_two_compactors_and_four_recorders_lose_and_double_nothing(place: Path) 
     print(found)
     assert found.wrong == []
     assert found.dropped > 0  # they did meet
+
+
+def test_of_two_compactors_one_works_at_a_time_and_none_works_in_vain(place: Path) -> None:
+    found = together(place / "memory", 3, claims=True)
+    print(found)
+    assert found.wrong == []
+    assert found.dropped == 0
 
 
 @pytest.mark.long

@@ -465,6 +465,7 @@ def run(distiller: Distiller, material: Material, tokens: int, seconds: float) -
 def _run_in_time(work: Callable[[], T], seconds: float) -> T | str:
     """Run custom code, and return its result or the reason of the failure. The caller does not wait past the time
     limit."""
+    from contextvars import copy_context
     from threading import Thread
 
     answer: list[T | str] = []
@@ -475,7 +476,8 @@ def _run_in_time(work: Callable[[], T], seconds: float) -> T | str:
         except BaseException as error:  # noqa: BLE001 - custom code may raise anything; it is reported
             answer.append(f"raised {type(error).__name__}: {_describe_error(error)}")
 
-    thread = Thread(target=run_it, daemon=True)
+    # It works under the claim of who asks.
+    thread = Thread(target=copy_context().run, args=(run_it,), daemon=True)
     thread.start()
     thread.join(seconds)
     return answer[0] if answer else f"took longer than {seconds:g} s"

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from looseleaf.place.tidy import Archive, Tidy
     from looseleaf.prompt.prompts import Prompts
     from looseleaf.recall.recall import Recall
+    from looseleaf.store.claim import Claim
     from looseleaf.views.build import Built, Topics
     from looseleaf.views.page_index import PageIndex
     from looseleaf.window.conversation import Conversation
@@ -199,6 +200,10 @@ class Parts(PlaceParts):
         from looseleaf.distill.forbidding import forbidden  # loads the selector: only for likely prohibitions
 
         return forbidden(text) is not None
+
+    def claim(self, chore: str) -> Claim:
+        """Do a chore of this agent once for all that need it at the same time."""
+        return self.files.claim(f"views/agents/{self.context.agent}/{chore}.lock")
 
     def outdated(self, *found: Distilled) -> Callable[[str], bool]:
         from looseleaf.facts.placement import make_outdated_test

@@ -45,6 +45,7 @@ from looseleaf.text.secrets import without_marks
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from contextlib import AbstractContextManager
     from typing import Any, Protocol
 
     from looseleaf.base.messages import Distiller, Trace
@@ -75,6 +76,8 @@ if TYPE_CHECKING:
         @property
         def distiller(self) -> Distiller | None:
             """The distiller of the memory; None: the rules."""
+
+        def claim(self, chore: str) -> AbstractContextManager[bool]: ...
 
     class RememberNeeds(Protocol):
         @property
@@ -114,10 +117,15 @@ class MemoryMaker:
         """One with this distiller, or else with the memory's own."""
         return EntryWriter(self._context, distiller if distiller is not None else self._parts.distiller)
 
-    def distill(
-        self, head: AgentHead, topic: str | None = None, distiller: Distiller | None = None
+    def distill(self, topic: str | None = None, distiller: Distiller | None = None) -> list[Placed]:
+        """Distill and place all settled turns that are not distilled yet, with the given distiller if any. Of several
+        that ask at once, one distills, and the others do what is left then."""
+        with self._parts.claim("distilling"):
+            return self._distill_settled(self._parts.pages.absorb.agent(self._agent), topic, distiller)
+
+    def _distill_settled(
+        self, head: AgentHead, topic: str | None, distiller: Distiller | None
     ) -> list[Placed]:
-        """Distill and place all settled turns that are not distilled yet, with the given distiller if any."""
         write = self._choose_writer(distiller)
         topic = self._topic_name(topic) if topic is not None else SESSIONS
         done: list[Placed] = []

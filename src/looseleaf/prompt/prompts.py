@@ -114,7 +114,8 @@ class Prompts:
             may_compact = may_compact and tries > _TRIES - _COMPACTIONS
             limit = _LONGEST * asked.room if may_compact else None
             with window.alone():
-                flag = talk.flagged if may_compact else None
+                head = talk.read_head()
+                flag = head.flag if may_compact else None
                 if flag is None and window.read(limit):
                     try:
                         made = self._make_prompt(asked, window, may_compact=may_compact)
@@ -128,15 +129,16 @@ class Prompts:
                     made = self._measure_talk_room(asked)
             # Outside the lock: a custom distiller may read messages too. If nothing can be compacted, the window is
             # shown as far as there is room.
-            may_compact = bool(made) and self._compact_window(asked, made, is_over=flag is None)
+            may_compact = bool(made) and self._compact_window(asked, made, head.mark, is_over=flag is None)
         raise Refused(
             "No prompt was made: other processes make prompts for this agent faster than this one can. "
             "Give each process its own agent name."
         )
 
-    def _compact_window(self, asked: PromptRequest, room: int, *, is_over: bool) -> bool:
+    def _compact_window(self, asked: PromptRequest, room: int, seen: str | None, *, is_over: bool) -> bool:
+        talk = self._parts.conversation
         try:
-            return self._parts.conversation.compact(None, asked.model, room=room, is_over=is_over) is not None
+            return talk.make_room(None, asked.model, seen=seen, room=room, is_over=is_over)
         except (Unwritten, Busy):
             raise
         except Refused as refused:

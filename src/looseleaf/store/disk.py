@@ -357,11 +357,26 @@ class Alone:
         self._file = -1
 
     def __enter__(self) -> bool:
+        _reach_after_fork(self)
         self._file = self._open(self._path)
-        return self._disk.try_lock(self._file)
+        return self.try_again()
 
     def __exit__(self, *_: object) -> None:
-        self._disk.close(self._file)
+        if self._file >= 0:  # else forked inside the block: only the parent holds it
+            try:
+                self._disk.unlock(self._file)
+            except OSError:
+                pass  # closing releases it too
+            self.after_fork()
+
+    def try_again(self) -> bool:
+        return self._disk.try_lock(self._file)
+
+    def after_fork(self) -> None:
+        """Close a copy of the parent's file: it would hold the chore for as long as this process lives."""
+        if self._file >= 0:
+            self._disk.close(self._file)
+        self._file = -1
 
 
 class Lock:
@@ -417,6 +432,10 @@ class Lock:
         finally:
             self._threads.release()
 
+    def is_mine(self) -> bool:
+        """True inside the block, for its own thread."""
+        return self._owner == get_ident()
+
     def threads(self) -> AbstractContextManager[bool]:
         """Return the part of the lock between this process's own threads."""
         return self._threads
@@ -447,8 +466,7 @@ class Lock:
 
     def _open_files(self) -> None:
         if self._lock < 0:
-            name = id(self)
-            _opened[name] = ref(self, lambda _: _opened.pop(name, None) and None)
+            _reach_after_fork(self)
             self._lock = self._open(LOCK)
             self._turn = self._open(TURN)
 
@@ -493,8 +511,13 @@ class Lock:
         self._lock = self._turn = -1
 
 
-_opened: dict[int, ref[Lock]] = {}
+_opened: dict[int, ref[Lock | Alone]] = {}
 """Locks in use, for a fork to reach."""
+
+
+def _reach_after_fork(lock: Lock | Alone) -> None:
+    name = id(lock)
+    _opened[name] = ref(lock, lambda _: _opened.pop(name, None) and None)
 
 
 def _after_fork() -> None:

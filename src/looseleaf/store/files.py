@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from looseleaf.base.values import Document, LogLine, Position, Problem, Record, Stat
+    from looseleaf.store.claim import Claim
     from looseleaf.store.disk import Disk
     from looseleaf.store.documents import Put, Removal
 
@@ -34,6 +35,7 @@ class FileStore:
         policy = policy or Policy()
         self._disk = disk or this_disk()
         self._root = Root(self._disk, os.fspath(path))
+        self._patience = policy.lock_seconds
         self._lock = Lock(self._disk, self._open_lock, self._check_share, policy.lock_seconds)
         bodies = Bodies(self._root, policy.body_bytes)
         self._segments = Segments(self._root, bodies)
@@ -82,6 +84,14 @@ class FileStore:
     def alone(self, path: str) -> Alone:
         """Try to be the only one that does a chore, which a file names: see `Alone`."""
         return Alone(self._disk, self._open_lock, path)
+
+    def claim(self, path: str) -> Claim:
+        """Do work once for all that need it at the same time: see `Claim`. Who holds the lock does not wait: the one
+        that works may need it."""
+        from looseleaf.store.claim import Claim
+
+        patience = 0.0 if self._lock.is_mine() else self._patience
+        return Claim(self.alone(path), f"{self.path}/{path}", patience)
 
     def _open_lock(self, path: str) -> int:
         try:

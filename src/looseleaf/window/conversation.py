@@ -29,6 +29,7 @@ from looseleaf.store import JOURNAL
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from contextlib import AbstractContextManager
     from typing import Any, Protocol
 
     from looseleaf.base.messages import Session, ToolInteraction, Trace, Turn
@@ -57,6 +58,11 @@ if TYPE_CHECKING:
         def place(self, entry: str) -> None:
             """Place the entry of a compaction."""
 
+        def claim(self, chore: str) -> AbstractContextManager[bool]: ...
+
+
+COMPACTING = "compacting"
+"""The chore that one process or thread does at a time."""
 
 COUNTS = "views/tokens.sqlite"
 
@@ -94,9 +100,9 @@ class Conversation:
     def window(self) -> Window:
         from looseleaf.window.window import Window
 
-        return Window(self._store, self._stream, self._read_head)
+        return Window(self._store, self._stream, self.read_head)
 
-    def _read_head(self) -> AgentHead:
+    def read_head(self) -> AgentHead:
         return self._parts.pages.absorb.agent(self._agent)
 
     def close(self) -> None:
@@ -258,7 +264,7 @@ class Conversation:
         A weaker flag does not replace a stronger one.
         """
         with self._store.lock():
-            head = self._read_head()
+            head = self.read_head()
             rank = [None, *FLAGS]
             is_stronger = flag is None or rank.index(flag) > rank.index(head.flag)
             if flag != head.flag and is_stronger and before in (None, head):
@@ -267,7 +273,7 @@ class Conversation:
 
     @property
     def flagged(self) -> str | None:
-        return self._read_head().flag
+        return self.read_head().flag
 
     def counter(self, name: str | None, *, quick: bool = False) -> Count:
         """Return a model's counter: a custom one, or its vocabulary's, with earlier counts cached in a view."""
@@ -287,11 +293,12 @@ class Conversation:
         limit: int | None = _LONGEST * self._count_room(name)
         for _ in range(_TRIES):
             with self.window.alone():
-                is_whole = self.flagged is None and self.window.read(limit)
+                head = self.read_head()
+                is_whole = head.flag is None and self.window.read(limit)
                 if is_whole and self.window.flag is None and self._fits(system, name):
                     return [*([Message("system", system)] if system else []), *self.window.messages]
             # Outside the lock: a custom distiller may read messages too.
-            if self.compact(system, name, is_over=is_whole) is None:
+            if not self.make_room(system, name, seen=head.mark, is_over=is_whole, must=True):
                 limit = None  # nothing to compact: a long window may still fit
         raise Refused(
             "No messages were returned: other processes record for this agent faster than its window can be compacted. "
@@ -329,7 +336,35 @@ class Conversation:
 
         return Compact(self._context, self._parts, Rules)
 
-    def compact(
+    def make_room(
+        self,
+        system: str | None,
+        name: str | None,
+        *,
+        seen: str | None,
+        room: int | None = None,
+        is_over: bool = False,
+        must: bool = False,
+    ) -> bool:
+        """Have the window compacted that had the mark `seen`, once for all that ask at the same time. Return whether to
+        look at it again. Past the time limit of the wait, compact it here if it `must` fit; else return False."""
+        with self._parts.claim(COMPACTING) as is_alone:
+            if self.read_head().mark != seen:
+                return True
+            if not is_alone and not must:
+                return False
+            return self._compact_now(system, name, room=room, is_over=is_over) is not None
+
+    def compact(self, system: str | None, name: str | None, *, dry_run: bool = False) -> Loss | None:
+        """Compact the window to the model's budget; None if there was nothing to do, or another one just did."""
+        check_text("system", system)
+        if dry_run:
+            return self._compact_now(system, name, dry_run=True)
+        seen = self.read_head().mark
+        with self._parts.claim(COMPACTING):
+            return self._compact_now(system, name) if self.read_head().mark == seen else None
+
+    def _compact_now(
         self,
         system: str | None,
         name: str | None,
@@ -339,8 +374,7 @@ class Conversation:
         is_over: bool = False,
     ) -> Loss | None:
         """Compact the window to the model's budget, or to `room` tokens."""
-        check_text("system", system)
-        before = self._read_head()
+        before = self.read_head()
         count = self.counter(name)
         room = self._count_room(name) if room is None else room
         loss = self._compact(room, system, count, dry_run=dry_run, is_over=is_over)
