@@ -123,7 +123,9 @@ def test_an_awaited_memory_compacts_once(tmp_path: Path) -> None:
         talk(memory)
 
     async def work() -> list[Any]:
-        async with AsyncMemory(tmp_path / "m", distiller=distiller, counter=lambda text: len(text) // 4) as own:
+        async with AsyncMemory(
+            tmp_path / "m", distiller=distiller, counter=lambda text: len(text) // 4
+        ) as own:
             return await asyncio.gather(*(own.prompt("What now?", budget=BUDGET) for _ in range(MANY)))
 
     assert len(asyncio.run(work())) == MANY

@@ -12,7 +12,7 @@ from looseleaf.base.messages import Trace
 from looseleaf.base.paths import REVIEW, STATE, TOP_PAGES
 from looseleaf.explain.trail import Needle, Step, Trail, deepen, words_of
 from looseleaf.log.recorder import stream_of
-from looseleaf.log.turns import trace_text, traces_back
+from looseleaf.log.turns import trace_text, traces_back, turn_number
 from looseleaf.place.notebook import TRACES
 from looseleaf.text.diff import split_lines
 
@@ -36,6 +36,7 @@ WHY = {
     "further_down": "there are more pages than an index lists",
     "only_searched": "days are never loaded, only searched",
     "compacted": "it left the window, and is told in short",
+    "not_distilled": "it left a window that was too long to read, and waits in the log to be distilled",
     "waits_for_a_person": "what waits in review reaches no model before a person says yes",
 }
 """What a manifest's reasons mean."""
@@ -194,9 +195,12 @@ class Absent:
                 told = f"it left the window, and is part of this entry now: looseleaf expand {name.rpartition('/')[2]}"
                 yield Step("compacted", f"log/entries/{name}", told)
                 return
-        left = next((each for each in self._manifest.omitted if each.slot == "window"), None)
-        if left is not None and left.reason == "over_budget":
-            yield self._step_of_omitted(left)
+        window = {each.reason: each for each in self._manifest.omitted if each.slot == "window"}
+        waits = window.get("not_distilled")
+        if waits is not None and len(waits.of) == 2 and _is_between(trace.turn_id, *waits.of):
+            yield self._step_of_omitted(waits)
+        elif "over_budget" in window:
+            yield self._step_of_omitted(window["over_budget"])
         else:
             told = "it is in the log, and the window of this prompt shows another part of it"
             yield Step("window", "", told)
@@ -284,3 +288,8 @@ def find_page(parts: Needs, text: str) -> tuple[str, str | None] | None:
 def is_from_page(item: ManifestItem, path: str) -> bool:
     """True if an item was made of a page: of a revision of it, a part of it, or as one of several."""
     return any(each == path or each.startswith((f"{path}@", f"{path}:")) for each in item.of)
+
+
+def _is_between(turn: str, first: str, last: str) -> bool:
+    number = turn_number(turn)
+    return number is not None and (turn_number(first) or 0) <= number <= (turn_number(last) or 0)

@@ -91,6 +91,10 @@ def work(memory: Memory) -> None:
     end = None
     while end != (end := store.end(stream)) and _work_alone(memory):
         pass
+    try:
+        memory.parts.conversation.cut_ahead()
+    except Refused as refused:
+        memory.parts.note(str(refused))
 
 
 def _work_alone(memory: Memory, *, is_waited_for: bool = False) -> bool | None:

@@ -366,6 +366,7 @@ def sessions(store: Store, stream: str, count: int) -> list[Session]:
 
 # --- messages for a model ---------------------------------------------------------------
 
+EARLIER = "[MEMORY:EARLIER]"
 EPISODIC = "[MEMORY:EPISODIC]"
 SEMANTIC = "[MEMORY:SEMANTIC]"
 RECENT = "[RECENT TURNS]"
@@ -402,7 +403,8 @@ class Mark(Replaceable):
 
     `start`: the place and id of the trace to read from; `far`: places and ids of open calls before it. Of the traces
     up to `since` (whose place is `until`), those in `tail` are shown as text, those in `held` as messages, the others
-    not at all; `short` has the stand-ins for those that are too long.
+    not at all; `short` has the stand-ins for those that are too long. `left`: the first and the last turn that left
+    before they were distilled, and the place of the latter's end; mostly none did.
     """
 
     id: str
@@ -417,9 +419,13 @@ class Mark(Replaceable):
     short: tuple[tuple[str, str], ...] = ()
     episodic: tuple[tuple[str, str], ...] = ()
     semantic: tuple[str, ...] = ()
+    left: tuple[str, str, int, int] | tuple[()] = ()
 
     def to_record(self) -> Record:
-        return {"kind": "mark"} | {name: _lists_of(getattr(self, name)) for name in Mark.__match_args__[1:]}
+        members = {name: _lists_of(getattr(self, name)) for name in Mark.__match_args__[1:]}
+        if not self.left:
+            del members["left"]
+        return {"kind": "mark"} | members
 
     @classmethod
     def from_record(cls, record: Record) -> Mark:
@@ -437,6 +443,7 @@ class Mark(Replaceable):
             tuple((str(trace), str(text)) for trace, text in record["short"]),
             tuple((str(entry), str(text)) for entry, text in record["episodic"]),
             tuple(map(str, record["semantic"])),
+            _parse_left(record.get("left")),
         )
 
 
@@ -447,6 +454,13 @@ def _lists_of(value: Any) -> Any:
 def _parse_place(raw: Any) -> tuple[int, int, str]:
     segment, offset, trace = raw
     return int(segment), int(offset), str(trace)
+
+
+def _parse_left(raw: Any) -> tuple[str, str, int, int] | tuple[()]:
+    if not raw:
+        return ()
+    first, last, segment, offset = raw
+    return str(first), str(last), int(segment), int(offset)
 
 
 def guard(text: str) -> str:
@@ -558,6 +572,9 @@ def snapshot(mark: Mark, tail: Sequence[Trace]) -> Message | None:
     short = dict(mark.short)
     parts = []
     word = untrusted.word(mark.id)
+    if mark.left:
+        first, last = (turn_number(turn) or _one_line(turn) for turn in mark.left[:2])
+        parts.append(f"{EARLIER}\nTurns {first} to {last} are in the log, and were not distilled yet.")
     if mark.episodic:
         # A summary may quote a tool's result.
         texts = enumerate((_indent_lines(text, 3) for _, text in mark.episodic), 1)

@@ -187,7 +187,7 @@ SHORT_TERM = "short_term"
 _OWN_ITEMS = 8
 """Changes with an item of their own: more would make each record grow with the epoch."""
 
-COMPACTED = "compacted"
+COMPACTED, UNDISTILLED = "compacted", "not_distilled"
 
 
 class PromptParts:
@@ -245,6 +245,7 @@ class PromptParts:
             found += [Omitted("the ends of results", "window", OVER, tuple(short))] if short else []
         if mark is not None:
             found.append(Omitted("earlier turns", "window", COMPACTED, self._list_entries()))
+            found += [Omitted("earlier turns", "window", UNDISTILLED, mark.left[:2])] if mark.left else []
             short = tuple(trace for trace, _ in mark.short)
             found += [Omitted("what is too long", "window", COMPACTED, short)] if short else []
         return found

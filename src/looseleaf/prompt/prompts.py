@@ -113,10 +113,12 @@ class Prompts:
         for tries in range(_TRIES, 0, -1):
             may_compact = may_compact and tries > _TRIES - _COMPACTIONS
             limit = _LONGEST * asked.room if may_compact else None
+            if not may_compact and not dry_run:
+                self._cut_window(asked)
             with window.alone():
                 head = talk.read_head()
                 flag = head.flag if may_compact else None
-                if flag is None and window.read(limit):
+                if flag is None and (window.read(limit) if limit is not None else talk.read_window()):
                     try:
                         made = self._make_prompt(asked, window, may_compact=may_compact)
                     except Overtaken:
@@ -144,6 +146,13 @@ class Prompts:
         except Refused as refused:
             self._note(str(refused))
             return False
+
+    def _cut_window(self, asked: PromptRequest) -> None:
+        """Cut a window that is too long to be read: the end of it, which this prompt shows, must be found again."""
+        try:
+            self._parts.conversation.cut_if_long(asked.model)
+        except (Unwritten, Busy) as error:
+            self._note(str(error))
 
     def _read_request(
         self, task: str | None, budget: int | None, model: str | None, dry_run: bool

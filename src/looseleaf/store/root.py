@@ -170,6 +170,19 @@ class Root:
                 raise over_limit(path, limit)
         return b"".join(chunks)
 
+    def digest(self, path: str) -> str:
+        """Return the SHA-256 of a large file, read piece by piece."""
+        import hashlib
+
+        found = hashlib.sha256()
+        fd = self.open_file(path, os.O_RDONLY)
+        try:
+            while chunk := self.disk.read(fd, _CHUNK):
+                found.update(chunk)
+        finally:
+            self.disk.close(fd)
+        return found.hexdigest()
+
     def write_all(self, fd: int, data: bytes) -> None:
         done = self.disk.write(fd, data)
         if done < len(data):  # a nearly full disk writes only a part

@@ -16,7 +16,7 @@ from functools import lru_cache
 
 from looseleaf.base.errors import NotFound, Refused
 from looseleaf.base.paths import quoted, safe_name
-from looseleaf.base.values import START, LogLine, Position, Problem, sha256
+from looseleaf.base.values import START, LogLine, Position, Problem
 from looseleaf.store import IMPORTS, TOMBSTONES
 from looseleaf.store import records as codec
 from looseleaf.store.root import unreadable, unwritten
@@ -594,5 +594,5 @@ class Streams:
             old = self._root.read(f"{archive}/{SUMS}") or b""
             if old and not old.endswith(b"\n"):
                 old += b"\n"
-            digest = sha256(self._root.read(f"{archive}/{name}") or b"")
+            digest = self._root.digest(f"{archive}/{name}")
             self._root.replace(f"{archive}/{SUMS}", old + f"{digest}  {name}\n".encode())

@@ -129,6 +129,8 @@ class Draft:
         self._system = count([system])[0] + MESSAGE_TOKENS if system else 0
         self.mark = read_mark(store, head)
         self._short = dict(self.mark.short) if self.mark else {}
+        left = self.mark.left if self.mark else ()
+        self._left = left if left and head.through <= left[2:] else ()  # else they were distilled since
         self._items = list(weigh_items(store, self._stream, self.mark, self._short, count))
         self._current = max((turn_number(item.turn_id) or 0 for item in self._items), default=0)
         self._traces: dict[str, Trace] = {}
@@ -275,6 +277,7 @@ class Draft:
             tuple(short.items()),
             episodic,
             semantic,
+            self._left,
         )
 
     def _find_open_calls(self) -> frozenset[str]:

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from looseleaf.facts.gate import Spoken
     from looseleaf.log.entries import Entry
     from looseleaf.log.journal import AgentHead
+    from looseleaf.log.turns import Mark
     from looseleaf.models.model_table import Budget, ModelInfo
     from looseleaf.models.tokens import TokenCounts
     from looseleaf.store.context import Context
@@ -69,6 +70,16 @@ COUNTS = "views/tokens.sqlite"
 _LONGEST = 32
 """Characters per token of the budget to read before compacting a window: hardly any text has so many, and the unread
 rest needs no memory."""
+
+_REACH, _LEAST_REACH = 8, 64 * 1024
+"""Characters per token of the budget, and at least so many, that a compaction reads: what lies before is left to
+distilling. A window that is compacted as it grows has half of that."""
+
+_FULL, _SURE = 4, 3
+"""Characters per token: from so many on a window may be full, and with so many it fits; mostly."""
+
+_LONGEST_WINDOW = 2_000_000
+"""Characters of a window that are read where nothing is compacted: more than a model takes."""
 
 _RAISED = (
     *(ArithmeticError, AssertionError, AttributeError, BufferError, LookupError, NameError, OSError),
@@ -116,7 +127,14 @@ class Conversation:
         self._counts.clear()
 
     def read_window(self) -> Window:
-        self.window.read()
+        """Read the window, of one that is too long the end."""
+        with self.window.alone():
+            if not self.window.read(self.longest):
+                cut = self._make_cut(self.longest, self._count_room(None), self.counter(None))
+                if cut is None:
+                    self.window.read()
+                else:
+                    self.window.read_end(cut)
         return self.window
 
     def record(self, asked: dict[str, Any]) -> Trace:
@@ -198,7 +216,7 @@ class Conversation:
     def interactions(self, turn_id: str | None) -> list[ToolInteraction]:
         if turn_id is not None:
             return interactions(self.turn(turn_id).traces)
-        self.window.read()
+        self.read_window()
         return interactions([*self.window.tail, *self.window.traces])
 
     def expand(self, name: str) -> list[Trace]:
@@ -317,7 +335,7 @@ class Conversation:
         """Return what the window costs, with its system prompt."""
         check_text("system", system)
         with self.window.alone():
-            self.window.read()
+            self.read_window()
             unit = "estimate" if quick else self.unit(name)
             return self._weigh(system, unit, self.counter(name, quick=quick))
 
@@ -349,7 +367,7 @@ class Conversation:
         """Have the window compacted that had the mark `seen`, once for all that ask at the same time. Return whether to
         look at it again. Past the time limit of the wait, compact it here if it `must` fit; else return False."""
         with self._parts.claim(COMPACTING) as is_alone:
-            if self.read_head().mark != seen:
+            if self.read_head().mark != seen or self.cut(name, room=room):
                 return True
             if not is_alone and not must:
                 return False
@@ -362,7 +380,77 @@ class Conversation:
             return self._compact_now(system, name, dry_run=True)
         seen = self.read_head().mark
         with self._parts.claim(COMPACTING):
-            return self._compact_now(system, name) if self.read_head().mark == seen else None
+            if self.read_head().mark != seen:
+                return None
+            self.cut(name)
+            return self._compact_now(system, name)
+
+    @property
+    def longest(self) -> int:
+        """The characters of a window that is read whole where nothing is compacted."""
+        return max(_LONGEST_WINDOW, _REACH * self._count_room(None))
+
+    def cut_if_long(self, name: str | None) -> None:
+        """Cut a window that no model could be shown."""
+        if self._is_longer(self.longest):
+            head = self.read_head()
+            self._write_cut(
+                head, self._make_cut(self.longest, self._count_room(name), self.counter(name), new_id())
+            )
+
+    def cut_ahead(self) -> None:
+        """Cut a window that is getting full, if all that leaves it was distilled, so that the next prompt need not
+        compact it. For the background: it does not wait."""
+        room = self._count_room(None)
+        if not self._is_longer(int(_FULL * self.budget(None).early)):
+            return
+        with self._parts.claim(COMPACTING) as is_alone:
+            head = self.read_head()
+            mark = self._make_cut(self._near(room), room, self.counter(None, quick=True), new_id())
+            if is_alone and mark is not None and not mark.left:
+                self._write_cut(head, mark)
+
+    def _is_longer(self, limit: int) -> bool:
+        with self.window.alone():
+            return not self.window.read(limit) or self.window.size > limit
+
+    def _near(self, room: int) -> int:
+        """The characters of talk that surely fit after a cut."""
+        return int(_SURE * self._policy.compact_to * room)
+
+    def cut(self, name: str | None, *, room: int | None = None) -> bool:
+        """Cut the window if it is too long to be compacted for so much `room`: to what fits, if all before that was
+        distilled."""
+        room = self._count_room(name) if room is None else room
+        head, count, mark_id = self.read_head(), self.counter(name), new_id()
+        mark = self._make_cut(max(_LEAST_REACH, _REACH * room), room, count, mark_id)
+        if mark is not None and not mark.left:
+            near = self._make_cut(self._near(room), room, count, mark_id)
+            mark = near if near is not None and not near.left else mark
+        return self._write_cut(head, mark)
+
+    def _write_cut(self, head: AgentHead, mark: Mark | None) -> bool:
+        """Write the mark of a cut, unless the window has another since. Return False without one."""
+        if mark is None:
+            return False
+        with self._store.lock():
+            if self.read_head().mark == head.mark:
+                record = {"schema": SCHEMA, "id": mark.id, "ts": time.time()} | mark.to_record()
+                # A request stays: the talk that is left may still have to be compacted.
+                flag = {"schema": SCHEMA, "id": new_id(), "ts": time.time(), "kind": "flag"}
+                flags = [flag | {"agent": self._agent, "flag": head.flag}] if head.flag is not None else []
+                self._store.append(JOURNAL, [record, *flags])
+        return True
+
+    def _make_cut(self, reach: int, room: int, count: Count, mark_id: str | None = None) -> Mark | None:
+        from looseleaf.window.cut import Cut
+
+        def open_calls() -> set[str]:
+            self.recorder.catch_up()
+            return {waiting[1] for calls in self.recorder.tally.open.values() for waiting in calls}
+
+        cut = Cut(self._store, self._policy, self._agent, open_calls)
+        return cut(self.read_head(), reach, room, count, self._parts.outdated, mark_id)
 
     def _compact_now(
         self,

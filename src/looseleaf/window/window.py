@@ -119,6 +119,12 @@ def _read_from_start(store: Store, stream: str, mark: Mark) -> Iterator[LogLine]
         yield from store.read(stream)
 
 
+def length_of(trace: Trace) -> int:
+    """Return the characters that a trace has to show."""
+    texts = (trace.content, trace.tool_result, trace.tool_args, trace.tool_error)
+    return sum(len(text if isinstance(text, str) else repr(text)) for text in texts if text)
+
+
 def costs_of(messages: Sequence[Message], count: Count) -> list[int]:
     """Return what each message costs."""
     texts = [list(texts_of(message)) for message in messages]
@@ -152,6 +158,8 @@ class Window:
         self._is_read = False
         self._position: Position = START
         self._last: str | None = None
+        self.size = 0
+        """The characters of its talk."""
         self._ids: set[str] = set()
         self.tail: list[Trace] = []
         self.traces: list[Trace] = []
@@ -220,21 +228,25 @@ class Window:
             self._reset()
             self._fill(mark, None, last)
 
+    def read_end(self, cut: Mark) -> None:
+        """Read a window that is too long as it would be after a cut; it is read anew the next time."""
+        with self.alone():
+            self._reset()
+            self._fill(cut, None)
+            self._is_read = False
+
     def _fill(self, mark: Mark | None, limit: int | None, through: str | None = None) -> bool:
         self.mark = mark
         short = dict(self.mark.short) if self.mark else {}
         last: LogLine | None = None
-        size = 0
         for trace, line, where in _read_traces(self._store, self._stream, self.mark):
             if last is not None and last.record.get("id") == through:
                 break
             last = line
             if where != GONE and self._is_new(trace):
                 (self.tail if where == TAIL else self.traces).append(trace)
-                if trace.id not in short:
-                    texts = (trace.content, trace.tool_result, trace.tool_args, trace.tool_error)
-                    size += sum(len(text if isinstance(text, str) else repr(text)) for text in texts if text)
-                if limit is not None and size > limit:
+                self.size += length_of(trace) if trace.id not in short else 0
+                if limit is not None and self.size > limit:
                     self._reset()
                     return False
         first = snapshot(self.mark, self.tail) if self.mark else None
@@ -269,6 +281,7 @@ class Window:
                 if self._is_new(trace) and not is_imported(trace.origin):
                     new.append(trace)
         self.traces += new
+        self.size += sum(map(length_of, new))
         self._add_messages(new)
         return is_known
 
