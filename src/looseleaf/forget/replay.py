@@ -136,6 +136,12 @@ class World:
     def end(self, stream: str) -> Position:
         return Position(1, len(self.journal)) if stream == JOURNAL else self._under.end(stream)
 
+    def line_before(self, stream: str, position: Position) -> Record | None:
+        return self._under.line_before(stream, position)
+
+    def sum(self, stream: str, position: Position) -> str | None:
+        return self._under.sum(stream, position)
+
     def rotate(self, stream: str) -> None:
         stream_files(stream)
 
@@ -629,7 +635,7 @@ class Replay:
         old = [str(each) for each in record.get("edits", ())]
         count = len(self._world.journal)
         through = record.get("through")
-        place = None if through is None else (int(through[0]), int(through[1]))
+        place = None if through is None else tuple(through)
         find_lost = partial(self._find_lost, entry) if record.get("instead") else None
         self._world.placed_as = record.get("id")
         with at(float(record.get("ts") or 0.0), str(record.get("id"))):

@@ -246,6 +246,12 @@ def find_line(store: Store, stream: str, place: Position, name: str) -> LogLine 
     return line
 
 
+def place_of(store: Store, stream: str, position: Position) -> list[Any]:
+    """Return a place to remember: with the id of the record before it, and the checksum of the log up to it."""
+    before = store.line_before(stream, position) or {}
+    return [*position, before.get("id"), store.sum(stream, position)]
+
+
 def traces_back(store: Store, stream: str) -> Iterator[Trace]:
     for line in store.read_back(stream):
         trace = Trace.from_record(line.record)

@@ -10,15 +10,17 @@ import stat
 
 from looseleaf.base.errors import Refused
 from looseleaf.base.paths import DRAWERS, STATE, fold_name, is_page, name_fault, path_fault
-from looseleaf.base.values import Problem
+from looseleaf.base.values import Position, Problem
 from looseleaf.log.entries import FOLDER, read_entry
-from looseleaf.log.journal import KNOWN_SCHEMAS, BrokenEdit, Head, edit_of, forward, refuse_unknown
+from looseleaf.log.journal import BACK, KNOWN_SCHEMAS, BrokenEdit, Head, edit_of, forward, refuse_unknown
+from looseleaf.log.recorder import stream_of
 from looseleaf.log.turns import Mark
 from looseleaf.pages.grammar import parse
 from looseleaf.pages.outside_edits import Heads
 from looseleaf.state.file import next_step, parse_sound
 from looseleaf.state.rules import Unsound
-from looseleaf.store import JOURNAL
+from looseleaf.store import JOURNAL, TOMBSTONES
+from looseleaf.store.streams import stream_files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,6 +43,7 @@ def check(parts: Parts) -> Iterator[Problem]:
             return  # the journal cannot be understood, so nothing can be compared with it
     yield from _check_chains(store)
     yield from _check_marks(store)
+    yield from _check_places(store)
     yield from _check_pages(parts)
     # The one view that needs it: SQLite notices damage only where it reads, and misses words until then.
     from looseleaf.index.sqlite import VIEW
@@ -120,6 +123,34 @@ def _check_marks(store: Store) -> Iterator[Problem]:
             folder = f"{FOLDER}/{entry}"
             if entry is not None and (path_fault(folder) or store.stat(f"{folder}/meta.json") is None):
                 yield Problem(folder, None, f"this entry is gone; the mark {line.record.get('id')} names it")
+
+
+def _check_places(store: Store) -> Iterator[Problem]:
+    """Check the places up to which each agent's log was distilled and compacted: the record there, and the checksum of
+    the log up to it (FORMAT §4.5). A forgetting changes checksums; a journaled loss, or a repair, moves records."""
+    places: dict[tuple[str, str], tuple[Position, object, str | None]] = {}
+    forgotten = max((str(line.record.get("id")) for line in store.read(TOMBSTONES)), default="")
+    for line in store.read(JOURNAL):
+        record, kind = line.record, str(line.record.get("kind"))
+        stream = stream_of(str(record.get("agent")))
+        if kind == BACK:
+            places = {key: place for key, place in places.items() if key[0] != record.get("stream")}
+        elif kind == "placed" and len(record.get("through", ())) > 3:
+            segment, offset, last, sum = record["through"]
+            known = sum if str(record.get("id")) > forgotten else None
+            places[stream, kind] = Position(int(segment), int(offset)), last, known
+        elif kind == "mark" and record.get("sum") and str(record.get("id")) > forgotten:
+            segment, offset = record["until"]
+            places[stream, kind] = Position(int(segment), int(offset)), None, record["sum"]
+    for (stream, kind), (place, last, sum) in places.items():
+        path, reader = stream_files(stream)[0], "distilling" if kind == "placed" else "compacting"
+        before = store.line_before(stream, place)
+        if place.offset and (before is None or (last is not None and before.get("id") not in (None, last))):
+            message = f"the record up to which {reader} has read is not there"
+            moved = any(line.record.get("id") == last for line in store.read_back(stream)) if last else False
+            yield Problem(path, None, message, "note" if moved else "error")
+        elif sum is not None and store.sum(stream, place) not in (None, sum):
+            yield Problem(path, None, f"the records that {reader} has read are not the ones that were there")
 
 
 def _check_pages(parts: Parts) -> Iterator[Problem]:

@@ -241,7 +241,9 @@ class Memory:
             return [making.write(given, topic, author, own)]
         if author is not None:
             raise Invalid("An author goes with a text. Give the text, or leave the author out.")
-        return making.distill(self.parts.pages.absorb.agent(self.agent), topic, own)
+        absorb = self.parts.pages.absorb
+        absorb.know(recovers=True)  # also journals what the log has lost
+        return making.distill(absorb.agent(self.agent), topic, own)
 
     # --- asking ----------------------------------------------------------------------------
 

@@ -509,11 +509,11 @@ class Placer:
     def entry(
         self,
         entry: Entry,
-        through: tuple[int, int] | None = None,
+        through: Sequence[Any] | None = None,
         lost: Callable[[PlacePlan], Sequence[Fact]] | None = None,
     ) -> Placed:
-        """Place an entry, once: a second time only returns what is held already. `through`: the place in the agent's
-        traces up to which they are distilled with it. `lost`: returns the facts that go with the entry that it
+        """Place an entry, once: a second time only returns what is held already. `through`: the place (§4.5) in the
+        agent's traces up to which they are distilled with it. `lost`: returns the facts that go with the entry that it
         replaces."""
         # Imported late: readers never load this.
         from looseleaf.distill.forbidding import forbidden_by
@@ -593,7 +593,7 @@ class Placer:
         since = self._tombstones.since("fact", text)
         return since is not None and (judge(proposal, witnesses).ts or 0.0) <= since
 
-    def pass_over(self, agent: str, through: tuple[int, int]) -> None:
+    def pass_over(self, agent: str, through: Sequence[Any]) -> None:
         """Record that an agent's traces are distilled up to a place: compactions made their entries."""
         record: Record = {"schema": SCHEMA, "id": new_id(), "ts": ids.now(), "kind": "placed"}
         self._store.append(JOURNAL, [record | {"agent": agent, "through": list(through)}])
