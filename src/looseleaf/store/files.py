@@ -249,14 +249,15 @@ class FileStore:
             archive = stream_files(stream)[1]
             numbers = self._segments.numbers(archive)
             if numbers and len(numbers) < numbers[-1]:
-                on_loss(
-                    f"Segments are missing in {archive}. Put them back from a copy; `looseleaf check` names them."
-                )
+                on_loss(_segments_missing(archive))
 
     def _lose(self, stream: str, points: Sequence[Point]) -> None:
         from looseleaf.store.losses import find_loss, told
 
         if any(each["stream"] == stream for each in self._losses):
+            return
+        if self._ends.is_missing(stream, points[-1]):
+            self._on_loss(_segments_missing(stream_files(stream)[1]))
             return
         loss = find_loss(self._ends, self._segments, stream, points)
         if loss is not None:
@@ -387,6 +388,10 @@ class FileStore:
     # Last: its name hides the type `list` from the lines below it.
     def list(self, folder: str = "") -> list[Stat]:
         return self._documents.list(folder)
+
+
+def _segments_missing(archive: str) -> str:
+    return f"Segments are missing in {archive}. Put them back from a copy; `looseleaf check` names them."
 
 
 def _share_taken(share: str, who: str) -> Unwritten:

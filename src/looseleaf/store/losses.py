@@ -114,8 +114,8 @@ def check_ends(ends: Ends, segments: Segments, stream: str, *, is_damaged: bool 
     points = ends.points(stream)
     if not points or all(_agrees_wholly(ends, stream, each) for each in points):
         return
-    if ends.points(stream) != points:
-        return  # a forgetting or a repair came between
+    if ends.points(stream) != points or ends.is_missing(stream, points[-1]):
+        return  # a forgetting or a repair came between; or the segment is named already
     loss = find_loss(ends, segments, stream, points) if not ends.agrees(stream, points[-1]) else None
     if loss is not None:
         yield problem_of(loss)
