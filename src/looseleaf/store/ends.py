@@ -110,6 +110,11 @@ class Ends:
         if unsaved >= _SAVE_EVERY:
             self.remember(stream)
 
+    def drop_own(self) -> None:
+        """Drop what this process knows of its own records: a forgetting rewrote the log."""
+        self._own.clear()
+        self._unsaved.clear()
+
     @property
     def has_unsaved(self) -> bool:
         return bool(self._unsaved)
@@ -124,10 +129,11 @@ class Ends:
         self._unsaved.pop(stream, None)
         try:
             points = self.points(stream)
-            if points and not self.agrees(stream, points[-1]):
-                self._on_loss(stream, points)
-                return
-            if stream in self._own:
+            known = [*points, Point(*self._own[stream], None, 0)] if stream in self._own else points
+            lost = next((each for each in known[-2:] if not self.agrees(stream, each)), None)
+            if lost is not None:
+                self._on_loss(stream, known[: known.index(lost) + 1])
+            elif known != points and (not points or points[-1].position < known[-1].position):
                 self._save(stream, [*points, self.point(stream, *self._own[stream])])
         except (OSError, Refused):
             pass

@@ -46,11 +46,12 @@ class FileStore:
         self._losses: list[Record] = []
         """What streams were found to lack, and is not journaled yet."""
         self._on_loss: Callable[[str], None] = lambda sentence: None
-        kept = (self._ends.wrote, self._ends.compare_own)
-        self._streams = Streams(self._root, self._lock, policy, bodies, self._segments, *kept)
+        told = (self._ends.wrote, self._compare_own)
+        self._streams = Streams(self._root, self._lock, policy, bodies, self._segments, *told)
         self._documents = Documents(self._root, self._lock, policy, self._streams, self._segments)
         self._share: str | None = None
         self._looked = False
+        self._edition = self.edition()
         try:
             if is_committed(self._root):
                 self.recover()  # so that no reader sees half of a forget
@@ -210,6 +211,7 @@ class FileStore:
         try:
             if self._ends.has_unsaved and not self._root.closed and self._lock.is_free():
                 with self._lock:
+                    self._heed_edition()
                     self._ends.remember_own()
                     if self._losses:
                         self._journal_losses()
@@ -250,6 +252,17 @@ class FileStore:
             numbers = self._segments.numbers(archive)
             if numbers and len(numbers) < numbers[-1]:
                 on_loss(_segments_missing(archive))
+
+    def _compare_own(self, stream: str) -> None:
+        self._heed_edition()
+        self._ends.compare_own(stream)
+
+    def _heed_edition(self) -> None:
+        """Where a forgetting rewrote the log, it may have taken records of this process: that is no loss."""
+        edition = self.edition()
+        if edition != self._edition:
+            self._edition = edition
+            self._ends.drop_own()
 
     def _lose(self, stream: str, points: Sequence[Point]) -> None:
         from looseleaf.store.losses import find_loss, told
@@ -360,6 +373,7 @@ class FileStore:
         """Replace and remove files as one act. Only for forget, which holds the lock (FORMAT §17.4)."""
         try:
             replace_many(self._root, name, puts, removals)
+            self._edition = self.edition()
             for stream in self.streams():  # what was remembered of them went with the views
                 self._ends.adopt(stream)
         except OSError as error:
