@@ -20,6 +20,7 @@ from looseleaf.pages.outside_edits import Heads
 from looseleaf.state.file import next_step, parse_sound
 from looseleaf.state.rules import Unsound
 from looseleaf.store import JOURNAL, TOMBSTONES
+from looseleaf.store.losses import loss_record, problem_of
 from looseleaf.store.streams import stream_files
 
 TYPE_CHECKING = False
@@ -35,7 +36,11 @@ _JOURNAL_FILE = "log/journal.jsonl"
 
 def check(parts: Parts) -> Iterator[Problem]:
     store = parts.context.store
-    yield from (problem for problem in store.check() if not _is_older_entry(store, problem))
+    damaged: set[str] = set()
+    for problem in store.check():
+        if not _is_older_entry(store, problem):
+            damaged |= {problem.path} if problem.severity == "error" else set()
+            yield problem
     for line in store.read(JOURNAL):
         schema = line.record.get("schema")
         if not isinstance(schema, str) or schema not in KNOWN_SCHEMAS:
@@ -43,7 +48,7 @@ def check(parts: Parts) -> Iterator[Problem]:
             return  # the journal cannot be understood, so nothing can be compared with it
     yield from _check_chains(store)
     yield from _check_marks(store)
-    yield from _check_places(store)
+    yield from (problem for problem in _check_places(store) if problem.path not in damaged)
     yield from _check_pages(parts)
     # The one view that needs it: SQLite notices damage only where it reads, and misses words until then.
     from looseleaf.index.sqlite import VIEW
@@ -146,9 +151,9 @@ def _check_places(store: Store) -> Iterator[Problem]:
         path, reader = stream_files(stream)[0], "distilling" if kind == "placed" else "compacting"
         before = store.line_before(stream, place)
         if place.offset and (before is None or (last is not None and before.get("id") not in (None, last))):
-            message = f"the record up to which {reader} has read is not there"
-            moved = any(line.record.get("id") == last for line in store.read_back(stream)) if last else False
-            yield Problem(path, None, message, "note" if moved else "error")
+            records = [(line.record.get("id"), line.record.get("kind")) for line in store.read(stream)]
+            if not (any(name == last for name, _ in records) and any(kind == "lost" for _, kind in records)):
+                yield problem_of(loss_record(stream, [*place, last], [0, 0, None]))  # else repair moved it
         elif sum is not None and store.sum(stream, place) not in (None, sum):
             yield Problem(path, None, f"the records that {reader} has read are not the ones that were there")
 

@@ -192,11 +192,12 @@ class MemoryMaker:
         return found is not None and (last is None or not found or found.get("id") == last)
 
     def _tell_loss(self, head: AgentHead, now: tuple[int, int]) -> None:
-        """Journal that the log went back, where nothing else remembered how far it was; unless records only moved."""
+        """Journal that the log went back, where nothing else remembered how far it was; unless repair moved records."""
         from looseleaf.store.losses import loss_record, told
 
         stream = stream_of(self._agent)
-        if now == (0, 0) or not self._has_place(stream, Position(*now), head.last or ""):
+        is_moved = now != (0, 0) and self._has_place(stream, Position(*now), head.last or "")
+        if not is_moved or all(line.record.get("kind") != "lost" for line in self._store.read(stream)):
             loss = loss_record(stream, [*head.through, head.last], [*now, None])
             self._store.append(JOURNAL, [loss])
             self._note(told(loss))

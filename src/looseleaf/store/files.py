@@ -13,7 +13,7 @@ from looseleaf.store.disk import Alone, Lock, this_disk
 from looseleaf.store.documents import Documents, replace_many
 from looseleaf.store.ends import Ends
 from looseleaf.store.records import Bodies
-from looseleaf.store.root import Root, is_committed, unreadable, unwritten
+from looseleaf.store.root import LOG, Root, is_committed, log_gone, unreadable, unwritten
 from looseleaf.store.streams import Segments, Streams, stream_files
 
 TYPE_CHECKING = False
@@ -37,8 +37,9 @@ class FileStore:
         policy = policy or Policy()
         self._disk = disk or this_disk()
         self._root = Root(self._disk, os.fspath(path))
-        self._log_path = os.path.join(os.path.abspath(os.fspath(path)), "log")
+        self._log_path = os.path.join(os.path.abspath(os.fspath(path)), LOG)
         self._log = self._find_log()
+        self._root.has_log = self._log is not None
         self._lock = Lock(self._disk, self._open_lock, self._stat_lock, self._admit, policy.lock_seconds)
         bodies = Bodies(self._root, policy.body_bytes)
         self._segments = Segments(self._root, bodies)
@@ -116,10 +117,7 @@ class FileStore:
         if self._log is None:
             self._log = now
         elif now is None:
-            raise Displaced(
-                f"Nothing was written: the log of {self.path} is gone. It was removed or moved while this memory was "
-                "open (`git clean -x` removes it). Put it back from a copy, then open the memory again."
-            )
+            raise log_gone(self.path)
         elif now != self._log:
             raise Displaced(
                 f"Nothing was written: {self.path}, or its log, was replaced by another folder while this memory was "
@@ -137,8 +135,6 @@ class FileStore:
             return None
 
     def _open_lock(self, path: str) -> int:
-        if self._log is not None:
-            self._require_place()  # before it is made anew
         try:
             folder = path.rpartition("/")[0]
             self._root.make(folder, durable=False)  # made durable by the first write into it
