@@ -66,9 +66,9 @@ class Ends:
 
     # --- checksums -------------------------------------------------------------------------
 
-    def sum(self, stream: str, position: Position) -> tuple[str | None, int]:
+    def sum(self, stream: str, position: Position, base: Point | None = None) -> tuple[str | None, int]:
         """Return the checksum of a stream up to a place, and how many lines of its segment that is. It is the CRC-32 of
-        the seals of the earlier segments and of the bytes of this one."""
+        the seals of the earlier segments and of the bytes of this one. `base`: a point to go on from."""
         archive = stream_files(stream)[1]
         opened = self._segments.open(stream, position.segment)
         if opened is None:
@@ -79,7 +79,9 @@ class Ends:
             if found.st_size < position.offset:
                 return None, 0
             segment, inode, at, sum, lines = self._sums.get(stream, (0, 0, 0, 0, 0))
-            if (segment, inode) != (position.segment, found.st_ino) or at > position.offset:
+            if base is not None and base.sum is not None and base.position.segment == position.segment:
+                at, sum, lines = base.position.offset, int(base.sum, 16), base.lines
+            elif (segment, inode) != (position.segment, found.st_ino) or at > position.offset:
                 before = self._sum_seals(archive, position.segment)
                 if before is None:
                     return None, 0
@@ -127,14 +129,19 @@ class Ends:
     def remember(self, stream: str) -> None:
         """Keep where a stream ends, as this process left it; under the lock. Only a view: failing changes nothing."""
         self._unsaved.pop(stream, None)
+        if stream not in self._own:
+            return
         try:
             points = self.points(stream)
-            known = [*points, Point(*self._own[stream], None, 0)] if stream in self._own else points
-            lost = next((each for each in known[-2:] if not self.agrees(stream, each)), None)
-            if lost is not None:
-                self._on_loss(stream, known[: known.index(lost) + 1])
-            elif known != points and (not points or points[-1].position < known[-1].position):
-                self._save(stream, [*points, self.point(stream, *self._own[stream])])
+            position, last = self._own[stream]
+            own = Point(position, last, None, 0)
+            if not self.agrees(stream, own):
+                self._on_loss(stream, [*points, own])
+            elif (
+                not points or points[-1].position < position
+            ):  # which then agrees too: as many bytes are before it
+                base = points[-1] if points else None
+                self._save(stream, [*points, Point(position, last, *self.sum(stream, position, base))])
         except (OSError, Refused):
             pass
 
@@ -145,17 +152,17 @@ class Ends:
         self._sums.pop(stream, None)
         try:
             last = next(self._segments.read_back(stream), None)
-            now = [self.point(stream, last.end, last.record.get("id"))] if last is not None else []
+            now = (
+                [] if last is None else [Point(last.end, last.record.get("id"), *self.sum(stream, last.end))]
+            )
             self._save(stream, [*points, *now])
         except (OSError, Refused):
             pass
 
-    def point(self, stream: str, position: Position, last: Any) -> Point:
-        return Point(position, last, *self.sum(stream, position))
-
     def points(self, stream: str) -> list[Point]:
         """Return the remembered places of a stream, the newest last; [] if none is known."""
         try:
+            self._root.disk.stat(self._root.fd, view_of(stream))  # mostly there is none, and this is quick
             raw = records.whole(self._root.read(view_of(stream)) or b"")
             if raw.get("schema") != SCHEMA:
                 return []
@@ -203,10 +210,15 @@ class Ends:
         for stream in streams:
             try:
                 points = self.points(stream)
-                if points and not self.agrees(stream, points[-1]):
+                if points and (not self.agrees(stream, points[-1]) or self.has_gap(stream)):
                     self._on_loss(stream, points)
             except (OSError, Refused):
                 pass  # unreadable: reading it says why
+
+    def has_gap(self, stream: str) -> bool:
+        """True if a sealed segment before the last one is missing."""
+        numbers = self._segments.numbers(stream_files(stream)[1])
+        return bool(numbers) and len(numbers) < numbers[-1]
 
     def compare_own(self, stream: str) -> None:
         """Look whether the file that took a stream's place has what this process wrote to it."""

@@ -243,11 +243,6 @@ class FileStore:
         missing, now and later; the next write journals it."""
         self._on_loss = on_loss
         self._ends.compare(streams)
-        for stream in streams:
-            archive = stream_files(stream)[1]
-            numbers = self._segments.numbers(archive)
-            if numbers and len(numbers) < numbers[-1]:
-                on_loss(_segments_missing(archive))
 
     def _compare_own(self, stream: str) -> None:
         self._heed_edition()
@@ -265,7 +260,7 @@ class FileStore:
 
         if any(each["stream"] == stream for each in self._losses):
             return
-        if self._ends.is_missing(stream, points[-1]):
+        if self._ends.has_gap(stream) or self._ends.is_missing(stream, points[-1]):
             self._on_loss(_segments_missing(stream_files(stream)[1]))
             return
         loss = find_loss(self._ends, self._segments, stream, points)
