@@ -102,9 +102,8 @@ def fold_agents(agents: dict[str, AgentHead], record: Record, position: Position
         flag = record.get("flag") if record.get("flag") in FLAGS else None
         agents[agent] = head.but(flag=flag)
     elif record.get("kind") == "placed" and record.get("through"):
-        segment, offset, *more = record["through"]
-        last = str(more[0]) if more else None
-        agents[agent] = head.but(through=(int(segment), int(offset)), last=last, back=None)
+        segment, offset = record["through"]
+        agents[agent] = head.but(through=(int(segment), int(offset)), last=record.get("last"), back=None)
     elif is_back and str(record.get("stream")).startswith(TRACES):
         segment, offset, *_ = record["now"]
         now = int(segment), int(offset)

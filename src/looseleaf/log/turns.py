@@ -246,10 +246,11 @@ def find_line(store: Store, stream: str, place: Position, name: str) -> LogLine 
     return line
 
 
-def place_of(store: Store, stream: str, position: Position) -> list[Any]:
-    """Return a place to remember: with the id of the record before it, and the checksum of the log up to it."""
+def through_members(store: Store, stream: str, position: Position) -> Record:
+    """Return how a record of the journal says how far a stream was read: the place, the id of the record before it, and
+    the checksum of the log up to it (FORMAT §4.5)."""
     before = store.line_before(stream, position) or {}
-    return [*position, before.get("id"), store.sum(stream, position)]
+    return {"through": list(position), "last": before.get("id"), "sum": store.sum(stream, position)}
 
 
 def traces_back(store: Store, stream: str) -> Iterator[Trace]:

@@ -140,10 +140,9 @@ def _check_places(store: Store) -> Iterator[Problem]:
         stream = stream_of(str(record.get("agent")))
         if kind == BACK:
             places = {key: place for key, place in places.items() if key[0] != record.get("stream")}
-        elif kind == "placed" and len(record.get("through", ())) > 3:
-            segment, offset, last, sum = record["through"]
-            known = sum if str(record.get("id")) > forgotten else None
-            places[stream, kind] = Position(int(segment), int(offset)), last, known
+        elif kind == "placed" and record.get("through") and record.get("last"):
+            known = record.get("sum") if str(record.get("id")) > forgotten else None
+            places[stream, kind] = Position(*map(int, record["through"])), record["last"], known
         elif kind == "mark" and record.get("sum") and str(record.get("id")) > forgotten:
             segment, offset = record["until"]
             places[stream, kind] = Position(int(segment), int(offset)), None, record["sum"]

@@ -38,7 +38,7 @@ from looseleaf.language.topic_words import choose, topic_name, topic_of_text, vo
 from looseleaf.log.entries import FOLDER, entries_in, read_entry, spots_of, traces_of
 from looseleaf.log.journal import PERSON
 from looseleaf.log.recorder import stream_of
-from looseleaf.log.turns import place_of
+from looseleaf.log.turns import through_members
 from looseleaf.pages.grammar import read_stated_facts, with_facts
 from looseleaf.place.placer import Placed
 from looseleaf.store import JOURNAL
@@ -124,9 +124,10 @@ class MemoryMaker:
         write = self._choose_writer(distiller)
         topic = self._topic_name(topic) if topic is not None else SESSIONS
         done: list[Placed] = []
-        since: tuple[int, int] | None = self._find_through(head)
-        if since != head.through and head.back is None:
-            self._tell_loss(head, since)
+        begin = self._find_through(head)
+        if begin != head.through and head.back is None:
+            self._tell_loss(head, begin)
+        since: tuple[int, int] | None = begin
         while since is not None:
             since = self._distill(write, since, topic, done)
         if done:
@@ -151,7 +152,7 @@ class MemoryMaker:
                 if now != since:
                     return now
                 forbids = _find_prohibitions(stretch)
-                through = place_of(self._store, stream_of(self._agent), Position(*stretch.through))
+                through = through_members(self._store, stream_of(self._agent), Position(*stretch.through))
                 if made is not None:
                     done.append(self._parts.placer.entry(write.publish(made), None if forbids else through))
                 for trace in forbids:
@@ -179,9 +180,8 @@ class MemoryMaker:
                 and record.get("agent") == self._agent
                 and record.get("through")
             ):
-                segment, offset, *more = record["through"]
-                place = Position(int(segment), int(offset))
-                if place < head.through and self._has_place(stream, place, more[0] if more else None):
+                place = Position(*map(int, record["through"]))
+                if place < head.through and self._has_place(stream, place, record.get("last")):
                     known.append((place.segment, place.offset))
                     break
         return max((each for each in known if each < head.through), default=(0, 0))

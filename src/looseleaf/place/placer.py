@@ -509,11 +509,11 @@ class Placer:
     def entry(
         self,
         entry: Entry,
-        through: Sequence[Any] | None = None,
+        through: Record | None = None,
         lost: Callable[[PlacePlan], Sequence[Fact]] | None = None,
     ) -> Placed:
-        """Place an entry, once: a second time only returns what is held already. `through`: the place (§4.5) in the
-        agent's traces up to which they are distilled with it. `lost`: returns the facts that go with the entry that it
+        """Place an entry, once: a second time only returns what is held already. `through`: the members that say how
+        far the agent's traces are distilled with it. `lost`: returns the facts that go with the entry that it
         replaces."""
         # Imported late: readers never load this.
         from looseleaf.distill.forbidding import forbidden_by
@@ -578,7 +578,7 @@ class Placer:
             if entry.meta.get("instead"):
                 record["instead"] = str(entry.meta["instead"])
             if through is not None:
-                record["through"] = list(through)
+                record |= through
             self._store.append(JOURNAL, [record])
             self._parts.known.catch_up()
         return Placed(entry.reference, tuple(plan.outcomes))
@@ -593,10 +593,10 @@ class Placer:
         since = self._tombstones.since("fact", text)
         return since is not None and (judge(proposal, witnesses).ts or 0.0) <= since
 
-    def pass_over(self, agent: str, through: Sequence[Any]) -> None:
+    def pass_over(self, agent: str, through: Record) -> None:
         """Record that an agent's traces are distilled up to a place: compactions made their entries."""
         record: Record = {"schema": SCHEMA, "id": new_id(), "ts": ids.now(), "kind": "placed"}
-        self._store.append(JOURNAL, [record | {"agent": agent, "through": list(through)}])
+        self._store.append(JOURNAL, [record | {"agent": agent} | through])
 
     def _choose_topic(self, proposal: Proposal, entry: Entry, witnesses: Sequence[Witness]) -> str:
         """Return a canonical topic, of few: the user's own page, the entry's topic, or an existing page. A new name
