@@ -193,6 +193,9 @@ def test_each_file_has_the_name_that_the_format_gives_it(tmp_path: Path) -> None
         "log/turn",
         "state.json",
         "views/state.toon",
+        "views/ends/journal.json",
+        "views/ends/prompts/main.json",
+        "views/ends/traces/main.json",
     }
 
 

@@ -121,6 +121,10 @@ class Unwritten(Refused):
     """A write that the disk refused. The old bytes are intact; the new ones are not acknowledged."""
 
 
+class Displaced(Unwritten):
+    """The memory's folder, or its log, was removed or replaced while it was open. Open it again."""
+
+
 class Busy(Refused):
     """A lock that another process held too long."""
 

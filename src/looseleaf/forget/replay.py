@@ -136,6 +136,12 @@ class World:
     def end(self, stream: str) -> Position:
         return Position(1, len(self.journal)) if stream == JOURNAL else self._under.end(stream)
 
+    def line_before(self, stream: str, position: Position) -> Record | None:
+        return self._under.line_before(stream, position)
+
+    def sum(self, stream: str, position: Position) -> str | None:
+        return self._under.sum(stream, position)
+
     def rotate(self, stream: str) -> None:
         stream_files(stream)
 
@@ -611,7 +617,7 @@ class Replay:
         elif reference in self._made.gone:
             self._dirty_topics |= topics_in(record)
             if record.get("through") is not None:
-                kept = ("schema", "id", "ts", "kind", "agent", "through")
+                kept = ("schema", "id", "ts", "kind", "agent", "through", "last", "sum")
                 self._copy_record({name: record[name] for name in kept if name in record})
         elif self._is_again(str(reference)):
             self._place_again(record)
@@ -628,8 +634,8 @@ class Replay:
             return
         old = [str(each) for each in record.get("edits", ())]
         count = len(self._world.journal)
-        through = record.get("through")
-        place = None if through is None else (int(through[0]), int(through[1]))
+        names = ("through", "last", "sum")
+        place = {name: record[name] for name in names if name in record} if record.get("through") else None
         find_lost = partial(self._find_lost, entry) if record.get("instead") else None
         self._world.placed_as = record.get("id")
         with at(float(record.get("ts") or 0.0), str(record.get("id"))):

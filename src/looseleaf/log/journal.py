@@ -37,6 +37,11 @@ AGENT = "agent:"
 """Authors: an edit found on disk; one found where the journal has a hole, so its author is unknown; one a person asked
 for; the program's own; and `agent:<name>`."""
 
+BACK = "back"
+"""The kind of a record that says what a stream lost, and from where on it has other records (FORMAT §4.5)."""
+
+TRACES = "traces/"
+
 OBEYED = "the user said to forget it"
 """The reason of an edit by which the program removes, in the user's name, what the user said to forget."""
 
@@ -70,7 +75,8 @@ class AgentHead(Replaceable):
     """An agent's last mark: its id and its place in the journal; None: its window begins with its first trace.
 
     `flag`: compact its window before the next call, `early` or `hard`. `through`: its traces are distilled up to
-    this place.
+    this place; `last`: the id of the trace before it. `back`: since then its log went back, and has other records from
+    here on.
     """
 
     mark: str | None = None
@@ -78,6 +84,8 @@ class AgentHead(Replaceable):
     offset: int = 0
     flag: str | None = None
     through: tuple[int, int] = (0, 0)
+    last: str | None = None
+    back: tuple[int, int] | None = None
 
 
 NO_MARK = AgentHead()
@@ -85,16 +93,22 @@ NO_MARK = AgentHead()
 
 def fold_agents(agents: dict[str, AgentHead], record: Record, position: Position) -> None:
     """Add one journal record to the agents' heads. A mark settles its flag."""
-    agent = str(record.get("agent"))
+    is_back = record.get("kind") == BACK
+    agent = str(record.get("stream")).removeprefix(TRACES) if is_back else str(record.get("agent"))
     head = agents.get(agent, NO_MARK)
     if record.get("kind") == "mark":
-        agents[agent] = AgentHead(record.get("id"), *position, None, head.through)
+        segment, offset = position
+        agents[agent] = head.but(mark=record.get("id"), segment=segment, offset=offset, flag=None)
     elif record.get("kind") == "flag":
         flag = record.get("flag") if record.get("flag") in FLAGS else None
         agents[agent] = head.but(flag=flag)
     elif record.get("kind") == "placed" and record.get("through"):
         segment, offset = record["through"]
-        agents[agent] = head.but(through=max(head.through, (int(segment), int(offset))))
+        agents[agent] = head.but(through=(int(segment), int(offset)), last=record.get("last"), back=None)
+    elif is_back and str(record.get("stream")).startswith(TRACES):
+        segment, offset, *_ = record["now"]
+        now = int(segment), int(offset)
+        agents[agent] = head.but(back=min(head.back or now, now))
 
 
 def refuse_unknown(record: Record) -> None:

@@ -251,6 +251,13 @@ def find_line(store: Store, stream: str, place: Position, name: str) -> LogLine 
     return line
 
 
+def through_members(store: Store, stream: str, position: Position) -> Record:
+    """Return how a record of the journal says how far a stream was read: the place, the id of the record before it, and
+    the checksum of the log up to it (FORMAT §4.5)."""
+    before = store.line_before(stream, position) or {}
+    return {"through": list(position), "last": before.get("id"), "sum": store.sum(stream, position)}
+
+
 def traces_back(store: Store, stream: str) -> Iterator[Trace]:
     for line in store.read_back(stream):
         trace = Trace.from_record(line.record)

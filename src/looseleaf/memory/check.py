@@ -10,15 +10,27 @@ import stat
 
 from looseleaf.base.errors import Refused
 from looseleaf.base.paths import DRAWERS, STATE, fold_name, is_page, name_fault, path_fault
-from looseleaf.base.values import Problem
+from looseleaf.base.values import Position, Problem
 from looseleaf.log.entries import FOLDER, read_entry
-from looseleaf.log.journal import KNOWN_SCHEMAS, UNKNOWN, BrokenEdit, edit_of, forward, refuse_unknown
+from looseleaf.log.journal import (
+    BACK,
+    KNOWN_SCHEMAS,
+    UNKNOWN,
+    BrokenEdit,
+    Head,
+    edit_of,
+    forward,
+    refuse_unknown,
+)
+from looseleaf.log.recorder import stream_of
 from looseleaf.log.turns import Mark
 from looseleaf.pages.grammar import parse
 from looseleaf.pages.outside_edits import UNEXPLAINED, Heads
 from looseleaf.state.file import next_step, parse_sound
 from looseleaf.state.rules import Unsound
-from looseleaf.store import JOURNAL
+from looseleaf.store import JOURNAL, TOMBSTONES
+from looseleaf.store.losses import loss_record, problem_of
+from looseleaf.store.streams import stream_files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,7 +45,11 @@ _JOURNAL_FILE = "log/journal.jsonl"
 
 def check(parts: Parts) -> Iterator[Problem]:
     store = parts.context.store
-    yield from (problem for problem in store.check() if not _is_older_entry(store, problem))
+    damaged: set[str] = set()
+    for problem in store.check():
+        if not _is_older_entry(store, problem):
+            damaged |= {problem.path} if problem.severity == "error" else set()
+            yield problem
     for line in store.read(JOURNAL):
         schema = line.record.get("schema")
         if not isinstance(schema, str) or schema not in KNOWN_SCHEMAS:
@@ -41,6 +57,7 @@ def check(parts: Parts) -> Iterator[Problem]:
             return  # the journal cannot be understood, so nothing can be compared with it
     yield from _check_chains(store)
     yield from _check_marks(store)
+    yield from (problem for problem in _check_places(store) if problem.path not in damaged)
     yield from _check_pages(parts)
     # The one view that needs it: SQLite notices damage only where it reads, and misses words until then.
     from looseleaf.index.sqlite import VIEW
@@ -120,6 +137,33 @@ def _check_marks(store: Store) -> Iterator[Problem]:
             folder = f"{FOLDER}/{entry}"
             if entry is not None and (path_fault(folder) or store.stat(f"{folder}/meta.json") is None):
                 yield Problem(folder, None, f"this entry is gone; the mark {line.record.get('id')} names it")
+
+
+def _check_places(store: Store) -> Iterator[Problem]:
+    """Check the places up to which each agent's log was distilled and compacted: the record there, and the checksum of
+    the log up to it (FORMAT §4.5). A forgetting changes checksums; a journaled loss, or a repair, moves records."""
+    places: dict[tuple[str, str], tuple[Position, object, str | None]] = {}
+    forgotten = max((str(line.record.get("id")) for line in store.read(TOMBSTONES)), default="")
+    for line in store.read(JOURNAL):
+        record, kind = line.record, str(line.record.get("kind"))
+        stream = stream_of(str(record.get("agent")))
+        if kind == BACK:
+            places = {key: place for key, place in places.items() if key[0] != record.get("stream")}
+        elif kind == "placed" and record.get("through") and record.get("last"):
+            known = record.get("sum") if str(record.get("id")) > forgotten else None
+            places[stream, kind] = Position(*map(int, record["through"])), record["last"], known
+        elif kind == "mark" and record.get("sum") and str(record.get("id")) > forgotten:
+            segment, offset = record["until"]
+            places[stream, kind] = Position(int(segment), int(offset)), None, record["sum"]
+    for (stream, kind), (place, last, sum) in places.items():
+        path, reader = stream_files(stream)[0], "distilling" if kind == "placed" else "compacting"
+        before = store.line_before(stream, place)
+        if place.offset and (before is None or (last is not None and before.get("id") not in (None, last))):
+            records = [(line.record.get("id"), line.record.get("kind")) for line in store.read(stream)]
+            if not (any(name == last for name, _ in records) and any(kind == "lost" for _, kind in records)):
+                yield problem_of(loss_record(stream, [*place, last], [0, 0, None]))  # else repair moved it
+        elif sum is not None and store.sum(stream, place) not in (None, sum):
+            yield Problem(path, None, f"the records that {reader} has read are not the ones that were there")
 
 
 def _check_pages(parts: Parts) -> Iterator[Problem]:

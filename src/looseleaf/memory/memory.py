@@ -241,6 +241,7 @@ class Memory:
             return [making.write(given, topic, author, own)]
         if author is not None:
             raise Invalid("An author goes with a text. Give the text, or leave the author out.")
+        self.parts.pages.absorb.know(recovers=True)  # also journals what the log has lost
         return making.distill(topic, own)
 
     # --- asking ----------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from looseleaf.base.origins import FORBIDDEN
 from looseleaf.base.paths import safe_name
 from looseleaf.pages.folder import find, init_if_free, is_memory, settings
 from looseleaf.place.parts import PlaceParts
+from looseleaf.store import IMPORTS, JOURNAL, TOMBSTONES
 from looseleaf.store.context import Context
 from looseleaf.store.files import FileStore
 
@@ -72,6 +73,8 @@ class Parts(PlaceParts):
         self.notes: list[str] = []
         policy = policy or settings(path, agent)
         self.files = FileStore(path, policy)
+        shared = (JOURNAL, "calls", IMPORTS, TOMBSTONES)
+        self.files.compare((*shared, f"traces/{agent}", f"prompts/{agent}"), self.note)
         super().__init__(Context(self.files, path, policy, agent, self.note, self.count, self.redact))
 
     def close(self) -> None:

@@ -56,6 +56,9 @@ class MemoryThread:
         return outcome(future)
 
     def _run(self, act: Callable[[Memory], _T]) -> _T:
+        if self._memory is not None and not self._memory.parts.files.is_in_place():
+            self._memory.close()  # its folder was replaced: begin again with the one that is there
+            self._memory = None
         if self._memory is None:
             self._memory = self._open_memory()
         try:

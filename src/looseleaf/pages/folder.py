@@ -44,6 +44,21 @@ class JournalLost(Unreadable):
         super().__init__(f"Nothing was done: {self.says}. {self.then}")
 
 
+class LogGone(Unreadable):
+    """A memory whose log is gone: only the pages are there."""
+
+    def __init__(self, path: str) -> None:
+        self.says = (
+            f"{path} is a memory without its log: pages are there, and log/ is gone, with what was said and who "
+            "changed what"
+        )
+        self.then = (
+            "Put log/ back, from an export or a backup: git does not keep it, and `git clean -x` removes it. Without a "
+            f"copy, or in a fresh clone, `looseleaf init {path}` begins a new log, with the pages as they are."
+        )
+        super().__init__(f"Nothing was done: {self.says}. {self.then}")
+
+
 def find() -> str:
     """Return the memory's path: LOOSELEAF_HOME, else the nearest `.looseleaf` or memory upward from here, else
     `~/.looseleaf`."""
@@ -163,6 +178,8 @@ _SKELETON = frozenset({*_FOLDERS, _IGNORE, SETTINGS})
 
 def init_if_free(path: str) -> None:
     """Make a memory of a folder that is missing, empty, half made or only has settings; refuse any other."""
+    if has_lost_log(path):
+        raise LogGone(path)
     # Check both: another process may make it, and write to it, between the two checks.
     if _is_in_use(path) and not is_memory(path):
         raise Refused(
@@ -170,6 +187,19 @@ def init_if_free(path: str) -> None:
             f"To make it one, run: looseleaf init {path}"
         )
     init(path)
+
+
+def has_lost_log(path: str) -> bool:
+    """True if a folder was made a memory, and has no log. A memory is made with its log before its `.gitignore`."""
+    try:
+        names = os.listdir(path)
+        with open(os.path.join(path, _IGNORE), "rb") as file:
+            ignored = file.read(_FIRST_BYTES * 64).split(b"\n")
+    except OSError:
+        return False
+    is_ours = set(PRIVATE.encode().split(b"\n")) <= {*ignored, b""}
+    was_used = not _SKELETON.issuperset(names) or not set(DRAWERS).isdisjoint(names)
+    return "log" not in names and is_ours and was_used
 
 
 def _is_in_use(path: str) -> bool:

@@ -37,6 +37,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from contextlib import AbstractContextManager
+    from typing import Any
 
     from looseleaf.base.policy import Policy
     from looseleaf.base.values import Document, Edit, Problem, Record, Stat
@@ -77,6 +78,10 @@ def is_same_log(store: Store, position: Position, last: object, stream: str = JO
     return before is not None and before.end == position and before.record.get("id") == last
 
 
+def _pair(raw: Any) -> tuple[int, int] | None:
+    return None if raw is None else (int(raw[0]), int(raw[1]))
+
+
 class Heads:
     """The heads of pages and agents, and the place in the journal up to which they hold."""
 
@@ -107,8 +112,8 @@ class Heads:
             self.last = raw["last"]
             self.pages = {path: Head(*head) for path, head in raw["pages"].items()}
             self.agents = {
-                agent: AgentHead(mark, segment, offset, flag, (int(at), int(byte)))
-                for agent, (mark, segment, offset, flag, at, byte) in raw["agents"].items()
+                agent: AgentHead(mark, segment, offset, flag, _pair(through) or (0, 0), last, _pair(back))
+                for agent, (mark, segment, offset, flag, through, last, back) in raw["agents"].items()
             }
             self.marks = {path: tuple(map(int, mark)) for path, mark in raw["marks"].items()}
             self.holes = int(raw["holes"])
@@ -199,7 +204,7 @@ class Heads:
                     path: [head.sha256, head.edit, head.base] for path, head in sorted(self.pages.items())
                 },
                 "agents": {
-                    agent: [head.mark, head.segment, head.offset, head.flag, *head.through]
+                    agent: [getattr(head, name) for name in AgentHead.__match_args__]
                     for agent, head in sorted(self.agents.items())
                 },
                 "marks": {path: list(mark) for path, mark in sorted(self.marks.items())},

@@ -18,6 +18,7 @@ from looseleaf.base.immutable import frozen
 from looseleaf.base.messages import Turn
 from looseleaf.base.origins import may_forbid
 from looseleaf.base.paths import PROFILE, USER, safe_name
+from looseleaf.base.values import START, Position
 from looseleaf.distill.make_entry import (
     MOST_NOTES,
     SESSIONS,
@@ -36,6 +37,8 @@ from looseleaf.language.sentences import is_phatic, sentences
 from looseleaf.language.topic_words import choose, topic_name, topic_of_text, vocabulary
 from looseleaf.log.entries import FOLDER, entries_in, read_entry, spots_of, traces_of
 from looseleaf.log.journal import PERSON
+from looseleaf.log.recorder import stream_of
+from looseleaf.log.turns import through_members
 from looseleaf.pages.grammar import read_stated_facts, with_facts
 from looseleaf.place.placer import Placed
 from looseleaf.store import JOURNAL
@@ -129,7 +132,10 @@ class MemoryMaker:
         write = self._choose_writer(distiller)
         topic = self._topic_name(topic) if topic is not None else SESSIONS
         done: list[Placed] = []
-        since: tuple[int, int] | None = head.through
+        begin = self._find_through(head)
+        if begin != head.through and head.back is None:
+            self._tell_loss(head, begin)
+        since: tuple[int, int] | None = begin
         while since is not None:
             since = self._distill(write, since, topic, done)
         if done:
@@ -150,19 +156,59 @@ class MemoryMaker:
         for stretch in undistilled(self._store, self._agent, since, covered, patience, clock.now()):
             made = write.stretch(stretch, topic) if any(stretch.traces()) else None
             with self._parts.pages.absorb.threads, self._store.lock():
-                now = self._parts.pages.absorb.agent(self._agent).through
+                now = self._find_through(self._parts.pages.absorb.agent(self._agent))
                 if now != since:
                     return now
                 forbids = _find_prohibitions(stretch)
+                through = through_members(self._store, stream_of(self._agent), Position(*stretch.through))
                 if made is not None:
-                    through = None if forbids else stretch.through
-                    done.append(self._parts.placer.entry(write.publish(made), through))
+                    done.append(self._parts.placer.entry(write.publish(made), None if forbids else through))
                 for trace in forbids:
                     self._parts.obey(trace)
                 if made is None or forbids:  # last: after a crash the next distilling obeys it
-                    self._parts.placer.pass_over(self._agent, stretch.through)
+                    self._parts.placer.pass_over(self._agent, through)
             since = stretch.through
         return None
+
+    def _find_through(self, head: AgentHead) -> tuple[int, int]:
+        """Return the place up to which the agent's traces are distilled, in the log as it is now. If the last of them
+        is not there any more, the log went back (FORMAT §4.5): then the last place that agrees. What was learned from
+        traces after it stays; those that are there are distilled again, and what is said next is not passed over."""
+        stream, place = stream_of(self._agent), Position(*head.through)
+        if place == START or self._has_place(stream, place, head.last):
+            return head.through
+        for line in self._store.read_back(stream) if head.last is not None else ():
+            if line.record.get("id") == head.last:
+                return line.end.segment, line.end.offset  # repair moved it
+        known = [head.back] if head.back is not None else []
+        for line in self._store.read_back(JOURNAL):
+            record = line.record
+            if (
+                record.get("kind") == "placed"
+                and record.get("agent") == self._agent
+                and record.get("through")
+            ):
+                place = Position(*map(int, record["through"]))
+                if place < head.through and self._has_place(stream, place, record.get("last")):
+                    known.append((place.segment, place.offset))
+                    break
+        return max((each for each in known if each < head.through), default=(0, 0))
+
+    def _has_place(self, stream: str, place: Position, last: object) -> bool:
+        """True if the record before a place is still the one that was there, as far as that is known."""
+        found = self._store.line_before(stream, place)
+        return found is not None and (last is None or not found or found.get("id") == last)
+
+    def _tell_loss(self, head: AgentHead, now: tuple[int, int]) -> None:
+        """Journal that the log went back, where nothing else remembered how far it was; unless repair moved records."""
+        from looseleaf.store.losses import loss_record, told
+
+        stream = stream_of(self._agent)
+        is_moved = now != (0, 0) and self._has_place(stream, Position(*now), head.last or "")
+        if not is_moved or all(line.record.get("kind") != "lost" for line in self._store.read(stream)):
+            loss = loss_record(stream, [*head.through, head.last], [*now, None])
+            self._store.append(JOURNAL, [loss])
+            self._note(told(loss))
 
     def _compaction_entries(self, through: tuple[int, int]) -> list[tuple[Entry, bool]]:
         """Return the entries of compactions that took traces after a place, oldest first, and whether they were placed.

@@ -517,11 +517,11 @@ class Placer:
     def entry(
         self,
         entry: Entry,
-        through: tuple[int, int] | None = None,
+        through: Record | None = None,
         lost: Callable[[PlacePlan], Sequence[Fact]] | None = None,
     ) -> Placed:
-        """Place an entry, once: a second time only returns what is held already. `through`: the place in the agent's
-        traces up to which they are distilled with it. `lost`: returns the facts that go with the entry that it
+        """Place an entry, once: a second time only returns what is held already. `through`: the members that say how
+        far the agent's traces are distilled with it. `lost`: returns the facts that go with the entry that it
         replaces."""
         # Imported late: readers never load this.
         from looseleaf.distill.forbidding import forbidden_by
@@ -587,7 +587,7 @@ class Placer:
             if entry.meta.get("instead"):
                 record["instead"] = str(entry.meta["instead"])
             if through is not None:
-                record["through"] = list(through)
+                record |= through
             self._store.append(JOURNAL, [record])
             self._parts.known.catch_up()
         return Placed(entry.reference, tuple(plan.outcomes))
@@ -603,10 +603,10 @@ class Placer:
         found = judge(proposal, witnesses) if since is not None else None
         return found is not None and (found.order_by(witnesses) or found.ts) <= (since or 0.0)
 
-    def pass_over(self, agent: str, through: tuple[int, int]) -> None:
+    def pass_over(self, agent: str, through: Record) -> None:
         """Record that an agent's traces are distilled up to a place: compactions made their entries."""
         record: Record = {"schema": SCHEMA, "id": new_id(), "ts": ids.now(), "kind": "placed"}
-        self._store.append(JOURNAL, [record | {"agent": agent, "through": list(through)}])
+        self._store.append(JOURNAL, [record | {"agent": agent} | through])
 
     def _choose_topic(self, proposal: Proposal, entry: Entry, witnesses: Sequence[Witness]) -> str:
         """Return a canonical topic, of few: the user's own page, the entry's topic, or an existing page. A new name

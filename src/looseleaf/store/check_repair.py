@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from looseleaf.base.values import Record
+    from looseleaf.store.ends import Ends
     from looseleaf.store.root import Root
     from looseleaf.store.streams import Segments, Streams
 
@@ -38,16 +39,26 @@ ENTRIES = "log/entries"
 ENTRY_FILES = {"raw.md": None, "meta.json": "entry.v1", "summary.json": "entry_summary.v1"}
 
 
-def check_log(root: Root, segments: Segments) -> Iterator[Problem]:
+def check_log(root: Root, segments: Segments, ends: Ends) -> Iterator[Problem]:
     """Read and hash everything below `log/` again; yield what is wrong, change nothing."""
+    from looseleaf.store.losses import check_ends, problem_of, unaccepted
+
     found: list[Problem] = []
     streams = _list_streams(segments, found)
     for stream in streams:
         path, archive = stream_files(stream)
+        is_damaged = False
         try:
-            yield from _check_stream(root, segments, stream, path, archive)
+            for problem in _check_stream(root, segments, stream, path, archive):
+                is_damaged = is_damaged or problem.severity == "error"
+                yield problem
+            yield from check_ends(ends, segments, stream, is_damaged=is_damaged)
         except (OSError, Refused) as error:
             yield _problem_of(archive, error)
+    for stream in ends.streams():
+        if stream not in streams:
+            yield from check_ends(ends, segments, stream)
+    yield from map(problem_of, unaccepted(segments))
     for name in _list_names(root, "log/traces", found):
         if f"traces/{name}" not in streams:
             yield Problem(f"log/traces/{name}", None, "this is not an agent's log, so it is not read", "note")

@@ -152,6 +152,10 @@ class Disk:
         """Stat a single name. In a longer path a folder may be a link, so use that only to compare identities."""
         return os.stat(path, dir_fd=folder, follow_symlinks=False)
 
+    def stat_path(self, path: str) -> os.stat_result:
+        """Stat what the user's own path leads to now."""
+        return os.stat(path)
+
     def fstat(self, fd: int) -> os.stat_result:
         return os.fstat(fd)
 
@@ -386,13 +390,20 @@ class Lock:
     """
 
     def __init__(
-        self, disk: Disk, open_file: Callable[[str], int], admit: Callable[[], None], seconds: float
+        self,
+        disk: Disk,
+        open_file: Callable[[str], int],
+        stat: Callable[[str], os.stat_result | None],
+        admit: Callable[[], None],
+        seconds: float,
     ) -> None:
         self._disk = disk
         self._open = open_file
+        self._stat = stat
         self._admit = admit
         self._seconds = seconds
         self._lock = self._turn = -1
+        self._identity = (0, 0)
         self._reset()
 
     def _reset(self) -> None:
@@ -468,11 +479,14 @@ class Lock:
         if self._lock < 0:
             _reach_after_fork(self)
             self._lock = self._open(LOCK)
+            found = self._disk.fstat(self._lock)
+            self._identity = found.st_dev, found.st_ino
             self._turn = self._open(TURN)
 
     def _has_name(self) -> bool:
-        """True if the open lock file still has its name."""
-        return self._disk.fstat(self._lock).st_nlink > 0
+        """True if the name of the lock still leads to the open file."""
+        named = self._stat(LOCK)
+        return named is not None and (named.st_dev, named.st_ino) == self._identity
 
     def is_free(self) -> bool:
         """True if the lock could be taken at once. For chores, which should not wait."""

@@ -5,23 +5,26 @@ from __future__ import annotations
 import errno
 import os
 
-from looseleaf.base.errors import Refused, Unwritten
+from looseleaf.base.errors import Displaced, Refused, Unwritten
 from looseleaf.base.policy import Policy
-from looseleaf.base.values import START
+from looseleaf.base.values import START, Position
+from looseleaf.store import JOURNAL
 from looseleaf.store.disk import Alone, Lock, this_disk
 from looseleaf.store.documents import Documents, replace_many
+from looseleaf.store.ends import Ends
 from looseleaf.store.records import Bodies
-from looseleaf.store.root import Root, is_committed, unreadable, unwritten
-from looseleaf.store.streams import Segments, Streams
+from looseleaf.store.root import LOG, Root, is_committed, log_gone, unreadable, unwritten
+from looseleaf.store.streams import Segments, Streams, stream_files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from looseleaf.base.values import Document, LogLine, Position, Problem, Record, Stat
+    from looseleaf.base.values import Document, LogLine, Problem, Record, Stat
     from looseleaf.store.claim import Claim
     from looseleaf.store.disk import Disk
     from looseleaf.store.documents import Put, Removal
+    from looseleaf.store.ends import Point
 
 WRITER = "log/writer"
 
@@ -36,13 +39,22 @@ class FileStore:
         self._disk = disk or this_disk()
         self._root = Root(self._disk, os.fspath(path))
         self._patience = policy.lock_seconds
-        self._lock = Lock(self._disk, self._open_lock, self._check_share, policy.lock_seconds)
+        self._log_path = os.path.join(os.path.abspath(os.fspath(path)), LOG)
+        self._log = self._find_log()
+        self._root.has_log = self._log is not None
+        self._lock = Lock(self._disk, self._open_lock, self._stat_lock, self._admit, policy.lock_seconds)
         bodies = Bodies(self._root, policy.body_bytes)
         self._segments = Segments(self._root, bodies)
-        self._streams = Streams(self._root, self._lock, policy, bodies, self._segments)
+        self._ends = Ends(self._root, self._segments, self._lose)
+        self._losses: list[Record] = []
+        """What streams were found to lack, and is not journaled yet."""
+        self._on_loss: Callable[[str], None] = lambda sentence: None
+        told = (self._ends.wrote, self._compare_own)
+        self._streams = Streams(self._root, self._lock, policy, bodies, self._segments, *told)
         self._documents = Documents(self._root, self._lock, policy, self._streams, self._segments)
         self._share: str | None = None
         self._looked = False
+        self._edition = self.edition()
         try:
             if is_committed(self._root):
                 self.recover()  # so that no reader sees half of a forget
@@ -92,6 +104,45 @@ class FileStore:
 
         patience = 0.0 if self._lock.is_mine() else self._patience
         return Claim(self.alone(path), f"{self.path}/{path}", patience)
+
+    # --- the log in its place --------------------------------------------------------------
+
+    def _find_log(self) -> tuple[int, int] | None:
+        """Return which folder the log is, by the memory's path; None: there is none."""
+        try:
+            found = self._disk.stat_path(self._log_path)
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except OSError as error:
+            raise unreadable(self._log_path, error) from error
+        return found.st_dev, found.st_ino
+
+    def is_in_place(self) -> bool:
+        """True if the memory's path still leads to the log that was opened."""
+        return self._log is None or self._find_log() == self._log
+
+    def _require_place(self) -> None:
+        """Refuse to write to a log that is not under the memory's name any more: what is written there is lost."""
+        now = self._find_log()
+        if self._log is None:
+            self._log = now
+        elif now is None:
+            raise log_gone(self.path)
+        elif now != self._log:
+            raise Displaced(
+                f"Nothing was written: {self.path}, or its log, was replaced by another folder while this memory was "
+                "open. Open the memory again."
+            )
+
+    def _admit(self) -> None:
+        self._require_place()
+        self._check_share()
+
+    def _stat_lock(self, path: str) -> os.stat_result | None:
+        try:
+            return self._disk.stat(self._root.fd, path)
+        except FileNotFoundError:
+            return None
 
     def _open_lock(self, path: str) -> int:
         try:
@@ -152,6 +203,7 @@ class FileStore:
     def close(self) -> None:
         # A thread that is writing finishes first, with its handles open.
         with self._lock.threads():
+            self._keep_ends()
             if self._share is not None and not self._root.closed:
                 try:
                     if self._root.read(WRITER) == self._own_claim():
@@ -159,6 +211,18 @@ class FileStore:
                 except Refused:
                     pass  # unreadable: left for the next process
             self._close_handles()
+
+    def _keep_ends(self) -> None:
+        """Remember where this process left each stream. If another process is writing, leave it to that one."""
+        try:
+            if self._ends.has_unsaved and not self._root.closed and self._lock.is_free():
+                with self._lock:
+                    self._heed_edition()
+                    self._ends.remember_own()
+                    if self._losses:
+                        self._journal_losses()
+        except (OSError, Refused):
+            pass
 
     def _close_handles(self) -> None:
         self._streams.close()
@@ -177,7 +241,84 @@ class FileStore:
         self.close()
 
     def append(self, stream: str, records: Sequence[Record]) -> list[Position]:
-        return self._streams.append(stream, records)
+        positions = self._streams.append(stream, records)
+        if self._losses:
+            self._journal_losses()
+        return positions
+
+    # --- a log that went back --------------------------------------------------------------
+
+    def compare(self, streams: Sequence[str], on_loss: Callable[[str], None]) -> None:
+        """Look, by a line of each stream, whether it still has what was remembered of it. `on_loss` is told what is
+        missing, now and later; the next write journals it."""
+        self._on_loss = on_loss
+        self._ends.compare(streams)
+
+    def _compare_own(self, stream: str) -> None:
+        self._heed_edition()
+        self._ends.compare_own(stream)
+
+    def _heed_edition(self) -> None:
+        """Where a forgetting rewrote the log, it may have taken records of this process: that is no loss."""
+        edition = self.edition()
+        if edition != self._edition:
+            self._edition = edition
+            self._ends.drop_own()
+
+    def _lose(self, stream: str, points: Sequence[Point]) -> None:
+        from looseleaf.store.losses import find_loss, told
+
+        if any(each["stream"] == stream for each in self._losses):
+            return
+        if self._ends.has_gap(stream) or self._ends.is_missing(stream, points[-1]):
+            self._on_loss(_segments_missing(stream_files(stream)[1]))
+            return
+        loss = find_loss(self._ends, self._segments, stream, points)
+        if loss is not None:
+            self._losses.append(loss)
+            self._on_loss(told(loss))
+
+    def sum(self, stream: str, position: Position) -> str | None:
+        """Return the checksum of a stream up to a place."""
+        return self._ends.sum(stream, position)[0]
+
+    def line_before(self, stream: str, position: Position) -> Record | None:
+        return self._segments.line_before(stream, position)
+
+    def _journal_losses(self) -> None:
+        from looseleaf.store.losses import is_journaled
+
+        with self._lock:
+            found, self._losses = self._losses, []
+            for loss in found:
+                stream = str(loss["stream"])
+                if not is_journaled(self._segments, loss):  # else another process did it
+                    self._streams.append(JOURNAL, [loss])
+                points = self._ends.points(stream)
+                self._ends.adopt(stream, [each for each in points if self._ends.agrees(stream, each)])
+
+    def _accept_losses(self, *, is_mended: bool) -> list[str]:
+        """Take the streams as they are now, by a person's wish; return a sentence for each that had lost something.
+        `is_mended`: damage was, which explains other checksums."""
+        from looseleaf.store.losses import acceptance, check_ends, unaccepted
+
+        if self._losses:
+            self._journal_losses()
+        lost = unaccepted(self._segments)
+        if lost:
+            self._streams.append(JOURNAL, [acceptance(lost)])
+        paths = {stream_files(str(each["stream"]))[0] for each in lost}
+        for stream in dict.fromkeys([*self.streams(), *self._ends.streams()]):
+            try:
+                if (
+                    next(check_ends(self._ends, self._segments, stream, is_damaged=is_mended), None)
+                    is not None
+                ):
+                    paths.add(stream_files(stream)[0])
+            except (OSError, Refused):
+                continue  # unreadable: reported as not repaired
+            self._ends.adopt(stream)
+        return [f"{path}: what is missing is accepted; the log counts as it is now" for path in sorted(paths)]
 
     def read(
         self, stream: str, start: Position = START, on_problem: Callable[[Problem], None] | None = None
@@ -233,28 +374,39 @@ class FileStore:
         """Replace and remove files as one act. Only for forget, which holds the lock (FORMAT §17.4)."""
         try:
             replace_many(self._root, name, puts, removals)
+            self._edition = self.edition()
+            for stream in self.streams():  # what was remembered of them went with the views
+                self._ends.adopt(stream)
         except OSError as error:
             raise unwritten("The memory without the forgotten text", error) from error
 
     def recover(self) -> None:
         self._documents.recover()
         self._documents.sweep()
+        if self._losses:
+            self._journal_losses()
 
     def check(self) -> Iterator[Problem]:
         from looseleaf.store.check_repair import check_log
 
-        return check_log(self._root, self._segments)
+        return check_log(self._root, self._segments, self._ends)
 
     def repair(self) -> list[str]:
         from looseleaf.store.check_repair import repair_log
 
         with self._lock:
-            self.recover()
-            return repair_log(self._root, self._segments, self._streams)
+            self._documents.recover()
+            self._documents.sweep()
+            done = repair_log(self._root, self._segments, self._streams)
+            return done + self._accept_losses(is_mended=bool(done))
 
     # Last: its name hides the type `list` from the lines below it.
     def list(self, folder: str = "") -> list[Stat]:
         return self._documents.list(folder)
+
+
+def _segments_missing(archive: str) -> str:
+    return f"Segments are missing in {archive}. Put them back from a copy; `looseleaf check` names them."
 
 
 def _share_taken(share: str, who: str) -> Unwritten:

@@ -33,6 +33,12 @@ class Store(Protocol):
     def end(self, stream: str) -> Position:
         """Return where the next record will begin."""
 
+    def line_before(self, stream: str, position: Position) -> Record | None:
+        """Return the record that ends at a place; {} if the line there has none, None if no line ends there."""
+
+    def sum(self, stream: str, position: Position) -> str | None:
+        """Return the checksum of a stream up to a place; None: the stream does not reach so far."""
+
     def rotate(self, stream: str) -> None:
         """Seal the current segment; the next record begins a new one. Leave an empty segment alone."""
 

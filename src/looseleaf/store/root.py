@@ -10,13 +10,14 @@ import os
 import stat
 import time
 
-from looseleaf.base.errors import Refused, Unreadable, Unwritten
+from looseleaf.base.errors import Displaced, Refused, Unreadable, Unwritten
 from looseleaf.base.ids import random_id
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from looseleaf.store.disk import Disk
 
+LOG = "log"
 STAGED = "log/staged"
 ASIDE = "log/aside"
 LATE = f"{ASIDE}/late"
@@ -55,6 +56,8 @@ class Root:
     def __init__(self, disk: Disk, path: str) -> None:
         self.disk = disk
         self.path = path
+        self.has_log = False
+        """True once the log was there: if it is gone then, it is not made anew."""
         self._durable: set[str] = set()
         try:
             self.fd = disk.open_root(path)
@@ -88,6 +91,10 @@ class Root:
         there = path == "" or self.is_folder(path)
         if there and (path == "" or path in self._durable or not durable):
             return
+        if path == LOG:
+            if self.has_log and not there:
+                raise log_gone(self.path)
+            self.has_log = True
         above, _, name = path.rpartition("/")
         self.make(above, durable=durable)
         with self.folder(above) as fd:
@@ -270,6 +277,13 @@ def unreadable(path: str, error: OSError) -> Refused:
 
 def _not_regular(path: str) -> Refused:
     return Refused(f"{path} is not a regular file. Move it out of the memory.")
+
+
+def log_gone(path: str) -> Displaced:
+    return Displaced(
+        f"Nothing was written: the log of {path} is gone. It was removed or moved while this memory was open "
+        "(`git clean -x` removes it). Put it back from a copy, then open the memory again."
+    )
 
 
 def _closed_error() -> Unreadable:

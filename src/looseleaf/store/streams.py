@@ -196,6 +196,30 @@ class Segments:
                     continue  # sealed while it was read: the records before the seal follow at `offset`
             segment, offset, number = segment + 1, 0, 0
 
+    def open(self, stream: str, segment: int) -> tuple[int, str, bool] | None:
+        """Open a segment: its handle, its path, and whether it is the active one. None: it does not exist."""
+        return self._open_segment(*stream_files(stream), segment)
+
+    def line_before(self, stream: str, place: Position) -> Record | None:
+        """Return the record that ends at a place, without its bodies; {} if the line has none, None if no line ends
+        there."""
+        opened = self.open(stream, place.segment)
+        if opened is None:
+            return None
+        fd = opened[0]
+        try:
+            if place.offset > self._disk.fstat(fd).st_size:
+                return None
+            begin, raw, ended = next(lines_back(self._disk, fd, place.offset), (0, b"", False))
+        except OSError as error:
+            raise unreadable(opened[1], error) from error
+        finally:
+            self._disk.close(fd)
+        if not ended or begin + len(raw) + 1 != place.offset:
+            return None
+        last = list(codec.pieces(raw))[-1] if raw else None
+        return last.record if last is not None and last.record is not None and last.end == len(raw) else {}
+
     def _open_segment(self, path: str, archive: str, segment: int) -> tuple[int, str, bool] | None:
         """Open a segment: its handle, its path, and whether it is the active one. None: it does not exist."""
         sealed = f"{archive}/{segment_name(segment)}"
@@ -349,19 +373,34 @@ class _OpenEnd:
 
 
 class _Job:
-    """One caller's records on their way to disk; another thread may write them."""
+    """One caller's records on their way to disk; another thread may write them. `last`: the id of the last one."""
 
-    __slots__ = ("done", "error", "lines", "positions")
+    __slots__ = ("done", "error", "last", "lines", "positions")
 
-    def __init__(self, lines: list[bytes]) -> None:
+    def __init__(self, lines: list[bytes], last: object) -> None:
         self.lines = lines
+        self.last = last
         self.positions: list[Position] = []
         self.done = False
         self.error: Refused | None = None
 
 
 class Streams:
-    def __init__(self, root: Root, lock: Lock, policy: Policy, bodies: Bodies, segments: Segments) -> None:
+    """`on_write` is told the end of each write, and the id of its last record; `on_replaced`, under the lock, that a
+    stream's file is not the one that this process wrote to."""
+
+    def __init__(
+        self,
+        root: Root,
+        lock: Lock,
+        policy: Policy,
+        bodies: Bodies,
+        segments: Segments,
+        on_write: Callable[[str, Position, object], None],
+        on_replaced: Callable[[str], None],
+    ) -> None:
+        self._on_write = on_write
+        self._on_replaced = on_replaced
         self._root = root
         self._disk = root.disk
         self._lock = lock
@@ -383,7 +422,9 @@ class Streams:
     def append(self, stream: str, records: Sequence[Record]) -> list[Position]:
         """Append by group commit: the first thread to get the lock writes for all that wait, with one sync."""
         try:
-            job = _Job([self._encode(record) for record in records])
+            job = _Job(
+                [self._encode(record) for record in records], records[-1].get("id") if records else None
+            )
         except OSError as error:
             raise unwritten(f"A record of {stream}", error) from error
         if not job.lines:
@@ -449,6 +490,7 @@ class Streams:
                 offset -= len(line)
                 job.positions.append(Position(active.segment, offset))
             job.positions.reverse()
+        self._on_write(stream, Position(active.segment, active.size), jobs[-1].last)
 
     def _sync(self, active: _OpenEnd) -> None:
         """Sync, or poison the file: after a failed sync its bytes on disk are unknown, and a second sync would succeed
@@ -501,10 +543,14 @@ class Streams:
             named = None if found is None else (found.st_dev, found.st_ino)
             if found is not None and named == active.identity and named not in self._poisoned:
                 if found.st_size != active.size:
+                    is_shorter = found.st_size < active.size
                     active.size = self._cut_torn_end(active, path, found.st_size, trusting=active.size >= 0)
+                    if is_shorter:
+                        self._on_replaced(stream)
             else:
                 self.close_stream(stream)
                 active = None
+                self._on_replaced(stream)
         if active is None:
             active = self._open_file(stream, path, archive)
         if active.identity in self._poisoned:

@@ -18,7 +18,7 @@ from looseleaf.base.errors import Refused, Unwritten
 from looseleaf.base.ids import id_of, new_id
 from looseleaf.base.immutable import frozen
 from looseleaf.base.messages import Distilled, Trace
-from looseleaf.base.values import sha256
+from looseleaf.base.values import Position, sha256
 from looseleaf.distill.make_entry import redacted, run
 from looseleaf.log.entries import (
     FOLDER,
@@ -492,6 +492,7 @@ class Compact:
             if mark.entry is not None:
                 self._store.publish(f"{FOLDER}/{mark.entry}", files, again=True)
             record: Record = {"schema": SCHEMA, "id": mark.id, "ts": clock.now()}
+            record["sum"] = self._store.sum(self._stream, Position(*mark.until))
             self._store.append(JOURNAL, [record | mark.to_record()])
             self._prepared = None
             try:

@@ -79,7 +79,8 @@ def _read_traces(store: Store, stream: str, mark: Mark | None) -> Iterator[tuple
         trace = Trace.from_record(found.record) if found is not None else None
         if trace is not None and found is not None:
             yield trace, found, HELD
-    is_since = False
+    # Where the log went back (FORMAT §4.5), nothing of it can be told from what was said since.
+    is_since = last is None and not _has_place(store, stream, Position(*mark.until))
     for line in _read_from_start(store, stream, mark):
         trace = Trace.from_record(line.record)
         if trace is not None and (is_since or (last is None and line.position > mark.until)):
@@ -105,6 +106,11 @@ def _find_last_before(store: Store, stream: str, mark: Mark) -> str | None:
         if isinstance(trace_id, str) and trace_id in named:
             last = trace_id
     return last
+
+
+def _has_place(store: Store, stream: str, place: Position) -> bool:
+    """True if a line begins at a place, or once did."""
+    return place.offset == 0 or store.line_before(stream, place) is not None
 
 
 def _read_from_start(store: Store, stream: str, mark: Mark) -> Iterator[LogLine]:
