@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from looseleaf.base.policy import Policy
 from looseleaf.base.values import Position
 from looseleaf.store import records as codec
+from looseleaf.store.disk import Disk
 from looseleaf.store.ends import Point, thin
 from looseleaf.store.files import FileStore
 from looseleaf.store.streams import stream_files
@@ -270,3 +271,28 @@ def test_of_many_points_a_few_are_kept_and_one_is_near_each_place(offsets: list[
     for dropped in set(offsets) - set(kept):  # the next one kept is at least half as far from the end
         after = min(each for each in kept if each > dropped)
         assert offsets[-1] - dropped < 2 * (offsets[-1] - after)
+
+
+class CountingDisk(Disk):
+    """A disk that counts what is read of open files."""
+
+    read_bytes = 0
+
+    def pread(self, fd: int, count: int, offset: int) -> bytes:
+        data = super().pread(fd, count, offset)
+        self.read_bytes += len(data)
+        return data
+
+
+def test_opening_reads_one_block_of_a_log_however_long_it_is(tmp_path: Path) -> None:
+    def read_at_opening(records: int) -> int:
+        folder = tmp_path / str(records)
+        folder.mkdir()
+        with FileStore(folder) as store:
+            store.append("traces/main", [record_of(f"word {at}") for at in range(records)])
+        disk = CountingDisk()
+        with FileStore(folder, disk=disk) as store:
+            store.compare(("traces/main",), lambda sentence: None)
+        return disk.read_bytes
+
+    assert 0 < read_at_opening(20_000) == read_at_opening(2_000) <= 1 << 12
