@@ -440,7 +440,7 @@ def test_without_the_copy_a_cut_journal_would_raise_a_model_s_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kept = prepared(tmp_path)
-    monkeypatch.setattr(Exchange, "_keep_copy", lambda *_: None)
+    monkeypatch.setattr(Exchange, "keep_copy", lambda *_: None)
     memory = opened(tmp_path)
     memory.pages.edit("facts/new.md", f"- {RULE}\n", reason="noted")
     memory.parts.files.close()  # killed: it never looked at its pages again

@@ -165,7 +165,7 @@ def test_an_edit_that_was_declared_void_did_not_happen() -> None:
     fold(heads, void | {"path": "facts/other.md"})
     assert heads[PATH].sha256 == sha256(b"2")
     fold(heads, void)
-    assert heads == {PATH: Head(sha256(b"1"))}
+    assert heads == {PATH: Head(sha256(b"1"), None, sha256(b"2"))}
     fold(heads, {"kind": "init"})
     assert heads.get("facts/none.md", NO_PAGE) == Head(None)
 

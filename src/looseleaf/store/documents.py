@@ -47,13 +47,10 @@ class Exchange:
         self._disk = root.disk
         self._streams = streams
 
-    def replace(
-        self, path: str, staged: str, base: str | None, new: str | None, edit: str, data: bytes | None = None
-    ) -> None:
+    def replace(self, path: str, staged: str, base: str | None, new: str | None, edit: str) -> None:
         """Exchange a page and its staged bytes. Undo a failure of the first step only; later ones are `recover`'s."""
         kept: list[str] = []
         under = new
-        self._keep_copy(path, staged, new, data)
         try:
             self._swap(path, staged, base, new)
         except (FileExistsError, FileNotFoundError):
@@ -83,15 +80,15 @@ class Exchange:
         self.retire(staged, edit, under or SHA256_OF_NOTHING)
         raise Stale(path, base, self.hash(path))
 
-    def _keep_copy(self, path: str, staged: str, new: str | None, data: bytes | None) -> None:
+    def keep_copy(self, path: str, data: bytes | None) -> None:
         """Keep the bytes that are about to be the page: should the journal lose this edit, they tell that the program
         wrote them (FORMAT §5.4). Like every view it may fail."""
         copy = f"{COPIES}/{path}"
         try:
-            if new is None:
+            if data is None:
                 self._root.discard(copy)
             else:
-                self._root.replace(copy, data or self._root.read(staged) or b"", durable=False)
+                self._root.replace(copy, data, durable=False)
         except (OSError, Refused):
             pass
 
@@ -375,6 +372,7 @@ class Recovery:
                 self._exchange.keep(staged)  # a displaced save that the crash kept from being set aside
         elif page == base and ours:
             self._root.make(path.rpartition("/")[0])
+            self._exchange.keep_copy(path, None if new is None else self._root.read(staged))
             try:
                 self._exchange.replace(path, staged, base, new, edit)
             except Stale:
@@ -568,8 +566,9 @@ class Documents:
                 raise _unfinished_error(path, error) from error
             self._root.discard(staged)
             raise
+        self._exchange.keep_copy(path, data)
         try:
-            self._exchange.replace(path, staged, base, None if data is None else sha256(data), edit, data)
+            self._exchange.replace(path, staged, base, None if data is None else sha256(data), edit)
         except OSError as error:
             raise _unfinished_error(path, error) from error
 
