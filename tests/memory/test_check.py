@@ -147,7 +147,8 @@ def test_a_segment_that_is_gone_is_named_and_repaired(memory: Memory) -> None:
     assert said(memory) == [
         "log/archive/000001.jsonl: this segment is missing",
         f"log/journal.jsonl: the edit {newest.id} of USER.md does not follow from the one before it: one is missing",
-        "facts/work.md: note: this page was changed outside; the next command journals that",
+        "facts/work.md: the program left this page so, and the journal does not know of it: records are missing. "
+        "`looseleaf repair` goes on without them",
     ]
     assert memory.repair() != []
     assert [problem for problem in said(memory) if "note: " not in problem] == []

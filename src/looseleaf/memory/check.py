@@ -231,10 +231,12 @@ def _check_page(parts: Parts, path: str, mode: int, heads: Heads) -> Iterator[Pr
         return
     if document is None:
         return
-    if document.sha256 != heads.get(path).sha256:
+    head = heads.get(path)
+    if document.sha256 != head.sha256:
         author, reason = heads.author(path)
-        if reason == UNEXPLAINED and document.sha256 == heads.left(path):
-            why = "the program left this page so, and the journal does not know of it: its last records are missing"
+        is_ours = document.sha256 == heads.left(path) and document.sha256 != head.base  # else: interrupted
+        if reason == UNEXPLAINED and is_ours:
+            why = "the program left this page so, and the journal does not know of it: records are missing"
             yield Problem(path, None, f"{why}. `looseleaf repair` goes on without them")
         elif author == UNKNOWN:
             message = (
