@@ -11,9 +11,13 @@ from pathlib import Path
 import pytest
 
 from looseleaf import Memory
+from looseleaf.base.ids import id_of
 from looseleaf.base.policy import Policy
+from looseleaf.base.values import Fact
 from looseleaf.models.tokens import estimate
+from looseleaf.prompt import bearing
 from looseleaf.prompt.bearing import HEADING, TOKENS, Bearing, bearing_on
+from looseleaf.text.times import written
 from looseleaf.text.untrusted import unfenced
 
 NOTHING = Bearing()
@@ -253,3 +257,18 @@ def test_what_waits_for_a_yes_is_not_told(memory: Memory) -> None:
     text = told(memory, "Is the submarine hangar at dock five or forty?")
     assert "dock five" in text
     assert "forty" not in text
+
+
+def test_what_was_said_before_is_known_also_where_ids_follow_a_clock_that_was_ahead() -> None:
+    ahead = 1_900_000_000.0
+    fact = Fact(
+        *("user", "user", "Home", "Lyon"),
+        sources=(id_of(ahead, b"0" * 10),),
+        valid_from=written(1_800_000_000.0),
+        order=ahead,
+    )
+    assert not bearing._is_said_since(fact, 1_800_000_001.0)
+    assert bearing._is_said_since(fact, 1_799_999_999.0)
+    assert bearing._is_said_since(fact.but(said_at=1_800_000_002.0), 1_800_000_001.0)
+    assert bearing._is_said_since(fact.but(order=None), 1_800_000_001.0)  # as its id says
+    assert not bearing._is_said_since(None, 1.0)

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from clocks import WrongClock
 from looseleaf import Memory
 from looseleaf.base.errors import Refused
 from looseleaf.base.policy import Ranking
@@ -455,3 +456,22 @@ def test_recall_is_brought_up_to_date_by_itself_when_asked_to(full: Memory) -> N
     [(index, hidden)] = full.parts.recall.keep.indexes()
     assert full.parts.recall.sources.is_complete(index)
     assert hidden == ()
+
+
+def test_one_wrong_clock_does_not_make_everything_else_look_old(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = WrongClock(monkeypatch)
+
+    def fresh(name: str, off: float) -> float:
+        """How much of the strength of what was said just now is its freshness."""
+        with open_memory(place / name) as memory:
+            clock.set(off)
+            memory.record(user="The boiler was repaired by Anton.")
+        with open_memory(place / name) as memory:
+            clock.set(0)
+            memory.record(user="The boiler broke down again.")
+            [hit] = [each for each in memory.recall("the boiler", k=9) if "again" in each.text]
+            return float(hit.parts.get("recency", 0.0))
+
+    assert fresh("wrong", 26_000) == pytest.approx(fresh("right", 0), rel=0.01) != 0.0
