@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from looseleaf.base.ids import is_id, time_of
 from looseleaf.facts.ledger import first_known
+from looseleaf.log.turns import LIVE
 from looseleaf.text.times import moment
 
 TYPE_CHECKING = False
@@ -16,9 +17,6 @@ if TYPE_CHECKING:
 
 NEVER = float("inf")
 """As the present: no time is still to come."""
-
-_LIVE = 86_400.0
-"""Seconds between saying and recording live talk, at most."""
 
 
 def is_said_before(new: Fact, held: Fact, now: float = NEVER) -> bool:
@@ -54,4 +52,4 @@ def _place_of(fact: Fact) -> float | None:
 def _is_live(fact: Fact, said: float, now: float) -> bool:
     """Return True if a fact was recorded when it was said."""
     recorded = next((time_of(source) for source in fact.sources if is_id(source)), now)
-    return recorded - said < _LIVE
+    return recorded - said < LIVE

@@ -17,7 +17,7 @@ from looseleaf.base.messages import FARTHEST, MAY_BE_TEXT, Trace
 from looseleaf.base.origins import FORBIDDEN, RECALLED, may_forbid
 from looseleaf.base.paths import name_fault, safe_name
 from looseleaf.base.values import NOT_GIVEN, START, Position, sha256
-from looseleaf.log.turns import RESERVED, TurnTally, traces_back, turn_name, turn_number
+from looseleaf.log.turns import LIVE, RESERVED, TurnTally, traces_back, turn_name, turn_number
 from looseleaf.store import records
 from looseleaf.store.disk import Threads
 
@@ -217,9 +217,8 @@ SCHEMA = "turns.v1"
 _SAVE_EVERY = 256
 """Traces after which the view is written again: at most what a killed process leaves for the next to read."""
 
-_BEHIND, _LIVE = 0.002, 86_400.0
-"""The clock is behind the log if the next id is later by more than the first, in seconds. What was said less than the
-second before it is recorded is live talk: it counts as said after all that the log has (FORMAT §13.12)."""
+_BEHIND = 0.002
+"""The clock is behind the log if the next id is later by more than this, in seconds."""
 
 _KEY_BYTES = 32
 _STAMPS: dict[TraceType, tuple[str, str]] = {
@@ -472,7 +471,8 @@ class Recorder:
 
     def _add_machine(self) -> dict[str, float]:
         """Return when each machine last recorded, with this one now: `doctor` looks for others."""
-        if name := machine_name(self.redaction_key()):
+        name = machine_name(self._key) if self._key is not None else ""  # without it, this one only read
+        if name:
             self._machines[name] = clock.now()
         last = sorted(self._machines, key=self._machines.__getitem__)[-_MACHINES:]
         self._machines = {each: self._machines[each] for each in last}
@@ -513,7 +513,7 @@ class Recorder:
         now = clock.now()
         ts, trace_id = now if asked.ts is None else asked.ts, new_id(self._last_known())
         # The clock is read again: a process may be held up between its time and its id.
-        is_behind = time_of(trace_id) - max(clock.now(), ts) > _BEHIND and ts > now - _LIVE
+        is_behind = time_of(trace_id) - max(clock.now(), ts) > _BEHIND and ts > now - LIVE
         if asked.trace_type in ("tool_call", "tool_result") and call is None:
             call = f"call_{trace_id}"
         trace = Trace(

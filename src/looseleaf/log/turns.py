@@ -270,6 +270,10 @@ def recorded_at(trace: Trace) -> float:
     return time_of(trace.id) - (trace.behind or 0.0) if is_id(trace.id) else trace.ts
 
 
+LIVE = 86_400.0
+"""What was said less than these seconds before it was recorded is live talk: it counts as said after all that the log
+has (FORMAT §13.12)."""
+
 _NOW_SECONDS = 1.0
 """A time that is later than the recording by no more than this is no time to come."""
 
