@@ -22,6 +22,10 @@ NEVER = float("inf")
 def is_said_before(new: Fact, held: Fact, now: float = NEVER) -> bool:
     """Return True if a new fact was said before a held one. Compare like with like: their places in the order, else the
     times of recording. A repeated fact is as new as its last repetition."""
+    if new.order is held.order is held.said_at is None and "" < (held.valid_from or "") <= (
+        new.valid_from or ""
+    ):
+        return False  # the usual case, for which no time need be read
     begins, began = _place_of(new), _place_of(held)
     if begins is None or began is None:
         begins, began = (first_known(each.entry_ts, each.recorded_at) for each in (new, held))
