@@ -12,7 +12,7 @@ import pytest
 from looseleaf import Memory, Policy
 from looseleaf.base.messages import Distilled, Material, Noted, Trace
 from looseleaf.integrations import detached
-from looseleaf.log.turns import EARLIER, EPISODIC, SEMANTIC
+from looseleaf.log.turns import EARLIER, EPISODIC, SEMANTIC, Mark
 from looseleaf.store.files import FileStore
 from looseleaf.window import conversation
 
@@ -23,7 +23,7 @@ REACH = 8 * BUDGET
 @pytest.fixture(autouse=True)
 def _is_short(monkeypatch: pytest.MonkeyPatch) -> None:
     """So that a few hundred turns are long."""
-    monkeypatch.setattr(conversation, "_LEAST_REACH", REACH)
+    monkeypatch.setattr(conversation, "_AT_ONCE", REACH)
     monkeypatch.setattr(conversation, "_LONGEST_WINDOW", 2 * REACH)
 
 
@@ -306,3 +306,51 @@ def test_the_background_leaves_talk_that_is_not_distilled_in_the_window(memory: 
     talk(memory, 200)
     memory.parts.conversation.cut_ahead()
     assert marks(memory) == []
+
+
+def test_a_mark_of_a_cut_is_read_back_and_one_without_its_member_left_nothing(memory: Memory) -> None:
+    talk(memory, 400)
+    assert memory.parts.conversation.cut(None)
+    [record] = marks(memory)
+    mark = Mark.from_record(record)
+    assert mark.left == tuple(record["left"])
+    assert mark.to_record().items() <= record.items()
+    del record["left"]
+    assert Mark.from_record(record) == mark.but(left=())
+
+
+def test_an_entry_that_cannot_be_read_is_not_told(memory: Memory) -> None:
+    talk(memory, 400)
+    placed = memory.distill()
+    last = Path(memory.path, "log/entries", placed[-1].entry, "meta.json")
+    last.write_text("{}")
+    talk(memory, 4, 400)
+    assert memory.parts.conversation.cut(None)
+    [mark] = marks(memory)
+    assert mark["episodic"]
+    assert placed[-1].entry not in dict(mark["episodic"])
+
+
+def test_what_was_forgotten_while_a_cut_was_made_is_not_written_with_it(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory.record(user="Never tell Mallory.")
+    talk(memory, 400)
+    memory.distill()
+    parts = memory.parts.conversation
+    real = parts._make_cut
+
+    def forget_meanwhile(*given: Any) -> Any:
+        mark = real(*given)
+        if mark is not None and len(given) > 3 and memory.parts.context.store.edition() == before:
+            memory.forget(match="Mallory")
+        return mark
+
+    before = memory.parts.context.store.edition()
+    monkeypatch.setattr(parts, "_make_cut", forget_meanwhile)
+    assert parts.cut(None)
+    assert memory.parts.context.store.edition() != before
+    assert marks(memory) == []
+    assert parts.cut(None)
+    assert len(marks(memory)) == 1
+    assert "Mallory" not in str(marks(memory))

@@ -62,7 +62,7 @@ for it."""
 _MOST = 10**9
 """Largest budget in tokens: more than any model takes."""
 
-_LONGEST = 32
+_LONGEST = 16
 """Characters per token of the budget to read of a window before compacting it."""
 
 _TALK = 4

@@ -67,13 +67,13 @@ COMPACTING = "compacting"
 
 COUNTS = "views/tokens.sqlite"
 
-_LONGEST = 32
+_LONGEST = 16
 """Characters per token of the budget to read before compacting a window: hardly any text has so many, and the unread
 rest needs no memory."""
 
-_REACH, _LEAST_REACH = 8, 64 * 1024
-"""Characters per token of the budget, and at least so many, that a compaction reads: what lies before is left to
-distilling. A window that is compacted as it grows has half of that."""
+_REACH, _AT_ONCE = 8, 64 * 1024
+"""Characters per token of the budget, and at least so many, of a window that is compacted whole: one that is compacted
+as it grows has half of that. A longer one is cut, and about so many are compacted: more would take too long."""
 
 _FULL, _SURE = 4, 3
 """Characters per token: from so many on a window may be full, and with so many it fits; mostly."""
@@ -393,22 +393,26 @@ class Conversation:
     def cut_if_long(self, name: str | None) -> None:
         """Cut a window that no model could be shown."""
         if self._is_longer(self.longest):
-            head = self.read_head()
-            self._write_cut(
-                head, self._make_cut(self.longest, self._count_room(name), self.counter(name), new_id())
-            )
+            self._cut(self.longest, self._count_room(name), self.counter(name))
 
     def cut_ahead(self) -> None:
         """Cut a window that is getting full, if all that leaves it was distilled, so that the next prompt need not
-        compact it. For the background: it does not wait."""
-        room = self._count_room(None)
-        if not self._is_longer(int(_FULL * self.budget(None).early)):
-            return
-        with self._parts.claim(COMPACTING) as is_alone:
-            head = self.read_head()
-            mark = self._make_cut(self._near(room), room, self.counter(None, quick=True), new_id())
-            if is_alone and mark is not None and not mark.left:
-                self._write_cut(head, mark)
+        compact it. For the background."""
+        if self._is_longer(int(_FULL * self.budget(None).early)):
+            room = self._count_room(None)
+            with self._parts.claim(COMPACTING) as is_alone:
+                if is_alone:
+                    self._cut(self._near(room), room, self.counter(None, quick=True), is_ahead=True)
+
+    def cut(self, name: str | None, *, room: int | None = None) -> bool:
+        """Cut the window if it is too long to be compacted for so much `room`: to what fits, if all before that was
+        distilled; else to so much more, which is then compacted. Return whether to look at it again."""
+        room = self._count_room(name) if room is None else room
+        count, most = self.counter(name), max(_AT_ONCE, _REACH * room)
+        if self._make_cut(most, room, count) is None:
+            return False
+        near = self._near(room)
+        return self._cut(near, room, count, is_ahead=True) or self._cut(near + _AT_ONCE, room, count)
 
     def _is_longer(self, limit: int) -> bool:
         with self.window.alone():
@@ -418,23 +422,15 @@ class Conversation:
         """The characters of talk that surely fit after a cut."""
         return int(_SURE * self._policy.compact_to * room)
 
-    def cut(self, name: str | None, *, room: int | None = None) -> bool:
-        """Cut the window if it is too long to be compacted for so much `room`: to what fits, if all before that was
-        distilled."""
-        room = self._count_room(name) if room is None else room
-        head, count, mark_id = self.read_head(), self.counter(name), new_id()
-        mark = self._make_cut(max(_LEAST_REACH, _REACH * room), room, count, mark_id)
-        if mark is not None and not mark.left:
-            near = self._make_cut(self._near(room), room, count, mark_id)
-            mark = near if near is not None and not near.left else mark
-        return self._write_cut(head, mark)
-
-    def _write_cut(self, head: AgentHead, mark: Mark | None) -> bool:
-        """Write the mark of a cut, unless the window has another since. Return False without one."""
-        if mark is None:
+    def _cut(self, reach: int, room: int, count: Count, *, is_ahead: bool = False) -> bool:
+        """Write the mark of a cut, unless the window has another since, or something was forgotten meanwhile. Return
+        False if there is nothing to cut; if it `is_ahead`, also if something would leave that was not distilled."""
+        head, edition = self.read_head(), self._store.edition()
+        mark = self._make_cut(reach, room, count, new_id())
+        if mark is None or (is_ahead and mark.left):
             return False
         with self._store.lock():
-            if self.read_head().mark == head.mark:
+            if (self.read_head().mark, self._store.edition()) == (head.mark, edition):
                 record = {"schema": SCHEMA, "id": mark.id, "ts": time.time()} | mark.to_record()
                 # A request stays: the talk that is left may still have to be compacted.
                 flag = {"schema": SCHEMA, "id": new_id(), "ts": time.time(), "kind": "flag"}

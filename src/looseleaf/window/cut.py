@@ -89,7 +89,7 @@ class Cut:
             self._agent,
             None,
             place.last.id,
-            tuple(place.line.position),
+            place.line.position,
             (*place.line.position, place.last.id),
             tuple((*line.position, trace.id) for trace, line in far),
             (),
