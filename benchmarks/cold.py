@@ -55,6 +55,7 @@ LIGHT = {
     "index": "index",
     "receipts": "receipts",
     "review": "review",
+    "settle": "settle",
     "state": "state",
     "cost": "cost",
     "completion": "completion bash",

@@ -113,6 +113,10 @@ def test_what_an_editor_leaves_beside_a_page_is_no_problem(memory: Memory) -> No
     file_of(memory, ".#USER.md").symlink_to("somebody@somewhere.1234")
     assert said(memory) == []
     assert memory.pages.absorb() == []
+    for name in ("USER.md.orig", "USER.md.rej", "USER.md.bak"):
+        file_of(memory, name).write_text("- Name: Li Si\n")
+    assert all("note: a merge or a patch left this beside USER.md" in each for each in said(memory))
+    assert len(said(memory)) == 3
 
 
 def test_a_state_that_is_not_json_is_named_by_its_line(memory: Memory) -> None:

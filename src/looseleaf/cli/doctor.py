@@ -132,6 +132,7 @@ def examine(path: str, agent: str, named_by: str | None) -> Iterator[Finding]:
 
             policy = read(path, agent)
             yield within(SECONDS, "index", lambda: checks.index(path, agent))
+            yield within(SECONDS, "held", lambda: checks.held(path, agent))
             yield within(SOUND_SECONDS, "sound", lambda: checks.sound(path, agent))
         yield within(SECONDS, "git", lambda: checks.git(path))
     yield within(SECONDS, "hooks", checks.hooks)

@@ -126,7 +126,7 @@ class Pages:
         self._store, self._policy = context.store, context.policy
         self._agent, self._note = context.agent, context.note
         self._parts = parts
-        self.absorb = OutsideEdits(context.store, context.policy)
+        self.absorb = OutsideEdits(context.store, context.policy, context.note)
         """Called, it journals people's changes in the folder; it also knows the head of each page."""
         self.in_a_row = False
         """Set while many pages are edited in a row: only the edited page is checked, and the rest of the folder if
@@ -316,6 +316,7 @@ class Pages:
             with self.absorb.threads:
                 if attempt or not self.in_a_row:
                     self.absorb()
+                self.absorb.refuse_held(path)
                 try:
                     receipt = self._try_edit(path, change, base, author, reason, undoes, door)
                 except Stale:

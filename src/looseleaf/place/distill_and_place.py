@@ -37,6 +37,7 @@ from looseleaf.language.topic_words import choose, topic_name, topic_of_text, vo
 from looseleaf.log.entries import FOLDER, entries_in, read_entry, spots_of, traces_of
 from looseleaf.log.journal import PERSON
 from looseleaf.pages.grammar import read_stated_facts, with_facts
+from looseleaf.pages.held import Unsettled
 from looseleaf.place.placer import Placed
 from looseleaf.store import JOURNAL
 from looseleaf.text.lines import NOTE
@@ -120,7 +121,7 @@ class MemoryMaker:
         """Distill and place all settled turns that are not distilled yet, with the given distiller if any."""
         write = self._choose_writer(distiller)
         topic = self._topic_name(topic) if topic is not None else SESSIONS
-        done: list[Placed] = []
+        done = self.place_later()
         since: tuple[int, int] | None = head.through
         while since is not None:
             since = self._distill(write, since, topic, done)
@@ -137,7 +138,7 @@ class MemoryMaker:
         covered: set[str] = set()
         for entry, is_placed in self._compaction_entries(since):
             covered |= {trace.id for trace in traces_of(self._store, entry)}
-            done += [] if is_placed else [self._parts.placer.entry(entry)]
+            done += [] if is_placed else self._place_or_keep(entry)
         patience = self._context.policy.session_seconds
         for stretch in undistilled(self._store, self._agent, since, covered, patience, clock.now()):
             made = write.stretch(stretch, topic) if any(stretch.traces()) else None
@@ -148,13 +149,41 @@ class MemoryMaker:
                 forbids = _find_prohibitions(stretch)
                 if made is not None:
                     through = None if forbids else stretch.through
-                    done.append(self._parts.placer.entry(write.publish(made), through))
+                    done += self._place_or_keep(write.publish(made), through)
                 for trace in forbids:
                     self._parts.obey(trace)
                 if made is None or forbids:  # last: after a crash the next distilling obeys it
                     self._parts.placer.pass_over(self._agent, stretch.through)
             since = stretch.through
         return None
+
+    def _place_or_keep(self, entry: Entry, through: tuple[int, int] | None = None) -> list[Placed]:
+        """Place an entry; if a page of it is held, keep it until that page is settled."""
+        try:
+            return [self._parts.placer.entry(entry, through)]
+        except Unsettled as unsettled:
+            self._keep_for_later(entry, through)
+            held = unsettled.held
+            self._note(f"Facts for {held.path} are kept, and placed when it is settled: it {held.says}.")
+            return []
+
+    def _keep_for_later(self, entry: Entry, through: tuple[int, int] | None = None) -> None:
+        self._parts.placer.pass_over(str(entry.meta.get("agent")), through, entry.reference)
+
+    def place_later(self) -> list[Placed]:
+        """Place the entries that waited for a held page, as far as their pages are settled."""
+        absorb = self._parts.pages.absorb
+        absorb.know()
+        done: list[Placed] = []
+        for reference in list(absorb.heads.later):
+            entry = (
+                self._read_entry(reference) if self._store.stat(f"{FOLDER}/{reference}/meta.json") else None
+            )
+            try:
+                done += [self._parts.placer.entry(entry)] if entry is not None else []
+            except Unsettled:
+                continue
+        return done
 
     def _compaction_entries(self, through: tuple[int, int]) -> list[tuple[Entry, bool]]:
         """Return the entries of compactions that took traces after a place, oldest first, and whether they were placed.
@@ -166,7 +195,7 @@ class MemoryMaker:
             if record.get("agent") != self._agent:
                 continue
             if record.get("kind") == "placed":
-                placed.add(str(record.get("entry")))
+                placed |= {str(record.get("entry")), str(record.get("later"))}
             elif record.get("kind") == "mark":
                 if tuple(record.get("until", ())) < through:
                     break
@@ -243,7 +272,16 @@ class MemoryMaker:
         """Place an entry, unless another distiller's entry replaced it: then it stays replaced."""
         if made.files is None and made.reference in self._replaced_entries():
             return Placed(made.reference, ())
-        return self._parts.placer.entry(self._choose_writer().publish(made))
+        entry = self._choose_writer().publish(made)
+        try:
+            return self._parts.placer.entry(entry)
+        except Unsettled as unsettled:
+            self._keep_for_later(entry)
+            held = unsettled.held
+            raise Refused(
+                f"The text is kept, and not placed yet: {held.path} {held.says}, and waits for a person's word. It is "
+                "placed when `looseleaf settle` has decided on that."
+            ) from unsettled
 
     def _replaced_entries(self) -> set[str]:
         """Return the entries that others replaced."""
@@ -387,6 +425,7 @@ def remember(
         raise Invalid(f"Nothing was remembered: {topic!r} is not a topic name. Give a word or two.")
     if topic is None:
         _refuse_forbidden(said)
+    parts.pages.absorb.refuse_held(parts.making.page_of(USER if topic is None else topic))
     placed = parts.making.remember(said, topic)
     outcomes = placed.outcomes if placed is not None else ()
     kept = [_flatten(each.fact.quote or "") for each in outcomes if each.act != "drop"]
