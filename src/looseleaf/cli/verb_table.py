@@ -334,7 +334,7 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
             "--theirs": _switch("the lower side of each conflict; a copy takes the place of its page"),
             "--both": _switch("both sides of each conflict; the page gets the lines that only a copy has"),
         },
-        "settle\nsettle USER.md --keep",
+        "settle\nsettle --keep",
     ),
     "reject": (
         "facts.reject",

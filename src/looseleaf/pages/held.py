@@ -1,4 +1,4 @@
-"""Held pages: which bytes of a page are not believed, and which files are only copies of one (FORMAT §5.6, §2.5).
+"""Held pages: which bytes of a page are not believed, and which files are only copies of one (FORMAT §5.6, §2.6).
 
 A page that a killed editor emptied, a merge left with conflict markers, or a full disk cut off is not what a person
 meant. It is held until a person says so, and its last journaled version goes on being used. Copies that programs put

@@ -10,6 +10,7 @@ import os
 from urllib.parse import quote
 
 from looseleaf.base.paths import PROFILE
+from looseleaf.pages.held import sure_original
 from looseleaf.serve.offered import INDEX, MARKDOWN, PAGE
 from looseleaf.store.files import FileStore
 
@@ -20,6 +21,11 @@ if TYPE_CHECKING:
 LISTED = 200
 """Resources in a list: clients show all of them to a person. The index has the rest."""
 _MONTHS = 24
+
+
+def _is_copy(path: str) -> bool:
+    """True if a name tells that a file is a conflict copy: it cannot be read as a page."""
+    return "onfli" in path and sure_original(path.rpartition("/")[2]) is not None
 
 
 def list_resources(path: str) -> list[dict[str, Any]]:
@@ -34,7 +40,8 @@ def list_resources(path: str) -> list[dict[str, Any]]:
         months, topics = store.list("episodes")[-_MONTHS:], store.list("facts")
     finally:
         store.close()
-    pages = [each for each in (*profile, *reversed(months), *topics) if each.path.endswith(".md")]
+    found_there = (*profile, *reversed(months), *topics)
+    pages = [each for each in found_there if each.path.endswith(".md") and not _is_copy(each.path)]
     return found + [
         {"uri": PAGE + quote(each.path), "name": each.path, "mimeType": MARKDOWN, "size": each.size}
         for each in pages[: LISTED - len(found)]
