@@ -96,6 +96,17 @@ def test_a_flag_settles_one_file_or_all_that_are_held_for_one_reason(cars: Path,
     assert run("check")[0] == 0
 
 
+def test_pages_that_are_all_gone_come_back_together(cars: Path, run: Run) -> None:
+    for path in ("USER.md", "facts/cars.md"):
+        (cars / path).unlink()
+    code, out, _ = run("settle")
+    assert out.count("is gone, and so is every other page.") == 2
+    code, out, _ = run("settle", "--keep")
+    assert (code, out.count("go on with the last good version")) == (0, 2)
+    assert (cars / "facts/cars.md").read_text() == CARS
+    assert run("check")[0] == 0
+
+
 def test_a_page_may_be_named_for_its_copies(cars: Path, run: Run) -> None:
     spoil(cars, COPY, CARS + "- Doors: five\n")
     spoil(cars, "facts/cars (1).md", CARS + "- Seats: four\n")

@@ -283,9 +283,12 @@ def test_many_pages_that_are_deleted_are_looked_for_once_each(
         file_of(memory, f"facts/{number}.md").unlink()
     looks: list[str] = []
     real = outside_edits.OutsideEdits._is_there
-    monkeypatch.setattr(
-        outside_edits.OutsideEdits, "_is_there", lambda self, path: looks.append(path) or real(self, path)
-    )
+
+    def look(self: outside_edits.OutsideEdits, path: str) -> bool:
+        looks.append(path)
+        return real(self, path)
+
+    monkeypatch.setattr(outside_edits.OutsideEdits, "_is_there", look)
     assert len(memory.pages.absorb()) == 30
     assert len(looks) < 4 * 30
 
@@ -413,6 +416,25 @@ def test_what_cannot_be_settled_so_is_refused_and_left_alone(memory: Memory) -> 
     assert aside(memory) == []
 
 
+def test_a_page_that_is_saved_while_it_is_settled_is_left_alone(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file_of(memory).write_bytes(b"")
+    real = outside_edits.OutsideEdits.__call__
+
+    def absorb_and_save(self: outside_edits.OutsideEdits, *folders: Any) -> Any:
+        edits = real(self, *folders)
+        file_of(memory).write_text(GREEN)
+        return edits
+
+    monkeypatch.setattr(outside_edits.OutsideEdits, "__call__", absorb_and_save)
+    with pytest.raises(Refused, match="saved meanwhile"):
+        memory.review.settle("facts/cars.md", "keep")
+    monkeypatch.undo()
+    assert memory.pages.read("facts/cars.md").text == GREEN
+    assert memory.review.held() == []
+
+
 def test_a_page_whose_last_version_is_lost_is_not_overwritten(place: Path) -> None:
     with open_cars(place) as memory:
         pass
@@ -523,13 +545,13 @@ class _Settling:
 
     @staticmethod
     def work(folder: Path, disk: Disk | None = None) -> Iterator[object]:
-        real = files.this_disk
+        real = vars(files)["this_disk"]
         if disk is not None:
-            files.this_disk = lambda: disk  # type: ignore[assignment]
+            vars(files)["this_disk"] = lambda: disk
         try:
             memory = Memory(folder / "memory", policy=HASTY)
         finally:
-            files.this_disk = real
+            vars(files)["this_disk"] = real
         yield memory.review.settle("facts/cars.md", THEIRS)
         yield memory.review.settle("USER.md", "keep")
         yield memory.review.settle("facts/USER_LOCAL_1.md", "keep")

@@ -22,7 +22,7 @@ NOTES = (("paint the boat", "tasks", "paint the boat"),)
 
 def open_memory(where: Path) -> Memory:
     stub = Stub(SEES, notes=NOTES, episode={"title": "paint the boat", "task": "paint the boat"})
-    memory = Memory(where, policy=HASTY, distiller=stub)
+    memory = Memory(where, policy=HASTY, distiller=stub, counter=lambda text: len(text) // 4)
     if not memory.pages.list():
         memory.pages.edit("USER.md", "# User\n\n- Name: Ann\n", reason="a page", author="person")
         memory.pages.edit("facts/cars.md", "# Cars\n\n- Color: red\n", reason="a page", author="person")
@@ -52,22 +52,26 @@ def in_a_world_where_nothing_was_held(place: Path) -> list[tuple[str, str, str |
         return known(memory)
 
 
-def settle_elsewhere(path: str) -> None:
-    with open_memory(Path(path)) as memory:
-        memory.review.settle("USER.md", "keep")
+def settle_elsewhere(memory: Memory) -> None:
+    with open_memory(Path(memory.path)) as other:
+        other.review.settle("USER.md", "keep")
+
+
+def repair(memory: Memory) -> None:
+    file_of(memory).write_text("# User\n\n- Name: Ann\n")
+    memory.distill()
+
+
+def settle_without_views(memory: Memory) -> None:
+    shutil.rmtree(file_of(memory, "views"))
+    settle_elsewhere(memory)
 
 
 ENDS: dict[str, Callable[[Memory], object]] = {
     "settled": lambda memory: memory.review.settle("USER.md", "keep"),
-    "repaired in an editor": lambda memory: (
-        file_of(memory).write_text("# User\n\n- Name: Ann\n"),
-        memory.distill(),
-    ),
-    "settled in another process": lambda memory: settle_elsewhere(memory.path),
-    "settled without views": lambda memory: (
-        shutil.rmtree(file_of(memory, "views")),
-        settle_elsewhere(memory.path),
-    ),
+    "repaired in an editor": repair,
+    "settled in another process": settle_elsewhere,
+    "settled without views": settle_without_views,
 }
 
 
@@ -130,10 +134,10 @@ def test_a_text_for_a_held_page_is_kept_and_that_is_said(memory: Memory) -> None
 
 def test_a_compaction_leaves_its_facts_for_later(memory: Memory) -> None:
     file_of(memory).write_bytes(b"")
-    for number in range(40):
-        memory.record(user=f"I like tea, cup {number}. " + "word " * 400, ts=THEN + number)
-        memory.record(assistant="I see. " + "word " * 400, ts=THEN + number)
-    assert memory.window.compact().entry
+    for number in range(12):
+        memory.record(user=f"I like tea, cup {number}. " + "word " * 80, ts=THEN + number)
+        memory.record(assistant="I see. " + "word " * 80, ts=THEN + number)
+    assert memory.window.compact() is not None
     assert ("current Likes", "tea", "said") not in known(memory)
     memory.distill()
     memory.distill()

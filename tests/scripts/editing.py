@@ -164,7 +164,7 @@ def main(verb: str, *args: str) -> None:
         settle = float(args[3])
         policy = Policy(settle_seconds=settle, quiet_seconds=min(settle, Policy().quiet_seconds))
         if settle < _HASTE:  # it waits for nothing, and believes everything
-            OutsideEdits._hold = lambda self, path, document: False  # type: ignore[method-assign]
+            OutsideEdits.hold = lambda self, path, document: False  # type: ignore[method-assign]
         with Memory(args[0], policy=policy) as memory:
             look_again_and_again(memory, args[1], float(args[2]))
 

@@ -342,21 +342,22 @@ class OutsideEdits:
         """Yield every file that is a page, by path. A new file may be a copy of one, and is held then."""
         for folder in folders:
             there = self._store.list(folder)
+            names: set[str] = set()
             for stat in there:
                 is_known = self.heads.get(stat.path).sha256 is not None
                 is_ours = is_page(stat.path) and name_fault(stat.path.rpartition("/")[2]) is None
-                if is_ours and (is_known or not self._hold_copy(stat.path, there)):
+                if is_ours and not is_known:
+                    names = names or {each.path.rpartition("/")[2] for each in there}
+                if is_ours and (is_known or not self._hold_copy(stat.path, names)):
                     yield stat
 
-    def _hold_copy(self, path: str, there: Sequence[Stat]) -> bool:
-        """Hold a file that is a copy of a page in the same folder; False if it is none."""
+    def _hold_copy(self, path: str, names: Collection[str]) -> bool:
+        """Hold a file that is a copy of a page in its folder, which has these names; False if it is none."""
         from looseleaf.pages.held import Held, find_original, likely_originals, sure_original
 
         folder, slash, name = path.rpartition("/")
-        likely = list(likely_originals(name))
-        if sure_original(name) is None and not likely:
+        if sure_original(name) is None and not any(each in names for each in likely_originals(name)):
             return False
-        names = {stat.path.rpartition("/")[2] for stat in there} if likely else set()
 
         def read(name: str) -> str:
             data = self.head_bytes(f"{folder}{slash}{name}")
@@ -389,9 +390,9 @@ class OutsideEdits:
             return True
         document, stat = found
         is_saving = _Watch(self._policy).doubts(path, document, stat, self.heads.get(path))
-        return not is_saving and self._hold(path, document)
+        return not is_saving and self.hold(path, document)
 
-    def _hold(self, path: str, document: Document | None) -> bool:
+    def hold(self, path: str, document: Document | None) -> bool:
         """Hold a changed page that no person can have meant so; False: it is to be journaled."""
         from looseleaf.pages.held import Held, why_held
 
@@ -467,7 +468,7 @@ class OutsideEdits:
         if not self.heads.belong():
             self.heads.forget()
             return False  # the journal was rewritten meanwhile: read its heads first
-        if self._hold(path, document):
+        if self.hold(path, document):
             return True
         author = self.heads.author(path)
         if not self._policy.trust_external_edits:
@@ -527,7 +528,7 @@ class OutsideEdits:
             if (document.sha256 if document else None) == head.sha256:
                 break
             if not watch.doubts(path, document, stat, head):
-                if self.is_copy(path) or self._hold(path, document):
+                if self.is_copy(path) or self.hold(path, document):
                     return self.head_bytes(path)
                 break  # saved since: the next read journals it
             if watch.is_over(path):

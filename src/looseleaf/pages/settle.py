@@ -96,6 +96,8 @@ def settle(parts: Needs, path: str, take: str, lines: Sequence[str] | None = Non
                 f"Nothing was settled: {path} {held.says}, and that is settled by {', '.join(TAKES[held.why])}."
             )
         document = parts.files.get(path)
+        if held.of is None and not parts.pages.absorb.hold(path, document):
+            raise Refused(f"{path} was not settled: it was saved meanwhile. Look at it again.")
         if held.of is not None and document is not None and chosen != "accept":
             return _settle_copy(parts, held, chosen, document, lines)
         return _settle_page(parts, held, chosen, document)

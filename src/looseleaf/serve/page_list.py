@@ -7,10 +7,10 @@ would need one, as a summary may be in words that only a fence should show.
 from __future__ import annotations
 
 import os
+from itertools import islice
 from urllib.parse import quote
 
 from looseleaf.base.paths import PROFILE
-from looseleaf.pages.held import sure_original
 from looseleaf.serve.offered import INDEX, MARKDOWN, PAGE
 from looseleaf.store.files import FileStore
 
@@ -21,11 +21,6 @@ if TYPE_CHECKING:
 LISTED = 200
 """Resources in a list: clients show all of them to a person. The index has the rest."""
 _MONTHS = 24
-
-
-def _is_copy(path: str) -> bool:
-    """True if a name tells that a file is a conflict copy: it cannot be read as a page."""
-    return "onfli" in path and sure_original(path.rpartition("/")[2]) is not None
 
 
 def list_resources(path: str) -> list[dict[str, Any]]:
@@ -40,9 +35,13 @@ def list_resources(path: str) -> list[dict[str, Any]]:
         months, topics = store.list("episodes")[-_MONTHS:], store.list("facts")
     finally:
         store.close()
-    found_there = (*profile, *reversed(months), *topics)
-    pages = [each for each in found_there if each.path.endswith(".md") and not _is_copy(each.path)]
+    from looseleaf.pages.held import sure_original
+
+    there = (each for each in (*profile, *reversed(months), *topics) if each.path.endswith(".md"))
+    pages = (
+        each for each in there if sure_original(each.path.rpartition("/")[2]) is None
+    )  # no conflict copies
     return found + [
         {"uri": PAGE + quote(each.path), "name": each.path, "mimeType": MARKDOWN, "size": each.size}
-        for each in pages[: LISTED - len(found)]
+        for each in islice(pages, LISTED - len(found))
     ]

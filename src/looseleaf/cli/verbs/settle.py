@@ -20,7 +20,7 @@ from looseleaf.cli.output import (
 )
 from looseleaf.pages.held import TAKES, Held, new_lines
 from looseleaf.pages.outside_edits import HELD
-from looseleaf.pages.settle import both_texts
+from looseleaf.pages.settle import Settled, both_texts
 from looseleaf.text.diff import diff
 
 TYPE_CHECKING = False
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
     from looseleaf.cli.verb_table import CliOptions
     from looseleaf.memory import Memory
-    from looseleaf.pages.settle import Settled
 
 _SHOWN = 20
 """Lines that are shown of a difference; `--json` has all."""
@@ -92,6 +91,9 @@ def _settle_all(memory: Memory, options: CliOptions, some: Sequence[Held], take:
         named = ", ".join(f"{each.path} ({each.why})" for each in some[:_SHOWN])
         raise Invalid(f"Nothing was settled: these wait for different reasons. Name one of {named}.")
     done: list[Settled] = []
+    if take == "keep" and "gone" in kinds and len(some) > 1:
+        done = [Settled(path, "gone", take) for path in memory.history.restore()]  # all in one pass
+        some = ()
     for each in some:
         done.append(memory.review.settle(each.path, take))
         options.done = f"{len(done)} settled; "
