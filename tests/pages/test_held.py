@@ -22,8 +22,11 @@ from looseleaf.base.values import sha256
 from looseleaf.pages import outside_edits
 from looseleaf.pages import settle as settling
 from looseleaf.pages.held import find_markers, take_side, why_held, with_lines
+from looseleaf.serve.page_list import list_resources
 from looseleaf.store import files, records
 from looseleaf.store.disk import Disk
+from looseleaf.tools.toolset import call
+from looseleaf.transfer.export_rows import fact_lines
 from tables import check_rows
 from workload import Verdict
 
@@ -107,12 +110,17 @@ def test_the_last_good_version_goes_on_being_used(place: Path, name: str) -> Non
         answer = [hit.where for hit in memory.recall("color of the car?")]
         assert answer
         good = memory.pages.read(path).data
+        shown = call(memory, "memory_read", {"path": path}).text
+        exported = list(fact_lines(memory))
         edits = len(list(memory.history.edits()))
         file_of(memory, path).write_bytes(data)
         assert memory.pages.absorb() == []
         assert [(held.path, held.why) for held in memory.review.held()] == [(path, why)]
         assert (known(memory), memory.pages.list()) == (before, pages)
         assert memory.pages.read(path).data == good
+        assert call(memory, "memory_read", {"path": path}).text == shown
+        assert list(fact_lines(memory)) == exported
+        assert COPY not in [each["name"] for each in list_resources(memory.path)]
         assert memory.prompt("red?", dry_run=True).text == prompt
         assert [hit.where for hit in memory.recall("color of the car?")] == answer
         assert "<<<<<<<" not in str([hit.text for hit in memory.recall("HEAD laptop color", sure=0.0)])
