@@ -56,6 +56,7 @@ LIGHT = {
     "receipts": "receipts",
     "review": "review",
     "vouch": "vouch",
+    "settle": "settle",
     "state": "state",
     "cost": "cost",
     "completion": "completion bash",

@@ -49,6 +49,7 @@ looseleaf write [FILE]                make facts of a text; they wait in review,
 looseleaf facts [--as-of DATE]        what is known; also --topic, --kind, --pending, --superseded
 looseleaf history FACT                every value it had
 looseleaf review                      what waits for your yes, one by one
+looseleaf settle [PAGE]               pages that were emptied, cut off or left in conflict, and conflict copies
 looseleaf approve|reject|pin FACT     say yes, no, never forget
 looseleaf vouch [LINE …]              say that lines are yours that the journal does not explain
 looseleaf score FACT 0-10             how much it matters to you

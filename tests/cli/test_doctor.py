@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 KEYS = "ANTHROPIC_API_KEY OPENAI_API_KEY GEMINI_API_KEY GOOGLE_API_KEY OPENROUTER_API_KEY DEEPSEEK_API_KEY".split()
 NAMES = (
-    "python sqlite selector disk space memory settings permissions cloud lock index sound clock machines git copy "
+    "python sqlite selector disk space memory settings permissions cloud lock index held sound clock machines git copy "
     "hooks server extras keys ollama model".split()
 )
 
@@ -148,6 +148,17 @@ def broken_index(folder: Path) -> None:
     (folder / "views" / "index.sqlite").write_bytes(b"no database " * 400)
 
 
+def emptied_page(folder: Path) -> None:
+    with Memory(folder) as memory:
+        memory.pages.edit("USER.md", "# User\n\n- Home: Lyon\n", reason="mine", author="person")
+    (folder / "USER.md").write_bytes(b"")
+
+
+def copied_journal(folder: Path) -> None:
+    journal = (folder / "log" / "journal.jsonl").read_bytes()
+    (folder / "log" / "journal (conflicted copy).jsonl").write_bytes(journal)
+
+
 def shown_to_git(folder: Path) -> None:
     (folder.parent / ".git").mkdir()
     (folder / ".gitignore").write_text("views/\n")
@@ -179,6 +190,8 @@ def other_hooks_there(folder: Path) -> None:
         (unreadable_settings, "settings", "broken", "'page_byte', which is not a setting"),
         (open_to_all, "permissions", "look", "(0755)"),
         (broken_index, "index", "look", "damaged"),
+        (emptied_page, "held", "look", "USER.md: this was emptied"),
+        (copied_journal, "held", "look", "a conflict copy of log/journal.jsonl"),
         (shown_to_git, "git", "look", "would commit log, review, PROJECT.local.md"),
         (lost_hook, "hooks", "broken", "runs /gone/looseleaf, which does not exist"),
         (no_json_there, "hooks", "look", "it is not JSON"),

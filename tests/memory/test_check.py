@@ -113,6 +113,10 @@ def test_what_an_editor_leaves_beside_a_page_is_no_problem(memory: Memory) -> No
     file_of(memory, ".#USER.md").symlink_to("somebody@somewhere.1234")
     assert said(memory) == []
     assert memory.pages.absorb() == []
+    for name in ("USER.md.orig", "USER.md.rej", "USER.md.bak"):
+        file_of(memory, name).write_text("- Name: Li Si\n")
+    assert all("note: a merge or a patch left this beside USER.md" in each for each in said(memory))
+    assert len(said(memory)) == 3
 
 
 def test_a_state_that_is_not_json_is_named_by_its_line(memory: Memory) -> None:
@@ -147,8 +151,10 @@ def test_a_segment_that_is_gone_is_named_and_repaired(memory: Memory) -> None:
     assert said(memory) == [
         "log/archive/000001.jsonl: this segment is missing",
         f"log/journal.jsonl: the edit {newest.id} of USER.md does not follow from the one before it: one is missing",
-        "facts/work.md: the program left this page so, and the journal does not know of it: records are missing. "
-        "`looseleaf repair` goes on without them",
+        (
+            "facts/work.md: the program left this page so, and the journal does not know of it: records are missing. "
+            "`looseleaf repair` goes on without them"
+        ),
     ]
     assert memory.repair() != []
     assert [problem for problem in said(memory) if "note: " not in problem] == []

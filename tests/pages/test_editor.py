@@ -585,7 +585,7 @@ def test_an_editor_that_does_so_for_a_minute_never_makes_a_fact_disappear(place:
     assert (missing, removed) == (0, 0)
 
 
-def test_an_absorb_that_does_not_wait_makes_the_fact_disappear(place: Path) -> None:
+def test_an_absorb_that_does_not_wait_and_holds_nothing_makes_the_fact_disappear(place: Path) -> None:
     _, _, missing, removed = watch_a_slow_editor(place, 1.5, 1e-9)
     assert missing > 0
     assert removed > 0

@@ -102,7 +102,7 @@ def test_a_page_that_is_suddenly_gone_is_looked_at_again_before_it_is_believed(m
 
 
 @pytest.mark.parametrize("gone", [True, False])
-def test_a_page_that_stays_empty_or_gone_is_believed(place: Path, gone: bool) -> None:
+def test_a_page_that_stays_gone_is_believed_and_one_that_stays_empty_is_held(place: Path, gone: bool) -> None:
     with memory_of(place, BRIEF) as memory:
         edits: list[Any] = []
 
@@ -114,11 +114,12 @@ def test_a_page_that_stays_empty_or_gone_is_believed(place: Path, gone: bool) ->
             edits.extend(memory.pages.absorb())
 
         assert took(empty_and_absorb) > BRIEF.settle_seconds / 2
-        assert [(edit.new, edit.removed) for edit in edits] == [(None if gone else sha256(b""), 1)]
+        assert [(edit.new, edit.removed) for edit in edits] == ([(None, 1)] if gone else [])
+        assert [held.path for held in memory.review.held()] == ([] if gone else [PAGE])
         assert memory.pages.read(PAGE).exists is not gone
 
 
-def test_a_page_that_was_emptied_a_while_ago_is_believed_at_once(place: Path) -> None:
+def test_a_page_that_was_emptied_a_while_ago_is_held_at_once_and_without_the_lock(place: Path) -> None:
     with memory_of(place, BRIEF) as memory:
 
         def empty_and_absorb() -> None:
@@ -127,12 +128,13 @@ def test_a_page_that_was_emptied_a_while_ago_is_believed_at_once(place: Path) ->
             memory.pages.absorb()
 
         assert took(empty_and_absorb) > BRIEF.settle_seconds / 2
-        memory.history.undo(PAGE)
+        memory.review.settle(PAGE, "keep")
         file_of(memory).write_bytes(b"")
         time.sleep(BRIEF.settle_seconds)
         with before_each_look(memory, lambda look: None) as looks:
-            assert [edit.new for edit in memory.pages.absorb()] == [sha256(b"")]
-        assert looks == [1, 2]
+            assert memory.pages.absorb() == []
+        assert looks == [1]
+        assert [held.path for held in memory.review.held()] == [PAGE]
 
 
 def test_a_new_page_may_be_empty(memory: Memory) -> None:
@@ -180,8 +182,9 @@ def test_a_page_that_is_emptied_again_and_again_is_never_believed(place: Path) -
         with before_each_look(memory, empty):
             assert memory.pages.absorb() == []
             assert memory.parts.pages.absorb.read(PAGE) == TEXT
+            assert memory.parts.pages.absorb.held == {}
         file_of(memory).write_bytes(b"")
-        assert [edit.new for edit in memory.pages.absorb()] == [sha256(b"")]  # now that it stays so
+        assert [held.path for held in memory.review.held()] == [PAGE]  # now that it stays so
 
 
 def test_a_page_that_is_saved_after_it_was_absorbed_is_read_as_it_is(memory: Memory) -> None:

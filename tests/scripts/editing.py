@@ -23,6 +23,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "src"))
 
 from looseleaf import Memory
 from looseleaf.base.policy import Policy
+from looseleaf.pages.outside_edits import OutsideEdits
+
+_HASTE = 1e-6
+"""Seconds: who settles faster is a mutant."""
 
 HEADER = "# Work\n\n- Likes: tea\n"
 FACT = ("Likes", "tea")
@@ -159,6 +163,8 @@ def main(verb: str, *args: str) -> None:
     else:
         settle = float(args[3])
         policy = Policy(settle_seconds=settle, quiet_seconds=min(settle, Policy().quiet_seconds))
+        if settle < _HASTE:  # it waits for nothing, and believes everything
+            OutsideEdits.hold = lambda self, path, document: False  # type: ignore[method-assign]
         with Memory(args[0], policy=policy) as memory:
             look_again_and_again(memory, args[1], float(args[2]))
 

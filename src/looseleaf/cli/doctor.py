@@ -162,6 +162,7 @@ CHECKS: tuple[tuple[str, tuple[str, ...], Callable[[Case], Finding]], ...] = (
     ("cloud", _MEMORY, lambda case: folder.cloud(case.path)),
     ("lock", _MEMORY, lambda case: checks.lock(case.path)),
     ("index", _OPENED, lambda case: checks.index(case.path, case.agent)),
+    ("held", _OPENED, lambda case: checks.held(case.path, case.agent)),
     ("sound", _OPENED, lambda case: checks.sound(case.path, case.agent)),
     ("clock", _OPENED, lambda case: folder.clock(case.path, case.agent)),
     ("machines", _OPENED, lambda case: folder.machines(case.path, case.agent)),

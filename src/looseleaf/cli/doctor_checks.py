@@ -314,15 +314,33 @@ def index(path: str, agent: str) -> Finding:
 def sound(path: str, agent: str) -> Finding:
     """Read and hash everything again, as `check` does."""
     from looseleaf.memory import Memory
+    from looseleaf.memory.check import held_problems
 
     with Memory(path, agent=agent) as memory:
-        problems = [each for each in memory.check() if each.severity == "error"]
+        waiting = set(held_problems(memory.parts))  # `held` names these
+        problems = [each for each in memory.check() if each.severity == "error" and each not in waiting]
     if not problems:
         return Finding("sound", "ok", "everything was read and hashed again")
     named = "; ".join(str(each) for each in problems[:_MOST])
     more = f"; and {len(problems) - _MOST} more" if len(problems) > _MOST else ""
     then = "`looseleaf check` lists all, `looseleaf repair` repairs what it can."
     return Finding("sound", "broken", f"{named}{more}", then)
+
+
+def held(path: str, agent: str) -> Finding:
+    """Check for pages that cannot be what a person meant, and for copies that synchronizing programs made."""
+    from looseleaf.memory import Memory
+    from looseleaf.memory.check import held_problems
+
+    with Memory(path, agent=agent) as memory:
+        found = list(map(str, held_problems(memory.parts)))
+    if not found:
+        return Finding("held", "ok", "every page is what its file says, and there are no conflict copies")
+    more = f"; and {len(found) - _MOST} more" if len(found) > _MOST else ""
+    then = (
+        "`looseleaf settle` decides on pages. Move copies of other files away when nothing in them is missed."
+    )
+    return Finding("held", "look", f"{'; '.join(found[:_MOST])}{more}", then)
 
 
 def git(path: str) -> Finding:

@@ -87,6 +87,7 @@ _MODULES = {
     "pages": lambda: __import__("looseleaf.cli.verbs.pages", fromlist=_LAST),
     "prompt": lambda: __import__("looseleaf.cli.verbs.prompt", fromlist=_LAST),
     "review": lambda: __import__("looseleaf.cli.verbs.review", fromlist=_LAST),
+    "settle": lambda: __import__("looseleaf.cli.verbs.settle", fromlist=_LAST),
     "setup": lambda: __import__("looseleaf.cli.verbs.setup", fromlist=_LAST),
     "completion": lambda: __import__("looseleaf.cli.verbs.completion", fromlist=_LAST),
     "status": lambda: __import__("looseleaf.cli.verbs.status", fromlist=_LAST),

@@ -323,6 +323,19 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
         'correct Home "Lyon"',
     ),
     "review": ("review.review", "go through what waits for your yes, one by one", {}, "review"),
+    "settle": (
+        "settle.settle",
+        "decide on pages that were emptied, cut off or left with conflict markers, and on conflict copies",
+        {
+            "page": _optional("only this page or file (else: all that wait)"),
+            "--keep": _switch("go on with the last good version; a copy goes"),
+            "--accept": _switch("the file is right as it is; a copy is a page of its own"),
+            "--ours": _switch("the upper side of each conflict"),
+            "--theirs": _switch("the lower side of each conflict; a copy takes the place of its page"),
+            "--both": _switch("both sides of each conflict; the page gets the lines that only a copy has"),
+        },
+        "settle\nsettle --keep",
+    ),
     "reject": (
         "facts.reject",
         "reject a fact: it goes, and does not come back by itself",
@@ -599,6 +612,11 @@ class CliOptions:
     plain: bool
     shell: str | None
     names: str | None
+    keep: bool
+    accept: bool
+    ours: bool
+    theirs: bool
+    both: bool
 
     done = ""
     """What the command did, once that is durable: printed if the answer cannot be written."""

@@ -11,6 +11,7 @@ from looseleaf.base.ids import new_id, now
 from looseleaf.base.immutable import frozen
 from looseleaf.facts.known_facts import FILE, KEY, TOMBSTONES_SCHEMA, Tombstones, tombstone_hash
 from looseleaf.forget.cut import cut_for, read_selector
+from looseleaf.forget.held_files import cut_held
 from looseleaf.forget.plan import ForgetPlan
 from looseleaf.forget.probe import Needles, Probe, probe
 from looseleaf.log.journal import SCHEMA
@@ -107,6 +108,7 @@ def _apply_plan(parts: Needs, plan: ForgetPlan, by: str, what: str, counts: dict
     hashes = sorted({tombstone_hash(key.data if key else b"", kind, text) for kind, text in buried})
     stone: Record = {"schema": SCHEMA, "id": name, "ts": ts, "kind": "forgotten", "by": by, "counts": counts}
     puts, removals = plan.files(stone)
+    puts += cut_held(parts, plan.needles, {put.path for put in puts} | {each.path for each in removals})
     before = parts.context.store.get(FILE)
     line = records.encode({**stone, "schema": TOMBSTONES_SCHEMA, "hashes": hashes})
     # First: processes watch this file to know that they must read again.

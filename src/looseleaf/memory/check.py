@@ -17,18 +17,20 @@ from looseleaf.log.journal import (
     KNOWN_SCHEMAS,
     UNKNOWN,
     BrokenEdit,
-    Head,
     edit_of,
     forward,
     refuse_unknown,
 )
 from looseleaf.log.recorder import stream_of
 from looseleaf.log.turns import Mark
+from looseleaf.pages.folder import SETTINGS
 from looseleaf.pages.grammar import parse
+from looseleaf.pages.held import Held, copies_among, leftover_of, sure_original, why_held
 from looseleaf.pages.outside_edits import UNEXPLAINED, Heads
+from looseleaf.pages.settle import find_held, find_log_copies
 from looseleaf.state.file import next_step, parse_sound
 from looseleaf.state.rules import Unsound
-from looseleaf.store import JOURNAL, TOMBSTONES
+from looseleaf.store import JOURNAL, TOMBSTONES, records
 from looseleaf.store.losses import loss_record, problem_of
 from looseleaf.store.streams import stream_files
 
@@ -59,6 +61,7 @@ def check(parts: Parts) -> Iterator[Problem]:
     yield from _check_marks(store)
     yield from (problem for problem in _check_places(store) if problem.path not in damaged)
     yield from _check_pages(parts)
+    yield from _check_copies(parts)
     # The one view that needs it: SQLite notices damage only where it reads, and misses words until then.
     from looseleaf.index.sqlite import VIEW
     from looseleaf.recall.index_sync import faults
@@ -171,6 +174,7 @@ def _check_pages(parts: Parts) -> Iterator[Problem]:
     heads.catch_up()
     kept.load()
     heads.is_proven = kept.is_proven
+    copies = parts.pages.absorb.copies()
     found: set[str] = set()
     for folder in ("", *DRAWERS):
         try:
@@ -185,15 +189,77 @@ def _check_pages(parts: Parts) -> Iterator[Problem]:
             path = f"{folder}/{name}" if folder else name
             if folder and stat.S_ISDIR(mode):
                 yield Problem(path, None, "this folder is no drawer: nothing in it is read", "note")
+            elif path in copies:
+                yield held_problem(copies[path])
+            elif leftover_of(name):
+                message = f"a merge or a patch left this beside {leftover_of(name)}; it is not read"
+                yield Problem(path, None, message, "note")
             elif is_page(path) and not name.startswith("."):  # hidden files are editors' and systems' own
                 found.add(path)
                 yield from _check_page(parts, path, mode, heads)
             other = twins.setdefault(fold_name(name), name)
             if other != name:
                 yield Problem(path, None, f"some systems take this name for {other}")
-    for path, head in sorted(heads.pages.items()):
-        if head.sha256 is not None and path not in found and path_fault(path) is None:
+    known = [path for path, head in sorted(heads.pages.items()) if head.sha256 is not None]
+    if len(known) > 1 and found.isdisjoint(known):
+        yield from (held_problem(Held(path, "gone")) for path in known)
+        return
+    for path in known:
+        if path not in found and path_fault(path) is None:
             yield Problem(path, None, "this page is gone; the next command journals that", "note")
+
+
+_SETTLE = "The last good version is used until `looseleaf settle` decides"
+_BY_HAND = "Compare the two, and move it away"
+
+
+def held_problem(held: Held) -> Problem:
+    """Return the problem of a file that waits for a person."""
+    then = "It is not read until `looseleaf settle` decides" if held.of else _SETTLE
+    return Problem(held.path, held.line, f"this {held.says}. {then}")
+
+
+_OWN_FILES = (STATE, SETTINGS, "recall.tests.toml")
+
+
+def held_problems(parts: Parts) -> Iterator[Problem]:
+    """Yield the problems of files that wait for a person, pages first. Outside edits are journaled before."""
+    yield from map(held_problem, find_held(parts))
+    yield from _check_copies(parts)
+
+
+def _check_copies(parts: Parts) -> Iterator[Problem]:
+    """Report copies that a synchronizing program made of other files than pages: no command reads them."""
+    for name, original in copies_among([name for name, _ in _entries(parts.context.path, "")]):
+        if original in _OWN_FILES:
+            yield Problem(name, None, f"this is a conflict copy of {original}, and is not read. {_BY_HAND}")
+    for copy, original in find_log_copies(parts.context.store):
+        yield _log_copy(parts, copy, original)
+
+
+def _log_copy(parts: Parts, path: str, original: str) -> Problem:
+    says = f"this is a conflict copy of {original}, and is not read"
+    store = parts.context.store
+    streams = {stream: stream_files(stream) for stream in store.streams()}
+    files = (
+        stream
+        for stream, (file, archive) in streams.items()
+        if original == file or original.startswith(archive)
+    )
+    stream = next(files, None)
+    try:
+        document = store.get(path)
+    except Refused:
+        document = None
+    if document is None or stream is None:
+        return Problem(path, None, f"{says}. {_BY_HAND}")
+    pieces = (piece.record for line in document.data.split(b"\n") if line for piece in records.pieces(line))
+    held = {str(record.get("id")) for record in pieces if record is not None}
+    own = {str(line.record.get("id")) for line in store.read(stream)}
+    new = len(held - own)
+    if not new:
+        return Problem(path, None, f"{says}. All of its {len(held):,} records are in the log", "note")
+    return Problem(path, None, f"{says}. It has {len(held):,} records, of which the log lacks {new:,}")
 
 
 def _entries(path: str, folder: str) -> list[tuple[str, int]]:
@@ -233,6 +299,10 @@ def _check_page(parts: Parts, path: str, mode: int, heads: Heads) -> Iterator[Pr
         return
     head = heads.get(path)
     if document.sha256 != head.sha256:
+        held = why_held(path, document.data, lambda: parts.pages.absorb.head_bytes(path))
+        if held is not None:
+            yield held_problem(held)
+            return
         author, reason = heads.author(path)
         is_ours = document.sha256 == heads.left(path) and document.sha256 != head.base  # else: interrupted
         if reason == UNEXPLAINED and is_ours:
@@ -245,6 +315,9 @@ def _check_page(parts: Parts, path: str, mode: int, heads: Heads) -> Iterator[Pr
             yield Problem(path, None, message, "note")
         else:
             yield Problem(path, None, "this page was changed outside; the next command journals that", "note")
+    elif sure_original(path.rpartition("/")[2]):
+        message = "this looks like a conflict copy, and was taken for a page before such copies were known"
+        yield Problem(path, None, f"{message}. If it is one, move its lines over, and delete it", "note")
     if path == STATE:
         yield from _check_state(parts, document.data)
         return

@@ -33,7 +33,9 @@ if TYPE_CHECKING:
     from looseleaf.explain.writes import Written
     from looseleaf.log.entries import Entry
     from looseleaf.models.model_table import Budget
+    from looseleaf.pages.held import Held
     from looseleaf.pages.pages import Page
+    from looseleaf.pages.settle import Settled
     from looseleaf.place.notebook import FactSource
     from looseleaf.place.placer import ReviewResult
     from looseleaf.place.redistill import Difference
@@ -348,6 +350,25 @@ class ReviewVerbs(Verbs):
     def pin(self, name: str, *, pinned: bool = True) -> Fact:
         """Keep a fact among the essentials."""
         return self._parts.corrections.pin(name, pinned=pinned)
+
+    def held(self) -> list[Held]:
+        """Return the files that no person can have meant so (emptied, cut off, with conflict markers, all gone at once,
+        conflict copies), and that wait for a person's word. The last good version of their pages is used."""
+        from looseleaf.pages.settle import find_held
+
+        return find_held(self._parts)
+
+    def settle(self, path: str, take: str, *, lines: Sequence[str] | None = None) -> Settled:
+        """Decide on a held file: `keep` the last good version, `accept` the file as it is; of conflict markers `ours`
+        (the upper side), `theirs` (the lower) or `both`; of a conflict copy `theirs` (in place of the page) or `both`
+        (its new lines too, or only these `lines`). Bytes that go are kept in log/aside/."""
+        from looseleaf.pages.settle import settle
+
+        check_type("path", path, str, "text")
+        settled = settle(self._parts, path, take, lines)
+        if self._parts.pages.absorb.heads.later:
+            self._parts.making.place_later()
+        return settled
 
     def tidy(self, *, dry_run: bool = False) -> Tidied:
         """Move less essential facts from USER.md to facts/user.md, if it is over `profile_tokens`; no fact changes by

@@ -155,13 +155,18 @@ def settings(path: str, agent: str | None = None) -> Policy:
 
     with FileStore(path) as store:  # read like a page: no link, no pipe that would block
         settings = store.get(SETTINGS, Policy().page_bytes)
+    data = settings.data if settings else b""
     try:
-        return policy_from(tomllib.loads(settings.data.decode() if settings else ""), file, agent)
+        return policy_from(tomllib.loads(data.decode()), file, agent)
     except Refused:  # an Invalid is a ValueError too, and already says which line is wrong
         raise
     except (ValueError, RecursionError) as error:
+        from looseleaf.pages.held import find_markers
+
+        found = find_markers(data)
+        why = f"it has conflict markers, from line {found[0][0]}" if found else str(error)
         raise Invalid(
-            f"The memory was not opened: {file} could not be read ({error}). Fix it, or delete it to use the defaults."
+            f"The memory was not opened: {file} could not be read ({why}). Fix it, or delete it to use the defaults."
         ) from error
 
 

@@ -1,9 +1,10 @@
 """Outside edits: people's changes in the folder are journaled before anything is read (FORMAT §5.4).
 
 The journal has the state of every page (its *head*). A page whose bytes are not its head's was changed outside; the
-difference is journaled as an `external` edit, once. To notice that cheaply, `views/heads.json` keeps the heads up to a
-place in the journal, and how each file looked when last read. Like every view it may be deleted; failing to write it
-never refuses anything, and damage to it never reaches the journal.
+difference is journaled as an `external` edit, once. What no person can have meant is not: such a page is held. To
+notice changes cheaply, `views/heads.json` keeps the heads up to a place in the journal, and how each file looked when
+last read. Like every view it may be deleted; failing to write it never refuses anything, and damage to it never reaches
+the journal.
 
 An outside change is a person's only if it is proven that the journal did not go back: `views/heads.json` belongs to it,
 and the program last left the page as the journal has it (its copy in `views/heads/`). Else its author is unknown, and
@@ -35,12 +36,13 @@ from looseleaf.store.disk import Threads
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
     from contextlib import AbstractContextManager
     from typing import Any
 
     from looseleaf.base.policy import Policy
     from looseleaf.base.values import Document, Edit, Problem, Record, Stat
+    from looseleaf.pages.held import Held
     from looseleaf.store.protocol import Store
 
 TOP = ("",)
@@ -65,6 +67,12 @@ _LOOK_AGAIN = 0.02
 
 _AT_ONCE = 64
 """Pages absorbed before the lock is released: after a large checkout there are thousands."""
+
+_NAMED = 3
+"""Pages that a note names."""
+
+HELD = "Held until you decide: "
+"""The beginning of the note on what is held."""
 
 _PATIENCE = 5
 """Times `settle_seconds` that a page is watched while something keeps emptying and filling it."""
@@ -94,6 +102,10 @@ class Heads:
         """The hashes of pages that this process wrote, or read since their last edit and found to be their heads."""
         self.is_proven = False
         """True if all pages were compared with this journal, and it did not go back since."""
+        self.gone: set[str] = set()
+        """Pages that vanished all at once: held until each is back, or settled."""
+        self.later: dict[str, None] = {}
+        """Entries that wait for a held page, in order of arrival."""
         self.position = START
         self.last: str | None = None
         self.holes = 0
@@ -113,12 +125,15 @@ class Heads:
             self.pages = {path: Head(*head) for path, head in raw["pages"].items()}
             self.agents = {
                 agent: AgentHead(mark, segment, offset, flag, _pair(through) or (0, 0), last, _pair(back))
-                for agent, (mark, segment, offset, flag, through, last, back) in raw["agents"].items()
+                for agent, saved in raw["agents"].items()
+                for mark, segment, offset, flag, through, last, back in [[*saved, None, None][:7]]
             }
             self.marks = {path: tuple(map(int, mark)) for path, mark in raw["marks"].items()}
             self.holes = int(raw["holes"])
             self._before = {path: int(count) for path, count in raw["before"].items()}
             self.is_proven = raw.get("proven") is not False
+            self.gone = set(map(str, raw.get("gone", ())))
+            self.later = dict.fromkeys(map(str, raw.get("later", ())))
             is_ours = self.belong()
         except (KeyError, TypeError, ValueError, AttributeError):
             is_ours = False  # an unreadable view is rebuilt
@@ -127,7 +142,7 @@ class Heads:
 
     def forget(self) -> None:
         self.pages, self.agents, self.marks, self.position, self.last = {}, {}, {}, START, None
-        self.holes, self._before, self.seen, self.is_proven = 0, {}, {}, False
+        self.holes, self._before, self.seen, self.later, self.is_proven = 0, {}, {}, {}, False
 
     def belong(self) -> bool:
         """True if the journal is still the one read up to here: repair rewrites its files."""
@@ -152,10 +167,14 @@ class Heads:
         fold(self.pages, record)
         fold_agents(self.agents, record, position)
         self.holes += record.get("kind") == "lost"
+        if record.get("kind") == "placed":
+            self.later |= {str(record["later"]): None} if record.get("later") else {}
+            self.later.pop(str(record.get("entry")), None)
         path = record.get("path")
         if isinstance(path, str):
             self.marks.pop(path, None)
             self.seen.pop(path, None)
+            self.gone.discard(path)
             self._before[path] = self.holes
         self.last = record.get("id")
         self.unsaved += 1
@@ -194,6 +213,10 @@ class Heads:
             self.marks[stat.path] = stat.mark
             self.unsaved += _SAVE_EVERY
 
+    def hold_gone(self, paths: Iterable[str]) -> None:
+        self.gone.update(paths)
+        self.unsaved += _SAVE_EVERY
+
     def save(self, *, now: bool = False) -> None:
         if self.unsaved >= _SAVE_EVERY or (now and self.unsaved):
             view: Record = {
@@ -212,6 +235,10 @@ class Heads:
                 "holes": self.holes,
                 "before": {path: count for path, count in sorted(self._before.items()) if count},
             }
+            if self.gone:
+                view["gone"] = sorted(self.gone)
+            if self.later:
+                view["later"] = list(self.later)
             self.unsaved = 0
             save_view(self.store, VIEW, records.encode(view))
 
@@ -281,9 +308,12 @@ class OutsideEdits:
         self._policy = policy
         self._note = note
         self.heads = Heads(store)
+        self.held: dict[str, Held] = {}
+        """The files that the last look did not believe, by path (FORMAT §5.6)."""
         self._texts: dict[str, bytes] | None = None
         self._threads = Threads()
         self._loaded = False
+        self._there = ""
 
     @property
     def threads(self) -> AbstractContextManager[object]:
@@ -311,16 +341,26 @@ class OutsideEdits:
         """Journal outside changes (in these folders); return the edits. Without any: a stat per file, no lock."""
         with self.threads:
             self.know(recovers=True)
+            looked = {path for path in self.held if path.rpartition("/")[0] in folders}
+            self.held = {path: held for path, held in self.held.items() if path not in looked}
             found = {stat.path: stat for stat in self.files(folders)}
             marks = self.heads.marks
             changed = {path for path, stat in found.items() if marks.get(path) != stat.mark}
             changed |= {path for path in self._known_paths(folders) if path not in found}
-            edits = self._absorb({path for path in changed if not self._is_head(path)})
+            if self.heads.gone:
+                changed -= self._hold_gone(found)
+            edits = self._absorb({path for path in changed if not self._is_settled(path)})
             self._texts = None
-            if not self.heads.is_proven and {*folders} == {"", *DRAWERS} and all(map(self._is_head, changed)):
+            if (
+                not self.heads.is_proven
+                and {*folders} == {"", *DRAWERS}
+                and all(map(self._is_settled, changed))
+            ):
                 self.heads.prove()
             self._tell_unexplained(edits)
             self.heads.save()
+            if self.held:
+                self._note_held()
             return edits
 
     def read_again(self) -> None:
@@ -332,6 +372,23 @@ class OutsideEdits:
             self.heads.is_proven = is_proven
             self.heads.save(now=True)
 
+    def _note_held(self) -> None:
+        named = [held.short for _, held in sorted(self.held.items())]
+        more = f", and {len(named) - _NAMED:,} more" if len(named) > _NAMED else ""
+        self._note(
+            f"{HELD}{', '.join(named[:_NAMED])}{more}. The last good version of each page is used; "
+            "`looseleaf settle` shows what to do."
+        )
+
+    def _hold_gone(self, found: Collection[str]) -> set[str]:
+        """Hold the pages that vanished together and are not back; return them."""
+        from looseleaf.pages.held import Held
+
+        self.heads.gone.difference_update(found)
+        left = {path for path in self.heads.gone if self.heads.get(path).sha256 is not None}
+        self.held |= {path: Held(path, "gone") for path in left}
+        return left
+
     def is_current(self) -> bool:
         """True if no page was changed outside, as far as a look without the lock can tell. Journals nothing."""
         with self.threads:
@@ -339,7 +396,8 @@ class OutsideEdits:
             found = {stat.path: stat.mark for stat in self.files()}
             known = self._known_paths(("", *DRAWERS))
             changed = {path for path, mark in found.items() if self.heads.marks.get(path) != mark}
-            return all(path in found for path in known) and all(map(self._is_head, changed))
+            are_there = all(path in found or path in self.heads.gone for path in known)
+            return are_there and all(map(self._is_settled, changed))
 
     def _known_paths(self, folders: Sequence[str]) -> Iterable[str]:
         """Return the pages in the journal. For the top, which every prompt needs, only its few names are checked."""
@@ -348,18 +406,86 @@ class OutsideEdits:
         return [path for path, head in self.heads.pages.items() if head.sha256 is not None]
 
     def files(self, folders: Sequence[str] = ("", *DRAWERS)) -> Iterator[Stat]:
-        """Yield every file that is a page, by path."""
-        return page_files(self._store, folders)
+        """Yield every file that is a page, by path. A new file may be a copy of one, and is held then."""
+        for folder in folders:
+            there = self._store.list(folder)
+            names: set[str] = set()
+            for stat in there:
+                is_known = self.heads.get(stat.path).sha256 is not None
+                is_ours = is_page(stat.path) and name_fault(stat.path.rpartition("/")[2]) is None
+                if is_ours and not is_known:
+                    names = names or {each.path.rpartition("/")[2] for each in there}
+                if is_ours and (is_known or not self._hold_copy(stat.path, names)):
+                    yield stat
+
+    def _hold_copy(self, path: str, names: Collection[str]) -> bool:
+        """Hold a file that is a copy of a page in its folder, which has these names; False if it is none."""
+        from looseleaf.pages.held import Held, find_original, likely_originals, sure_original
+
+        folder, slash, name = path.rpartition("/")
+        if sure_original(name) is None and not any(each in names for each in likely_originals(name)):
+            return False
+
+        def read(name: str) -> str:
+            data = self.head_bytes(f"{folder}{slash}{name}")
+            try:
+                found = (
+                    self._store.get(f"{folder}{slash}{name}", self._policy.page_bytes)
+                    if data is None
+                    else None
+                )
+            except Refused:
+                found = None
+            return (data or (found.data if found else b"")).decode("utf-8", "replace")
+
+        original = find_original(name, read(name), names, read)
+        if original is not None:
+            self.held[path] = Held(path, "copy", of=f"{folder}{slash}{original}")
+        return original is not None
 
     def pages(self) -> list[str]:
         """Return the paths of all pages: the journal's (an editor may be replacing one) and the folder's."""
         order = ("", *DRAWERS)
         known = {*self._known_paths(order), *(stat.path for stat in self.files())}
+        known -= {path for path in self.held if self.heads.get(path).sha256 is None}
         return sorted(known, key=lambda path: (order.index(path.rpartition("/")[0]), path))
 
-    def _is_head(self, path: str) -> bool:
+    def _is_settled(self, path: str) -> bool:
         """True if there is nothing to journal for a page. True is certain without the lock, False is not."""
-        return self._read_changed(path) is None
+        found = self._read_changed(path)
+        if found is None:
+            return True
+        document, stat = found
+        is_saving = _Watch(self._policy).doubts(path, document, stat, self.heads.get(path))
+        return not is_saving and self.hold(path, document)
+
+    def hold(self, path: str, document: Document | None) -> bool:
+        """Hold a changed page that no person can have meant so; False: it is to be journaled."""
+        from looseleaf.pages.held import Held, why_held
+
+        if document is None:
+            if path not in self.heads.gone and self._are_all_gone():
+                self.heads.hold_gone(self._known_paths(("", *DRAWERS)))
+            held = Held(path, "gone") if path in self.heads.gone else None
+        else:
+            held = why_held(path, document.data, lambda: self.head_bytes(path))
+        if held is not None:
+            self.held[path] = held
+        return held is not None
+
+    def _are_all_gone(self) -> bool:
+        """True if there was more than one page, and none is left."""
+        if self._there and self._is_there(self._there):  # found the last time: many others may be gone
+            return False
+        known = list(self._known_paths(("", *DRAWERS)))
+        self._there = next((path for path in known if self._is_there(path)), "")
+        return len(known) > 1 and not self._there
+
+    def _is_there(self, path: str) -> bool:
+        try:
+            return self._store.stat(path) is not None
+        except Refused:
+            return True  # unreadable is not gone
 
     def _read_changed(self, path: str) -> tuple[Document | None, Stat | None] | None:
         """Read a page and its file's times; None if nothing is to be journaled. If it is its head, keep its looks."""
@@ -408,22 +534,53 @@ class OutsideEdits:
         if not self.heads.belong():
             self.heads.load()
             return False  # the journal was rewritten meanwhile: read its heads first
-        self._journal_edit(path, document.data if document else None, edits)
+        if self.hold(path, document):
+            return True
+        author, reason = self.heads.author(path)
+        if not self._policy.trust_external_edits:
+            author = UNKNOWN  # unknown also for later readers with other settings
+        edits.append(self.journal_edit(path, document.data if document else None, author, reason))
         return True
 
-    def _journal_edit(self, path: str, new: bytes | None, edits: list[Edit]) -> None:
+    def journal_edit(self, path: str, new: bytes | None, author: str, reason: str) -> Edit:
+        """Journal, under the lock, that a page's file is its head from now on."""
+        edit = self.edit_from_head(path, new, author, reason)
+        self._store.append(JOURNAL, [record_of(edit)])
+        self.heads.catch_up()
+        self.keep_copy(path, new)
+        return edit
+
+    def edit_from_head(self, path: str, new: bytes | None, author: str, reason: str) -> Edit:
+        """Return the edit that leads from a page's head to these bytes."""
         from looseleaf.base.ids import new_id, now
 
         old = self.head_bytes(path)
         lost = self.heads.get(path).sha256 if old is None else None
-        author, reason = self.heads.author(path)
-        if not self._policy.trust_external_edits:
-            author = UNKNOWN  # unknown also for later readers with other settings
-        edit = make_edit(new_id(), now(), path, author, reason, old, new, lost_base=lost)
-        self._store.append(JOURNAL, [record_of(edit)])
-        self.heads.catch_up()
-        self.keep_copy(path, new)
-        edits.append(edit)
+        return make_edit(new_id(), now(), path, author, reason, old, new, lost_base=lost)
+
+    def copies(self) -> dict[str, Held]:
+        """Return the files that are copies of pages, by path. Journals nothing."""
+        with self.threads:
+            self.know()
+            self.held = {path: held for path, held in self.held.items() if held.of is None}
+            for folder in ("", *DRAWERS):
+                try:
+                    list(self.files((folder,)))
+                except Refused:
+                    continue  # a link in place of a drawer: nothing in it is read
+            return {path: held for path, held in self.held.items() if held.of is not None}
+
+    def is_copy(self, path: str) -> bool:
+        """True if a file is no page but a copy of one, as of the last look."""
+        return path in self.held and self.held[path].of is not None
+
+    def refuse_held(self, *paths: str) -> None:
+        """Refuse to change a page that waits for a person, as of the last look."""
+        held = next((self.held[path] for path in paths if path in self.held), None)
+        if held is not None:
+            from looseleaf.pages.held import Unsettled
+
+            raise Unsettled(held)
 
     def read(self, path: str) -> bytes | None:
         """Return a page's bytes. Waits while an editor saves it; if that takes too long, returns the last version."""
@@ -436,6 +593,8 @@ class OutsideEdits:
             if (document.sha256 if document else None) == head.sha256:
                 break
             if not watch.doubts(path, document, stat, head):
+                if self.is_copy(path) or self.hold(path, document):
+                    return self.head_bytes(path)
                 break  # saved since: the next read journals it
             if watch.is_over(path):
                 return self.head_bytes(path)

@@ -316,6 +316,7 @@ class Pages:
             with self.absorb.threads:
                 if attempt or not self.in_a_row:
                     self.absorb()
+                self.absorb.refuse_held(path)
                 try:
                     receipt = self._try_edit(path, change, base, author, reason, undoes, door)
                 except Stale:

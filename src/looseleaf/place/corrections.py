@@ -237,6 +237,7 @@ class Corrections:
             paths, changed = self._paths_of(edits)
             if changed:
                 return None
+            self._parts.pages.absorb.refuse_held(*paths.values())
             for each in reversed(edits):
                 _, receipt = self._parts.pages.undo(paths[each], author=author)
             self._parts.known.catch_up()
@@ -264,6 +265,7 @@ class Corrections:
             paths, changed = self._paths_of(edits)
             if changed:
                 raise Refused(f"“{reason}” was not undone: {changed[0]} was changed since. Undo that first.")
+            self._parts.pages.absorb.refuse_held(*paths.values())
             for each in reversed(edits):
                 self._parts.pages.undo(paths[each], author=PERSON)
             if edits:

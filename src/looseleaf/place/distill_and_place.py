@@ -40,6 +40,7 @@ from looseleaf.log.journal import PERSON
 from looseleaf.log.recorder import stream_of
 from looseleaf.log.turns import through_members
 from looseleaf.pages.grammar import read_stated_facts, with_facts
+from looseleaf.pages.held import Unsettled
 from looseleaf.place.placer import Placed
 from looseleaf.store import JOURNAL
 from looseleaf.text.lines import NOTE
@@ -52,7 +53,7 @@ if TYPE_CHECKING:
     from typing import Any, Protocol
 
     from looseleaf.base.messages import Distiller, Trace
-    from looseleaf.base.values import Receipt
+    from looseleaf.base.values import Receipt, Record
     from looseleaf.distill.make_entry import MadeEntry
     from looseleaf.log.entries import Entry
     from looseleaf.log.journal import AgentHead
@@ -131,7 +132,7 @@ class MemoryMaker:
     ) -> list[Placed]:
         write = self._choose_writer(distiller)
         topic = self._topic_name(topic) if topic is not None else SESSIONS
-        done: list[Placed] = []
+        done = self.place_later()
         begin = self._find_through(head)
         if begin != head.through and head.back is None:
             self._tell_loss(head, begin)
@@ -151,7 +152,7 @@ class MemoryMaker:
         covered: set[str] = set()
         for entry, is_placed in self._compaction_entries(since):
             covered |= {trace.id for trace in traces_of(self._store, entry)}
-            done += [] if is_placed else [self._parts.placer.entry(entry)]
+            done += [] if is_placed else self._place_or_keep(entry)
         patience = self._context.policy.session_seconds
         for stretch in undistilled(self._store, self._agent, since, covered, patience, clock.now()):
             made = write.stretch(stretch, topic) if any(stretch.traces()) else None
@@ -162,7 +163,7 @@ class MemoryMaker:
                 forbids = _find_prohibitions(stretch)
                 through = through_members(self._store, stream_of(self._agent), Position(*stretch.through))
                 if made is not None:
-                    done.append(self._parts.placer.entry(write.publish(made), None if forbids else through))
+                    done += self._place_or_keep(write.publish(made), None if forbids else through)
                 for trace in forbids:
                     self._parts.obey(trace)
                 if made is None or forbids:  # last: after a crash the next distilling obeys it
@@ -210,6 +211,34 @@ class MemoryMaker:
             self._store.append(JOURNAL, [loss])
             self._note(told(loss))
 
+    def _place_or_keep(self, entry: Entry, through: Record | None = None) -> list[Placed]:
+        """Place an entry; if a page of it is held, keep it until that page is settled."""
+        try:
+            return [self._parts.placer.entry(entry, through)]
+        except Unsettled as unsettled:
+            self._keep_for_later(entry, through)
+            held = unsettled.held
+            self._note(f"Facts for {held.path} are kept, and placed when it is settled: it {held.says}.")
+            return []
+
+    def _keep_for_later(self, entry: Entry, through: Record | None = None) -> None:
+        self._parts.placer.pass_over(str(entry.meta.get("agent")), through, entry.reference)
+
+    def place_later(self) -> list[Placed]:
+        """Place the entries that waited for a held page, as far as their pages are settled."""
+        absorb = self._parts.pages.absorb
+        absorb.know()
+        done: list[Placed] = []
+        for reference in list(absorb.heads.later):
+            entry = (
+                self._read_entry(reference) if self._store.stat(f"{FOLDER}/{reference}/meta.json") else None
+            )
+            try:
+                done += [self._parts.placer.entry(entry)] if entry is not None else []
+            except Unsettled:
+                continue
+        return done
+
     def _compaction_entries(self, through: tuple[int, int]) -> list[tuple[Entry, bool]]:
         """Return the entries of compactions that took traces after a place, oldest first, and whether they were placed.
         If one cannot be read, its traces are distilled like any others."""
@@ -220,7 +249,7 @@ class MemoryMaker:
             if record.get("agent") != self._agent:
                 continue
             if record.get("kind") == "placed":
-                placed.add(str(record.get("entry")))
+                placed |= {str(record.get("entry")), str(record.get("later"))}
             elif record.get("kind") == "mark":
                 if tuple(record.get("until", ())) < through:
                     break
@@ -297,7 +326,16 @@ class MemoryMaker:
         """Place an entry, unless another distiller's entry replaced it: then it stays replaced."""
         if made.files is None and made.reference in self._replaced_entries():
             return Placed(made.reference, ())
-        return self._parts.placer.entry(self._choose_writer().publish(made))
+        entry = self._choose_writer().publish(made)
+        try:
+            return self._parts.placer.entry(entry)
+        except Unsettled as unsettled:
+            self._keep_for_later(entry)
+            held = unsettled.held
+            raise Refused(
+                f"The text is kept, and not placed yet: {held.path} {held.says}, and waits for a person's word. It is "
+                "placed when `looseleaf settle` has decided on that."
+            ) from unsettled
 
     def _replaced_entries(self) -> set[str]:
         """Return the entries that others replaced."""
@@ -441,6 +479,7 @@ def remember(
         raise Invalid(f"Nothing was remembered: {topic!r} is not a topic name. Give a word or two.")
     if topic is None:
         _refuse_forbidden(said)
+    parts.pages.absorb.refuse_held(parts.making.page_of(USER if topic is None else topic))
     placed = parts.making.remember(said, topic)
     outcomes = placed.outcomes if placed is not None else ()
     kept = [_flatten(each.fact.quote or "") for each in outcomes if each.act != "drop"]

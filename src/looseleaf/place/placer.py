@@ -17,7 +17,7 @@ from looseleaf.base.errors import NotFound
 from looseleaf.base.ids import new_id, now
 from looseleaf.base.immutable import frozen, members_of
 from looseleaf.base.origins import is_trusted, level_of
-from looseleaf.base.paths import PROFILE, PROJECT, REVIEW, TICKED, USER
+from looseleaf.base.paths import PROFILE, PROJECT, REVIEW, STATE, TICKED, USER
 from looseleaf.base.values import PageText
 from looseleaf.facts.evidence import forms_of
 from looseleaf.facts.gate import (
@@ -539,6 +539,7 @@ class Placer:
         name, ts = str(entry.meta.get("id")), float(entry.meta.get("ts") or 0.0)
         with self._parts.pages.absorb.threads, self._store.lock():
             self.catch_up()
+            self._refuse_held_diary(own, ts)
             plan = PlacePlan(
                 name,
                 ts,
@@ -603,10 +604,18 @@ class Placer:
         found = judge(proposal, witnesses) if since is not None else None
         return found is not None and (found.order_by(witnesses) or found.ts) <= (since or 0.0)
 
-    def pass_over(self, agent: str, through: Record) -> None:
-        """Record that an agent's traces are distilled up to a place: compactions made their entries."""
-        record: Record = {"schema": SCHEMA, "id": new_id(), "ts": ids.now(), "kind": "placed"}
-        self._store.append(JOURNAL, [record | {"agent": agent} | through])
+    def _refuse_held_diary(self, own: Sequence[Witness], ts: float) -> None:
+        """Refuse an entry if the page of its day, its month or the state is held: no line of it may get lost."""
+        date = day(max((each.ts for each in own), default=ts))
+        self._parts.pages.absorb.refuse_held(f"days/{date}.md", f"episodes/{date[:7]}.md", STATE)
+
+    def pass_over(self, agent: str, through: Record | None, later: str | None = None) -> None:
+        """Record that an agent's traces are distilled up to a place. `later`: an entry that waits for a held page;
+        without one, compactions made their entries."""
+        record: Record = {"schema": SCHEMA, "id": new_id(), "ts": ids.now(), "kind": "placed", "agent": agent}
+        self._store.append(
+            JOURNAL, [record | (through or {}) | ({"later": later} if later is not None else {})]
+        )
 
     def _choose_topic(self, proposal: Proposal, entry: Entry, witnesses: Sequence[Witness]) -> str:
         """Return a canonical topic, of few: the user's own page, the entry's topic, or an existing page. A new name
@@ -628,6 +637,8 @@ class Placer:
 
     def apply(self, plan: PlacePlan, *, reason: str, author: str = PROGRAM) -> list[str]:
         """Edit each page once, additions first: a crash leaves a fact twice, never nowhere. Return the edits."""
+        paths = [path for path, lines in plan.lines.items() if lines]
+        self._parts.pages.absorb.refuse_held(*paths, *([PATH] if plan.review or plan.settled else ()))
         ended = dict(plan.ended)
         edits: list[str] = []
 
@@ -759,6 +770,7 @@ class Placer:
     def approve(self, fact: Fact, *, reason: str, edits: Sequence[str] = ()) -> None:
         """Apply a person's yes: the fact goes to its page, whatever contradicted it. `edits`: edits already made for
         it. If it is a proposal to forget, remove what it names instead."""
+        self._parts.pages.absorb.refuse_held(PATH)
         if FORGET in fact.tags:
             named = [each for each in self._parts.known.of(fact.topic) if each.id in fact.sources]
             gone = [self.remove(each, reason) for each in named if each.status == "current" and each.path]

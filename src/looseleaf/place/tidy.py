@@ -231,6 +231,7 @@ class Archive:
     def _move(self, topic: str, facts: Sequence[Fact]) -> int:
         target, source = f"facts/{topic}{ARCHIVE}.md", f"facts/{topic}.md"
         with self._parts.pages.absorb.threads, self._store.lock():
+            self._parts.pages.absorb.refuse_held(target, source)
             self._parts.pages.rewrite(target, partial(_add_lines, target, facts), reason=ARCHIVED_REASON)
             self._parts.pages.rewrite(source, partial(_remove_lines, source, facts), reason=ARCHIVED_REASON)
             self._parts.known.catch_up()
@@ -314,6 +315,7 @@ class Tidy:
         for _ in range(_TRIES):
             with self._parts.pages.absorb.threads, self._store.lock():
                 self._parts.placer.catch_up()
+                self._parts.pages.absorb.refuse_held(PROFILE, PAGE)
                 profile, page = self._parts.pages.page(PROFILE), self._parts.pages.page(PAGE)
                 facts, texts = self._parts.known.of(USER), (_decode(profile), _decode(page))
                 limits = limit, int(limit * self._policy.tidy_to)
@@ -410,6 +412,7 @@ class Tidy:
             first = self._find_first_edit(last) if last is not None and last.path == PROFILE else None
             if last is None or first is None:
                 return None
+            self._parts.pages.absorb.refuse_held(PROFILE, PAGE)
             self._parts.pages.undo(PROFILE, author=author)
             _, receipt = self._parts.pages.undo(PAGE, author=author)
             self._parts.known.catch_up()

@@ -7,6 +7,7 @@ would need one, as a summary may be in words that only a fence should show.
 from __future__ import annotations
 
 import os
+from itertools import islice
 from urllib.parse import quote
 
 from looseleaf.base.paths import PROFILE
@@ -34,8 +35,13 @@ def list_resources(path: str) -> list[dict[str, Any]]:
         months, topics = store.list("episodes")[-_MONTHS:], store.list("facts")
     finally:
         store.close()
-    pages = [each for each in (*profile, *reversed(months), *topics) if each.path.endswith(".md")]
+    from looseleaf.pages.held import sure_original
+
+    there = (each for each in (*profile, *reversed(months), *topics) if each.path.endswith(".md"))
+    pages = (
+        each for each in there if sure_original(each.path.rpartition("/")[2]) is None
+    )  # no conflict copies
     return found + [
         {"uri": PAGE + quote(each.path), "name": each.path, "mimeType": MARKDOWN, "size": each.size}
-        for each in pages[: LISTED - len(found)]
+        for each in islice(pages, LISTED - len(found))
     ]

@@ -361,6 +361,13 @@ class FileStore:
     def edition(self) -> tuple[int, ...] | None:
         return self._documents.edition()
 
+    def put_aside(self, data: bytes, label: str) -> str:
+        """Copy bytes that are about to be replaced to `log/aside/`; return the copy's path."""
+        try:
+            return self._root.put_aside(data, label)
+        except OSError as error:
+            raise unwritten("A copy of the bytes", error) from error
+
     def mend_ends(self) -> None:
         """Cut the unfinished last record of each stream, keeping a copy, as its next append would."""
         try:

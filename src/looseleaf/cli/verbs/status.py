@@ -286,6 +286,7 @@ def _read_status(memory: Memory) -> dict[str, Any]:
         "topics": sum(known[name][2] > 0 for name in topics),
         "waiting": len(memory.facts(status="pending")),
         "unexplained": len(memory.review.unexplained()),
+        "held": [held.to_dict() for held in memory.review.held()],
         "session": last.to_dict() if last is not None else None,
         "others": [name for name in memory.talk.agents() if name != memory.agent],
     }
@@ -293,6 +294,8 @@ def _read_status(memory: Memory) -> dict[str, Any]:
 
 
 def _next_step(found: dict[str, Any]) -> str:
+    if found["held"]:
+        return "`looseleaf settle` shows the files that are held, and asks what to do with each."
     if found["waiting"]:
         return "`looseleaf review` goes through the facts that wait for your yes."
     if found["unexplained"]:
@@ -329,3 +332,6 @@ def _status_lines(found: dict[str, Any]) -> Iterator[str]:
     yield f"  review   {waiting} waiting for your yes"
     if found["unexplained"]:
         yield f"  vouch    {found['unexplained']:,} without a known author; they count as inferred"
+    if found["held"]:
+        named = f"{plain(found['held'][0]['path'])}{', …' * (len(found['held']) > 1)}"
+        yield f"  held     {len(found['held']):,} until you settle it: {named}"

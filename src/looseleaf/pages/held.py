@@ -1,0 +1,318 @@
+"""Held pages: which bytes of a page are not believed, and which files are only copies of one (FORMAT §5.6, §2.6).
+
+A page that a killed editor emptied, a merge left with conflict markers, or a full disk cut off is not what a person
+meant. It is held until a person says so, and its last journaled version goes on being used. Copies that programs put
+beside a page when two machines changed it are no pages.
+"""
+
+from __future__ import annotations
+
+import re
+
+from looseleaf.base.errors import Refused
+from looseleaf.base.immutable import frozen
+from looseleaf.base.paths import STATE
+from looseleaf.text.diff import diff, split_lines
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator
+    from typing import Any, Literal
+
+    Why = Literal["emptied", "conflict", "cut", "gone", "copy"]
+    Take = Literal["keep", "accept", "ours", "theirs", "both"]
+
+TAKES: dict[Why, tuple[Take, ...]] = {
+    "emptied": ("keep", "accept"),
+    "conflict": ("keep", "ours", "theirs", "both", "accept"),
+    "cut": ("keep", "accept"),
+    "gone": ("keep", "accept"),
+    "copy": ("keep", "theirs", "both", "accept"),
+}
+"""For each reason to hold a file, what a person may decide."""
+
+
+@frozen
+class Held:
+    """A file that is not believed: a page's, or (`of`) a copy of a page. `line`: the first conflict marker."""
+
+    path: str
+    why: Why
+    line: int | None = None
+    of: str | None = None
+
+    @property
+    def says(self) -> str:
+        """What is wrong with it, as part of a sentence that begins with its path."""
+        return {
+            "emptied": "was emptied",
+            "conflict": f"has conflict markers, from line {self.line}",
+            "cut": "is cut off in the middle of a line",
+            "gone": "is gone, and so is every other page",
+            "copy": f"is a conflict copy of {self.of}",
+        }[self.why]
+
+    @property
+    def short(self) -> str:
+        """The page and what is wrong, in a few words. A copy is not named: its name may say anything."""
+        what = {"conflict": "conflict markers", "cut": "cut off", "copy": "a conflict copy"}
+        return f"{self.of or self.path} ({what.get(self.why, self.why)})"
+
+    def to_dict(self) -> dict[str, Any]:
+        takes = list(TAKES[self.why])
+        return {"path": self.path, "why": self.why, "line": self.line, "of": self.of, "takes": takes}
+
+
+class Unsettled(Refused):
+    """A page is held until a person settles it (`looseleaf settle`), and was not changed."""
+
+    def __init__(self, held: Held) -> None:
+        self.held = held
+        super().__init__(
+            f"{held.path} was not changed: it {held.says}, and waits for a person's word. `looseleaf settle` shows it, "
+            "and what can be done."
+        )
+
+
+# --- bytes that are not believed ----------------------------------------------------------
+
+_BLANK = b" \t\r\n\v\f\0\xef\xbb\xbf"
+"""White space, a byte order mark, and the zeros that a power cut leaves."""
+
+_MARKERS = (b"<<<<<<<", b"|||||||", b"=======", b">>>>>>>")
+_FENCE = re.compile(rb"\s*(?:```|~~~)")
+_BULLET = re.compile(rb"[-*+][ \t]")
+
+
+def is_blank(data: bytes | None) -> bool:
+    return not (data or b"").strip(_BLANK)
+
+
+def why_held(path: str, data: bytes, head: Callable[[], bytes | None]) -> Held | None:
+    """Return why the new bytes of a page are not believed; None: they are what a person saved. `head` returns its last
+    journaled bytes. An empty or broken `state.json` has its own rule (FORMAT §11.4)."""
+    if is_blank(data):
+        return Held(path, "emptied") if path != STATE and not is_blank(head()) else None
+    if any(each in data for each in _MARKERS):
+        found = find_markers(data)
+        known = {line for _, line in find_markers(head() or b"")} if found else ()
+        first = next((number for number, line in found if line not in known), None)
+        if first is not None:
+            return Held(path, "conflict", first)
+    return Held(path, "cut") if path != STATE and data[-1:] != b"\n" and _is_cut(data, head()) else None
+
+
+def find_markers(data: bytes) -> list[tuple[int, bytes]]:
+    """Return the conflict markers, whole conflicts and leftovers, each with its line number. None are in a fence: there
+    a page talks about them. A line of `=` also underlines a heading, `>` quotes a letter, `|` is a table."""
+    found: list[tuple[int, bytes]] = []
+    fenced = False
+    lines = [line.rstrip(b"\r") for line in data.split(b"\n")]
+    begun = False
+    for at, line in enumerate(lines):
+        if _FENCE.match(line):
+            fenced = not fenced
+        elif not fenced and _is_marker(
+            line, lines[at - 1] if at else b"", b"".join(lines[at + 1 : at + 2]), begun
+        ):
+            begun = begun or line.startswith(b"<")
+            found.append((at + 1, line))
+    return found
+
+
+def _is_marker(line: bytes, before: bytes, after: bytes, begun: bool) -> bool:
+    """True if a line is a conflict marker, between these two. `begun`: a conflict began above it."""
+    mark, rest = line[:7], line[7:]
+    if mark not in _MARKERS or rest[:1] not in (b"", b" "):
+        return False
+    if mark == _MARKERS[0] or begun:
+        return mark != _MARKERS[2] or not rest
+    if mark == _MARKERS[1]:
+        return bool(rest.strip()) and b"|" not in rest
+    if mark == _MARKERS[2]:
+        return not rest and bool(_BULLET.match(before)) and bool(_BULLET.match(after))
+    return bool(rest.strip()) and not before.startswith(b">") and not after.startswith(b">")
+
+
+def _is_cut(data: bytes, head: bytes | None) -> bool:
+    """True if a page without a line end lost more than half of its text, in the middle of a line or of a letter."""
+    if head is None or len(data) >= len(head):
+        return False
+    try:
+        data.decode()
+    except UnicodeDecodeError as error:
+        return error.end == len(data) and error.reason == "unexpected end of data"
+    last = data.rpartition(b"\n")[2]
+    return 2 * len(data) < len(head) and any(
+        line.startswith(last) and line.rstrip() != last.rstrip() for line in head.split(b"\n")
+    )
+
+
+def take_side(text: str, take: Take) -> str | None:
+    """Return a text without its conflicts: the upper side of each, the lower one, or both; None if the markers do not
+    pair. For both, markers that were left over just go."""
+    kept: list[str] = []
+    upper: list[str] = []
+    part = ""
+    for line in split_lines(text):
+        mark = line[:7].encode("utf-8", "replace") if line[7:8] in ("", " ", "\r", "\n") else b""
+        after = {(_MARKERS[0], ""): "upper", (_MARKERS[1], "upper"): "base", (_MARKERS[3], "lower"): ""}
+        after |= {(_MARKERS[2], "upper"): "lower", (_MARKERS[2], "base"): "lower"}
+        if (mark, part) in after:
+            part = after[mark, part]
+            upper = upper if part else []
+        elif part == "lower":
+            if take == "theirs" or (take == "both" and line not in upper):
+                kept.append(line)
+        elif part == "upper":
+            upper.append(line)
+            if take != "theirs":
+                kept.append(line)
+        elif part == "":
+            kept.append(line)
+    done = "".join(kept)
+    left = find_markers(done.encode("utf-8", "replace"))
+    if not part and not left:
+        return done
+    if take != "both":
+        return None
+    marks = {number for number, _ in find_markers(text.encode("utf-8", "replace"))}
+    return "".join(line for number, line in enumerate(split_lines(text), 1) if number not in marks)
+
+
+# --- copies by other programs ---------------------------------------------------------------
+
+_CONFLICT = "conflict|konflikt|conflit|конфликт|競合|冲突|衝突"
+_COPY = "cop[iy]|kopi|cópia|копи|コピー|副本|複本"
+_SURE = tuple(
+    re.compile(pattern)
+    for pattern in (
+        rf"(?i)(.+?)\s?[\[(](?=[^()\[\]]*(?:{_CONFLICT}))(?=[^()\[\]]*(?:{_COPY}))[^()\[\]]*[\])]",
+        r"(?i)(.+?)\s?\(sfconflict [^()]*\)",
+        r"(.+)\.sync-conflict-\d{8}-\d{6}(?:-\w+)?",
+        r"(.+)_conflict-\d{8}-\d{6}",
+        r"(.+)_(?:BACKUP|BASE|LOCAL|REMOTE)_\d+",
+    )
+)
+"""Names that no person gives: of Dropbox, Nextcloud, Obsidian, Seafile, Syncthing, ownCloud, git's mergetool."""
+
+_LIKELY = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        r"(.+?)\s?\(\d{1,2}\)",
+        r"(.+) \d{1,2}",
+        r"(.+?)(?: -)? copy(?: \d+| \(\d+\))?",
+        r"copy of (.+)",
+        r"(.+?)\s?[\[(](?:case )?conflict(?:ed)?[\])]",
+    )
+)
+"""Names that people give too (iCloud, Google Drive, browsers, file managers): the content decides."""
+
+_HOST = re.compile(r"-(?=([A-Za-z0-9][A-Za-z0-9-]*)\Z)")
+"""OneDrive adds the name of the computer."""
+
+_ALIKE = 0.5
+"""The share of lines that a copy has in common with its page, at least."""
+
+
+def sure_original(name: str) -> str | None:
+    """Return the file that a name is a copy of, if the name alone tells."""
+    stem, suffix = _split_name(name)
+    match = next(filter(None, (each.fullmatch(stem) for each in _SURE)), None)
+    return f"{match[1]}{suffix}" if match else None
+
+
+def likely_originals(name: str) -> Iterator[str]:
+    """Yield the files that a name may be a copy of."""
+    stem, suffix = _split_name(name)
+    yield from (f"{match[1]}{suffix}" for match in (each.fullmatch(stem) for each in _LIKELY) if match)
+    for match in _HOST.finditer(stem):
+        if match[1] != match[1].lower() and match.start():
+            yield f"{stem[: match.start()]}{suffix}"
+
+
+def _split_name(name: str) -> tuple[str, str]:
+    stem, dot, suffix = name.rpartition(".")
+    return (stem, f".{suffix}") if dot else (name, "")
+
+
+_LEFTOVERS = (".md.orig", ".md.rej", ".md.bak")
+
+
+def leftover_of(name: str) -> str | None:
+    """Return the page beside which a merge or a patch left this file. It is not read; nor are the files in which an
+    editor keeps its own (`~`, `.swp`, `#…#`)."""
+    return name.rpartition(".")[0] if name.endswith(_LEFTOVERS) else None
+
+
+def copies_among(names: Collection[str], *, sure: bool = False) -> Iterator[tuple[str, str]]:
+    """Yield the copies among files that the program names, each with its original. `sure`: people gave these names, so
+    only those count that no person gives."""
+    for name in sorted(names):
+        likely = (each for each in likely_originals(name) if each in names and not sure)
+        original = sure_original(name) or next(likely, None)
+        if original is not None:
+            yield name, original
+
+
+def find_original(
+    name: str, text: str, names: Collection[str], read: Callable[[str], str | None]
+) -> str | None:
+    """Return the page that a file is a copy of, in a folder with these names; None: it is a page of its own."""
+    sure = sure_original(name)
+    if sure is not None:
+        return sure
+    return next(
+        (each for each in likely_originals(name) if each in names and _is_alike(text, read(each) or "")), None
+    )
+
+
+def _is_alike(one: str, other: str) -> bool:
+    """True if two pages have a common past: half of the lines of the shorter one, or of its labels if the titles are
+    the same. Pages with two titles have none."""
+    titles = [_title_of(each) for each in (one, other)]
+    if all(titles) and titles[0] != titles[1]:
+        return False
+    lines = [own_lines(each) for each in (one, other)]
+    if not all(lines):
+        return False
+    kinds = [lines]
+    if all(titles):
+        kinds.append([{each.partition(":")[0] for each in some} for some in lines])
+    return any(len(here & there) >= _ALIKE * min(len(here), len(there)) for here, there in kinds)
+
+
+def _title_of(text: str) -> str:
+    first = next((line for line in text.splitlines() if line.startswith("# ")), "")
+    return " ".join(first[2:].casefold().split())
+
+
+def own_lines(text: str) -> set[str]:
+    """Return the lines that say something: no headings, nothing that the program writes of itself."""
+    lines = (line.strip() for line in text.splitlines())
+    return {each for each in lines if each and not each.startswith(("#", "> Summary:", "- Updated:"))}
+
+
+def new_lines(page: str, copy: str) -> list[str]:
+    """Return the lines of a copy that the page lacks, in their order."""
+    new = own_lines(copy) - own_lines(page)
+    return [each for each in dict.fromkeys(line.strip() for line in copy.splitlines()) if each in new]
+
+
+def with_lines(page: str, copy: str, chosen: Collection[str]) -> str:
+    """Return the page with these lines of a copy, each where the copy has it."""
+    lines = list(split_lines(page))
+    if lines and not lines[-1].endswith("\n"):
+        lines[-1] += "\n"
+    left = set(chosen)
+    made: list[str] = []
+    at = 0
+    for hunk in diff("".join(lines), copy):
+        end = hunk.at + len(hunk.removed)
+        made += lines[at:end]
+        at = end
+        for line in hunk.added:
+            if line.strip() in left:
+                left.discard(line.strip())
+                made.append(line if line.endswith("\n") else f"{line}\n")
+    return "".join([*made, *lines[at:]])

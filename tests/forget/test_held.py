@@ -1,0 +1,124 @@
+"""Forgetting reaches held pages and conflict copies, or says that it cannot; settling brings nothing back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from forgetting import POLICY
+from looseleaf import Memory
+from looseleaf.base.errors import Refused
+from looseleaf.store import records
+
+CARS = "# Cars\n\n- Color: red\n- Brand: Saab\n- Nickname: Wanderer\n- Wheels: four\n"
+CONFLICT = CARS.replace(
+    "- Color: red\n",
+    "<<<<<<< HEAD\n- Color: blue\n- Plate: WAN 1, of the wanderer\n=======\n- Color: green\n>>>>>>> laptop\n",
+)
+COPY = "facts/cars (conflicted copy 2026-01-02).md"
+
+
+@pytest.fixture
+def memory(place: Path) -> Iterator[Memory]:
+    with Memory(place / "memory", policy=POLICY) as memory:
+        memory.pages.edit("USER.md", "# User\n\n- Home: Lyon\n", reason="a page", author="person")
+        memory.pages.edit("facts/cars.md", CARS, reason="a page", author="person")
+        yield memory
+
+
+def file_of(memory: Memory, path: str = "facts/cars.md") -> Path:
+    return Path(memory.path) / path
+
+
+def words_in(memory: Memory, word: bytes = b"wanderer") -> list[str]:
+    files = (path for path in Path(memory.path).rglob("*") if path.is_file())
+    return [str(path.relative_to(memory.path)) for path in files if word in path.read_bytes().lower()]
+
+
+def test_a_page_in_conflict_loses_the_words_and_stays_held(memory: Memory) -> None:
+    file_of(memory).write_text(CONFLICT)
+    told = memory.forget(match="wanderer")
+    assert told.probe is not None
+    assert told.probe.hits == ()
+    assert words_in(memory) == []
+    assert [held.why for held in memory.review.held()] == ["conflict"]
+    assert "- Color: blue\n=======\n- Color: green\n" in file_of(memory).read_text()
+    assert [(each.relation, each.object) for each in memory.facts(topic="cars")] == [
+        ("Color", "red"),
+        ("Brand", "Saab"),
+        ("Wheels", "four"),
+    ]
+    memory.review.settle("facts/cars.md", "both")
+    assert words_in(memory) == []
+
+
+@pytest.mark.parametrize("blank", [b"", b"\n"])
+def test_an_emptied_page_stays_held(memory: Memory, blank: bytes) -> None:
+    file_of(memory).write_bytes(blank)
+    assert memory.forget(match="wanderer").counts["lines"]
+    assert words_in(memory) == []
+    assert file_of(memory).read_bytes() == blank
+    memory.review.settle("facts/cars.md", "keep")
+    assert file_of(memory).read_text() == CARS.replace("- Nickname: Wanderer\n", "")
+
+
+def test_pages_that_are_gone_come_back_without_the_words(memory: Memory) -> None:
+    for path in memory.pages.list():
+        file_of(memory, path).unlink()
+    memory.forget(match="wanderer")
+    for held in memory.review.held():
+        memory.review.settle(held.path, "keep")
+    assert words_in(memory) == []
+    assert memory.pages.list() == ["USER.md", "facts/cars.md"]
+
+
+def test_a_copy_loses_the_words_also_if_it_alone_has_them(memory: Memory) -> None:
+    file_of(memory, COPY).write_text(CARS + "- Secret: hazelnut\n")
+    told = memory.forget(match="hazelnut")
+    assert told.counts["others"] == 1
+    assert told.probe is not None
+    assert told.probe.hits == ()
+    assert words_in(memory, b"hazelnut") == []
+    assert file_of(memory, COPY).read_text() == CARS
+    assert [held.path for held in memory.review.held()] == [COPY]
+
+
+@pytest.mark.parametrize("name", ["journal (conflicted copy).jsonl", "traces/main/raw_traces 2.jsonl"])
+def test_a_copy_of_a_log_loses_the_words(memory: Memory, name: str) -> None:
+    memory.record(user="I call my car Wanderer.")
+    memory.record(user="I live in Lyon.")
+    copy = file_of(memory, f"log/{name}")
+    original = name.replace(" (conflicted copy)", "").replace(" 2", "")
+    copy.write_bytes(file_of(memory, f"log/{original}").read_bytes())
+    told = memory.forget(match="wanderer")
+    assert told.probe is not None
+    assert told.probe.hits == ()
+    assert words_in(memory) == []
+    lines = copy.read_bytes().splitlines()
+    assert lines
+    assert all(records.decode(line)[1] for line in lines)  # the others are whole
+
+
+def test_what_cannot_be_cut_out_is_refused_and_said(memory: Memory) -> None:
+    half = CARS.encode()[: len(CARS) // 2 - 8]
+    file_of(memory).write_bytes(half)
+    assert [held.why for held in memory.review.held()] == ["cut"]
+    before = {path: path.read_bytes() for path in Path(memory.path).rglob("*.md")}
+    with pytest.raises(Refused, match=r"Nothing was forgotten: facts/cars\.md waits.*`looseleaf settle`"):
+        memory.forget(match="wanderer")
+    assert {path: path.read_bytes() for path in Path(memory.path).rglob("*.md")} == before
+    memory.review.settle("facts/cars.md", "keep")
+    memory.forget(match="wanderer")
+    assert words_in(memory) == []
+
+
+def test_words_across_two_lines_of_a_copy_are_refused(memory: Memory) -> None:
+    file_of(memory, COPY).write_text(CARS + "- Note: the winding\n  road home\n")
+    memory.remember("The winding road home.")
+    with pytest.raises(Refused, match="cannot be cut out"):
+        memory.forget(match="winding road")
+    memory.review.settle(COPY, "keep")
+    assert memory.forget(match="winding road").probe
+    assert words_in(memory, b"winding") == []
