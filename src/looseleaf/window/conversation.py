@@ -13,6 +13,7 @@ from functools import cached_property
 from looseleaf.base.errors import Invalid, NotFound, Refused, check_count, check_text
 from looseleaf.base.ids import new_id
 from looseleaf.base.messages import Message
+from looseleaf.base.values import Position
 from looseleaf.log.journal import EARLY, FLAGS, HARD, SCHEMA
 from looseleaf.log.recorder import Recorder, ask, given_in, stream_of
 from looseleaf.log.turns import (
@@ -431,7 +432,8 @@ class Conversation:
             return False
         with self._store.lock():
             if (self.read_head().mark, self._store.edition()) == (head.mark, edition):
-                record = {"schema": SCHEMA, "id": mark.id, "ts": time.time()} | mark.to_record()
+                known = {"sum": self._store.sum(self._stream, Position(*mark.until))}
+                record = {"schema": SCHEMA, "id": mark.id, "ts": time.time()} | known | mark.to_record()
                 # A request stays: the talk that is left may still have to be compacted.
                 flag = {"schema": SCHEMA, "id": new_id(), "ts": time.time(), "kind": "flag"}
                 flags = [flag | {"agent": self._agent, "flag": head.flag}] if head.flag is not None else []
