@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from looseleaf.base.messages import Flag, TraceType
     from looseleaf.base.values import Record
-    from looseleaf.store.protocol import Store
+    from looseleaf.store.protocol import Edition, Store
 
 
 # --- requests ---------------------------------------------------------------------------
@@ -310,6 +310,7 @@ class Recorder:
         self._key: bytes | None = None
         self._alone = Threads()
         self._is_loaded = False
+        self._edition: Edition = None
         self._position: Position = START
         self._last: object = None
         self._unsaved = 0
@@ -395,7 +396,10 @@ class Recorder:
     def catch_up(self) -> None:
         """Read what this or another process recorded since. Starts at the last known record, to prove that this is
         still the same log: repair rewrites its files."""
-        if not self._is_loaded:
+        edition = self._store.edition()
+        if not self._is_loaded or edition != self._edition:  # a forgotten session must not be named again
+            self._edition = edition
+            self._forget()
             self._load()
             self._is_loaded = True
         if not self._read_on():
@@ -436,7 +440,8 @@ class Recorder:
                 self._unsaved = 0
                 view = {"position": list(self._position), "last": self._last, "tally": self.tally.to_dict()}
                 try:
-                    self._store.view(self._view, records.encode({"schema": SCHEMA} | view))
+                    data = records.encode({"schema": SCHEMA} | view)
+                    self._store.view(self._view, data, of=self._edition)
                 except Refused:
                     pass  # only a cache
 

@@ -39,6 +39,7 @@ from looseleaf.log.journal import PERSON
 from looseleaf.pages.grammar import read_stated_facts, with_facts
 from looseleaf.place.placer import Placed
 from looseleaf.store import JOURNAL
+from looseleaf.store.reading import read_and_write
 from looseleaf.text.lines import NOTE
 from looseleaf.text.secrets import without_marks
 
@@ -121,19 +122,19 @@ class MemoryMaker:
         write = self._choose_writer(distiller)
         topic = self._topic_name(topic) if topic is not None else SESSIONS
         done: list[Placed] = []
-        since: tuple[int, int] | None = head.through
-        while since is not None:
-            since = self._distill(write, since, topic, done)
+        is_done = False
+        while not is_done:
+            is_done = read_and_write(self._store, partial(self._distill, write, topic, done))
         if done:
             self._parts.tidy.after_placing()
             self._parts.archive()
         return done
 
-    def _distill(
-        self, write: EntryWriter, since: tuple[int, int], topic: str, done: list[Placed]
-    ) -> tuple[int, int] | None:
+    def _distill(self, write: EntryWriter, topic: str, done: list[Placed]) -> bool:
         """Distill and place, stretch by stretch. No lock is held while a distiller works, so another process may move
-        on meanwhile: then drop the result, and return the place from which to start again."""
+        on meanwhile: then drop the result, and return False, to start again from where it is now."""
+        since = self._parts.pages.absorb.agent(self._agent).through
+        done[:] = [each for each in done if write.has(each.entry)]  # others were forgotten meanwhile
         covered: set[str] = set()
         for entry, is_placed in self._compaction_entries(since):
             covered |= {trace.id for trace in traces_of(self._store, entry)}
@@ -142,9 +143,8 @@ class MemoryMaker:
         for stretch in undistilled(self._store, self._agent, since, covered, patience, clock.now()):
             made = write.stretch(stretch, topic) if any(stretch.traces()) else None
             with self._parts.pages.absorb.threads, self._store.lock():
-                now = self._parts.pages.absorb.agent(self._agent).through
-                if now != since:
-                    return now
+                if self._parts.pages.absorb.agent(self._agent).through != since:
+                    return False
                 forbids = _find_prohibitions(stretch)
                 if made is not None:
                     through = None if forbids else stretch.through
@@ -154,7 +154,7 @@ class MemoryMaker:
                 if made is None or forbids:  # last: after a crash the next distilling obeys it
                     self._parts.placer.pass_over(self._agent, stretch.through)
             since = stretch.through
-        return None
+        return True
 
     def _compaction_entries(self, through: tuple[int, int]) -> list[tuple[Entry, bool]]:
         """Return the entries of compactions that took traces after a place, oldest first, and whether they were placed.
@@ -185,13 +185,16 @@ class MemoryMaker:
     def placed(self, reference: str) -> Placed | None:
         """Place the entry of a compaction. If that fails now, note it; the next distilling does it."""
         try:
-            placed = self._parts.placer.entry(read_entry(self._store, reference))
+            placed = read_and_write(self._store, lambda: self._place_entry(reference))
             self._parts.tidy.after_placing()
             self._parts.topics.build()  # refresh what the agent's views show as true
             return placed
         except Refused as refused:
             self._note(str(refused))
             return None
+
+    def _place_entry(self, reference: str) -> Placed:
+        return self._parts.placer.entry(read_entry(self._store, reference))
 
     def write(
         self,
@@ -203,6 +206,11 @@ class MemoryMaker:
         """Distill and place a text, or turns. A text is a document, whose facts wait in review, unless its author is
         `person`: then these are the user's own words."""
         write = self._choose_writer(distiller)
+        return read_and_write(self._store, lambda: self._write(write, given, topic, author))
+
+    def _write(
+        self, write: EntryWriter, given: str | Sequence[Turn], topic: str | None, author: str | None
+    ) -> Placed:
         if not isinstance(given, str):
             return self._write_turns(given, topic, write)
         if not given.strip():
@@ -237,7 +245,7 @@ class MemoryMaker:
         is_short = is_labelled or len(sentences(text)) < 2
         if is_short and all(map(_is_plain_note, write.facts(material))):
             return None  # a note needs no entry: it stands on its page
-        return self._place_once(write.text(material, reference))
+        return read_and_write(self._store, lambda: self._place_once(write.text(material, reference)))
 
     def _place_once(self, made: MadeEntry) -> Placed:
         """Place an entry, unless another distiller's entry replaced it: then it stays replaced."""

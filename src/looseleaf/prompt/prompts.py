@@ -9,7 +9,7 @@ the epoch continues after it.
 from __future__ import annotations
 
 from looseleaf.base import ids as clock
-from looseleaf.base.errors import BudgetTooSmall, Busy, Invalid, Refused, Unwritten
+from looseleaf.base.errors import BudgetTooSmall, Busy, Invalid, Outdated, Refused, Unwritten
 from looseleaf.base.ids import new_id
 from looseleaf.base.immutable import frozen
 from looseleaf.log.turns import MESSAGE_TOKENS
@@ -113,12 +113,12 @@ class Prompts:
         for tries in range(_TRIES, 0, -1):
             may_compact = may_compact and tries > _TRIES - _COMPACTIONS
             limit = _LONGEST * asked.room if may_compact else None
-            with window.alone():
+            with window.alone(), self._store.reading():
                 flag = talk.flagged if may_compact else None
                 if flag is None and window.read(limit):
                     try:
                         made = self._make_prompt(asked, window, may_compact=may_compact)
-                    except Overtaken:
+                    except (Overtaken, Outdated):
                         self._since.forget()
                         continue
                     if isinstance(made, Prompt):

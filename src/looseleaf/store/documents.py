@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from looseleaf.base.policy import Policy
     from looseleaf.base.values import Record
     from looseleaf.store.disk import Lock
+    from looseleaf.store.protocol import Edition
     from looseleaf.store.root import Root
     from looseleaf.store.streams import Segments, Streams
 
@@ -451,8 +452,6 @@ class Documents:
         self._streams = streams
         self._segments = segments
         self._swept = 0.0
-        self._edition: tuple[int, ...] | None = ()
-        """The edition when this process last recovered, before it read what it writes now; (): not yet known."""
 
     @cached_property
     def _exchange(self) -> Exchange:
@@ -490,13 +489,11 @@ class Documents:
     def view(self, path: str, data: bytes) -> None:
         path = view_path(path)
         try:
-            if self._edition not in ((), self.edition()):
-                return  # it was made from text that is forgotten by now
             self._root.replace(path, data, durable=False)
         except OSError as error:
             raise unwritten(path, error) from error
 
-    def edition(self) -> tuple[int, ...] | None:
+    def edition(self) -> Edition:
         """Return the identity of the tombstone file, which each forget replaces (FORMAT §17.6)."""
         try:
             found = self._disk.stat(self._root.fd, f"log/{TOMBSTONES}.jsonl")
@@ -570,7 +567,6 @@ class Documents:
         try:
             if self._root.names(STAGED):
                 self._recovery.recover()
-            self._edition = self.edition()
         except OSError as error:
             raise unwritten("The rest of an interrupted change", error) from error
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import errno
 import os
 
-from looseleaf.base.errors import Refused, Unwritten
+from looseleaf.base.errors import Outdated, Refused, Unwritten
 from looseleaf.base.policy import Policy
 from looseleaf.base.values import START
 from looseleaf.store.disk import Alone, Lock, this_disk
-from looseleaf.store.documents import Documents, replace_many
+from looseleaf.store.documents import Documents, finish, replace_many
+from looseleaf.store.reading import Reading, Readings
 from looseleaf.store.records import Bodies
 from looseleaf.store.root import Root, is_committed, unreadable, unwritten
 from looseleaf.store.streams import Segments, Streams
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from looseleaf.base.values import Document, LogLine, Position, Problem, Record, Stat
     from looseleaf.store.disk import Disk
     from looseleaf.store.documents import Put, Removal
+    from looseleaf.store.protocol import Edition
 
 WRITER = "log/writer"
 
@@ -34,7 +36,8 @@ class FileStore:
         policy = policy or Policy()
         self._disk = disk or this_disk()
         self._root = Root(self._disk, os.fspath(path))
-        self._lock = Lock(self._disk, self._open_lock, self._check_share, policy.lock_seconds)
+        self._readings = Readings()
+        self._lock = Lock(self._disk, self._open_lock, self._admit, policy.lock_seconds)
         bodies = Bodies(self._root, policy.body_bytes)
         self._segments = Segments(self._root, bodies)
         self._streams = Streams(self._root, self._lock, policy, bodies, self._segments)
@@ -95,6 +98,17 @@ class FileStore:
                 f"The memory's lock, {path}, could not be opened ({error.strerror or error}), so the memory can only "
                 "be read. Check the folder's permissions and the disk, or copy the memory to a folder you may write to."
             ) from error
+
+    def _admit(self) -> None:
+        """Let this thread have the lock that it has just taken, if it may write."""
+        self._check_share()
+        try:
+            if is_committed(self._root):
+                finish(self._root)  # first: it replaces the files that are written now
+            if self._readings.began not in ((), self.edition()):
+                raise Outdated
+        except OSError as error:
+            raise unwritten("The rest of an interrupted forget", error) from error
 
     # --- one writer on a network share -------------------------------------------------
 
@@ -167,7 +181,10 @@ class FileStore:
         self.close()
 
     def append(self, stream: str, records: Sequence[Record]) -> list[Position]:
-        return self._streams.append(stream, records)
+        if self._readings.began == ():
+            return self._streams.append(stream, records)
+        with self._lock:  # no other thread, whose reading is younger, may write this
+            return self._streams.append(stream, records)
 
     def read(
         self, stream: str, start: Position = START, on_problem: Callable[[Problem], None] | None = None
@@ -198,8 +215,10 @@ class FileStore:
     def delete(self, path: str, *, base: str, record: Record | None = None) -> None:
         self._documents.delete(path, base=base, record=record)
 
-    def view(self, path: str, data: bytes) -> None:
-        self._documents.view(path, data)
+    def view(self, path: str, data: bytes, *, of: Edition | tuple[()] = ()) -> None:
+        with self._lock:  # a forget removes the views of what it takes
+            if of in ((), self.edition()):
+                self._documents.view(path, data)
 
     def publish(self, folder: str, files: Mapping[str, bytes], *, again: bool = False) -> None:
         self._documents.publish(folder, files, again=again)
@@ -207,8 +226,13 @@ class FileStore:
     def folders(self, folder: str) -> tuple[str, ...]:
         return self._documents.folders(folder)
 
-    def edition(self) -> tuple[int, ...] | None:
+    def edition(self) -> Edition:
         return self._documents.edition()
+
+    def reading(self, of: Edition | tuple[()] = ()) -> Reading:
+        if is_committed(self._root):
+            self.recover()  # so that no reader sees half of a forget
+        return Reading(self._readings, self.edition() if of == () else of)
 
     def mend_ends(self) -> None:
         """Cut the unfinished last record of each stream, keeping a copy, as its next append would."""
