@@ -191,8 +191,10 @@ def test_a_distilling_that_is_overtaken_again_and_again_is_refused_and_publishes
 
 def _forget(store: FileStore, number: int) -> None:
     """What is seen of a forgetting: each replaces the tombstones."""
-    store.replace_many(f"01J0000000000000000000000{number}", [], [])
-    (Path(store.path) / "log/tombstones.jsonl").write_bytes(b"\n" * number)
+    switch = store.switch(f"01J0000000000000000000000{number}")
+    switch.put("log/tombstones.jsonl", b"\n" * number)
+    with store.lock():
+        switch.commit("log/tombstones.jsonl")
 
 
 RECORD = {"schema": "journal.v1", "id": "01J00000000000000000000009", "ts": 1.0, "kind": "init"}
@@ -263,7 +265,6 @@ def test_a_view_made_of_an_older_edition_is_not_written(tmp_path: Path) -> None:
 def test_a_record_after_a_forgetting_that_was_killed_in_its_switch_is_not_lost(tmp_path: Path) -> None:
     """The switch is finished by the process that takes the lock next, before it writes."""
     from looseleaf.store import documents
-    from looseleaf.store.documents import Put
 
     folder = tmp_path / "memory"
     with Memory(folder, policy=POLICY) as memory:
@@ -272,9 +273,12 @@ def test_a_record_after_a_forgetting_that_was_killed_in_its_switch_is_not_lost(t
         path = "log/traces/main/raw_traces.jsonl"
         whole = (folder / path).read_bytes()
         real = documents.finish
-        documents.finish = lambda root: None  # type: ignore[assignment]  # killed right after its commit
+        documents.finish = lambda root: None  # killed right after its commit
         try:
-            store.replace_many("01J00000000000000000000001", [Put(path, whole)], [])
+            switch = store.switch("01J00000000000000000000001")
+            switch.put(path, whole)
+            with store.lock():
+                switch.commit(path)
         finally:
             documents.finish = real
         assert (folder / "log/forgetting.json").exists()

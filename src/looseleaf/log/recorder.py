@@ -234,6 +234,17 @@ def stream_of(agent: str) -> str:
     return f"traces/{agent}"
 
 
+def view_of(agent: str) -> str:
+    """Return the path of an agent's turns, as `encode_view` writes them."""
+    return f"views/agents/{agent}/turns.json"
+
+
+def encode_view(tally: TurnTally, position: Position, last: object) -> bytes:
+    """Encode what the next trace's turn follows from, up to the last one, its place and id."""
+    view: Record = {"position": list(position), "last": last, "tally": tally.to_dict()}
+    return records.encode({"schema": SCHEMA} | view)
+
+
 class Batch:
     """Traces written together, with one sync, when the block ends, even with an error.
 
@@ -305,7 +316,7 @@ class Recorder:
         self._forbids = forbids
         self._store = store
         self._stream = stream_of(agent)
-        self._view = f"views/agents/{agent}/turns.json"
+        self._view = view_of(agent)
         self.session = safe_name(session, "session's name") if session is not None else None
         self._key: bytes | None = None
         self._alone = Threads()
@@ -438,9 +449,8 @@ class Recorder:
         with self._alone():
             if self._unsaved >= _SAVE_EVERY or (now and self._unsaved > self.spares):
                 self._unsaved = 0
-                view = {"position": list(self._position), "last": self._last, "tally": self.tally.to_dict()}
                 try:
-                    data = records.encode({"schema": SCHEMA} | view)
+                    data = encode_view(self.tally, self._position, self._last)
                     self._store.view(self._view, data, of=self._edition)
                 except Refused:
                     pass  # only a cache

@@ -9,7 +9,7 @@ from looseleaf.base.errors import Outdated, Refused, Unwritten
 from looseleaf.base.policy import Policy
 from looseleaf.base.values import START
 from looseleaf.store.disk import Alone, Lock, this_disk
-from looseleaf.store.documents import Documents, finish, replace_many
+from looseleaf.store.documents import Documents, Switch, finish
 from looseleaf.store.reading import Reading, Readings
 from looseleaf.store.records import Bodies
 from looseleaf.store.root import Root, is_committed, unreadable, unwritten
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from looseleaf.base.values import Document, LogLine, Position, Problem, Record, Stat
     from looseleaf.store.disk import Disk
-    from looseleaf.store.documents import Put, Removal
     from looseleaf.store.protocol import Edition
 
 WRITER = "log/writer"
@@ -88,9 +87,7 @@ class FileStore:
 
     def _open_lock(self, path: str) -> int:
         try:
-            folder = path.rpartition("/")[0]
-            self._root.make(folder, durable=False)  # made durable by the first write into it
-            return self._root.open_file(path, os.O_RDWR | os.O_CREAT)
+            return self._root.open_lock(path)
         except OSError as error:
             if error.errno in (errno.EBADF, errno.ELOOP, errno.ENOTDIR, errno.EISDIR, errno.ENXIO):
                 raise unreadable(path, error) from error
@@ -243,12 +240,17 @@ class FileStore:
         except OSError as error:
             raise unwritten("The end of a log", error) from error
 
-    def replace_many(self, name: str, puts: Sequence[Put], removals: Sequence[Removal]) -> None:
-        """Replace and remove files as one act. Only for forget, which holds the lock (FORMAT §17.4)."""
-        try:
-            replace_many(self._root, name, puts, removals)
-        except OSError as error:
-            raise unwritten("The memory without the forgotten text", error) from error
+    def switch(self, name: str) -> Switch:
+        """Return an act that replaces many files. Only for forget (FORMAT §17.4)."""
+        return Switch(self._root, name)
+
+    def segments(self, stream: str) -> dict[int, tuple[str, tuple[int, int], int]]:
+        """Return the path, the identity and the size of each segment's file, by number. Under the lock they stay."""
+        return self._segments.files(stream)
+
+    def segment(self, stream: str, number: int, start: int = 0) -> bytes:
+        """Return the bytes of a segment from a place on, wherever it is by now."""
+        return self._segments.whole(stream, number, start)
 
     def recover(self) -> None:
         self._documents.recover()
