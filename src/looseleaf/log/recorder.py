@@ -342,7 +342,7 @@ class Recorder:
         if not clean:
             return []
         with self._alone():
-            if self._position == START:
+            if self._position == START or self._store.edition() != self._edition:
                 self.catch_up()  # may take long: not while holding the lock
             with self._store.lock():
                 self.catch_up()
