@@ -128,16 +128,16 @@ def judge(folder: str | os.PathLike[str], told: str = "") -> Verdict:
 
 # --- flaws -----------------------------------------------------------------------------
 
-_switch, _finish = switch.replace_many, switch.finish
+_commit, _finish = switch.Switch.commit, switch.finish
 
 
-def _unplanned(root: Any, name: str, puts: Any, removals: Any) -> None:
+def _unplanned(self: Any, first: str) -> None:
     """The files are put in place without a word of what is to come."""
-    for put in puts:
-        root.replace(put.path, put.data)
-    for each in removals:
-        switch._remove_file(root, each.path, each.base)
-    switch.remove_tree(root, "views")
+    for file in self._files:
+        self._root.replace(file.path, self._root.read(f"{self._folder}/{file.name}"))
+    for each in self._removals:
+        switch._remove_file(self._root, each.path, each.base)
+    switch.remove_tree(self._root, "views")
 
 
 class _Remembers:
@@ -163,14 +163,14 @@ def _plan_first(root: Any) -> None:
 
 FLAWS: dict[str, Callable[[], None]] = {
     "": lambda: None,
-    "unplanned": lambda: setattr(files, "replace_many", _unplanned),
+    "unplanned": lambda: setattr(switch.Switch, "commit", _unplanned),
     "plan first": lambda: setattr(switch, "finish", _plan_first),
 }
 
 
 def mend() -> None:
     """Without any flaw again."""
-    vars(files)["replace_many"], switch.finish = _switch, _finish
+    switch.Switch.commit, switch.finish = _commit, _finish  # type: ignore[method-assign]
 
 
 # --- orders ----------------------------------------------------------------------------

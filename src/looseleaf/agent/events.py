@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 
-from looseleaf.base.errors import Refused
+from looseleaf.base.errors import Outdated, Refused
 from looseleaf.base.immutable import frozen
 from looseleaf.base.origins import RECALLED
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from looseleaf.memory import Memory
     from looseleaf.place.placer import Placed
     from looseleaf.prompt.manifest import Manifest
+    from looseleaf.store.protocol import Edition
     from looseleaf.window.compaction_plan import Loss
 
     End = Literal["end", "steps", "length", "refused"]
@@ -232,6 +233,8 @@ class RunRecorder:
     def record_answer(self, reply: Reply) -> AnswerEvent:
         try:
             return self.process(AnswerEvent(reply))
+        except Outdated:
+            raise
         except Refused:  # the log is not writable now; tried again before the next run
             self._unrecorded.append(AnswerEvent(reply))
             raise
@@ -241,8 +244,18 @@ class RunRecorder:
         self._open[called.call.id] = ToolReturned(called.call, error=_ABANDONED)
         return called
 
-    def record_result(self, returned: ToolReturned) -> ToolReturned:
-        """Record a result. If that fails now, it is recorded before anything else."""
+    def record_result(self, returned: ToolReturned, of: Edition | tuple[()] = ()) -> ToolReturned:
+        """Record a result. If that fails now, it is recorded before anything else. `of`: the memory's edition before
+        the call; what its own tools returned is dropped if something was forgotten since."""
+        if returned.is_own:
+            try:
+                with self._memory.parts.context.store.reading(of):
+                    return self._record_result(returned)
+            except Outdated:
+                returned = ToolReturned(returned.call, error=_FORGOTTEN, is_own=True)
+        return self._record_result(returned)
+
+    def _record_result(self, returned: ToolReturned) -> ToolReturned:
         self.keep_result(returned)
         processed = self.process(returned)
         del self._open[returned.call.id]
@@ -286,5 +299,6 @@ class RunRecorder:
                 self._memory.record(tool_call_id=call_id, tool_error=_LEFT)
 
 
+_FORGOTTEN = "The result was dropped: something was forgotten meanwhile. Call it again if you need it."
 _ABANDONED = "Interrupted: nobody waits for this any more."
 _LEFT = "The program ended before a result came: it is not known whether this was carried out."

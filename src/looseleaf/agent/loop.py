@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import os
+from itertools import count
 
 from looseleaf.agent.events import (
     AnswerEvent,
@@ -32,6 +33,7 @@ from looseleaf.base.errors import (
     Invalid,
     ModelFailed,
     NotFound,
+    Outdated,
     PromptTooLong,
     Refused,
 )
@@ -46,6 +48,7 @@ from looseleaf.models.stream_parts import add_usage
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Generator, Iterator, Sequence
+    from contextlib import AbstractContextManager
     from typing import Any
 
     from looseleaf.agent.events import Event, Processor
@@ -54,6 +57,7 @@ if TYPE_CHECKING:
     from looseleaf.memory import Memory
     from looseleaf.place.placer import Placed
     from looseleaf.prompt.manifest import Manifest
+    from looseleaf.store.protocol import Edition
     from looseleaf.window.compaction_plan import Loss
 
 
@@ -189,10 +193,11 @@ _TRIES = 4
 
 @frozen
 class Request:
-    """Messages for the model. `loss`: what a compaction before it lost."""
+    """Messages for the model. `edition`: the memory's when they were read; `loss`: what a compaction before it lost."""
 
     messages: tuple[Message, ...]
     manifest: Manifest
+    edition: Edition
     loss: Loss | None = None
 
 
@@ -212,6 +217,7 @@ class Requests:
     def prepare(self, most: int | None = None) -> Request:
         """Return the next request, within the model's budget, with at most `most` tokens of prompt."""
         memory = self._memory
+        edition = memory.parts.context.store.edition()
         before = memory.window.last_loss
         if memory.window.compaction_requested:
             memory.window.compact(model=self._model)
@@ -235,7 +241,7 @@ class Requests:
                 break
             said = needed
         loss = memory.window.last_loss
-        return Request(messages, prompt.manifest, loss if loss is not before else None)
+        return Request(messages, prompt.manifest, edition, loss if loss is not before else None)
 
     def _describe_tools(self) -> Iterator[str]:
         """Yield the texts that describe the tools to the model."""
@@ -282,6 +288,9 @@ MOST_CALLS = 64
 _RETRY_PART = 0.6
 """The part of a prompt to try when its provider finds it too long: it may count half as much again as we do, or serve
 the model with a smaller context."""
+
+_ASKED = 4
+"""How often to ask the model while things are forgotten that it was told."""
 
 _TOO_MANY = f"Nothing was done: at most {MOST_CALLS} calls are carried out at once. Call it again, by itself."
 _UNFINISHED = {
@@ -340,6 +349,8 @@ class Agent:
         self._stop = Stop()
         self._why = ""
         self._running: Running | None = None
+        self._edition: Edition = None
+        """The memory's edition that the last reply was made of."""
         self._given: set[str] = set()
         """Files that the program attached: no other file leaves this machine by its name."""
         memory.parts.distill_with(model, self._options["seconds"])
@@ -437,9 +448,9 @@ class Agent:
 
     def _ask(self, step: int) -> Generator[Event, None, Reply | None]:
         """Return the recorded reply; None if the run is over. A prompt that the provider finds too long is shortened,
-        once."""
+        once. A reply that may rest on what was forgotten meanwhile is dropped, and the model is asked again."""
         most: int | None = None
-        while True:
+        for attempt in count(1):
             request = self._requests.prepare(most)
             if request.loss is not None:
                 yield Compacted(request.loss)
@@ -455,6 +466,12 @@ class Agent:
             except Cancelled:
                 yield Interrupted(self._why)
                 return None
+            except Outdated as outdated:
+                if attempt >= _ASKED:
+                    yield FailedEvent(str(outdated))
+                    return None
+                yield Retrying("Something was forgotten meanwhile, and the answer was dropped.", 0.0, attempt)
+        raise AssertionError
 
     def _stream_reply(self, request: Request) -> Generator[Event, None, Reply]:
         said: list[str] = []
@@ -483,16 +500,26 @@ class Agent:
         finally:
             if reply is None and "".join(said).strip():
                 cut = Reply("".join(said), "".join(thought), stop="cut", model=self.model.name)
-                self._recorder.process(AnswerEvent(cut))
+                try:
+                    with self._reading(request.edition):
+                        self._recorder.process(AnswerEvent(cut))
+                except Outdated:
+                    pass  # it may say what was forgotten
             close = getattr(stream, "close", None)
             if close is not None:
                 close()
         costs.count(messages, reply)
         if not reply.usage.is_estimated and reply.usage.prompt_tokens:
             self.memory.window.report_usage(prompt_tokens=reply.usage.prompt_tokens, model=self.model.name)
-        answered = self._recorder.record_answer(_fix_calls(reply))
+        with self._reading(request.edition):
+            answered = self._recorder.record_answer(_fix_calls(reply))
+        self._edition = request.edition
         yield answered
         return answered.reply
+
+    def _reading(self, edition: Edition) -> AbstractContextManager[bool]:
+        """Begin a block that writes what was made of the memory when it had this edition."""
+        return self.memory.parts.context.store.reading(edition)
 
     def _run_calls(self, calls: Sequence[ToolCallSpec], why_not: str | None) -> Iterator[Event]:
         """Run calls side by side; or, given a reason, none of them. All are recorded before the first one runs, and
@@ -501,7 +528,11 @@ class Agent:
         try:
             wanted: list[ToolCallSpec] = []
             for call in calls:
-                called = recorder.record_call(call)
+                try:
+                    with self._reading(self._edition):
+                        called = recorder.record_call(call)
+                except Outdated:
+                    break  # it may name what was forgotten: the model is asked again
                 wanted.append(called.call)
                 yield called
             allowed = [] if why_not else wanted[:MOST_CALLS]
@@ -511,7 +542,7 @@ class Agent:
             if not self._stop.is_set():
                 running.start()
                 for returned in running:
-                    yield recorder.record_result(returned)
+                    yield recorder.record_result(returned, self._edition)
             if not self._stop.is_set():
                 while running.left:
                     left = running.left.pop(0)

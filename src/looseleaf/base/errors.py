@@ -66,6 +66,15 @@ class Invalid(Refused, ValueError):
     """An argument makes no sense."""
 
 
+class Outdated(Refused):
+    """Something was forgotten after it was read, and what was made of it was not written."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "Nothing was written: something was forgotten while this was made, again and again. Repeat the command."
+        )
+
+
 def check_text(name: str, value: object, *, required: bool = False) -> None:
     """Refuse an argument that is not text; None is one left out, unless it is required."""
     if value is not None or required:

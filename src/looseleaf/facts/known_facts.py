@@ -24,7 +24,7 @@ from looseleaf.text.lines import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from typing import Any, Literal
 
     from looseleaf.base.values import Edit, Fact, Record
@@ -174,6 +174,10 @@ class Facts:
 
     def _read_from(self, *starts: Callable[[], None]) -> None:
         """Read on from the first start that works. Others write views meanwhile: try loading again before a rebuild."""
+        with self._store.reading():
+            self._read_and_save(starts)
+
+    def _read_and_save(self, starts: Sequence[Callable[[], None]]) -> None:
         for start in starts:
             try:
                 start()

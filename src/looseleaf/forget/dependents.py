@@ -213,12 +213,18 @@ def _clean_summary(row: Any, cut: Cut, made: RemadeEntries) -> Any:
     return [entry, whole[: max(len(text), len(head[0]) if head else 0)]]
 
 
-def make_alone_test(gone: str, kept: str) -> Callable[[str], bool]:
-    """Return a test: was a sentence said by what goes and by nothing that stays? Both are folded texts."""
+def make_alone_test(
+    sentences: Iterable[str], gone: str, kept: Callable[[], Iterable[str]]
+) -> Callable[[str], bool]:
+    """Return a test: was one of these sentences said by what goes (folded) and by nothing that stays? `kept` is read
+    only if there is such a sentence."""
 
-    def alone(sentence: str) -> bool:
+    def forms(sentence: str) -> tuple[str, str]:
         words = fold_text(sentence)
-        short = words.partition(": ")[2]
-        return any(each and each in gone and each not in kept for each in (words, short))
+        return words, words.partition(": ")[2]
 
-    return alone
+    found = {form for each in sentences for form in forms(each) if form and form in gone}
+    for text in kept() if found else ():
+        said = fold_text(text)
+        found = {form for form in found if form not in said}
+    return lambda sentence: not found.isdisjoint(forms(sentence))

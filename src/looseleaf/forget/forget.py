@@ -1,34 +1,48 @@
 """Forget: remove everywhere, and prove it. The memory becomes what it would have been without the source.
 
-Everything is worked out in memory first, under the lock. Then many files are replaced as one act, the views rebuilt,
-and every byte of the folder is read. Nothing to be forgotten is written anywhere on the way.
+A plan is made and the new files are staged while others go on writing. Then, under the lock, what was said meanwhile is
+added, and many files are replaced as one act. The views are rebuilt, and every byte of the folder is read. Nothing that
+is forgotten is written anywhere on the way.
 """
 
 from __future__ import annotations
 
-from looseleaf.base.errors import Invalid, NotFound, Refused
+import time
+from contextlib import ExitStack
+
+from looseleaf.base.errors import Busy, Invalid, NotFound, Refused
 from looseleaf.base.ids import new_id, now
 from looseleaf.base.immutable import frozen
 from looseleaf.facts.known_facts import FILE, KEY, TOMBSTONES_SCHEMA, Tombstones, tombstone_hash
 from looseleaf.forget.cut import cut_for, read_selector
 from looseleaf.forget.held_files import cut_held
+from looseleaf.forget.log_snapshot import LogMoved, LogSnapshot
 from looseleaf.forget.plan import ForgetPlan
 from looseleaf.forget.probe import Needles, Probe, probe
 from looseleaf.log.journal import SCHEMA
 from looseleaf.store import records
-from looseleaf.store.documents import Put
+from looseleaf.store.root import FORGETTER, unwritten
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
     from typing import Any
 
     from looseleaf.base.values import Record
     from looseleaf.forget.plan import Needs
+    from looseleaf.store.documents import Switch
 
 _SHOWN = 3
 """Lines of each kind that an answer shows."""
 
 _LONGEST = 80
+_TRIES = 4
+"""How often to plan anew while others change the memory; after that, under the lock."""
+
+_LITTLE = 1 << 16
+"""Bytes that may be left to rewrite while others wait."""
+
+_PAUSE = 0.05
 
 
 @frozen
@@ -66,15 +80,67 @@ def forget(
             f"Nothing was forgotten: a {by} goes from everywhere, whichever agent said it. Leave the agent out, or "
             "name a session or an origin of that agent."
         )
-    with parts.pages.absorb.threads, parts.context.store.lock():
+    with _Turn(parts):
+        for _ in range(_TRIES):
+            try:
+                return _forget(parts, by, what, agent, dry_run=dry_run)
+            except LogMoved:
+                pass  # something was edited, distilled or forgotten meanwhile
+        with _locked(parts):  # so that nothing is
+            return _forget(parts, by, what, agent, dry_run=dry_run)
+
+
+def _locked(parts: Needs) -> AbstractContextManager[object]:
+    held = ExitStack()
+    held.enter_context(parts.pages.absorb.threads)
+    held.enter_context(parts.context.store.lock())
+    return held
+
+
+class _Turn:
+    """Only one process or thread prepares a forget at a time. The others wait, as they would for the lock."""
+
+    def __init__(self, parts: Needs) -> None:
+        self._files = parts.files
+        self._seconds = parts.context.policy.lock_seconds
+        self._held = ExitStack()
+
+    def __enter__(self) -> None:
+        until = time.monotonic() + self._seconds
+        while True:
+            with ExitStack() as trying:
+                if trying.enter_context(self._files.alone(FORGETTER)):
+                    self._held = trying.pop_all()
+                    return
+            if time.monotonic() > until:
+                raise Busy(
+                    f"Nothing was forgotten: another process has been forgetting for {self._seconds:g} seconds. Wait "
+                    "until it is done, and repeat the command."
+                )
+            time.sleep(_PAUSE)
+
+    def __exit__(self, *_: object) -> None:
+        self._held.close()
+
+
+def _forget(parts: Needs, by: str, what: str, agent: str | None, *, dry_run: bool) -> Forgotten:
+    """Forget. Raise LogMoved, with nothing changed, if the memory changed while this was prepared."""
+    with _locked(parts):
         parts.context.store.recover()
         parts.pages.absorb()
         parts.placer.catch_up()
+        if not dry_run:
+            parts.context.redact("")  # creates the memory's key, if it has none
+            parts.files.mend_ends()
         was_asked = Tombstones(parts.context.store).holds("asked", f"{by}\n{what}")
         if was_asked and by == "fact" and ".md:" in what:
             _refuse_moved_line(parts, what)
+        logs = LogSnapshot(parts.files)
+    switch = None if dry_run else parts.files.switch(new_id())
+    try:
         try:
-            plan = ForgetPlan(parts, cut_for(parts.context.store, parts.known, by, what, agent))
+            cut = cut_for(logs, parts.known, by, what, agent)
+            plan = ForgetPlan(parts, cut, logs, switch)
         except Refused:
             if not was_asked:
                 raise
@@ -88,37 +154,58 @@ def forget(
                     return Forgotten(by, what, {}, {}, (), "", found, plan.names)
                 raise NotFound(_explain_nothing(by, what, plan.names))
             counts, first = {**counts, "others": len(found.hits)}, {"others": found.hits[:_SHOWN]}
-        if dry_run:
+        if switch is None:
             return Forgotten(by, what, counts, first, plan.mentions, "", None, plan.names)
-        name = _apply_plan(parts, plan, by, what, counts)
-        parts.pages.absorb.heads.forget()
-        parts.context.store.recover()
-        parts.build()
+        _apply_plan(parts, plan, logs, switch, by, what, counts)
+    except OSError as error:
+        raise unwritten("The memory without the forgotten text", error) from error
+    finally:
+        if switch is not None:
+            switch.drop()
+    parts.build()
     found = probe(parts.context.path, plan.needles)
-    return Forgotten(by, what, counts, first, plan.mentions, name, found, plan.names)
+    return Forgotten(by, what, counts, first, plan.mentions, switch.name, found, plan.names)
 
 
-def _apply_plan(parts: Needs, plan: ForgetPlan, by: str, what: str, counts: dict[str, int]) -> str:
-    """Apply the plan; return the tombstone's id."""
-    name, ts = new_id(), now()
-    parts.context.redact("")  # creates the memory's key, if it has none
-    parts.files.mend_ends()
+def _apply_plan(
+    parts: Needs,
+    plan: ForgetPlan,
+    logs: LogSnapshot,
+    switch: Switch,
+    by: str,
+    what: str,
+    counts: dict[str, int],
+) -> None:
+    """Stage the new files, and put them in place."""
+    stone: Record = {"schema": SCHEMA, "id": switch.name, "ts": now(), "kind": "forgotten"}
+    stone |= {"by": by, "counts": counts}
+    plan.stage(stone)
     key = parts.context.store.get(KEY)
     buried = [*plan.list_buried(), ("asked", f"{by}\n{what}")]
     hashes = sorted({tombstone_hash(key.data if key else b"", kind, text) for kind, text in buried})
-    stone: Record = {"schema": SCHEMA, "id": name, "ts": ts, "kind": "forgotten", "by": by, "counts": counts}
-    puts, removals = plan.files(stone)
-    puts += cut_held(parts, plan.needles, {put.path for put in puts} | {each.path for each in removals})
-    before = parts.context.store.get(FILE)
     line = records.encode({**stone, "schema": TOMBSTONES_SCHEMA, "hashes": hashes})
-    # First: processes watch this file to know that they must read again.
-    puts.insert(0, Put(FILE, (before.data if before is not None else b"") + line))
-    pages = [put.path for put in puts if put.is_page]
-    for path in (*pages, *(each.path for each in removals if each.base is not None)):
-        parts.context.store.get(path)  # refuses a link or a folder in place of a page before any change
-    parts.close_views()
-    parts.files.replace_many(name, puts, removals)
-    return name
+    for _ in range(_TRIES):
+        if plan.follow() < _LITTLE:
+            break
+    with _locked(parts):
+        parts.context.store.recover()
+        parts.pages.absorb()
+        parts.files.mend_ends()
+        if not logs.is_current():
+            raise LogMoved
+        plan.follow()
+        views = plan.finish()
+        cut_held(parts, plan.needles, switch)
+        before = parts.context.store.get(FILE)
+        switch.put(FILE, (before.data if before is not None else b"") + line)
+        for path in switch.pages:
+            parts.context.store.get(path)  # refuses a link or a folder in place of a page before any change
+        parts.close_views()
+        switch.commit(FILE)  # first: processes watch this file to know that they must read again
+        parts.files.adopt_ends()
+        parts.pages.absorb.heads.forget()
+        for path, data in views.items():
+            parts.context.store.view(path, data)
 
 
 def _refuse_moved_line(parts: Needs, what: str) -> None:

@@ -8,21 +8,18 @@ from __future__ import annotations
 
 from looseleaf.base.errors import Refused
 from looseleaf.pages.settle import find_log_copies
-from looseleaf.store.documents import Put
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
     from looseleaf.forget.plan import Needs
     from looseleaf.forget.probe import Needles
+    from looseleaf.store.documents import Switch
 
 
-def cut_held(parts: Needs, needles: Needles, changed: Collection[str]) -> list[Put]:
-    """Return what held pages, and copies of pages and logs, become without the lines that hold what goes. `changed`:
-    the files that change with it."""
-    store, held = parts.context.store, parts.pages.absorb.held
-    puts: list[Put] = []
+def cut_held(parts: Needs, needles: Needles, switch: Switch) -> None:
+    """Stage what held pages, and copies of pages and logs, become without the lines that hold what goes, with the other
+    files that change."""
+    store, held, changed = parts.context.store, parts.pages.absorb.held, switch.paths
     for path in (*held, *(copy for copy, _ in find_log_copies(store))):
         document = store.get(path)
         found = document is not None and needles.hits(document.data)
@@ -34,8 +31,7 @@ def cut_held(parts: Needs, needles: Needles, changed: Collection[str]) -> list[P
             left = b"".join(line for line in lines if not needles.hits(line))
             if needles.hits(left):  # across the end of a line
                 raise _unsettled_error(path)
-            puts.append(Put(path, left, document.sha256, is_page=True))
-    return puts
+            switch.put(path, left, document.sha256, is_page=True)
 
 
 def _unsettled_error(path: str) -> Refused:

@@ -27,15 +27,17 @@ from looseleaf.forget.dependents import (
     texts_of,
     words_of,
 )
+from looseleaf.forget.log_snapshot import LogMoved
 from looseleaf.forget.probe import LEAST, Needles, telling_sentences
 from looseleaf.forget.remake_entries import RemadeEntries
 from looseleaf.forget.replay import Replay, World
 from looseleaf.forget.rewrite_log import RewrittenLines, rewrite_journal
 from looseleaf.log.entries import FOLDER
 from looseleaf.log.journal import AGENT
+from looseleaf.log.recorder import encode_view, view_of
 from looseleaf.place.placer import HELP
 from looseleaf.store import JOURNAL, TOMBSTONES
-from looseleaf.store.documents import Put, Removal
+from looseleaf.store.documents import Removal
 from looseleaf.store.records import BODIES
 from looseleaf.store.root import ASIDE, LATE, STAGED
 from looseleaf.text.spellings import each_text, fold_text, masked_value
@@ -48,10 +50,13 @@ if TYPE_CHECKING:
     from looseleaf.base.values import Fact, Record
     from looseleaf.facts.known_facts import Facts
     from looseleaf.forget.cut import Cut
+    from looseleaf.forget.log_snapshot import LogSnapshot
     from looseleaf.pages.pages import Pages
     from looseleaf.place.placer import Placer
     from looseleaf.store.context import Context
+    from looseleaf.store.documents import Switch
     from looseleaf.store.files import FileStore
+    from looseleaf.store.protocol import Store
 
     class Needs(Protocol):
         context: Context
@@ -79,11 +84,15 @@ _KEPT = ("# ", "- Updated: ", HELP.strip())
 
 
 class ForgetPlan:
-    """A plan, made under the lock, when everything is absorbed and recovered."""
+    """A plan, made from logs as they were when everything was absorbed and recovered. New files go to the `switch`;
+    None: they are only counted."""
 
-    def __init__(self, parts: Needs, cut: Cut) -> None:
+    def __init__(self, parts: Needs, cut: Cut, logs: LogSnapshot, switch: Switch | None) -> None:
         self._parts = parts
-        self._store = parts.context.store
+        self._logs, self._switch = logs, switch
+        self._store: Store = logs
+        self._follows = False
+        """True if lines are read that came after the snapshot."""
         topics = canonical_topics(parts.known)
         self._before = parts.known.all()
         grown: Cut | None = cut
@@ -91,6 +100,8 @@ class ForgetPlan:
             self._replay_history(grown, topics)
             grown = self._cut.with_quotes(self._find_recalled())
         self.needles = self._collect_needles()
+        self._leftovers: list[Removal] = []
+        self._looked_at: set[str] = set()
         self._lines = self._rewrite_prompts()
 
     def _replay_history(self, cut: Cut, topics: Callable[[str], str]) -> None:
@@ -122,12 +133,22 @@ class ForgetPlan:
         """Find what is left of each changed trace. Recalled text goes with its source."""
         fates: Fates = {}
         recalled: list[tuple[str, Record]] = []
+        self._sessions: set[str] = set()
+        """The sessions that stay."""
+        self._members: set[str] = set()
+        """The names of members in traces that stay."""
         for stream, record in self._read_traces():
             left = cut.cut_trace(stream.partition("/")[2], record)
+            is_recalled = RECALLED in (record.get("tags") or ())
             if left is not record:
                 self._record_change(fates, stream, record, left)
-            elif RECALLED in (record.get("tags") or ()):
+            elif is_recalled:
                 recalled.append((stream, record))
+            if left is not None and not is_recalled:
+                self._sessions.add(str(left.get("session_id")))
+                if cut.words:
+                    self._members.update(member_names(left))
+        self._has_recalled = bool(recalled)
         if recalled and fates:
             own = Needles(telling_sentences(self._read_gone_sentences()))
             for stream, record in recalled:
@@ -139,6 +160,8 @@ class ForgetPlan:
 
     def _find_recalled(self) -> dict[str, set[str]]:
         """Return, for each recalled trace, the facts in it that go and that nothing else says."""
+        if not self._has_recalled:
+            return {}
         recalled = (each for each in self._read_traces() if RECALLED in (each[1].get("tags") or ()))
         there = (self._left_of(stream, record) for stream, record in recalled)
         texts = {str(each.get("id")): " ".join(each_text(said_members(each))) for each in there if each}
@@ -184,10 +207,20 @@ class ForgetPlan:
         if not gone and not changed:
             return GoneTraces({}, {}, lambda sentence: False, Writes())
         words = fold_text("\n".join(self._read_gone_sentences()))
-        kept = fold_text("\n".join("\n".join(each_text(said_values(each))) for each in self._read_kept()))
+        alone = make_alone_test(self._read_kept_lines(), words, self._read_kept_texts)
         traces = self._read_traces() if self._cut.is_of_sources else ()
         writes = Writes(traces, lambda stream, record: self._left_of(stream, record) is None)
-        return GoneTraces(gone, changed, make_alone_test(words, kept), writes)
+        return GoneTraces(gone, changed, alone, writes)
+
+    def _read_kept_lines(self) -> Iterator[str]:
+        """Yield the sentences that windows keep of compacted talk."""
+        marks = (line.record for line in self._store.read(JOURNAL) if line.record.get("kind") == "mark")
+        for record in marks:
+            said = record.get("semantic")
+            yield from map(str, said if isinstance(said, list) else ())
+
+    def _read_kept_texts(self) -> Iterator[str]:
+        return ("\n".join(each_text(said_values(each))) for each in self._read_kept())
 
     def _read_kept(self) -> Iterator[Record]:
         return (record for _, record in self._read_staying_traces())
@@ -215,7 +248,8 @@ class ForgetPlan:
         the sentences that went can be looked for."""
         if self.names:
             return False
-        names = {name for record in self._read_records() for name in member_names(record)}
+        names = {*self._members}
+        names.update(name for record in self._read_journal() for name in member_names(record))
         if not any(word in fold_text(name) for name in (*names, *TOPICS, *OWN_WORDS)):
             return False
         if any(word in each for each in (*TOPICS, "main")):
@@ -231,6 +265,9 @@ class ForgetPlan:
     def _read_records(self) -> Iterator[Record]:
         """Yield traces and journal as they will be; edits without their lines, which are checked on their pages."""
         yield from self._read_kept()
+        yield from self._read_journal()
+
+    def _read_journal(self) -> Iterator[Record]:
         for record in self._world.journal:
             yield {name: value for name, value in record.items() if name != "diff"}
 
@@ -244,8 +281,7 @@ class ForgetPlan:
         agents = {name for kind, _, name in streams if kind in ("traces", "prompts")}
         authors = (str(record.get("author")) for record in self._world.journal)
         agents |= {name.removeprefix(AGENT) for name in authors if name.startswith(AGENT)}
-        sessions = {str(record.get("session_id")) for record in self._read_kept()}
-        kinds = {"topic": topics, "agent": agents - {"main"}, "session": sessions}
+        kinds = {"topic": topics, "agent": agents - {"main"}, "session": self._sessions}
         found = [
             (kind, name) for kind, names in kinds.items() for name in sorted(names) if self._cut.holds(name)
         ]
@@ -317,10 +353,9 @@ class ForgetPlan:
         """Yield what a tombstone keeps from coming back: kinds and texts, to be hashed."""
         if self._cut.by == "session":
             yield "session", self._cut.what
-        staying = {str(record.get("session_id")) for record in self._read_kept()}
         for _, record in self._gone:
             session = record.get("session_id")
-            if isinstance(session, str) and session and session not in staying:
+            if isinstance(session, str) and session and session not in self._sessions:
                 yield "session", session
             given = record.get("tool_result")
             text = given.get("text") if isinstance(given, dict) else None
@@ -348,12 +383,13 @@ class ForgetPlan:
 
     def _rewrite_prompts(self) -> RewrittenLines:
         """Rewrite the prompts and other streams without what goes."""
-        lines = RewrittenLines(self._store, self._parts.context.policy.body_bytes, self.needles)
         changed = (old for old, new in self._replay.written if not (len(new) == 1 and new[0] is old))
         first = min((float(old.get("ts") or 0.0) for old in changed), default=float("inf"))
         dirty = tuple(self._replay.dirty)
 
         def left(stream: str, record: Record) -> Record | None:
+            if stream.startswith("traces/"):
+                return self._left_of_trace(stream, record)
             agent = stream.partition("/")[2]
             if self._cut.takes(record.get("session"), None, agent):
                 return None
@@ -365,47 +401,96 @@ class ForgetPlan:
             words = {name: value for name, value in record.items() if name != "session"}
             return None if self.needles.find(" \n".join(each_text(words))) else record
 
-        for stream in self._store.streams():
-            if not stream.startswith("traces/") and stream not in (JOURNAL, TOMBSTONES):
-                lines.take(stream, lambda record, stream=stream: left(stream, record))  # type: ignore[misc]
+        limit = self._parts.context.policy.body_bytes
+        lines = RewrittenLines(self._logs, limit, self.needles, left, self._switch)
+        for stream in self._other_streams():
+            lines.take(stream)
         return lines
 
-    def files(self, stone: Record) -> tuple[list[Put], list[Removal]]:
-        """Return what every file becomes."""
-        lines = self._lines
+    def _other_streams(self) -> list[str]:
+        """Return the streams of prompts, calls and imports."""
+        own = (JOURNAL, TOMBSTONES)
+        return [
+            each for each in self._logs.files.streams() if not each.startswith("traces/") and each not in own
+        ]
+
+    def _left_of_trace(self, stream: str, record: Record) -> Record | None:
+        if self._follows:
+            is_recalled = RECALLED in (record.get("tags") or ())
+            words = " ".join(each_text(said_members(record))) if is_recalled else ""
+            if self._cut.cut_trace(stream.partition("/")[2], record) is not record or self.needles.find(
+                words
+            ):
+                raise LogMoved
+        return self._left_of(stream, record)
+
+    def stage(self, stone: Record) -> None:
+        """Stage what every file becomes. Needs no lock."""
+        assert self._switch is not None
+        lines, put = self._lines, self._switch.put
         for stream in self._store.streams():
             if stream.startswith("traces/"):
-                lines.take(stream, lambda record, stream=stream: self._left_of(stream, record))  # type: ignore[misc]
-        puts = list(lines.puts)
-        puts += rewrite_journal(self._store, self._replay.written, stone, lines.bodies, self.needles)
-        removals = [Removal(path) for path, data in self._made.files.items() if data is None]
-        puts += [Put(path, data) for path, data in self._made.files.items() if data is not None]
+                lines.take(stream)
+        journal = rewrite_journal(self._logs, self._replay.written, stone, lines.bodies, self.needles)
+        for number, new in journal:
+            lines.staged[JOURNAL, number] = put("", new)
+        for path, data in self._made.files.items():
+            if data is not None:
+                put(path, data)
+            else:
+                self._switch.remove(Removal(path))
         for path in sorted(self._replay.dirty):
             was, now = self._replay.before.get(path), self._world.documents.get(path)
             if was == now:
                 continue
             if now is not None:
-                puts.append(Put(path, now, sha256_or_none(was), is_page=True))
+                put(path, now, sha256_or_none(was), is_page=True)
             elif was is not None:
-                removals.append(Removal(path, sha256_or_none(was)))
-        bodies = lines.bodies.files.items()
-        puts += [Put(path, data) for path, data in bodies if path.rpartition("/")[2] in lines.bodies.named]
-        return puts, [*removals, *self._find_leftovers()]
+                self._switch.remove(Removal(path, sha256_or_none(was)))
+        self._leftovers = list(self._find_leftovers())
+
+    def follow(self) -> int:
+        """Stage what was said since the plan was made; return the number of its bytes. Raise `LogMoved` if some of that
+        goes as well."""
+        self._follows = True
+        streams = [*self._other_streams(), *filter(_is_of_traces, self._logs.files.streams())]
+        return sum(map(self._lines.follow, streams))
+
+    def finish(self) -> dict[str, bytes]:
+        """Complete the switch, under the lock: all is followed. Return the views that others need at once."""
+        assert self._switch is not None
+        named = self._lines.bodies.named
+        for path, data in self._lines.bodies.files.items():
+            if path.rpartition("/")[2] in named:
+                self._switch.put(path, data)
+        removals = [*self._leftovers, *self._find_leftovers()]
+        self._switch.remove(*(each for each in removals if each.path.rpartition("/")[2] not in named))
+        self._lines.place()
+        return {
+            view_of(stream.partition("/")[2]): encode_view(*found)
+            for stream, found in self._lines.tallies.items()
+        }
 
     def _find_leftovers(self) -> Iterator[Removal]:
-        """Yield bodies that no line names now, and set-aside files that hold what goes."""
+        """Yield bodies that no line names now, and set-aside files that hold what goes; each only once."""
         for stat in self._store.list(BODIES):
             name = stat.path.rpartition("/")[2]
-            if name not in self._lines.bodies.named and (
-                name in self._lines.dropped or self._is_held(stat.path)
-            ):
+            is_free = self._is_new(stat.path) and name not in self._lines.bodies.named
+            if is_free and (name in self._lines.dropped or self._is_held(stat.path)):
                 yield Removal(stat.path)
         paths = {str(old.get("id")): str(old.get("path")) for old, _ in self._replay.written}
         for folder in (ASIDE, LATE, STAGED):
             for stat in self._store.list(folder):
                 edit = stat.path.rpartition("/")[2].partition("-")[0]
-                if paths.get(edit) in self._replay.dirty or self._is_held(stat.path):
+                is_dirty = paths.get(edit) in self._replay.dirty
+                if self._is_new(stat.path) and (is_dirty or self._is_held(stat.path)):
                     yield Removal(stat.path)
+
+    def _is_new(self, path: str) -> bool:
+        """True if this was not asked before."""
+        is_new = path not in self._looked_at
+        self._looked_at.add(path)
+        return is_new
 
     def _is_held(self, path: str) -> bool:
         document = self._store.get(path)
@@ -413,3 +498,7 @@ class ForgetPlan:
             return False
         names = (str(record.get("id")) for _, record in self._gone)
         return bool(self.needles.hits(document.data)) or any(name.encode() in document.data for name in names)
+
+
+def _is_of_traces(stream: str) -> bool:
+    return stream.startswith("traces/")

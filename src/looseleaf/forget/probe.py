@@ -18,6 +18,12 @@ if TYPE_CHECKING:
 
 _WORDS = re.compile(r"\w+")
 
+_BLOCK = 1 << 18
+"""Bytes to read at once."""
+
+_ESCAPED = 32
+"""Bytes that one character may take: as UTF-8, in an address, escaped again."""
+
 LEAST = 6
 """Fewest letters of a text to look for: a shorter one stands everywhere."""
 
@@ -36,6 +42,11 @@ class Needles:
                 self._by_word.setdefault(max(inside, key=len), []).append(text)
             else:
                 self._others.append(text)
+
+    @property
+    def reach(self) -> int:
+        """The most bytes that one of them may take."""
+        return _ESCAPED * max(map(len, self.texts), default=1)
 
     def __bool__(self) -> bool:
         return bool(self.texts)
@@ -90,9 +101,11 @@ def probe(folder: str, needles: Needles) -> Probe:
     weak: list[str] = []
     theirs: list[str] = []
     for path in _list_files(folder):
+        found = needles.hits(path.encode("utf-8", "replace"))
         try:
-            with open(os.path.join(folder, path), "rb") as file:
-                data = file.read()
+            for data, new in _read_blocks(os.path.join(folder, path), needles.reach):
+                found |= needles.hits(data)
+                total += new
         except FileNotFoundError:
             continue  # SQLite removes its own files
         except OSError as error:
@@ -101,8 +114,6 @@ def probe(folder: str, needles: Needles) -> Probe:
                 "Make it readable and run the same command again."
             ) from error
         files += 1
-        total += len(data)
-        found = needles.hits(data) | needles.hits(path.encode("utf-8", "replace"))
         if not found:
             continue
         if path.startswith("views/") and all(map(str.isalnum, found)):
@@ -111,6 +122,15 @@ def probe(folder: str, needles: Needles) -> Probe:
             (hits if _is_ours(path) else theirs).append(path)
     # Views were rebuilt from the rest: a single word in them alone is the program's own.
     return Probe(files, total, tuple([*hits, *weak] if hits else ()), tuple(theirs))
+
+
+def _read_blocks(path: str, overlap: int) -> Iterator[tuple[bytes, int]]:
+    """Yield a file in blocks, and how many bytes of each are new: each begins with the end of the one before."""
+    with open(path, "rb") as file:
+        end = b""
+        while block := file.read(max(_BLOCK, overlap)):
+            yield end + block, len(block)
+            end = (end + block)[-overlap:]
 
 
 def _is_ours(path: str) -> bool:

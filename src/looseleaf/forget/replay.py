@@ -67,7 +67,7 @@ if TYPE_CHECKING:
     from looseleaf.forget.dependents import GoneTraces
     from looseleaf.forget.remake_entries import RemadeEntries
     from looseleaf.log.entries import Entry
-    from looseleaf.store.protocol import Store
+    from looseleaf.store.protocol import Edition, Store
 
 
 # --- the replayed world, and the real code that places entries in it --------------------
@@ -201,7 +201,7 @@ class World:
         else:
             self.documents[path] = data
 
-    def view(self, path: str, data: bytes) -> None:
+    def view(self, path: str, data: bytes, *, of: Edition | tuple[()] = ()) -> None:
         self.set(view_path(path), data)
 
     def publish(self, folder: str, files: Mapping[str, bytes], *, again: bool = False) -> None:
@@ -215,8 +215,11 @@ class World:
             return found
         return tuple(name for name in found if self._files.get(f"{prefix}{name}/meta.json", b"") is not None)
 
-    def edition(self) -> tuple[int, ...] | None:
+    def edition(self) -> Edition:
         return None
+
+    def reading(self, of: Edition | tuple[()] = ()) -> AbstractContextManager[bool]:
+        return self._lock  # nothing else is forgotten here
 
     def recover(self) -> None:
         pass

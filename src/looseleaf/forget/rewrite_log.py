@@ -10,13 +10,14 @@ from __future__ import annotations
 import re
 from itertools import count
 
-from looseleaf.base.values import sha256
+from looseleaf.base.values import Position, sha256
 from looseleaf.forget.dependents import parse_json
+from looseleaf.forget.log_snapshot import LogMoved
 from looseleaf.log.journal import SCHEMA
+from looseleaf.log.turns import TurnTally
 from looseleaf.store import JOURNAL, records
-from looseleaf.store.documents import Put
 from looseleaf.store.records import BODIES, Bodies
-from looseleaf.store.streams import SUMS, segment_number, stream_files
+from looseleaf.store.streams import SUMS, segment_name, stream_files
 from looseleaf.text.spellings import MASK
 
 TYPE_CHECKING = False
@@ -25,10 +26,12 @@ if TYPE_CHECKING:
     from typing import Any
 
     from looseleaf.base.values import Record
+    from looseleaf.forget.log_snapshot import LogSnapshot
     from looseleaf.forget.probe import Needles
+    from looseleaf.store.documents import StagedFile, Switch
     from looseleaf.store.protocol import Store
 
-    Left = Callable[[Record], Record | None]
+    Left = Callable[[str, Record], Record | None]
 
 GONE = "gone.v1"
 
@@ -37,16 +40,6 @@ def filler(record: Record) -> Record:
     """Return the stand-in for a removed line: its id, and its turn number, which stays used."""
     kept = {name: record[name] for name in ("id", "turn_id") if isinstance(record.get(name), str)}
     return {"schema": GONE, "kind": "gone", **kept}
-
-
-def segments(store: Store, stream: str) -> Iterator[tuple[str, bytes]]:
-    """Yield the files of a stream with their bytes, sealed ones first."""
-    path, archive = stream_files(stream)
-    names = [stat.path for stat in store.list(archive) if segment_number(stat.path.rpartition("/")[2])]
-    for name in [*sorted(names, key=lambda each: segment_number(each.rpartition("/")[2]) or 0), path]:
-        document = store.get(name)
-        if document is not None:
-            yield name, document.data
 
 
 class CollectedBodies(Bodies):
@@ -101,37 +94,94 @@ def bodies_of(record: Record) -> Iterator[tuple[str, str, str]]:
 class RewrittenLines:
     """Rewrites the streams except the journal, byte for byte as long as before (FORMAT §17.2): a removed line becomes
     an empty one of the same length, and one that loses words is filled with spaces. `left` returns what is left of a
-    record; `needles` are looked for in damaged lines."""
+    record of a stream; `needles` are looked for in damaged lines; without a `switch`, changes are only counted."""
 
-    def __init__(self, store: Store, limit: int, needles: Needles) -> None:
+    def __init__(
+        self, store: LogSnapshot, limit: int, needles: Needles, left: Left, switch: Switch | None
+    ) -> None:
         self._store = store
         self.bodies = CollectedBodies(store, limit)
-        self._needles = needles
-        self.puts: list[Put] = []
+        self._needles, self._left, self._switch = needles, left, switch
+        self.staged: dict[tuple[str, int], StagedFile] = {}
+        """The changed segments, by stream and number."""
+        self._ends: dict[str, tuple[int, int]] = {}
+        """How far each stream is rewritten: segment and byte."""
+        self.tallies: dict[str, tuple[TurnTally, Position, object]] = {}
+        """Of the traces, what the next one's turn follows from, and the place and id of the last."""
         self.dropped: set[str] = set()
         """The hashes of bodies that lines named before they changed."""
         self.changed = 0
 
-    def take(self, stream: str, left: Left) -> None:
-        sums: dict[str, str] = {}
-        archive = stream_files(stream)[1]
-        for path, data in segments(self._store, stream):
-            new = b"\n".join(self._rewrite_line(line, left) for line in data.split(b"\n"))
-            assert len(new) == len(data)
-            if new != data:
-                self.puts.append(Put(path, new))
-                sums[path.rpartition("/")[2]] = sha256(new)
-        self.puts += reseal(self._store, archive, sums)
+    def take(self, stream: str) -> None:
+        for number, data in self._store.cut_segments(stream):
+            self._rewrite(stream, number, 0, data)
 
-    def _rewrite_line(self, raw: bytes, left: Left) -> bytes:
+    def follow(self, stream: str) -> int:
+        """Rewrite the whole lines that were added since; return the number of their bytes."""
+        number, offset = self._ends.get(stream, (0, 0))
+        found = 0
+        numbers = sorted(each for each in self._store.files.segments(stream) if each >= number)
+        for each in numbers:
+            offset = offset if each == number else 0
+            data = self._store.files.segment(stream, each, offset)
+            if each == numbers[-1]:
+                data = data[: data.rfind(b"\n") + 1]  # the rest is being written
+            found += len(data)
+            if data:
+                self._rewrite(stream, each, offset, data)
+        return found
+
+    def _rewrite(self, stream: str, number: int, offset: int, data: bytes) -> None:
+        lines: list[bytes] = []
+        at = offset
+        for raw in data.split(b"\n"):
+            lines.append(self._rewrite_line(stream, raw, Position(number, at)))
+            at += len(raw) + 1
+        new = b"\n".join(lines)
+        assert len(new) == len(data)
+        self._ends[stream] = number, offset + len(data)
+        if self._switch is None:
+            return
+        there = self.staged.get((stream, number))
+        if there is not None:
+            self._switch.extend(there, new)
+        elif new != data:
+            before = self._store.files.segment(stream, number)[:offset] if offset else b""
+            self.staged[stream, number] = self._switch.put("", before + new)
+
+    def place(self) -> None:
+        """Say where each changed segment belongs by now, and seal it again. Under the lock."""
+        assert self._switch is not None
+        by_stream: dict[str, dict[int, StagedFile]] = {}
+        for (stream, number), file in self.staged.items():
+            by_stream.setdefault(stream, {})[number] = file
+        for stream, files in by_stream.items():
+            found = self._store.files.segments(stream)
+            for number, file in files.items():
+                file.path, _, size = found[number]
+                if stream != JOURNAL and file.size != size:
+                    raise LogMoved  # no line may be missing
+            sums = {segment_name(number): file.sha256 for number, file in files.items()}
+            reseal(self._store.files, stream_files(stream)[1], sums, self._switch)
+
+    def _rewrite_line(self, stream: str, raw: bytes, at: Position) -> bytes:
         pieces = records.pieces(raw) if raw else ()
-        return b"".join(self._rewrite_piece(raw[each.start : each.end], each.record, left) for each in pieces)
+        return b"".join(
+            self._rewrite_piece(stream, raw[each.start : each.end], each.record, at) for each in pieces
+        )
 
-    def _rewrite_piece(self, raw: bytes, record: Record | None, left: Left) -> bytes:
+    def _count_turn(self, stream: str, record: Record, at: Position) -> None:
+        if stream.startswith("traces/"):
+            tally = self.tallies[stream][0] if stream in self.tallies else TurnTally()
+            tally.take(record)
+            self.tallies[stream] = tally, at, record.get("id")
+
+    def _rewrite_piece(self, stream: str, raw: bytes, record: Record | None, at: Position) -> bytes:
         if record is None:
             return b"\n" * len(raw) if self._needles.hits(raw) else raw
         whole = self.bodies.whole(record) if "bodies" in record else record
-        kept = left(whole)
+        kept = self._left(stream, whole)
+        self._count_turn(stream, filler(record) if kept is None else kept, at)
         if kept is whole:
             self.bodies.named |= {digest for _, digest, _ in bodies_of(record)}
             return raw
@@ -172,19 +222,20 @@ def _drop_masks(value: Any) -> Any:
     return value
 
 
-def reseal(store: Store, archive: str, sums: dict[str, str]) -> list[Put]:
+def reseal(store: Store, archive: str, sums: dict[str, str], switch: Switch) -> None:
     """Update the seals of an archive for changed segments."""
     path = f"{archive}/{SUMS}"
     document = store.get(path)
-    if document is None or not sums:
-        return []
+    if document is None:
+        return
     lines = []
     for line in document.data.split(b"\n"):
         digest, _, name = line.partition(b"  ")
         new = sums.get(name.decode("utf-8", "replace"))
         lines.append(line if new is None or not digest else f"{new}  ".encode() + name)
     data = b"\n".join(lines)
-    return [Put(path, data)] if data != document.data else []
+    if data != document.data:
+        switch.put(path, data)
 
 
 _Piece = tuple[str | None, int, bytes]
@@ -192,30 +243,25 @@ _Piece = tuple[str | None, int, bytes]
 
 
 def rewrite_journal(
-    store: Store,
+    store: LogSnapshot,
     written: Sequence[tuple[Record, list[Record]]],
     stone: Record,
     bodies: CollectedBodies,
     needles: Needles,
-) -> list[Put]:
-    """Return the journal's changed files. `written` has each old record and its replacements."""
-    puts: list[Put] = []
-    sums: dict[str, str] = {}
+) -> Iterator[tuple[int, bytes]]:
+    """Yield the number and the new bytes of the journal's changed segments. `written` has each old record and its
+    replacements."""
     rows = iter(written)
     has_begun = False
-    files = list(segments(store, JOURNAL))
-    for path, data in files:
+    last = max(store.files.segments(JOURNAL), default=0)
+    for number, data in store.cut_segments(JOURNAL):
         pieces, first = _read_pieces(data, rows, bodies, needles)
         if has_begun:
             first = 0
-        is_last = path == files[-1][0]
-        if first is None and not is_last:
+        if first is None and number != last:
             continue
-        new = _join_pieces(pieces, len(pieces) if first is None else first, stone)
+        yield number, _join_pieces(pieces, len(pieces) if first is None else first, stone)
         has_begun = True
-        puts.append(Put(path, new))
-        sums[path.rpartition("/")[2]] = sha256(new)
-    return [*puts, *reseal(store, stream_files(JOURNAL)[1], sums)]
 
 
 def _read_pieces(

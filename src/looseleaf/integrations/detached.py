@@ -122,6 +122,7 @@ def _distill(memory: Memory) -> bool:
     """Distill what is there now, and return whether all of it succeeded."""
     from looseleaf.integrations.learnt import keys_of
 
+    edition = memory.parts.context.store.edition()
     upto = memory.parts.context.store.end(stream_of(memory.agent))
     said: list[str] = []
     promised: list[str] = []
@@ -141,6 +142,8 @@ def _distill(memory: Memory) -> bool:
     said += memory.notes
     with memory.parts.context.store.lock():
         view = read_view(memory.parts.context.store, memory.agent)
+        if memory.parts.context.store.edition() != edition:
+            said, promised = [], []  # they may quote what was forgotten meanwhile
         # A notice is not repeated after each answer.
         new = [each for each in said if each not in view["said"]]
         view |= {"told": [*view["told"], *promised, *new], "said": said}

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from looseleaf.base.messages import Flag, TraceType
     from looseleaf.base.values import Record
-    from looseleaf.store.protocol import Store
+    from looseleaf.store.protocol import Edition, Store
 
 
 # --- requests ---------------------------------------------------------------------------
@@ -257,6 +257,19 @@ def stream_of(agent: str) -> str:
     return f"traces/{agent}"
 
 
+def view_of(agent: str) -> str:
+    """Return the path of an agent's turns, as `encode_view` writes them."""
+    return f"views/agents/{agent}/turns.json"
+
+
+def encode_view(
+    tally: TurnTally, position: Position, last: object, machines: Mapping[str, float] | None = None
+) -> bytes:
+    """Encode what the next trace's turn follows from, up to the last one, its place and id; and who wrote."""
+    view: Record = {"position": list(position), "last": last, "tally": tally.to_dict()}
+    return records.encode({"schema": SCHEMA} | view | {"machines": dict(machines or {})})
+
+
 class Batch:
     """Traces written together, with one sync, when the block ends, even with an error.
 
@@ -328,11 +341,12 @@ class Recorder:
         self._forbids = forbids
         self._store = store
         self._stream = stream_of(agent)
-        self._view = f"views/agents/{agent}/turns.json"
+        self._view = view_of(agent)
         self.session = safe_name(session, "session's name") if session is not None else None
         self._key: bytes | None = None
         self._alone = Threads()
         self._is_loaded = False
+        self._edition: Edition = None
         self._position: Position = START
         self._last: object = None
         self._unsaved = 0
@@ -355,7 +369,7 @@ class Recorder:
         if not clean:
             return []
         with self._alone():
-            if self._position == START:
+            if self._position == START or self._store.edition() != self._edition:
                 self.catch_up()  # may take long: not while holding the lock
             with self._store.lock():
                 self.catch_up()
@@ -421,7 +435,10 @@ class Recorder:
     def catch_up(self) -> None:
         """Read what this or another process recorded since. Starts at the last known record, to prove that this is
         still the same log: repair rewrites its files."""
-        if not self._is_loaded:
+        edition = self._store.edition()
+        if not self._is_loaded or edition != self._edition:  # a forgotten session must not be named again
+            self._edition = edition
+            self._forget()
             self._load()
             self._is_loaded = True
         if not self._read_on():
@@ -462,10 +479,9 @@ class Recorder:
         with self._alone():
             if self._unsaved >= _SAVE_EVERY or (now and self._unsaved > self.spares):
                 self._unsaved = 0
-                view = {"position": list(self._position), "last": self._last, "tally": self.tally.to_dict()}
                 try:
-                    view["machines"] = self._add_machine()
-                    self._store.view(self._view, records.encode({"schema": SCHEMA} | view))
+                    data = encode_view(self.tally, self._position, self._last, self._add_machine())
+                    self._store.view(self._view, data, of=self._edition)
                 except Refused:
                     pass  # only a cache
 

@@ -219,6 +219,11 @@ class Parts(PlaceParts):
 
     def build(self, *, full: bool = False, progress: Callable[[int, int], None] | None = None) -> Built:
         """Update the views of topics and of the state."""
+        from looseleaf.store.reading import read_and_write
+
+        return read_and_write(self.context.store, lambda: self._build(full=full, progress=progress))
+
+    def _build(self, *, full: bool, progress: Callable[[int, int], None] | None) -> Built:
         from looseleaf.state.file import StateFile, build_state, schema_text
 
         if full:

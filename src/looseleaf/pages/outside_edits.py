@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from looseleaf.base.policy import Policy
     from looseleaf.base.values import Document, Edit, Problem, Record, Stat
     from looseleaf.pages.held import Held
-    from looseleaf.store.protocol import Store
+    from looseleaf.store.protocol import Edition, Store
 
 TOP = ("",)
 """The folder of the pages that are in every prompt."""
@@ -110,12 +110,13 @@ class Heads:
         self.last: str | None = None
         self.holes = 0
         self._before: dict[str, int] = {}
-        self._edition: tuple[int, ...] | None = ()
+        self._edition: Edition | tuple[()] = ()
         self.unsaved = 0
 
     def load(self) -> None:
         """Load the view, if it is whole and belongs to this journal; else start empty, with nothing proven."""
         self.forget()
+        self._edition = self.store.edition()
         raw = load_view(self.store, VIEW, SCHEMA)
         if not raw:
             return
@@ -240,7 +241,7 @@ class Heads:
             if self.later:
                 view["later"] = list(self.later)
             self.unsaved = 0
-            save_view(self.store, VIEW, records.encode(view))
+            save_view(self.store, VIEW, records.encode(view), of=self._edition)
 
 
 def load_view(store: Store, path: str, schema: str) -> Record:
@@ -253,10 +254,10 @@ def load_view(store: Store, path: str, schema: str) -> Record:
     return record if record.get("schema") == schema else {}
 
 
-def save_view(store: Store, path: str, data: bytes) -> None:
+def save_view(store: Store, path: str, data: bytes, *, of: Edition | tuple[()] = ()) -> None:
     """Write a view; one that cannot be written is only a cache, and is rebuilt later."""
     try:
-        store.view(path, data)
+        store.view(path, data, of=of)
     except Refused:
         pass
 
@@ -489,6 +490,10 @@ class OutsideEdits:
 
     def _read_changed(self, path: str) -> tuple[Document | None, Stat | None] | None:
         """Read a page and its file's times; None if nothing is to be journaled. If it is its head, keep its looks."""
+        with self._store.reading():
+            return self._compare_file(path)
+
+    def _compare_file(self, path: str) -> tuple[Document | None, Stat | None] | None:
         seen_ns = time.time_ns()
         try:
             document, stat = self._read_file(path)

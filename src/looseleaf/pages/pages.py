@@ -10,13 +10,24 @@ import re
 from functools import cached_property, partial
 
 from looseleaf.base import ids as clock
-from looseleaf.base.errors import Busy, Invalid, NotFound, Refused, Stale, Unwritten, is_number, is_text
+from looseleaf.base.errors import (
+    Busy,
+    Invalid,
+    NotFound,
+    Outdated,
+    Refused,
+    Stale,
+    Unwritten,
+    is_number,
+    is_text,
+)
 from looseleaf.base.ids import new_id
 from looseleaf.base.immutable import frozen
 from looseleaf.base.paths import DRAWERS, PEOPLE_ONLY, PROFILE, USER, page_path, safe_name, same_name
 from looseleaf.base.values import ANY, Edit, Receipt, sha256
 from looseleaf.log.journal import AGENT, PERSON, PROGRAM, make_edit, record_of
 from looseleaf.pages.outside_edits import TOP, OutsideEdits
+from looseleaf.store.reading import read_and_write
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -108,7 +119,7 @@ def try_to(act: Callable[[], T], note: Callable[[str], None]) -> T | None:
     """Do an act. A refusal is noted, and stops nothing else; a disk that cannot write stops everything."""
     try:
         return act()
-    except (Unwritten, Busy):
+    except (Unwritten, Busy, Outdated):
         raise
     except Refused as refused:
         note(str(refused))
@@ -276,6 +287,9 @@ class Pages:
 
     def undo(self, path: str | None = None, *, author: str | None = None) -> tuple[Edit, Receipt]:
         """Undo the last edit (of a page) not yet undone; return that edit and the receipt of the undo."""
+        return read_and_write(self._store, lambda: self._undo(path, author))
+
+    def _undo(self, path: str | None, author: str | None) -> tuple[Edit, Receipt]:
         self.absorb()
         target = self.history.last_to_undo(page_path(path) if path is not None else None)
         if target is None:

@@ -43,6 +43,7 @@ from looseleaf.pages.grammar import read_stated_facts, with_facts
 from looseleaf.pages.held import Unsettled
 from looseleaf.place.placer import Placed
 from looseleaf.store import JOURNAL
+from looseleaf.store.reading import read_and_write
 from looseleaf.text.lines import NOTE
 from looseleaf.text.secrets import without_marks
 
@@ -136,19 +137,19 @@ class MemoryMaker:
         begin = self._find_through(head)
         if begin != head.through and head.back is None:
             self._tell_loss(head, begin)
-        since: tuple[int, int] | None = begin
-        while since is not None:
-            since = self._distill(write, since, topic, done)
+        is_done = False
+        while not is_done:
+            is_done = read_and_write(self._store, partial(self._distill, write, topic, done))
         if done:
             self._parts.tidy.after_placing()
             self._parts.archive()
         return done
 
-    def _distill(
-        self, write: EntryWriter, since: tuple[int, int], topic: str, done: list[Placed]
-    ) -> tuple[int, int] | None:
+    def _distill(self, write: EntryWriter, topic: str, done: list[Placed]) -> bool:
         """Distill and place, stretch by stretch. No lock is held while a distiller works, so another process may move
-        on meanwhile: then drop the result, and return the place from which to start again."""
+        on meanwhile: then drop the result, and return False, to start again from where it is now."""
+        since = self._find_through(self._parts.pages.absorb.agent(self._agent))
+        done[:] = [each for each in done if write.has(each.entry)]  # others were forgotten meanwhile
         covered: set[str] = set()
         for entry, is_placed in self._compaction_entries(since):
             covered |= {trace.id for trace in traces_of(self._store, entry)}
@@ -157,9 +158,8 @@ class MemoryMaker:
         for stretch in undistilled(self._store, self._agent, since, covered, patience, clock.now()):
             made = write.stretch(stretch, topic) if any(stretch.traces()) else None
             with self._parts.pages.absorb.threads, self._store.lock():
-                now = self._find_through(self._parts.pages.absorb.agent(self._agent))
-                if now != since:
-                    return now
+                if self._find_through(self._parts.pages.absorb.agent(self._agent)) != since:
+                    return False
                 forbids = _find_prohibitions(stretch)
                 through = through_members(self._store, stream_of(self._agent), Position(*stretch.through))
                 if made is not None:
@@ -169,7 +169,7 @@ class MemoryMaker:
                 if made is None or forbids:  # last: after a crash the next distilling obeys it
                     self._parts.placer.pass_over(self._agent, through)
             since = stretch.through
-        return None
+        return True
 
     def _find_through(self, head: AgentHead) -> tuple[int, int]:
         """Return the place up to which the agent's traces are distilled, in the log as it is now. If the last of them
@@ -268,13 +268,16 @@ class MemoryMaker:
     def placed(self, reference: str) -> Placed | None:
         """Place the entry of a compaction. If that fails now, note it; the next distilling does it."""
         try:
-            placed = self._parts.placer.entry(read_entry(self._store, reference))
+            placed = read_and_write(self._store, lambda: self._place_entry(reference))
             self._parts.tidy.after_placing()
             self._parts.topics.build()  # refresh what the agent's views show as true
             return placed
         except Refused as refused:
             self._note(str(refused))
             return None
+
+    def _place_entry(self, reference: str) -> Placed:
+        return self._parts.placer.entry(read_entry(self._store, reference))
 
     def write(
         self,
@@ -286,6 +289,11 @@ class MemoryMaker:
         """Distill and place a text, or turns. A text is a document, whose facts wait in review, unless its author is
         `person`: then these are the user's own words."""
         write = self._choose_writer(distiller)
+        return read_and_write(self._store, lambda: self._write(write, given, topic, author))
+
+    def _write(
+        self, write: EntryWriter, given: str | Sequence[Turn], topic: str | None, author: str | None
+    ) -> Placed:
         if not isinstance(given, str):
             return self._write_turns(given, topic, write)
         if not given.strip():
@@ -320,7 +328,7 @@ class MemoryMaker:
         is_short = is_labelled or len(sentences(text)) < 2
         if is_short and all(map(_is_plain_note, write.facts(material))):
             return None  # a note needs no entry: it stands on its page
-        return self._place_once(write.text(material, reference))
+        return read_and_write(self._store, lambda: self._place_once(write.text(material, reference)))
 
     def _place_once(self, made: MadeEntry) -> Placed:
         """Place an entry, unless another distiller's entry replaced it: then it stays replaced."""

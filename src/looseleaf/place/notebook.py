@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from looseleaf.base.errors import Invalid, Refused
+from looseleaf.base.errors import Invalid, Outdated, Refused
 from looseleaf.base.immutable import frozen
 from looseleaf.base.paths import USER
 from looseleaf.base.values import KINDS
@@ -55,6 +55,8 @@ class Notebook:
             self._parts.known.catch_up()
             if self._parts.known.is_unsettled():
                 self._parts.placer.settle()
+        except Outdated:
+            raise
         except Refused as refused:  # a full or read-only disk stops no reader
             self._note(str(refused))
             self._parts.known.catch_up()

@@ -22,6 +22,7 @@ from looseleaf.language.value_keys import key
 from looseleaf.log.entries import FOLDER, Entry, distilled_of, meta_json, read_entry, summary_json
 from looseleaf.pages.outside_edits import load_view
 from looseleaf.store import records
+from looseleaf.store.reading import read_and_write
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -89,6 +90,9 @@ class Redistill:
         self, *, apply: bool = False, progress: Callable[[int, int], None] | None = None
     ) -> Difference:
         """Compare the distiller's result for each entry's sources with the entry."""
+        return read_and_write(self._store, lambda: self._compare(apply=apply, progress=progress))
+
+    def _compare(self, *, apply: bool, progress: Callable[[int, int], None] | None) -> Difference:
         self._parts.placer.catch_up()
         name = self._write.distiller.name
         entries = list(self._placed_entries(name))
@@ -112,6 +116,9 @@ class Redistill:
     def failed(self) -> Difference:
         """Redo, and switch to, entries that the rules made because the distiller failed or was missing, as the entries
         themselves record; some of them, oldest first, until it fails again."""
+        return read_and_write(self._store, self._redo_failed)
+
+    def _redo_failed(self) -> Difference:
         self._parts.placer.catch_up()
         name = self._write.distiller.name
         changes: list[FactDiff] = []

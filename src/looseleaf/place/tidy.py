@@ -31,6 +31,7 @@ from looseleaf.place.placer import find_line_on, known, with_episode
 from looseleaf.place.tidy_plan import PAGE
 from looseleaf.state.rules import short, title_of
 from looseleaf.store import JOURNAL
+from looseleaf.store.reading import read_and_write
 from looseleaf.text.lines import heading_words, is_found, undoubted
 from looseleaf.text.times import day, moment, written
 
@@ -205,6 +206,10 @@ class Archive:
 
     def __call__(self) -> int:
         """Move unused findings, and return the number of lines."""
+        return read_and_write(self._store, self._move_unused)
+
+    def _move_unused(self) -> int:
+        self._parts.known.catch_up()
         since = clock.now() - UNUSED
         findings = [fact for fact in self._parts.known.all() if _is_finding(fact)]
         old = [fact for fact in findings if max(fact.recorded_at or 0.0, fact.said_at or 0.0) < since]

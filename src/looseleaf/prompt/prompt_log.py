@@ -246,8 +246,8 @@ class CurrentEpoch:
 
     def load(self) -> None:
         """Load the epoch of the last prompt, even if another process made it."""
-        last = self._log.last()
         edition = self._store.edition()
+        last = self._log.last()
         is_same = self._is_read and edition == self._edition
         if is_same and (last or {}).get("id") == (self.last or {}).get("id"):
             return

@@ -9,7 +9,7 @@ the epoch continues after it.
 from __future__ import annotations
 
 from looseleaf.base import ids as clock
-from looseleaf.base.errors import BudgetTooSmall, Busy, Invalid, Refused, Unwritten
+from looseleaf.base.errors import BudgetTooSmall, Busy, Invalid, Outdated, Refused, Unwritten
 from looseleaf.base.ids import new_id
 from looseleaf.base.immutable import frozen
 from looseleaf.log.turns import MESSAGE_TOKENS
@@ -115,13 +115,13 @@ class Prompts:
             limit = _LONGEST * asked.room if may_compact else None
             if not may_compact and not dry_run:
                 self._cut_window(asked)
-            with window.alone():
+            with window.alone(), self._store.reading():
                 head = talk.read_head()
                 flag = head.flag if may_compact else None
                 if flag is None and (window.read(limit) if limit is not None else talk.read_window()):
                     try:
                         made = self._make_prompt(asked, window, may_compact=may_compact)
-                    except Overtaken:
+                    except (Overtaken, Outdated):
                         self._since.forget()
                         continue
                     if isinstance(made, Prompt):

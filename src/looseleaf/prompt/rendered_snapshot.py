@@ -14,6 +14,7 @@ from looseleaf.base.errors import BudgetTooSmall, Invalid, Refused
 from looseleaf.base.immutable import frozen
 from looseleaf.pages.outside_edits import TOP
 from looseleaf.store import JOURNAL, records
+from looseleaf.store.reading import read_and_write
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -78,6 +79,10 @@ def join_parts(charter: str, memory: str) -> str:
 
 def snapshot(parts: Needs, budget: int | None = None, *, quick: bool = False) -> Snapshot:
     """Make a snapshot. `quick`: estimate tokens and read only the top pages; for others use what was last known."""
+    return read_and_write(parts.context.store, lambda: _snapshot(parts, budget, quick=quick))
+
+
+def _snapshot(parts: Needs, budget: int | None, *, quick: bool) -> Snapshot:
     if budget is not None and (type(budget) is not int or budget < 1):
         raise Invalid(
             f"The budget must be a number of tokens from 1 on, not {budget!r}. Leave it out for {TOKENS:,}."

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from functools import cache
 
-from looseleaf.base.errors import Busy, Invalid, Refused, Unwritten
+from looseleaf.base.errors import Busy, Invalid, Outdated, Refused, Unwritten
 from looseleaf.base.immutable import frozen
 from looseleaf.base.paths import STATE
 from looseleaf.pages.outside_edits import load_view, save_view
@@ -61,6 +61,8 @@ def build_state(store: Store, state: State, schema: bytes) -> None:
                 store.view(path, data)
             elif there is not None and not data:
                 store.delete(path, base=there.sha256)
+        except Outdated:
+            raise
         except Refused:
             pass
 

@@ -252,9 +252,10 @@ class Provenance:
             return NOTHING  # it never existed, or its only edit did not happen
         if head.edit is None or known.edit != head.edit:
             is_first = known is NOTHING  # the whole journal was read
-            known, count = self._catch_up(path, known, head.edit)
-            if count >= (_SAVE_EVERY if path == STATE and not is_first else 1):
-                self._remember(path, known)
+            with self._store.reading():
+                known, count = self._catch_up(path, known, head.edit)
+                if count >= (_SAVE_EVERY if path == STATE and not is_first else 1):
+                    self._remember(path, known)
         self._known[path] = known
         return known
 

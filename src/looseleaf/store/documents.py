@@ -19,16 +19,28 @@ from looseleaf.base.immutable import frozen
 from looseleaf.base.paths import canonical, same_name
 from looseleaf.base.values import SHA256_OF_NOTHING, Document, Stat, sha256, sha256_or_none
 from looseleaf.store import COPIES, JOURNAL, JOURNAL_SCHEMA, TOMBSTONES, records
-from looseleaf.store.root import ASIDE, LATE, PLAN, STAGED, is_committed, remove_staged, unreadable, unwritten
+from looseleaf.store.disk import Alone
+from looseleaf.store.root import (
+    ASIDE,
+    FORGETTER,
+    LATE,
+    PLAN,
+    STAGED,
+    is_committed,
+    remove_staged,
+    unreadable,
+    unwritten,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import os
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from looseleaf.base.policy import Policy
     from looseleaf.base.values import Record
     from looseleaf.store.disk import Lock
+    from looseleaf.store.protocol import Edition
     from looseleaf.store.root import Root
     from looseleaf.store.streams import Segments, Streams
 
@@ -199,16 +211,6 @@ _VIEWS = "views"
 
 
 @frozen
-class Put:
-    """New bytes of a file. Of a page, `base` is the hash of the bytes they replace: a later save stays."""
-
-    path: str
-    data: bytes
-    base: str | None = None
-    is_page: bool = False
-
-
-@frozen
 class Removal:
     """A file to remove. Of a page: only if it still has this hash."""
 
@@ -216,25 +218,78 @@ class Removal:
     base: str | None = None
 
 
-def replace_many(root: Root, name: str, puts: Sequence[Put], removals: Sequence[Removal]) -> None:
-    """Replace and remove files as one act, under the lock. Everything is on disk before the commit; `name` is an id."""
-    folder = f"{STAGED}/{name}.{SUFFIX}"
-    root.make(STAGED)
-    root.make(folder, durable=False)
-    try:
-        rows = []
-        for number, put in enumerate(puts):
-            root.stage(f"{name}.{SUFFIX}/{number:06d}", put.data)
-            rows.append([f"{number:06d}", put.path, sha256(put.data), put.base, put.is_page])
-        root.sync(folder, STAGED)
-        plan: Record = {"schema": SCHEMA, "id": name, "put": rows}
-        plan["remove"] = [[each.path, each.base] for each in removals]
-        root.replace(PLAN, records.encode(plan))
-    except BaseException:
-        if not is_committed(root):
-            remove_staged(root, folder)
-        raise
-    finish(root)
+class StagedFile:
+    """New bytes of a file. Of a page, `base` is the hash of the bytes they replace: a later save stays."""
+
+    def __init__(self, name: str, path: str, data: bytes, base: str | None, *, is_page: bool) -> None:
+        from hashlib import sha256
+
+        self.name, self.path, self.base, self.is_page = name, path, base, is_page
+        self._hash = sha256(data)
+        self.size = len(data)
+
+    def extend(self, data: bytes) -> None:
+        self._hash.update(data)
+        self.size += len(data)
+
+    @property
+    def sha256(self) -> str:
+        return self._hash.hexdigest()
+
+
+class Switch:
+    """Files that are replaced and removed as one act. Staging takes no lock, `commit` does; `name` is an id."""
+
+    def __init__(self, root: Root, name: str) -> None:
+        self._root = root
+        self.name = name
+        self._folder = f"{STAGED}/{name}.{SUFFIX}"
+        self._files: list[StagedFile] = []
+        self._removals: list[Removal] = []
+
+    def put(self, path: str, data: bytes, base: str | None = None, *, is_page: bool = False) -> StagedFile:
+        """Stage the new bytes of a file, durably."""
+        if not self._files:
+            self._root.make(STAGED)
+            self._root.make(self._folder, durable=False)
+        file = StagedFile(f"{len(self._files):06d}", path, data, base, is_page=is_page)
+        self._root.stage(f"{self.name}.{SUFFIX}/{file.name}", data)
+        self._files.append(file)
+        return file
+
+    def extend(self, file: StagedFile, data: bytes) -> None:
+        """Add bytes to a staged file, durably."""
+        self._root.extend(f"{self._folder}/{file.name}", data)
+        file.extend(data)
+
+    def remove(self, *removals: Removal) -> None:
+        self._removals += removals
+
+    @property
+    def paths(self) -> set[str]:
+        """All files that change or go."""
+        return {each.path for each in self._files} | {each.path for each in self._removals}
+
+    @property
+    def pages(self) -> list[str]:
+        """The pages that change or go."""
+        gone = [each.path for each in self._removals if each.base is not None]
+        return [*(each.path for each in self._files if each.is_page), *gone]
+
+    def commit(self, first: str) -> None:
+        """Replace and remove all, under the lock, the file with this path first."""
+        self._root.sync(self._folder, STAGED)
+        files = sorted(self._files, key=lambda each: each.path != first)
+        rows = [[each.name, each.path, each.sha256, each.base, each.is_page] for each in files]
+        plan: Record = {"schema": SCHEMA, "id": self.name, "put": rows}
+        plan["remove"] = [[each.path, each.base] for each in self._removals]
+        self._root.replace(PLAN, records.encode(plan))
+        finish(self._root)
+
+    def drop(self) -> None:
+        """Remove what was staged, unless it is committed."""
+        if self._files and not is_committed(self._root):
+            remove_staged(self._root, self._folder)
 
 
 def finish(root: Root) -> None:
@@ -351,8 +406,11 @@ class Recovery:
                 self._finish_edit(stem, plain)
         elif kind == "edit":
             self._finish_edit(stem, staged)
-        # An uncommitted forget is abandoned: its process held the lock.
-        elif kind == SUFFIX or not is_id(stem) or time.time() - time_of(stem) > _ABANDONED:
+        elif kind == SUFFIX:
+            with Alone(self._root.disk, self._root.open_lock, FORGETTER) as is_alone:
+                if is_alone:  # else its process is still preparing it
+                    remove_staged(self._root, staged)
+        elif not is_id(stem) or time.time() - time_of(stem) > _ABANDONED:
             remove_staged(self._root, staged)
 
     def _finish_edit(self, edit: str, staged: str) -> None:
@@ -465,8 +523,6 @@ class Documents:
         self._streams = streams
         self._segments = segments
         self._swept = 0.0
-        self._edition: tuple[int, ...] | None = ()
-        """The edition when this process last recovered, before it read what it writes now; (): not yet known."""
 
     @cached_property
     def _exchange(self) -> Exchange:
@@ -504,13 +560,11 @@ class Documents:
     def view(self, path: str, data: bytes) -> None:
         path = view_path(path)
         try:
-            if self._edition not in ((), self.edition()):
-                return  # it was made from text that is forgotten by now
             self._root.replace(path, data, durable=False)
         except OSError as error:
             raise unwritten(path, error) from error
 
-    def edition(self) -> tuple[int, ...] | None:
+    def edition(self) -> Edition:
         """Return the identity of the tombstone file, which each forget replaces (FORMAT §17.6)."""
         try:
             found = self._disk.stat(self._root.fd, f"log/{TOMBSTONES}.jsonl")
@@ -585,7 +639,6 @@ class Documents:
         try:
             if self._root.names(STAGED):
                 self._recovery.recover()
-            self._edition = self.edition()
         except OSError as error:
             raise unwritten("The rest of an interrupted change", error) from error
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import errno
 import os
 
-from looseleaf.base.errors import Displaced, Refused, Unwritten
+from looseleaf.base.errors import Displaced, Outdated, Refused, Unwritten
 from looseleaf.base.policy import Policy
 from looseleaf.base.values import START, Position
 from looseleaf.store import JOURNAL
 from looseleaf.store.disk import Alone, Lock, this_disk
-from looseleaf.store.documents import Documents, replace_many
+from looseleaf.store.documents import Documents, Switch, finish
 from looseleaf.store.ends import Ends
+from looseleaf.store.reading import Reading, Readings
 from looseleaf.store.records import Bodies
 from looseleaf.store.root import LOG, Root, is_committed, log_gone, unreadable, unwritten
 from looseleaf.store.streams import Segments, Streams, stream_files
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
     from looseleaf.base.values import Document, LogLine, Problem, Record, Stat
     from looseleaf.store.claim import Claim
     from looseleaf.store.disk import Disk
-    from looseleaf.store.documents import Put, Removal
     from looseleaf.store.ends import Point
+    from looseleaf.store.protocol import Edition
 
 WRITER = "log/writer"
 
@@ -43,6 +44,7 @@ class FileStore:
         self._log = self._find_log()
         self._root.has_log = self._log is not None
         self._lock = Lock(self._disk, self._open_lock, self._stat_lock, self._admit, policy.lock_seconds)
+        self._readings = Readings()
         bodies = Bodies(self._root, policy.body_bytes)
         self._segments = Segments(self._root, bodies)
         self._ends = Ends(self._root, self._segments, self._lose)
@@ -135,8 +137,16 @@ class FileStore:
             )
 
     def _admit(self) -> None:
+        """Let this thread have the lock that it has just taken, if it may write."""
         self._require_place()
         self._check_share()
+        try:
+            if is_committed(self._root):
+                finish(self._root)  # first: it replaces the files that are written now
+            if self._readings.began not in ((), self.edition()):
+                raise Outdated
+        except OSError as error:
+            raise unwritten("The rest of an interrupted forget", error) from error
 
     def _stat_lock(self, path: str) -> os.stat_result | None:
         try:
@@ -146,9 +156,7 @@ class FileStore:
 
     def _open_lock(self, path: str) -> int:
         try:
-            folder = path.rpartition("/")[0]
-            self._root.make(folder, durable=False)  # made durable by the first write into it
-            return self._root.open_file(path, os.O_RDWR | os.O_CREAT)
+            return self._root.open_lock(path)
         except OSError as error:
             if error.errno in (errno.EBADF, errno.ELOOP, errno.ENOTDIR, errno.EISDIR, errno.ENXIO):
                 raise unreadable(path, error) from error
@@ -241,7 +249,11 @@ class FileStore:
         self.close()
 
     def append(self, stream: str, records: Sequence[Record]) -> list[Position]:
-        positions = self._streams.append(stream, records)
+        if self._readings.began == ():
+            positions = self._streams.append(stream, records)
+        else:
+            with self._lock:  # no other thread, whose reading is younger, may write this
+                positions = self._streams.append(stream, records)
         if self._losses:
             self._journal_losses()
         return positions
@@ -349,8 +361,10 @@ class FileStore:
     def delete(self, path: str, *, base: str, record: Record | None = None) -> None:
         self._documents.delete(path, base=base, record=record)
 
-    def view(self, path: str, data: bytes) -> None:
-        self._documents.view(path, data)
+    def view(self, path: str, data: bytes, *, of: Edition | tuple[()] = ()) -> None:
+        with self._lock:  # a forget removes the views of what it takes
+            if of in ((), self.edition()):
+                self._documents.view(path, data)
 
     def publish(self, folder: str, files: Mapping[str, bytes], *, again: bool = False) -> None:
         self._documents.publish(folder, files, again=again)
@@ -358,7 +372,7 @@ class FileStore:
     def folders(self, folder: str) -> tuple[str, ...]:
         return self._documents.folders(folder)
 
-    def edition(self) -> tuple[int, ...] | None:
+    def edition(self) -> Edition:
         return self._documents.edition()
 
     def put_aside(self, data: bytes, label: str) -> str:
@@ -367,6 +381,11 @@ class FileStore:
             return self._root.put_aside(data, label)
         except OSError as error:
             raise unwritten("A copy of the bytes", error) from error
+
+    def reading(self, of: Edition | tuple[()] = ()) -> Reading:
+        if is_committed(self._root):
+            self.recover()  # so that no reader sees half of a forget
+        return Reading(self._readings, self.edition() if of == () else of)
 
     def mend_ends(self) -> None:
         """Cut the unfinished last record of each stream, keeping a copy, as its next append would."""
@@ -377,15 +396,23 @@ class FileStore:
         except OSError as error:
             raise unwritten("The end of a log", error) from error
 
-    def replace_many(self, name: str, puts: Sequence[Put], removals: Sequence[Removal]) -> None:
-        """Replace and remove files as one act. Only for forget, which holds the lock (FORMAT §17.4)."""
-        try:
-            replace_many(self._root, name, puts, removals)
-            self._edition = self.edition()
-            for stream in self.streams():  # what was remembered of them went with the views
-                self._ends.adopt(stream)
-        except OSError as error:
-            raise unwritten("The memory without the forgotten text", error) from error
+    def adopt_ends(self) -> None:
+        """Take the streams as forget left them: what was remembered of them went with the views."""
+        self._edition = self.edition()
+        for stream in self.streams():
+            self._ends.adopt(stream)
+
+    def switch(self, name: str) -> Switch:
+        """Return an act that replaces many files. Only for forget (FORMAT §17.4)."""
+        return Switch(self._root, name)
+
+    def segments(self, stream: str) -> dict[int, tuple[str, tuple[int, int], int]]:
+        """Return the path, the identity and the size of each segment's file, by number. Under the lock they stay."""
+        return self._segments.files(stream)
+
+    def segment(self, stream: str, number: int, start: int = 0) -> bytes:
+        """Return the bytes of a segment from a place on, wherever it is by now."""
+        return self._segments.whole(stream, number, start)
 
     def recover(self) -> None:
         self._documents.recover()

@@ -9,6 +9,8 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     from looseleaf.base.values import Document, LogLine, Position, Problem, Record, Stat
+
+    Edition = tuple[int, ...] | None
 else:
     Protocol = object  # only type checkers need more, and `typing` costs every start
 
@@ -63,8 +65,11 @@ class Store(Protocol):
     def delete(self, path: str, *, base: str, record: Record | None = ...) -> None:
         """Remove the document by the same rules."""
 
-    def view(self, path: str, data: bytes) -> None:
-        """Replace a document below `views/`: whole or not at all, but it may not survive a power cut."""
+    def view(self, path: str, data: bytes, *, of: Edition | tuple[()] = ...) -> None:
+        """Replace a document below `views/`: whole or not at all, but it may not survive a power cut.
+
+        `of`: the edition it was made of. If the memory has another one by now, nothing is written.
+        """
 
     def publish(self, folder: str, files: Mapping[str, bytes], *, again: bool = ...) -> None:
         """Make a new folder and all its files visible at once; raise Refused if it exists.
@@ -75,8 +80,15 @@ class Store(Protocol):
     def folders(self, folder: str) -> tuple[str, ...]:
         """Return the names of the folders directly in a folder, sorted."""
 
-    def edition(self) -> tuple[int, ...] | None:
+    def edition(self) -> Edition:
         """Return a value that changes with each forget; caches compare it."""
+
+    def reading(self, of: Edition | tuple[()] = ...) -> AbstractContextManager[bool]:
+        """Begin a block in which this thread writes what it makes of what it reads (see `store/reading.py`).
+
+        If something is forgotten meanwhile, every further write of the thread in it raises Outdated. `of`: the edition
+        that it read before.
+        """
 
     # --- check and repair --------------------------------------------------------------------
 

@@ -22,6 +22,8 @@ STAGED = "log/staged"
 ASIDE = "log/aside"
 LATE = f"{ASIDE}/late"
 PLAN = "log/forgetting.json"
+FORGETTER = "log/forgetter"
+"""Locked by the process that prepares a forget."""
 _CHUNK = 1 << 20
 _CLOSED = 0x7FFFFFFF
 """Replaces a closed handle: no open file has this number, so that using it fails and never reaches another file."""
@@ -211,6 +213,20 @@ class Root:
         finally:
             self.disk.close(fd)
         return path
+
+    def extend(self, staged: str, data: bytes) -> None:
+        """Add bytes to a staged file."""
+        fd = self.disk.open(self.fd, staged, os.O_WRONLY | os.O_APPEND)
+        try:
+            self.write_all(fd, data)
+            self.disk.sync(fd)
+        finally:
+            self.disk.close(fd)
+
+    def open_lock(self, path: str) -> int:
+        """Open a file that is only locked, making it if it is missing."""
+        self.make(path.rpartition("/")[0], durable=False)  # made durable by the first write into it
+        return self.open_file(path, os.O_RDWR | os.O_CREAT)
 
     def discard(self, path: str) -> None:
         """Remove a staged file. If that fails, recovery removes it later."""

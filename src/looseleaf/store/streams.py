@@ -244,6 +244,38 @@ class Segments:
                 return fd, path, True
             self._disk.close(fd)  # sealed meanwhile: this may be the next segment
 
+    def files(self, stream: str) -> dict[int, tuple[str, tuple[int, int], int]]:
+        """Return the path, the identity and the size of each segment's file, by number."""
+        path, archive = stream_files(stream)
+        numbers = self.numbers(archive)
+        places = {number: f"{archive}/{segment_name(number)}" for number in numbers}
+        places[numbers[-1] + 1 if numbers else 1] = path
+        found: dict[int, tuple[str, tuple[int, int], int]] = {}
+        for number, place in places.items():
+            try:
+                stat = self._disk.stat(self._root.fd, place)
+            except FileNotFoundError:
+                continue
+            found[number] = place, (stat.st_dev, stat.st_ino), stat.st_size
+        return found
+
+    def whole(self, stream: str, number: int, start: int = 0) -> bytes:
+        """Return the bytes of a segment from a place on; none if it is missing."""
+        opened = self._open_segment(*stream_files(stream), number)
+        if opened is None:
+            return b""
+        fd, name, _ = opened
+        parts: list[bytes] = []
+        try:
+            while part := self._disk.pread(fd, _CHUNK, start):
+                parts.append(part)
+                start += len(part)
+            return b"".join(parts)
+        except OSError as error:
+            raise unreadable(name, error) from error
+        finally:
+            self._disk.close(fd)
+
     def _open_file(self, path: str) -> int | None:
         try:
             return self._root.open_file(path, os.O_RDONLY)

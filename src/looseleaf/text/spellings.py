@@ -42,6 +42,8 @@ _DEPTH = 4
 
 def fold_text(text: str) -> str:
     """Fold a text for comparison: white space is one space, invisible characters vanish."""
+    if text.isascii() and text.isprintable() and "  " not in text:
+        return text.lower()  # as most texts are
     text = _UNSEEN.sub("", text)
     text = text if is_normalized("NFC", text) else normalize("NFC", text)
     return _GAP.sub(" ", text).casefold()

@@ -371,6 +371,11 @@ class Import:
         with self._store.lock():
             self._shared |= {self._session_of(item) for item in self._ledger.catch_up()}
             count = len(asked)
+            if self._forgotten.has_more():  # since they were read
+                asked = [left for each in asked if (left := self._forgotten.strip_request(each)) is not None]
+                doubts = [
+                    each for each in doubts if not self._forgotten.has(each.claim, each.name, each.session)
+                ]
             for session in {each.session or "" for each in asked} & self._shared:
                 there = {(session, mark) for mark in self._recorded_marks(session, None)}
                 asked = [each for each in asked if (each.session, each.correlation_id) not in there]

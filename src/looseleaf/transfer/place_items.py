@@ -13,8 +13,9 @@ program collected need not be in every prompt. Claims that do not fit on a page 
 from __future__ import annotations
 
 import time
+from functools import partial
 
-from looseleaf.base.errors import Refused, Stale
+from looseleaf.base.errors import Outdated, Refused, Stale
 from looseleaf.base.immutable import frozen
 from looseleaf.base.origins import CONFIDENCE
 from looseleaf.base.paths import STATE, is_page, name_fault, path_fault
@@ -27,6 +28,7 @@ from looseleaf.language.topic_words import topic_name
 from looseleaf.log.journal import PERSON
 from looseleaf.pages.grammar import add_fact, as_written, parse, replace_fact
 from looseleaf.pages.pages import Page
+from looseleaf.store.reading import read_and_write
 from looseleaf.text.diff import split_lines
 from looseleaf.text.lines import NOTE, bullet_text
 from looseleaf.text.spellings import MASK, each_text, is_nothing_else, sentences_in
@@ -58,13 +60,24 @@ _ENDS = ".,;:!?\"'()[]{}"
 
 
 class ForgottenFilter:
-    """A filter for forgotten content: by name, by whole text and by sentence, in any file and under any name. `clean`
-    takes the secrets out of a text."""
+    """A filter for forgotten content: by name, by whole text and by sentence, in any file and under any name; and by
+    the very words that someone asked to forget since the filter was made: what it reads was there before. `clean` takes
+    the secrets out of a text."""
 
     def __init__(self, store: Store, clean: Callable[[str], str]) -> None:
+        self._store = store
         self._stones = Tombstones(store)
         self._clean = clean
-        self.is_any = self._stones.are_there
+        self._since = self._seen = store.edition()
+
+    @property
+    def is_any(self) -> bool:
+        return self._stones.are_there
+
+    def has_more(self) -> bool:
+        """True if something was forgotten since this was last asked."""
+        before, self._seen = self._seen, self._store.edition()
+        return before != self._seen
 
     def is_before(self, ts: float | None) -> bool:
         """True if something was forgotten after this time: then words from before may be among it."""
@@ -137,11 +150,13 @@ class ForgottenFilter:
             return text
         parts: list[str] = []
         at = 0
+        is_late = self._store.edition() != self._since
         for sentence in sentences_in(text):
             start = text.index(sentence, at)
             end = start + len(sentence)
             plain = sentence_text(sentence)
             is_gone = plain and self._stones.holds("sentence", plain)
+            is_gone = is_gone or (is_late and self._was_asked_for(sentence))
             parts += [text[at:start], MASK if is_gone else sentence]
             at = end
         return "".join((*parts, text[at:]))
@@ -329,12 +344,19 @@ class VouchedItems:
         elif isinstance(item, ImportClaim):
             self._claims.setdefault(self._page_of_claim(item, name), []).append((item, name))
         else:
-            self._write_document(item, name, fate)
+            act = partial(self._write_document, item, name, fate)
+            read_and_write(self._memory.parts.context.store, act)
 
     def finish(self) -> None:
         for path, claims in self._claims.items():
-            self._add_claims(path, claims)
+            read_and_write(self._memory.parts.context.store, partial(self._add_left, path, claims))
         self._claims = {}
+
+    def _add_left(self, path: str, claims: list[tuple[ImportClaim, str]]) -> None:
+        """Add the claims that were not forgotten since they were read."""
+        left = [each for each in claims if not self._forgotten.has(*each, "")]
+        if left:
+            self._add_claims(path, left)
 
     def content(self, item: ImportDocument | ImportClaim) -> str:
         """Return the hash of an item's text on a page."""
@@ -369,6 +391,8 @@ class VouchedItems:
         for path in (wanted, *_numbered_pages(f"facts/{own}-imported.md")):
             try:
                 written = self._write_page(path, text, name)
+            except Outdated:
+                raise
             except Refused as refused:
                 fault = str(refused)
                 break
@@ -433,6 +457,8 @@ class VouchedItems:
         for where in pages[pages.index(path) :] if left else ():
             try:
                 left = self._add_to_page(where, left)
+            except Outdated:
+                raise
             except Refused as refused:
                 self._note_refused(left, str(refused))
                 return

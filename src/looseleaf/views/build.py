@@ -17,6 +17,7 @@ from looseleaf.facts.placement import outdated_by, over_and_now
 from looseleaf.log.entries import as_json, read_entry
 from looseleaf.pages.outside_edits import load_view
 from looseleaf.store import records
+from looseleaf.store.reading import read_and_write
 from looseleaf.views import essentials as short
 from looseleaf.views.essentials import digest, global_md, global_memory
 
@@ -147,6 +148,14 @@ class Topics:
     ) -> tuple[Collection[str], Callable[[], dict[str, Any]]]:
         """Update the views; return the rebuilt topics, and a function for the global memory. Without `looks`, deleted
         files are left for the next build."""
+        return read_and_write(
+            self._store, lambda: self._write_views(full=full, looks=looks, progress=progress)
+        )
+
+    def _write_views(
+        self, *, full: bool, looks: bool, progress: Callable[[int, int], None] | None
+    ) -> tuple[Collection[str], Callable[[], dict[str, Any]]]:
+        self._facts.catch_up()
         if looks:
             self._facts.make_whole()
         made: dict[str, dict[str, Any]] = {}

@@ -34,6 +34,7 @@ from looseleaf.log.journal import SCHEMA
 from looseleaf.log.recorder import stream_of
 from looseleaf.log.turns import MESSAGE_TOKENS, Mark, messages_of, open_calls, snapshot, turn_number
 from looseleaf.store import JOURNAL
+from looseleaf.store.reading import read_and_write
 from looseleaf.views.agents import build_agent
 from looseleaf.window.compaction_plan import (
     CompactPlan,
@@ -450,7 +451,8 @@ class Compact:
         self._stream = stream_of(context.agent)
         self._parts = parts
         self._rules = rules
-        self._prepared: tuple[str | None, tuple[str, ...], CompactSummary] | None = None
+        self._prepared: tuple[tuple[object, ...], tuple[str, ...], CompactSummary] | None = None
+        """What was prepared: of which mark and edition of the memory, for which traces, and the result."""
         self._preparing = allocate_lock()
 
     def _read_head(self) -> AgentHead:
@@ -464,11 +466,19 @@ class Compact:
         Return None if there is nothing to compact, or if another process just compacted. `is_over`: the window does
         not fit, so the account of the past must shrink even if no trace can leave.
         """
-        head = self._read_head()
+        return read_and_write(
+            self._store, lambda: self._compact(budget, system, count, dry_run=dry_run, is_over=is_over)
+        )
+
+    def _compact(
+        self, budget: int, system: str | None, count: Count, *, dry_run: bool, is_over: bool
+    ) -> Loss | None:
+        head, edition = self._read_head(), self._store.edition()
         draft = self._start_draft(head, budget, system, count)
         made: CompactSummary | None = None
-        if self._prepared is not None and self._prepared[0] == head.mark and draft.fit(self._prepared[1]):
-            made = self._prepared[2]
+        ready = self._prepared
+        if ready is not None and ready[0] == (head.mark, edition) and draft.fit(ready[1]):
+            made = ready[2]
         else:
             draft.fit()
         if draft.plan.is_empty and not (is_over and draft.has_past):
@@ -486,7 +496,7 @@ class Compact:
         mark, loss, files = draft.finish(new_id(), made, gone.traces)
         if dry_run:
             return loss
-        with self._store.lock():
+        with self._parts.pages.absorb.threads, self._store.lock():
             if self._read_head().mark != head.mark:
                 return None
             if mark.entry is not None:
@@ -526,15 +536,15 @@ class Compact:
 
     def _prepare(self, budget: int, system: str | None, count: Count) -> None:
         try:
-            head = self._read_head()
-            if self._prepared is None or self._prepared[0] != head.mark:
+            edition, head = self._store.edition(), self._read_head()
+            if self._prepared is None or self._prepared[0] != (head.mark, edition):
                 draft = self._start_draft(head, budget, system, count)
                 draft.fit()
                 gone = draft.plan.gone
                 if gone:
                     material = LeavingTraces(self._store, self._stream, draft.mark, gone)
                     made = self._distill(material, draft.summary_tokens, count)
-                    self._prepared = head.mark, gone, made
+                    self._prepared = (head.mark, edition), gone, made
         except Refused:
             pass  # the next compaction meets the same error and raises it
         finally:

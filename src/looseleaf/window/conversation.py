@@ -282,7 +282,7 @@ class Conversation:
 
         A weaker flag does not replace a stronger one.
         """
-        with self._store.lock():
+        with self._parts.pages.absorb.threads, self._store.lock():
             head = self.read_head()
             rank = [None, *FLAGS]
             is_stronger = flag is None or rank.index(flag) > rank.index(head.flag)

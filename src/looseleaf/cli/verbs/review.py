@@ -115,14 +115,14 @@ def forget(options: CliOptions) -> int:
     with open_memory(options) as memory:
         if given["fact"]:
             given["fact"] = _resolve_fact(memory, options, given["fact"])
-        told = memory.forget(**given, agent=options.agent, dry_run=True)
-        if options.dry_run or (told.is_nothing and told.probe is not None):
-            print_json(told.to_dict()) if options.json else _print_forgotten(told)
-            print_notes(memory)
-            if options.dry_run and not told.is_nothing:
-                next_step(options, "nothing has changed. Replace `--dry-run` with `--yes` to do it.")
-            return _exit_code(told)
-        if not options.yes:
+        if options.dry_run or not options.yes:
+            told = memory.forget(**given, agent=options.agent, dry_run=True)
+            if options.dry_run or (told.is_nothing and told.probe is not None):
+                print_json(told.to_dict()) if options.json else _print_forgotten(told)
+                print_notes(memory)
+                if options.dry_run and not told.is_nothing:
+                    next_step(options, "nothing has changed. Replace `--dry-run` with `--yes` to do it.")
+                return _exit_code(told)
             if not options.json:
                 _print_forgotten(told)
             ask(
