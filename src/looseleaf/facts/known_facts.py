@@ -39,6 +39,15 @@ INDEX = "views/facts.json"
 FOLDER = "views/facts"
 SCHEMA = "facts_index.v1"
 
+_PER_RECORD = 64
+"""Facts written to the views for each record read: reading it again takes about as long."""
+
+_WHEN_CLOSED = 1000
+"""Facts written at the end of a process for any record."""
+
+_TOPICS_PER_FACT = 8
+"""Topics of the index that take as long to write as one fact."""
+
 _PLACE = lazy(r"(.+\.md):([0-9]{1,7})")
 
 
@@ -73,7 +82,8 @@ class Facts:
         self._sums: dict[str, str] = {}
         """The hash of each topic's file, unless the topic changed since."""
         self._loaded = False
-        self._unsaved = False
+        self._unsaved = 0
+        """Records read that the views do not have."""
 
     # --- reading -----------------------------------------------------------------------
 
@@ -167,6 +177,7 @@ class Facts:
 
     def make_whole(self) -> None:
         """Rebuild the views if one of them was deleted meanwhile."""
+        self._save(now=True)
         folders = (FOLDER, *(f"{FOLDER}/{each}" for each in self._store.folders(FOLDER)))
         there = {stat.path for folder in folders for stat in self._store.list(folder)}
         if self._read_index() is None or any(f"{FOLDER}/{name}.json" not in there for name in self.topics):
@@ -221,7 +232,7 @@ class Facts:
                 touched |= self._update_positions(line.end)
                 ends[str(line.record.get("path"))] = line.end
             self._last = line.record.get("id")
-            self._unsaved = True
+            self._unsaved += 1
         self.position = end
         if self._fold is None:
             return  # nothing was taken
@@ -306,9 +317,10 @@ class Facts:
         except (LookupError, TypeError, ValueError):
             return None
 
-    def _save(self) -> None:
-        """Write the views under the lock, and never over newer ones: the files of two readings do not mix."""
-        if not self._unsaved and not self._rewrites:
+    def _save(self, *, now: bool = False) -> None:
+        """Write the views under the lock, if that is due or wanted `now`, and never over newer ones: the files of two
+        readings do not mix."""
+        if not (self._rewrites or (self._unsaved and (now or self._is_due()))):
             return
         try:
             with self._store.lock():
@@ -317,6 +329,16 @@ class Facts:
             pass  # saved another time
         except _StaleViews:  # views were deleted: a shard that was never loaded cannot be written again
             self._read_from(self._begin_anew)
+
+    def _is_due(self, paid: int = 0) -> bool:
+        """True if enough was read to pay for writing the views: a series of changes must not write a long topic, or the
+        index of many topics, each time. What is not written is read from the journal again."""
+        changed = sum(len(self._shards[name].facts) for name in self.topics.keys() - self._sums.keys())
+        return paid + self._unsaved * _PER_RECORD >= changed + len(self.topics) // _TOPICS_PER_FACT
+
+    def close(self) -> None:
+        """Write the views for the next process, unless that takes long for little."""
+        self._save(now=self._is_due(_WHEN_CLOSED))
 
     def _write(self) -> None:
         there = self._read_index()
@@ -343,7 +365,7 @@ class Facts:
             "waiting": self._waiting,
         }
         self._store.view(INDEX, records.encode(index))
-        self._unsaved = self._rewrites = False
+        self._unsaved, self._rewrites = 0, False
 
 
 def _short_hash(data: bytes) -> str:
