@@ -24,7 +24,7 @@ from looseleaf.text.lines import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from typing import Any, Literal
 
     from looseleaf.base.values import Edit, Fact, Record
@@ -120,8 +120,15 @@ class Facts:
         """The names of all topics; parts of a topic (`days/…`) are not topics."""
         return sorted(name for name in self.topics if "/" not in name)
 
-    def all(self) -> list[Fact]:
-        return [fact for topic in sorted(self.topics) for fact in self.of(topic)]
+    def all(self, topics: Iterable[str] | None = None) -> list[Fact]:
+        """Return the facts of all topics, or of these."""
+        return [
+            fact for topic in sorted(self.topics if topics is None else topics) for fact in self.of(topic)
+        ]
+
+    def waiting_topics(self) -> set[str]:
+        """Return the topics with facts that wait in review."""
+        return set(self._waiting.values())
 
     def waiting(self) -> list[Fact]:
         """Return the facts that wait in review, in order of arrival."""
@@ -295,8 +302,8 @@ class Facts:
         if raw is None or not is_same_log(self._store, Position(*raw["position"]), raw["last"]):
             return
         try:
-            self.topics = {str(name): (int(a), int(b), int(c)) for name, (a, b, c) in raw["topics"].items()}
-            self._sums = {str(name): str(each) for name, each in raw["shards"].items()}
+            self.topics = {name: (a, b, c) for name, (a, b, c) in raw["topics"].items()}
+            self._sums = dict(raw["shards"])
             self._waiting = {str(name): str(topic) for name, topic in raw["waiting"].items()}
             self._moved = [
                 [float(ts), *map(str, (way, relation, said, topic, name))]
@@ -334,6 +341,8 @@ class Facts:
         """True if enough was read to pay for writing the views: a series of changes must not write a long topic, or the
         index of many topics, each time. What is not written is read from the journal again."""
         changed = sum(len(self._shards[name].facts) for name in self.topics.keys() - self._sums.keys())
+        if self._fold is not None:  # each that is too old by now is read again by every process
+            paid += _PER_RECORD * max(0, len(self._moved) - len(self._fold.moves))
         return paid + self._unsaved * _PER_RECORD >= changed + len(self.topics) // _TOPICS_PER_FACT
 
     def close(self) -> None:
@@ -350,7 +359,7 @@ class Facts:
         known = on_disk if isinstance(on_disk, dict) else {}
         for name in sorted(self.topics):
             if name not in self._sums or known.get(name) != self._sums[name]:
-                data = records.encode(self._shard(name).to_record())
+                data = records.encode_own(self._shard(name).to_record())
                 self._sums[name] = _short_hash(data)
                 if known.get(name) != self._sums[name]:
                     self._store.view(f"{FOLDER}/{name}.json", data)
@@ -364,7 +373,8 @@ class Facts:
             "moved": self._ledger.moves.to_list(),
             "waiting": self._waiting,
         }
-        self._store.view(INDEX, records.encode(index))
+        self._store.view(INDEX, records.encode_own(index))
+        self._moved = index["moved"]
         self._unsaved, self._rewrites = 0, False
 
 

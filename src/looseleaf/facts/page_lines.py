@@ -45,6 +45,9 @@ class Moves:
         self._by_line: dict[tuple[str, str, str], list[int]] = {}
         self._numbers = count()
 
+    def __len__(self) -> int:
+        return len(self._all)
+
     def to_list(self) -> list[list[Any]]:
         return list(self._all.values())
 

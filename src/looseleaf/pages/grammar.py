@@ -620,7 +620,11 @@ def with_facts(path: str, text: str, facts: list[tuple[str, str]]) -> str:
         # In a slot that holds one value, a new value replaces the last one.
         name = slot("", relation)
         is_one = not relation_of(relation).many
-        same = next((fact for fact in reversed(here) if slot("", fact.relation) == name), None) if is_one else None
+        same = (
+            next((fact for fact in reversed(here) if slot("", fact.relation) == name), None)
+            if is_one
+            else None
+        )
         if same:
             text = replace_fact(text, path, _line_of(same), relation, said)
         else:
@@ -637,4 +641,3 @@ def without_known(path: str, text: str, content: str) -> str:
         return bullet is not None and statement(body(line)[bullet.end() :]) in known
 
     return "".join(line for line in split_lines(content) if not is_known(line))
-

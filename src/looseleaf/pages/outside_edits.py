@@ -33,10 +33,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from contextlib import AbstractContextManager
+    from typing import Any
 
     from looseleaf.base.policy import Policy
     from looseleaf.base.values import Document, Edit, Problem, Record, Stat
     from looseleaf.store.protocol import Store
+
+_REVIEW = "review/"
 
 TOP = ("",)
 """The folder of the pages that are in every prompt."""
@@ -47,6 +50,9 @@ SCHEMA = "heads.v1"
 
 _SAVE_EVERY = 64
 """Journal records after which the view is written again: between a file per edit and a long read per start."""
+
+_PAGES_PER_RECORD = 32
+"""Pages of the view that take as long to write as a record takes to read again."""
 
 _RACY_NS = 100_000_000
 """A file changed this shortly before it was read may change again without looking different: file times are coarse."""
@@ -68,14 +74,38 @@ def is_same_log(store: Store, position: Position, last: object, stream: str = JO
     return before is not None and before.end == position and before.record.get("id") == last
 
 
+class HeadRows(dict[str, "Head"]):
+    """The heads of pages by path. One that the view had stays a row until it is asked for: most never are."""
+
+    def __getitem__(self, path: str) -> Head:
+        found = super().__getitem__(path)
+        if type(found) is list:
+            found = self[path] = Head(*found)
+        return found
+
+    def get(self, path: str, default: Any = None) -> Any:
+        return self[path] if path in self else default  # noqa: SIM401 (this is that `get`)
+
+    def items(self) -> Any:
+        return ((path, self[path]) for path in self)
+
+    def rows(self) -> Iterable[tuple[str, Sequence[str | None]]]:
+        """Return the heads as they are, each the same members in the same order."""
+        return super().items()
+
+    def there(self) -> Iterable[str]:
+        """Return the paths of the pages that exist."""
+        return [path for path, row in self.rows() if row[0] is not None]
+
+
 class Heads:
     """The heads of pages and agents, and the place in the journal up to which they hold."""
 
     def __init__(self, store: Store) -> None:
         self.store = store
-        self.pages: dict[str, Head] = {}
+        self.pages = HeadRows()
         self.agents: dict[str, AgentHead] = {}
-        self.marks: dict[str, tuple[int, ...]] = {}
+        self.marks: dict[str, list[int]] = {}
         self.position = START
         self.last: str | None = None
         self.holes = 0
@@ -91,12 +121,12 @@ class Heads:
         try:
             self.position = Position(*map(int, raw["position"]))
             self.last = raw["last"]
-            self.pages = {path: Head(*head) for path, head in raw["pages"].items()}
+            self.pages = HeadRows(raw["pages"])
+            self.marks = dict(raw["marks"])
             self.agents = {
                 agent: AgentHead(mark, segment, offset, flag, (int(at), int(byte)))
                 for agent, (mark, segment, offset, flag, at, byte) in raw["agents"].items()
             }
-            self.marks = {path: tuple(map(int, mark)) for path, mark in raw["marks"].items()}
             self.holes = int(raw["holes"])
             self._before = {path: int(count) for path, count in raw["before"].items()}
             is_ours = self.belong()
@@ -106,7 +136,7 @@ class Heads:
             self.forget()
 
     def forget(self) -> None:
-        self.pages, self.agents, self.marks, self.position, self.last = {}, {}, {}, START, None
+        self.pages, self.agents, self.marks, self.position, self.last = HeadRows(), {}, {}, START, None
         self.holes, self._before = 0, {}
 
     def belong(self) -> bool:
@@ -149,29 +179,32 @@ class Heads:
     def remember(self, stat: Stat | None, seen_ns: int) -> None:
         """Keep how a page that matches its head looks, provided that a later change must look different."""
         is_settled = stat is not None and max(stat.mark[3:5]) < seen_ns - _RACY_NS
-        if stat is not None and is_settled and self.marks.get(stat.path) != stat.mark:
-            self.marks[stat.path] = stat.mark
+        if stat is not None and is_settled and not self.has_seen(stat):
+            self.marks[stat.path] = list(stat.mark)
             self.unsaved += _SAVE_EVERY
 
+    def has_seen(self, stat: Stat) -> bool:
+        """True if a file looks as it did when it was its head."""
+        return self.marks.get(stat.path) == list(stat.mark)
+
     def save(self, *, now: bool = False) -> None:
-        if self.unsaved >= _SAVE_EVERY or (now and self.unsaved):
+        due = max(1 if now else _SAVE_EVERY, len(self.pages) // _PAGES_PER_RECORD)
+        if self.unsaved >= due:
             view: Record = {
                 "schema": SCHEMA,
                 "position": list(self.position),
                 "last": self.last,
-                "pages": {
-                    path: [head.sha256, head.edit, head.base] for path, head in sorted(self.pages.items())
-                },
+                "pages": dict(sorted(self.pages.rows())),
                 "agents": {
                     agent: [head.mark, head.segment, head.offset, head.flag, *head.through]
                     for agent, head in sorted(self.agents.items())
                 },
-                "marks": {path: list(mark) for path, mark in sorted(self.marks.items())},
+                "marks": dict(sorted(self.marks.items())),
                 "holes": self.holes,
                 "before": {path: count for path, count in sorted(self._before.items()) if count},
             }
             self.unsaved = 0
-            save_view(self.store, VIEW, records.encode(view))
+            save_view(self.store, VIEW, records.encode_own(view))
 
 
 def load_view(store: Store, path: str, schema: str) -> Record:
@@ -231,6 +264,8 @@ class OutsideEdits:
         self._policy = policy
         self.heads = Heads(store)
         self._texts: dict[str, bytes] | None = None
+        self._files: set[str] | None = None
+        """The pages found by the last look at all folders."""
         self._threads = Threads()
         self._loaded = False
 
@@ -259,11 +294,12 @@ class OutsideEdits:
     def __call__(self, folders: Sequence[str] = ("", *DRAWERS)) -> list[Edit]:
         """Journal outside changes (in these folders); return the edits. Without any: a stat per file, no lock."""
         with self.threads:
+            self._files = None
             self.know(recovers=True)
-            found = {stat.path: stat for stat in self.files(folders)}
-            marks = self.heads.marks
-            changed = {path for path, stat in found.items() if marks.get(path) != stat.mark}
-            changed |= {path for path in self._known_paths(folders) if path not in found}
+            found: set[str] = set()
+            changed = {stat.path for stat in self.files(folders, found) if not self.heads.has_seen(stat)}
+            changed.update(path for path in self._known_paths(folders) if path not in found)
+            self._files = found if len(folders) > 1 else None
             edits = self._absorb({path for path in changed if not self._is_head(path)})
             self._texts = None
             self.heads.save()
@@ -273,29 +309,50 @@ class OutsideEdits:
         """True if no page was changed outside, as far as a look without the lock can tell. Journals nothing."""
         with self.threads:
             self.know()
-            found = {stat.path: stat.mark for stat in self.files()}
+            found: set[str] = set()
+            changed = {stat.path for stat in self.files(found=found) if not self.heads.has_seen(stat)}
             known = self._known_paths(("", *DRAWERS))
-            changed = {path for path, mark in found.items() if self.heads.marks.get(path) != mark}
             return all(path in found for path in known) and all(map(self._is_head, changed))
+
+    def are_absorbed(self, paths: Sequence[str]) -> bool:
+        """True if these pages, and those of review, look as when they were last absorbed. No other page is looked at,
+        and none is absorbed: pages that change together are absorbed together."""
+        with self.threads:
+            self.know(recovers=True)
+            known = (path for path in self.heads.pages if path.startswith(_REVIEW))
+            wanted = {*paths, *known, *(stat.path for stat in self.files((_REVIEW[:-1],)))}
+            for path in wanted:
+                stat = self._store.stat(path)
+                is_gone = stat is None and self.heads.get(path).sha256 is not None
+                if is_gone or (stat is not None and not self.heads.has_seen(stat)):
+                    return False
+            return True
 
     def _known_paths(self, folders: Sequence[str]) -> Iterable[str]:
         """Return the pages in the journal. For the top, which every prompt needs, only its few names are checked."""
         if folders == TOP:
             return [path for path in (*TOP_PAGES, STATE) if self.heads.get(path).sha256 is not None]
-        return [path for path, head in self.heads.pages.items() if head.sha256 is not None]
+        return self.heads.pages.there()
 
-    def files(self, folders: Sequence[str] = ("", *DRAWERS)) -> Iterable[Stat]:
-        """Yield every file that is a page, by path."""
+    def files(self, folders: Sequence[str] = ("", *DRAWERS), found: set[str] | None = None) -> Iterable[Stat]:
+        """Yield every file that is a page, by path; add the path to those `found`."""
+        seen = self.heads.marks
         for folder in folders:
             for stat in self._store.list(folder):
-                if is_page(stat.path) and name_fault(stat.path.rpartition("/")[2]) is None:
+                path = stat.path
+                if path in seen or (is_page(path) and name_fault(path.rpartition("/")[2]) is None):
+                    if found is not None:
+                        found.add(path)
                     yield stat
 
     def pages(self) -> list[str]:
         """Return the paths of all pages: the journal's (an editor may be replacing one) and the folder's."""
         order = ("", *DRAWERS)
-        known = {*self._known_paths(order), *(stat.path for stat in self.files())}
-        return sorted(known, key=lambda path: (order.index(path.rpartition("/")[0]), path))
+        files = self._files if self._files is not None else {stat.path for stat in self.files()}
+        groups: dict[str, list[str]] = {folder: [] for folder in order}
+        for path in sorted({*self._known_paths(order), *files}):
+            groups[path.rpartition("/")[0]].append(path)
+        return [path for group in groups.values() for path in group]
 
     def _is_head(self, path: str) -> bool:
         """True if there is nothing to journal for a page. True is certain without the lock, False is not."""
@@ -372,7 +429,7 @@ class OutsideEdits:
         watch = _Watch(self._policy)
         while True:
             document, stat = self._read_file(path)
-            if stat is not None and self.heads.marks.get(path) == stat.mark:
+            if stat is not None and self.heads.has_seen(stat):
                 break  # unchanged since it last matched its head: nothing to hash
             head = self.heads.get(path)
             if (document.sha256 if document else None) == head.sha256:

@@ -89,8 +89,9 @@ def _count_shared(old: str, new: str, most: int, *, back: bool = False) -> int:
     while step:
         while count + step <= most:
             if back:
-                is_same = old[len(old) - count - step : len(old) - count] == (
-                    new[len(new) - count - step : len(new) - count]
+                is_same = (
+                    old[len(old) - count - step : len(old) - count]
+                    == (new[len(new) - count - step : len(new) - count])
                 )
             else:
                 is_same = old[count : count + step] == new[count : count + step]
