@@ -29,8 +29,17 @@ if TYPE_CHECKING:
         segment: int
         offset: int
 
+    class Stat(NamedTuple):
+        """The metadata of a document. `mark` changes whenever its bytes may have changed."""
+
+        path: str
+        size: int
+        mtime_ns: int
+        mark: tuple[int, ...]
+
 else:
     Position = namedtuple("Position", ("segment", "offset"))
+    Stat = namedtuple("Stat", ("path", "size", "mtime_ns", "mark"))
 
 KINDS: tuple[Kind, ...] = ("identity", "commitment", "constraint", "preference", "trait", "event", "decision")
 
@@ -88,16 +97,6 @@ class Document:
     @property
     def sha256(self) -> str:
         return sha256(self.data)
-
-
-@frozen
-class Stat:
-    """The metadata of a document. `mark` changes whenever its bytes may have changed."""
-
-    path: str
-    size: int
-    mtime_ns: int
-    mark: tuple[int, ...]
 
 
 @frozen

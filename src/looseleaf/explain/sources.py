@@ -1,21 +1,24 @@
 """Who wrote each line of a page, and the words that facts rest on.
 
-Many facts are read at once: the traces of an entry and the edits of a page are read once. From an edit, only the line
-that says the fact is shown: one edit may have brought a page of a thousand others.
+Many facts are read at once: one pass through the logs finds the places of all their sources. From an edit, only the
+line that says the fact is shown: one edit may have brought a page of a thousand others.
 """
 
 from __future__ import annotations
 
+from functools import cached_property
+
 from looseleaf.base.errors import NotFound, Refused
 from looseleaf.base.immutable import frozen, members_of
+from looseleaf.base.messages import Trace
 from looseleaf.base.paths import page_path
-from looseleaf.distill.make_entry import sources_of
 from looseleaf.facts.page_lines import shard_of
-from looseleaf.log.entries import read_entry
-from looseleaf.log.journal import EXTERNAL, PERSON, PROGRAM
+from looseleaf.log.journal import EXTERNAL, PERSON, PROGRAM, edit_of
+from looseleaf.log.recorder import stream_of
 from looseleaf.log.turns import trace_text
 from looseleaf.pages.grammar import parse
-from looseleaf.place.notebook import FactSource
+from looseleaf.place.notebook import TRACES, FactSource
+from looseleaf.store import JOURNAL
 from looseleaf.text.diff import diff, split_lines
 from looseleaf.text.lines import body, is_blank
 
@@ -24,8 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import Any, Protocol
 
-    from looseleaf.base.messages import Trace
-    from looseleaf.base.values import Edit, Fact, Hunk, Level
+    from looseleaf.base.values import Edit, Fact, Hunk, Level, Position, Record
     from looseleaf.facts.known_facts import Facts
     from looseleaf.pages.pages import Pages
     from looseleaf.place.notebook import Notebook
@@ -240,59 +242,80 @@ def _level_of(edit: Edit | None, path: str, *, trusts: bool) -> Level:
 
 # --- the words that a fact rests on -----------------------------------------------------
 
-_ENTRIES = 32
-"""Entries whose traces are cached: neighboring facts were mostly distilled together."""
+_RAW = "/raw.md#"
+
+
+class SourcePlaces:
+    """Where in the logs the sources of facts stand: one pass through each log, however many facts there are."""
+
+    def __init__(self, context: Context, facts: Iterable[Fact]) -> None:
+        self._context = context
+        names = {name for fact in facts for name in fact.sources if _RAW not in name}
+        self._edits = {name for name in names if "@" in name}
+        self._traces = names - self._edits
+
+    def edit(self, name: str) -> Edit | None:
+        place = self._edit_places.get(name)
+        return edit_of(self._read(JOURNAL, place)) if place is not None else None
+
+    def trace(self, name: str) -> Trace | None:
+        found = self._trace_places.get(name)
+        return Trace.from_record(self._read(*found)) if found is not None else None
+
+    def _read(self, stream: str, place: Position) -> Record:
+        line = next(self._context.store.read(stream, place), None)
+        return line.record if line is not None and line.position == place else {}
+
+    @cached_property
+    def _edit_places(self) -> dict[str, Position]:
+        lines = self._context.store.read(JOURNAL) if self._edits else ()
+        named = ((f"{line.record.get('path')}@{line.record.get('id')}", line.position) for line in lines)
+        return {name: place for name, place in named if name in self._edits}
+
+    @cached_property
+    def _trace_places(self) -> dict[str, tuple[str, Position]]:
+        found: dict[str, tuple[str, Position]] = {}
+        store = self._context.store
+        agents = dict.fromkeys((self._context.agent, *store.folders(TRACES)))
+        for stream in map(stream_of, agents if self._traces else ()):
+            for line in store.read(stream):
+                name = line.record.get("id")
+                if name in self._traces and found.get(name, (stream,))[0] == stream:
+                    found[name] = stream, line.position
+        return found
 
 
 class FactWords:
     """The words behind the facts of one topic."""
 
-    def __init__(self, parts: Needs, facts: Sequence[Fact]) -> None:
+    def __init__(self, parts: Needs, places: SourcePlaces) -> None:
         self._parts = parts
-        self._edits = self._read_edits({name for fact in facts for name in fact.sources if "@" in name})
-        self._said: dict[str, dict[str, Trace]] = {}
+        self._places = places
+        self._brought: dict[str, Brought | None] = {}
 
     def of(self, fact: Fact) -> list[FactSource]:
-        traces = self._read_traces(fact.entry_id) if fact.entry_id is not None else {}
-        return [self._source_of(fact, name, traces) for name in fact.sources]
+        return [self._source_of(fact, name) for name in fact.sources]
 
-    def _source_of(self, fact: Fact, name: str, traces: dict[str, Trace]) -> FactSource:
-        if name in traces:
-            return FactSource(name, traces[name].origin, traces[name].ts, trace_text(traces[name]))
-        edit = self._edits.get(name)
-        if edit is None:  # said by another speaker, or at another time, than the entry's traces
-            return self._parts.notebook.sources(fact.but(sources=(name,), entry_id=None))[0]
-        author, ts, lines = edit
+    def _source_of(self, fact: Fact, name: str) -> FactSource:
+        if _RAW in name:
+            return self._parts.notebook.sources(fact.but(sources=(name,)))[0]
+        if "@" not in name:
+            trace = self._places.trace(name)
+            return (
+                FactSource(name, trace.origin, trace.ts, trace_text(trace))
+                if trace is not None
+                else FactSource(name, "", None, "")
+            )
+        if name not in self._brought:
+            self._brought[name] = self._read_edit(name)
+        author, ts, lines = self._brought[name] or ("", None, {})
         return FactSource(name, author, ts, lines.get((fact.relation, fact.object), ""))
 
-    def _read_traces(self, entry: str) -> dict[str, Trace]:
-        found = self._said.pop(entry, None)
-        if found is None:
-            try:
-                read = sources_of(self._parts.context.store, read_entry(self._parts.context.store, entry))
-                found = {trace.id: trace for trace in read}
-            except Refused as refused:
-                self._parts.context.note(str(refused))
-                found = {}
-            if len(self._said) >= _ENTRIES:  # drop the least recently used
-                del self._said[next(iter(self._said))]
-        self._said[entry] = found
-        return found
-
-    def _read_edits(self, names: set[str]) -> dict[str, Brought]:
-        found: dict[str, Brought] = {}
-        for page in sorted({name.partition("@")[0] for name in names}):
-            wanted = {name for name in names if name.startswith(f"{page}@")}
-            for edit in self._parts.pages.log(page):
-                name = f"{page}@{edit.id}"
-                if name in wanted:
-                    lines = [line for hunk in edit.hunks for line in hunk.added]
-                    facts = parse(page, "".join(lines)).facts
-                    says = {
-                        (fact.relation, fact.object): lines[(fact.line or 1) - 1].strip() for fact in facts
-                    }
-                    found[name] = edit.author, edit.ts, says
-                    wanted.remove(name)
-                    if not wanted:
-                        break
-        return found
+    def _read_edit(self, name: str) -> Brought | None:
+        edit = self._places.edit(name)
+        if edit is None:
+            return None
+        lines = [line for hunk in edit.hunks for line in hunk.added]
+        facts = parse(edit.path, "".join(lines)).facts
+        says = {(fact.relation, fact.object): lines[(fact.line or 1) - 1].strip() for fact in facts}
+        return edit.author, edit.ts, says

@@ -24,7 +24,7 @@ from looseleaf.text.lines import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from typing import Any, Literal
 
     from looseleaf.base.values import Edit, Fact, Record
@@ -38,6 +38,15 @@ if TYPE_CHECKING:
 INDEX = "views/facts.json"
 FOLDER = "views/facts"
 SCHEMA = "facts_index.v1"
+
+_PER_RECORD = 64
+"""Facts written to the views for each record read: reading it again takes about as long."""
+
+_WHEN_CLOSED = 1000
+"""Facts written at the end of a process for any record."""
+
+_TOPICS_PER_FACT = 8
+"""Topics of the index that take as long to write as one fact."""
 
 _PLACE = lazy(r"(.+\.md):([0-9]{1,7})")
 
@@ -73,7 +82,8 @@ class Facts:
         self._sums: dict[str, str] = {}
         """The hash of each topic's file, unless the topic changed since."""
         self._loaded = False
-        self._unsaved = False
+        self._unsaved = 0
+        """Records read that the views do not have."""
 
     # --- reading -----------------------------------------------------------------------
 
@@ -110,8 +120,15 @@ class Facts:
         """The names of all topics; parts of a topic (`days/…`) are not topics."""
         return sorted(name for name in self.topics if "/" not in name)
 
-    def all(self) -> list[Fact]:
-        return [fact for topic in sorted(self.topics) for fact in self.of(topic)]
+    def all(self, topics: Iterable[str] | None = None) -> list[Fact]:
+        """Return the facts of all topics, or of these."""
+        return [
+            fact for topic in sorted(self.topics if topics is None else topics) for fact in self.of(topic)
+        ]
+
+    def waiting_topics(self) -> set[str]:
+        """Return the topics with facts that wait in review."""
+        return set(self._waiting.values())
 
     def waiting(self) -> list[Fact]:
         """Return the facts that wait in review, in order of arrival."""
@@ -167,6 +184,7 @@ class Facts:
 
     def make_whole(self) -> None:
         """Rebuild the views if one of them was deleted meanwhile."""
+        self._save(now=True)
         folders = (FOLDER, *(f"{FOLDER}/{each}" for each in self._store.folders(FOLDER)))
         there = {stat.path for folder in folders for stat in self._store.list(folder)}
         if self._read_index() is None or any(f"{FOLDER}/{name}.json" not in there for name in self.topics):
@@ -225,7 +243,7 @@ class Facts:
                 touched |= self._update_positions(line.end)
                 ends[str(line.record.get("path"))] = line.end
             self._last = line.record.get("id")
-            self._unsaved = True
+            self._unsaved += 1
         self.position = end
         if self._fold is None:
             return  # nothing was taken
@@ -288,8 +306,8 @@ class Facts:
         if raw is None or not is_same_log(self._store, Position(*raw["position"]), raw["last"]):
             return
         try:
-            self.topics = {str(name): (int(a), int(b), int(c)) for name, (a, b, c) in raw["topics"].items()}
-            self._sums = {str(name): str(each) for name, each in raw["shards"].items()}
+            self.topics = {name: (a, b, c) for name, (a, b, c) in raw["topics"].items()}
+            self._sums = dict(raw["shards"])
             self._waiting = {str(name): str(topic) for name, topic in raw["waiting"].items()}
             self._moved = [
                 [float(ts), *map(str, (way, relation, said, topic, name))]
@@ -310,9 +328,10 @@ class Facts:
         except (LookupError, TypeError, ValueError):
             return None
 
-    def _save(self) -> None:
-        """Write the views under the lock, and never over newer ones: the files of two readings do not mix."""
-        if not self._unsaved and not self._rewrites:
+    def _save(self, *, now: bool = False) -> None:
+        """Write the views under the lock, if that is due or wanted `now`, and never over newer ones: the files of two
+        readings do not mix."""
+        if not (self._rewrites or (self._unsaved and (now or self._is_due()))):
             return
         try:
             with self._store.lock():
@@ -321,6 +340,18 @@ class Facts:
             pass  # saved another time
         except _StaleViews:  # views were deleted: a shard that was never loaded cannot be written again
             self._read_from(self._begin_anew)
+
+    def _is_due(self, paid: int = 0) -> bool:
+        """True if enough was read to pay for writing the views: a series of changes must not write a long topic, or the
+        index of many topics, each time. What is not written is read from the journal again."""
+        changed = sum(len(self._shards[name].facts) for name in self.topics.keys() - self._sums.keys())
+        if self._fold is not None:  # each that is too old by now is read again by every process
+            paid += _PER_RECORD * max(0, len(self._moved) - len(self._fold.moves))
+        return paid + self._unsaved * _PER_RECORD >= changed + len(self.topics) // _TOPICS_PER_FACT
+
+    def close(self) -> None:
+        """Write the views for the next process, unless that takes long for little."""
+        self._save(now=self._is_due(_WHEN_CLOSED))
 
     def _write(self) -> None:
         there = self._read_index()
@@ -332,7 +363,7 @@ class Facts:
         known = on_disk if isinstance(on_disk, dict) else {}
         for name in sorted(self.topics):
             if name not in self._sums or known.get(name) != self._sums[name]:
-                data = records.encode(self._shard(name).to_record())
+                data = records.encode_own(self._shard(name).to_record())
                 self._sums[name] = _short_hash(data)
                 if known.get(name) != self._sums[name]:
                     self._store.view(f"{FOLDER}/{name}.json", data)
@@ -346,8 +377,9 @@ class Facts:
             "moved": self._ledger.moves.to_list(),
             "waiting": self._waiting,
         }
-        self._store.view(INDEX, records.encode(index))
-        self._unsaved = self._rewrites = False
+        self._store.view(INDEX, records.encode_own(index))
+        self._moved = index["moved"]
+        self._unsaved, self._rewrites = 0, False
 
 
 def _short_hash(data: bytes) -> str:

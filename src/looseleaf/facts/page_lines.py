@@ -45,6 +45,9 @@ class Moves:
         self._by_line: dict[tuple[str, str, str], list[int]] = {}
         self._numbers = count()
 
+    def __len__(self) -> int:
+        return len(self._all)
+
     def to_list(self) -> list[list[Any]]:
         return list(self._all.values())
 
@@ -276,10 +279,11 @@ class Sheet:
     def take(self, edit: Edit) -> LineChange:
         """Take an edit that `fits`."""
         gone: list[str] = []
+        left: set[str] = set()
         if edit.whole or edit.new is None:
             gone = [each for each in self.ids if each is not None]
+            left.update(map(body, self.lines))
             self.lines, self.ids = [], []
-        before = len(self.lines)
         self.sha256 = edit.new
         if edit.new is None:
             self.summary_by = None
@@ -291,6 +295,7 @@ class Sheet:
             at = hunk.at + shift
             stop = at + len(hunk.removed)
             gone += [each for each in self.ids[at:stop] if each is not None]
+            left.update(map(body, self.lines[at:stop]))
             added = [_decode_line(line, edit.encoding) for line in hunk.added]
             self.lines[at:stop] = added
             self.ids[at:stop] = [None] * len(added)
@@ -298,8 +303,8 @@ class Sheet:
             shift += len(added) - len(hunk.removed)
         if edit.author in (PERSON, EXTERNAL):
             self.people.update(body(self.lines[at]) for at in fresh if not is_blank(self.lines[at]))
-        if self.people and before + len(fresh) > len(self.lines):  # the edit removed or replaced lines
-            self.people.intersection_update(map(body, self.lines))
+        if not left.isdisjoint(self.people):  # the same may stand on another line
+            self.people -= left.difference(map(body, self.lines))
         if any(self.lines[at].startswith((">", "\ufeff>")) for at in fresh):
             is_by_rule = edit.facts and not edit.author.startswith(AGENT)
             self.summary_by = PROGRAM if is_by_rule else edit.author

@@ -55,6 +55,9 @@ CREATE VIRTUAL TABLE spelling USING fts5 (term, content = '', tokenize = 'trigra
 """.split(";")
 )
 
+_LOGS = "traces/"
+"""Sources whose items are traces begin so."""
+
 BY_HASH = "CREATE INDEX item_hash ON item (hash)"
 """Created at first use: only a search by meaning needs it."""
 
@@ -336,9 +339,10 @@ class SqliteIndex(SqliteFile):
         over: Iterable[tuple[str, str]] = (),
     ) -> None:
         with self:
+            is_known = self._has_source(source)
             number = self._source_id(source)
-            if anew:
-                self._remove_items(number)
+            if anew and is_known:
+                self._remove_items(number, source)
             self._run("UPDATE source SET mark = ? WHERE id = ?", (mark, number))
             self._add_items(number, list(items))
             rows = [(trace, fact, number) for trace, fact in over]
@@ -347,9 +351,12 @@ class SqliteIndex(SqliteFile):
     def drop(self, source: str) -> None:
         with self:
             number = self._source_id(source)
-            self._remove_items(number)
+            self._remove_items(number, source)
             self._run("DELETE FROM source WHERE id = ?", (number,))
             self._sources.pop(source, None)
+
+    def _has_source(self, name: str) -> bool:
+        return name in self._sources or bool(self._query("SELECT 1 FROM source WHERE name = ?", (name,)))
 
     def _source_id(self, name: str) -> int:
         if name not in self._sources:
@@ -414,12 +421,11 @@ class SqliteIndex(SqliteFile):
             [(*key, *counts) for key, counts in means.items()],
         )
 
-    def _remove_items(self, source: int) -> None:
+    def _remove_items(self, source: int, name: str) -> None:
         """Remove a source's items: FTS5 needs the terms again that it was given."""
-        query = "SELECT id, terms, kind, role FROM item WHERE source = ? AND kind <> 'trace'"
-        rows = self._query(query, (source,))
-        if not rows:  # a log of traces that was rewritten as a whole
-            rows = self._query("SELECT id, terms, kind, role FROM item WHERE source = ?", (source,))
+        # A log of traces that was rewritten as a whole is searched for in all items; anything else has an index.
+        but = "" if name.startswith(_LOGS) else " AND kind <> 'trace'"
+        rows = self._query(f"SELECT id, terms, kind, role FROM item WHERE source = ?{but}", (source,))
         gone = [row[:2] for row in rows]
         self._run_all("INSERT INTO text (text, rowid, terms) VALUES ('delete', ?, ?)", gone)
         self._add_counts(-1, ((terms.split(), kind, role) for _, terms, kind, role in rows))

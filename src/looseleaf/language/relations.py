@@ -167,7 +167,7 @@ _OWNED = r"^(?:my|the|our|das|die|der|mein|meine|ma|mon|mi) (?=\S)"
 _MARKS = r"[\s_/:*`\"]+"
 
 
-@lru_cache(2048)
+@lru_cache(32768)
 def relation_of(label: str) -> Relation:
     """Return the relation that a label names. An unknown one is a trait with one value, under the label as written."""
     name = relation_name(label)
@@ -181,7 +181,7 @@ def relation_of(label: str) -> Relation:
     return Relation(written, known.kind, many=known.many) if known else Relation(written, "trait")
 
 
-@lru_cache(2048)
+@lru_cache(32768)
 def slot(topic: str, relation: str) -> str:
     """Return the address of a fact: `user/home`, `user/sister's home`, `project/database`."""
     return f"{topic_of(topic)}/{relation_name(relation)}"
@@ -192,7 +192,7 @@ def topic_of(topic: str) -> str:
     return "user" if name in ME else re.sub(r"[\s_]+", "-", name)
 
 
-@lru_cache(2048)
+@lru_cache(32768)
 def relation_name(label: str) -> str:
     """Return the label in its one form, in lower case: `home`, `sister's home`, `favorite color`."""
     name = re.sub(_MARKS, " ", fold(label)).strip(" -.?!")

@@ -7,6 +7,7 @@ clearly belong to a topic belongs to none: a fact on the wrong page is harder to
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from math import log
 
@@ -220,7 +221,11 @@ def topic_of_text(text: str, existing: Iterable[str] = ()) -> str:
 
 def _existing_name(given: str, name: str, existing: Iterable[str]) -> str:
     keys = _keys_of(name)
-    same = [each for each in existing if each == given or keys & _keys_of(each)]
+    # Of thousands of topics few have a word that begins like one of these; only theirs are brought to one form.
+    initials = "".join({(words[0] or words[1])[0] for words in keys})
+    begins = re.compile(rf"(?:^|[\W_])[{initials}]" if initials else "(?!)", re.IGNORECASE)
+    near = (each for each in existing if each == given or begins.search(each) or not each.isascii())
+    same = [each for each in near if each == given or keys & _keys_of(each)]
     same = [each for each in same if "/" not in each and name_fault(each) is None]
     return min(same, key=lambda each: (each != given, each != name, each), default=name)
 

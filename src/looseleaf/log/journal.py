@@ -6,6 +6,8 @@ record hides no version, because those before it are rebuilt forwards and those 
 
 from __future__ import annotations
 
+from collections import namedtuple
+
 from looseleaf.base.errors import Refused
 from looseleaf.base.immutable import Replaceable, frozen
 from looseleaf.base.values import Edit, Hunk, sha256_or_none
@@ -46,14 +48,19 @@ OBEYED = "the user said to forget it"
 """The reason of an edit by which the program removes, in the user's name, what the user said to forget."""
 
 
-@frozen
-class Head:
-    """A page as the journal has it: the hash of its bytes (None: no page), the edit that made it so, and the hash
-    before that. If the last edit is void: no edit, and the hash of what it would have made."""
+if TYPE_CHECKING:
+    from typing import NamedTuple
 
-    sha256: str | None
-    edit: str | None = None
-    base: str | None = None
+    class Head(NamedTuple):
+        """A page as the journal has it: the hash of its bytes (None: no page), the edit that made it so, and the hash
+        before that. If the last edit is void: no edit, and the hash of what it would have made."""
+
+        sha256: str | None
+        edit: str | None = None
+        base: str | None = None
+
+else:  # a memory of many pages makes one of each
+    Head = namedtuple("Head", ("sha256", "edit", "base"), defaults=(None, None))
 
 
 NO_PAGE = Head(None)

@@ -82,6 +82,8 @@ class Parts(PlaceParts):
         for part in ("conversation", "recall"):
             if part in self.__dict__:
                 getattr(self, part).close()
+        if "known" in self.__dict__:
+            self.known.close()
         self.pages.close()
         self.context.store.close()
 

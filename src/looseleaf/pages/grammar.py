@@ -11,13 +11,16 @@ Lines count from 1 in arguments and results, from 0 inside.
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_right
+from functools import lru_cache
 from itertools import pairwise
 
 from looseleaf.base.errors import Invalid, NotFound
 from looseleaf.base.values import Episode, Fact, PageText, Prose
 from looseleaf.language.relations import relation_of, slot
 from looseleaf.log.journal import AGENT
-from looseleaf.text.diff import split_lines
+from looseleaf.text.diff import changed_stretch, split_lines
 from looseleaf.text.lines import (
     BLOCK_FIRST,
     BULLET,
@@ -36,6 +39,7 @@ from looseleaf.text.lines import (
     is_rule,
     is_updated,
     kind_named,
+    lazy,
     line_end,
     split_relation,
     statement,
@@ -77,12 +81,11 @@ def topic_of(path: str) -> str:
 
 
 class _Page:
-    def __init__(self, path: str, text: str) -> None:
+    def __init__(self, path: str, text: str, lines: tuple[str, ...], bodies: list[str]) -> None:
         self.place, self.topic = drawer(path), topic_of(path)
-        self.lines = split_lines(text)
-        self.bodies = [body(line) for line in self.lines]
+        self.text, self.lines, self.bodies = text, lines, bodies
         # `inside`: for each line and the end, the line that opened the region of an insertion there, or -1.
-        self.inside, self.opaque = _find_regions(self.bodies)
+        self.inside, self.opaque = [-1] * (len(lines) + 1), [False] * len(lines)
         self.roles: list[Role] = []
         self.kinds: list[Kind | None] = []
         self.found: list[bool] = []  # lines under the heading for agents' finds
@@ -100,7 +103,7 @@ class _Page:
 
     def last(self, role: Role) -> int:
         """Return the last line with this role, or -1."""
-        return next((i for i in reversed(range(len(self.roles))) if self.roles[i] == role), -1)
+        return len(self.roles) - 1 - self.roles[::-1].index(role) if role in self.roles else -1
 
 
 def _find_regions(bodies: Sequence[str]) -> tuple[list[int], list[bool]]:
@@ -135,8 +138,79 @@ def _closes(mark: str, text: str) -> bool:
     return text.startswith(mark) and not text.strip(mark[0])
 
 
-def _read_page(path: str, page_text: str) -> _Page:
-    page = _Page(path, page_text)
+_LONG = 200
+"""Lines from which on a page is kept as it was read: its next version mostly differs in a few of them."""
+
+_REACHES = lazy(r"^\ufeff?(?:[#>]|---|\.\.\.)|```|~~~|<!--|-->", re.MULTILINE)
+"""Marks that decide how other lines are read."""
+
+
+@lru_cache(4)
+def _last_read(path: str) -> list[_Page]:
+    """Return the long page that was last read under a path, if any; whoever reads it anew puts that there."""
+    return []
+
+
+def _read_page(path: str, text: str) -> _Page:
+    """Read a page. Of a long one that was read before, only what changed since is read."""
+    last = _last_read(path)
+    page = _read_changed(path, text, last[0]) if last else None
+    page = page or _read_whole(path, text)
+    if len(page.lines) >= _LONG:
+        last[:] = [page]
+    return page
+
+
+def _read_changed(path: str, text: str, before: _Page) -> _Page | None:
+    """Read a page of which an earlier version is read; None: what changed may change how other lines are read."""
+    if text == before.text:
+        return before
+    begin, old_end, new_end = changed_stretch(before.text, text)
+    is_plain = before.place != "episodes" and not any(before.opaque) and not before.bodies[0].startswith("-")
+    if not (begin and is_plain) or any(
+        _REACHES.search(each) for each in (before.text[begin:old_end], text[begin:new_end])
+    ):
+        return None
+    first = before.text.count("\n", 0, begin)
+    stop = first + len(split_lines(before.text[begin:old_end]))
+    new = split_lines(text[begin:new_end])
+    shift = len(new) - (stop - first)
+    lines = (*before.lines[:first], *new, *before.lines[stop:])
+    bodies = [*before.bodies[:first], *map(body, new), *before.bodies[stop:]]
+    page = _Page(path, text, lines, bodies)
+    page.title, page.summary, page.updated = before.title, before.summary, before.updated
+    kind = before.kinds[first - 1]
+    page.kinds = [*before.kinds[:first], *[kind] * len(new), *before.kinds[stop:]]
+    page.found = [*before.found[:first], *[before.found[first - 1]] * len(new), *before.found[stop:]]
+    page.headings = [(at if at < first else at + shift, level, words) for at, level, words in before.headings]
+    earlier, later = (bisect_right(before.facts, at, key=_line_of) for at in (first, stop))
+    page.facts = before.facts[:earlier]
+    roles = [_read_prose_or_bullet(page, at, kind) for at in range(first, first + len(new))]
+    rest = before.facts[later:]
+    page.facts += [fact.but(line=_line_of(fact) + shift) for fact in rest] if shift else rest
+    page.roles = [*before.roles[:first], *roles, *before.roles[stop:]]
+    if "updated" in (*roles, *before.roles[first:stop]):
+        last = page.last("updated")
+        page.updated = None
+        if last >= 0:
+            _read_prose_or_bullet(page, last, None)
+    return page
+
+
+def _line_of(fact: Fact) -> int:
+    return fact.line or 0
+
+
+def _read_prose_or_bullet(page: _Page, i: int, kind: Kind | None) -> Role:
+    text = page.bodies[i]
+    bullet = BULLET.match(text)
+    return _read_bullet(page, i, kind, text[bullet.end() :]) if bullet and not is_rule(text) else "prose"
+
+
+def _read_whole(path: str, page_text: str) -> _Page:
+    lines = split_lines(page_text)
+    page = _Page(path, page_text, lines, [body(line) for line in lines])
+    page.inside, page.opaque = _find_regions(page.bodies)
     kind: Kind | None = None
     depth = 0
     is_found = False
@@ -162,8 +236,8 @@ def _read_page(path: str, page_text: str) -> _Page:
             labelled = split_relation(escape(text[1:])) if page.summary is None else None
             if labelled and labelled[0].casefold() == "summary":
                 page.summary, role = labelled[1], "summary"
-        elif (bullet := BULLET.match(text)) and not is_rule(text):
-            role = _read_bullet(page, i, kind, text[bullet.end() :])
+        else:
+            role = _read_prose_or_bullet(page, i, kind)
         page.roles.append(role)
         page.kinds.append(kind)
         page.found.append(is_found)
@@ -215,13 +289,16 @@ def parse(path: str, text: str) -> PageText:
     page = _read_page(path, text)
     prose: list[Prose] = []
     start = stop = 0  # the run of prose lines being read, without the blank lines around it
-    for i, line in enumerate((*page.lines, "")):
-        if i < len(page.lines) and page.roles[i] == "prose":
-            if not is_blank(line):
-                start, stop = (start if stop else i), i + 1
-        elif stop:
+    last = -1
+    for i in [i for i, role in enumerate(page.roles) if role == "prose"]:
+        if stop and last < i - 1:
             prose.append(Prose(start + 1, stop, "".join(page.lines[start:stop])))
             stop = 0
+        if not is_blank(page.lines[i]):
+            start, stop = (start if stop else i), i + 1
+        last = i
+    if stop:
+        prose.append(Prose(start + 1, stop, "".join(page.lines[start:stop])))
     texts = page.title, page.summary, page.updated
     found = tuple(page.facts), tuple(page.episodes), tuple(prose)
     unclosed = page.end + 1 if page.inside[-1] >= 0 else None
@@ -305,22 +382,23 @@ def add_fact(
         )
     bullet = ("- [ ] " if place == "review" else "- ") + bullet_text(relation, object)
     page = _read_page(path, text or new_page(path))
-    finds = [fact for fact in page.facts if page.found[(fact.line or 1) - 1]]
     start = _found_heading(page)
-    if found and finds:
-        return _insert(page.lines, _end_of_bullet(page, (finds[-1].line or 0) - 1), [bullet])
+    if found and (last := _last_fact(page, found=True)):
+        return _insert(page.lines, _end_of_bullet(page, _line_of(last) - 1), [bullet])
     if found and start:
         return _insert(page.lines, start[0] + 1, [bullet])
     if found:
         return _insert(page.lines, page.end, [f"## {FOUND}", bullet], apart=True)
     headings = [i for i, _, _ in page.headings if page.roles[i] == "kind"]
     section = kind if any(page.kinds[i] == kind for i in headings) else None
-    peers = [fact for fact in page.facts if fact.kind == section and not page.found[(fact.line or 1) - 1]]
-    if before is not None and section is None and any(fact.line == before for fact in peers):
-        return _insert(page.lines, before - 1, [bullet])
+    if before is not None and section is None:
+        at = bisect_right(page.facts, before - 1, key=_line_of)
+        here = page.facts[at] if at < len(page.facts) else None
+        if here and (here.line, here.kind, page.found[before - 1]) == (before, None, False):
+            return _insert(page.lines, before - 1, [bullet])
     updated = page.last("updated")
-    if peers:
-        return _insert(page.lines, _end_of_bullet(page, (peers[-1].line or 0) - 1), [bullet])
+    if last := _last_fact(page, found=False, kinds=(section,)):
+        return _insert(page.lines, _end_of_bullet(page, _line_of(last) - 1), [bullet])
     if section:
         under = max(i for i in headings if page.kinds[i] == section)
         at = min((i for i, _, _ in page.headings if i > under), default=page.end)
@@ -332,6 +410,12 @@ def add_fact(
     return _insert(page.lines, min([*headings, *start], default=page.end), [bullet], apart=True)
 
 
+def _last_fact(page: _Page, *, found: bool, kinds: Sequence[Kind | None] | None = None) -> Fact | None:
+    """Return the last fact that an agent `found`, or not, of these kinds if given."""
+    facts = (fact for fact in reversed(page.facts) if page.found[_line_of(fact) - 1] == found)
+    return next((fact for fact in facts if kinds is None or fact.kind in kinds), None)
+
+
 def _found_heading(page: _Page) -> list[int]:
     """Return the line of the heading for agents' finds, if there is one."""
     return [i for i, level, _ in page.headings if level == 2 and page.found[i]][:1]
@@ -340,8 +424,9 @@ def _found_heading(page: _Page) -> list[int]:
 def replace_fact(text: str, path: str, line: int, relation: str, object: str) -> str:
     """Replace the fact on a line. Keeps the bullet mark, and the look of an unchanged label."""
     page = _read_page(path, text)
-    old = next((fact for fact in page.facts if fact.line == line), None)
-    if old is None:
+    number = bisect_right(page.facts, line - 1, key=_line_of)
+    old = page.facts[number] if number < len(page.facts) else None
+    if old is None or old.line != line:
         raise NotFound(
             f"{path} was not changed: its line {line} is not a fact. Read the page again and use its line numbers."
         )
@@ -349,7 +434,7 @@ def replace_fact(text: str, path: str, line: int, relation: str, object: str) ->
     was = page.bodies[line - 1].rstrip()
     if new[0] == old.relation and was.endswith(old.object):
         line_now = was.removesuffix(old.object) + new[1]
-        found = [(fact.relation, fact.object) for fact in _read_page(path, line_now).facts]
+        found = [(fact.relation, fact.object) for fact in _read_whole(path, line_now).facts]
         if found == [new]:
             return _replace(page.lines, line - 1, line_now)
     mark = BULLET.match(was)
@@ -394,9 +479,8 @@ def set_updated(text: str, path: str, date: str) -> str:
     at = page.last("updated")
     if at >= 0 and page.updated is not None:
         return _replace(page.lines, at, page.bodies[at].rstrip().removesuffix(page.updated) + date)
-    own = [fact for fact in page.facts if not page.found[(fact.line or 1) - 1]]
-    if own:
-        return _insert(page.lines, _end_of_bullet(page, (own[-1].line or 0) - 1), [f"- Updated: {date}"])
+    if last := _last_fact(page, found=False):
+        return _insert(page.lines, _end_of_bullet(page, _line_of(last) - 1), [f"- Updated: {date}"])
     at = min(_found_heading(page), default=page.end)
     return _insert(page.lines, at, [f"- Updated: {date}"], apart=True)
 
@@ -527,15 +611,22 @@ def read_stated_facts(content: str) -> list[tuple[str, str]] | None:
 def with_facts(path: str, text: str, facts: list[tuple[str, str]]) -> str:
     """Add facts to a page of facts."""
     for relation, said in facts:
-        here = parse(path, text).facts
-        known = {_comparable(fact.relation, fact.object) for fact in here}
-        if _comparable(*as_written(relation, said)) in known:
+        here = _read_page(path, text).facts
+        label, words = as_written(relation, said)
+        # A note is the same with and without its full stop.
+        forms = (words.removesuffix("."), f"{words.removesuffix('.')}.") if label == NOTE else (words,)
+        if any(fact.object in forms and fact.relation == label for fact in here):
             continue
         # In a slot that holds one value, a new value replaces the last one.
-        is_same = not relation_of(relation).many
-        same = [fact for fact in here if is_same and slot("", fact.relation) == slot("", relation)]
+        name = slot("", relation)
+        is_one = not relation_of(relation).many
+        same = (
+            next((fact for fact in reversed(here) if slot("", fact.relation) == name), None)
+            if is_one
+            else None
+        )
         if same:
-            text = replace_fact(text, path, same[-1].line or 0, relation, said)
+            text = replace_fact(text, path, _line_of(same), relation, said)
         else:
             text = add_fact(text, path, relation, said)
     return text
@@ -550,8 +641,3 @@ def without_known(path: str, text: str, content: str) -> str:
         return bullet is not None and statement(body(line)[bullet.end() :]) in known
 
     return "".join(line for line in split_lines(content) if not is_known(line))
-
-
-def _comparable(relation: str, said: str) -> tuple[str, str]:
-    """Return a fact for comparison: a note is the same with and without its full stop."""
-    return relation, said.removesuffix(".") if relation == NOTE else said

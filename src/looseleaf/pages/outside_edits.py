@@ -45,6 +45,8 @@ if TYPE_CHECKING:
     from looseleaf.pages.held import Held
     from looseleaf.store.protocol import Edition, Store
 
+_REVIEW = "review/"
+
 TOP = ("",)
 """The folder of the pages that are in every prompt."""
 
@@ -59,6 +61,9 @@ UNREADABLE = "unreadable"
 
 _SAVE_EVERY = 64
 """Journal records after which the view is written again: between a file per edit and a long read per start."""
+
+_PAGES_PER_RECORD = 32
+"""Pages of the view that take as long to write as a record takes to read again."""
 
 _RACY_NS = 100_000_000
 """A file changed this shortly before it was read may change again without looking different: file times are coarse."""
@@ -90,14 +95,38 @@ def _pair(raw: Any) -> tuple[int, int] | None:
     return None if raw is None else (int(raw[0]), int(raw[1]))
 
 
+class HeadRows(dict[str, "Head"]):
+    """The heads of pages by path. One that the view had stays a row until it is asked for: most never are."""
+
+    def __getitem__(self, path: str) -> Head:
+        found: Any = super().__getitem__(path)
+        head: Head = Head(*found) if isinstance(found, list) else found
+        self[path] = head
+        return head
+
+    def get(self, path: str, default: Any = None) -> Any:
+        return self[path] if path in self else default  # noqa: SIM401 (this is that `get`)
+
+    def items(self) -> Any:
+        return ((path, self[path]) for path in self)
+
+    def rows(self) -> Iterable[tuple[str, Sequence[str | None]]]:
+        """Return the heads as they are, each the same members in the same order."""
+        return super().items()
+
+    def there(self) -> Iterable[str]:
+        """Return the paths of the pages that exist."""
+        return [path for path, row in self.rows() if row[0] is not None]
+
+
 class Heads:
     """The heads of pages and agents, and the place in the journal up to which they hold."""
 
     def __init__(self, store: Store) -> None:
         self.store = store
-        self.pages: dict[str, Head] = {}
+        self.pages = HeadRows()
         self.agents: dict[str, AgentHead] = {}
-        self.marks: dict[str, tuple[int, ...]] = {}
+        self.marks: dict[str, list[int]] = {}
         self.seen: dict[str, str] = {}
         """The hashes of pages that this process wrote, or read since their last edit and found to be their heads."""
         self.is_proven = False
@@ -123,13 +152,12 @@ class Heads:
         try:
             self.position = Position(*map(int, raw["position"]))
             self.last = raw["last"]
-            self.pages = {path: Head(*head) for path, head in raw["pages"].items()}
+            self.pages = HeadRows(raw["pages"])
+            self.marks = dict(raw["marks"])
             self.agents = {
                 agent: AgentHead(mark, segment, offset, flag, _pair(through) or (0, 0), last, _pair(back))
-                for agent, saved in raw["agents"].items()
-                for mark, segment, offset, flag, through, last, back in [[*saved, None, None][:7]]
+                for agent, (mark, segment, offset, flag, through, last, back) in raw["agents"].items()
             }
-            self.marks = {path: tuple(map(int, mark)) for path, mark in raw["marks"].items()}
             self.holes = int(raw["holes"])
             self._before = {path: int(count) for path, count in raw["before"].items()}
             self.is_proven = raw.get("proven") is not False
@@ -142,7 +170,7 @@ class Heads:
             self.forget()
 
     def forget(self) -> None:
-        self.pages, self.agents, self.marks, self.position, self.last = {}, {}, {}, START, None
+        self.pages, self.agents, self.marks, self.position, self.last = HeadRows(), {}, {}, START, None
         self.holes, self._before, self.seen, self.later, self.is_proven = 0, {}, {}, {}, False
 
     def belong(self) -> bool:
@@ -181,12 +209,12 @@ class Heads:
         self.unsaved += 1
 
     def get(self, path: str) -> Head:
-        return self.pages.get(path, NO_PAGE)
+        return self.pages[path] if path in self.pages else NO_PAGE  # noqa: SIM401 (its `get` is this)
 
     def prove(self) -> None:
         """Note that all pages were compared with this journal."""
         self.is_proven = True
-        self.unsaved += _SAVE_EVERY
+        self.unsaved += max(_SAVE_EVERY, len(self.pages))
 
     def left(self, path: str) -> str | None:
         """Return the hash of a page as the program last left it; None: there was no page."""
@@ -210,28 +238,31 @@ class Heads:
     def remember(self, stat: Stat | None, seen_ns: int) -> None:
         """Keep how a page that matches its head looks, provided that a later change must look different."""
         is_settled = stat is not None and max(stat.mark[3:5]) < seen_ns - _RACY_NS
-        if stat is not None and is_settled and self.marks.get(stat.path) != stat.mark:
-            self.marks[stat.path] = stat.mark
+        if stat is not None and is_settled and not self.has_seen(stat):
+            self.marks[stat.path] = list(stat.mark)
             self.unsaved += _SAVE_EVERY
 
     def hold_gone(self, paths: Iterable[str]) -> None:
         self.gone.update(paths)
-        self.unsaved += _SAVE_EVERY
+        self.unsaved += max(_SAVE_EVERY, len(self.pages))
+
+    def has_seen(self, stat: Stat) -> bool:
+        """True if a file looks as it did when it was its head."""
+        return self.marks.get(stat.path) == list(stat.mark)
 
     def save(self, *, now: bool = False) -> None:
-        if self.unsaved >= _SAVE_EVERY or (now and self.unsaved):
+        due = max(1 if now else _SAVE_EVERY, len(self.pages) // _PAGES_PER_RECORD)
+        if self.unsaved >= due:
             view: Record = {
                 "schema": SCHEMA,
                 "position": list(self.position),
                 "last": self.last,
-                "pages": {
-                    path: [head.sha256, head.edit, head.base] for path, head in sorted(self.pages.items())
-                },
+                "pages": dict(sorted(self.pages.rows())),
                 "agents": {
                     agent: [getattr(head, name) for name in AgentHead.__match_args__]
                     for agent, head in sorted(self.agents.items())
                 },
-                "marks": {path: list(mark) for path, mark in sorted(self.marks.items())},
+                "marks": dict(sorted(self.marks.items())),
                 "proven": self.is_proven,
                 "holes": self.holes,
                 "before": {path: count for path, count in sorted(self._before.items()) if count},
@@ -241,7 +272,7 @@ class Heads:
             if self.later:
                 view["later"] = list(self.later)
             self.unsaved = 0
-            save_view(self.store, VIEW, records.encode(view), of=self._edition)
+            save_view(self.store, VIEW, records.encode_own(view), of=self._edition)
 
 
 def load_view(store: Store, path: str, schema: str) -> Record:
@@ -312,6 +343,8 @@ class OutsideEdits:
         self.held: dict[str, Held] = {}
         """The files that the last look did not believe, by path (FORMAT §5.6)."""
         self._texts: dict[str, bytes] | None = None
+        self._files: set[str] | None = None
+        """The pages found by the last look at all folders."""
         self._threads = Threads()
         self._loaded = False
         self._there = ""
@@ -341,13 +374,14 @@ class OutsideEdits:
     def __call__(self, folders: Sequence[str] = ("", *DRAWERS)) -> list[Edit]:
         """Journal outside changes (in these folders); return the edits. Without any: a stat per file, no lock."""
         with self.threads:
+            self._files = None
             self.know(recovers=True)
             looked = {path for path in self.held if path.rpartition("/")[0] in folders}
             self.held = {path: held for path, held in self.held.items() if path not in looked}
-            found = {stat.path: stat for stat in self.files(folders)}
-            marks = self.heads.marks
-            changed = {path for path, stat in found.items() if marks.get(path) != stat.mark}
-            changed |= {path for path in self._known_paths(folders) if path not in found}
+            found: set[str] = set()
+            changed = {stat.path for stat in self.files(folders, found) if not self.heads.has_seen(stat)}
+            changed.update(path for path in self._known_paths(folders) if path not in found)
+            self._files = found if len(folders) > 1 else None
             if self.heads.gone:
                 changed -= self._hold_gone(found)
             edits = self._absorb({path for path in changed if not self._is_settled(path)})
@@ -394,30 +428,51 @@ class OutsideEdits:
         """True if no page was changed outside, as far as a look without the lock can tell. Journals nothing."""
         with self.threads:
             self.know()
-            found = {stat.path: stat.mark for stat in self.files()}
+            found: set[str] = set()
+            changed = {stat.path for stat in self.files(found=found) if not self.heads.has_seen(stat)}
             known = self._known_paths(("", *DRAWERS))
-            changed = {path for path, mark in found.items() if self.heads.marks.get(path) != mark}
             are_there = all(path in found or path in self.heads.gone for path in known)
             return are_there and all(map(self._is_settled, changed))
+
+    def are_absorbed(self, paths: Sequence[str]) -> bool:
+        """True if these pages, and those of review, look as when they were last absorbed. No other page is looked at,
+        and none is absorbed: pages that change together are absorbed together."""
+        with self.threads:
+            self.know(recovers=True)
+            known = (path for path in self.heads.pages if path.startswith(_REVIEW))
+            wanted = {*paths, *known, *(stat.path for stat in self.files((_REVIEW[:-1],)))}
+            for path in wanted:
+                stat = self._store.stat(path)
+                is_gone = stat is None and self.heads.get(path).sha256 is not None
+                if is_gone or (stat is not None and not self.heads.has_seen(stat)):
+                    return False
+            return True
 
     def _known_paths(self, folders: Sequence[str]) -> Iterable[str]:
         """Return the pages in the journal. For the top, which every prompt needs, only its few names are checked."""
         if folders == TOP:
             return [path for path in (*TOP_PAGES, STATE) if self.heads.get(path).sha256 is not None]
-        return [path for path, head in self.heads.pages.items() if head.sha256 is not None]
+        return self.heads.pages.there()
 
-    def files(self, folders: Sequence[str] = ("", *DRAWERS)) -> Iterator[Stat]:
-        """Yield every file that is a page, by path. A new file may be a copy of one, and is held then."""
+    def files(self, folders: Sequence[str] = ("", *DRAWERS), found: set[str] | None = None) -> Iterator[Stat]:
+        """Yield every file that is a page, by path; add the path to those `found`. A new file may be a copy of a page,
+        and is held then."""
+        seen = self.heads.marks
         for folder in folders:
             there = self._store.list(folder)
             names: set[str] = set()
             for stat in there:
-                is_known = self.heads.get(stat.path).sha256 is not None
-                is_ours = is_page(stat.path) and name_fault(stat.path.rpartition("/")[2]) is None
-                if is_ours and not is_known:
-                    names = names or {each.path.rpartition("/")[2] for each in there}
-                if is_ours and (is_known or not self._hold_copy(stat.path, names)):
-                    yield stat
+                path = stat.path
+                if path not in seen:
+                    if not is_page(path) or name_fault(path.rpartition("/")[2]) is not None:
+                        continue
+                    if self.heads.get(path).sha256 is None:
+                        names = names or {each.path.rpartition("/")[2] for each in there}
+                        if self._hold_copy(path, names):
+                            continue
+                if found is not None:
+                    found.add(path)
+                yield stat
 
     def _hold_copy(self, path: str, names: Collection[str]) -> bool:
         """Hold a file that is a copy of a page in its folder, which has these names; False if it is none."""
@@ -447,9 +502,12 @@ class OutsideEdits:
     def pages(self) -> list[str]:
         """Return the paths of all pages: the journal's (an editor may be replacing one) and the folder's."""
         order = ("", *DRAWERS)
-        known = {*self._known_paths(order), *(stat.path for stat in self.files())}
-        known -= {path for path in self.held if self.heads.get(path).sha256 is None}
-        return sorted(known, key=lambda path: (order.index(path.rpartition("/")[0]), path))
+        files = self._files if self._files is not None else {stat.path for stat in self.files()}
+        groups: dict[str, list[str]] = {folder: [] for folder in order}
+        copies = {path for path in self.held if self.heads.get(path).sha256 is None}
+        for path in sorted({*self._known_paths(order), *files} - copies):
+            groups[path.rpartition("/")[0]].append(path)
+        return [path for group in groups.values() for path in group]
 
     def _is_settled(self, path: str) -> bool:
         """True if there is nothing to journal for a page. True is certain without the lock, False is not."""
@@ -592,7 +650,7 @@ class OutsideEdits:
         watch = _Watch(self._policy)
         while True:
             document, stat = self._read_file(path)
-            if stat is not None and self.heads.marks.get(path) == stat.mark:
+            if stat is not None and self.heads.has_seen(stat):
                 break  # unchanged since it last matched its head: nothing to hash
             head = self.heads.get(path)
             if (document.sha256 if document else None) == head.sha256:

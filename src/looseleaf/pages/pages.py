@@ -140,7 +140,7 @@ class Pages:
         self.absorb = OutsideEdits(context.store, context.policy, context.note)
         """Called, it journals people's changes in the folder; it also knows the head of each page."""
         self.in_a_row = False
-        """Set while many pages are edited in a row: only the edited page is checked, and the rest of the folder if
+        """Set while several pages are edited in a row: only the edited page is checked, and the rest of the folder if
         that page changed. The caller absorbs before, and now and then."""
 
     def close(self) -> None:
@@ -166,10 +166,18 @@ class Pages:
         except (Unwritten, Busy) as error:
             self._note(str(error))
 
+    def are_absorbed(self, *paths: str) -> bool:
+        """True if nothing has to be absorbed before these pages are read."""
+        try:
+            return self.absorb.are_absorbed(paths)
+        except Refused:
+            return False  # absorbing says why
+
     def page(self, path: str) -> Page:
         """Return a page as it is now."""
         path = page_path(path)
-        self.absorb_to_read()
+        if not self.are_absorbed(path):
+            self.absorb_to_read()
         return Page(path, self.absorb.read(path))
 
     def top(self, path: str) -> Page:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from looseleaf.base.errors import Invalid, Outdated, Refused
 from looseleaf.base.immutable import frozen
-from looseleaf.base.paths import USER
+from looseleaf.base.paths import PROFILE, USER
 from looseleaf.base.values import KINDS
 from looseleaf.facts.identity import STATUSES
 from looseleaf.facts.ledger import true_at
@@ -49,9 +49,12 @@ class Notebook:
         self._agent = context.agent
         self._parts = parts
 
-    def catch_up(self) -> None:
+    def catch_up(self, topic: str | None = None) -> None:
+        """Take in what changed in the folder; of a topic alone, if its own pages did not change."""
+        own = [PROFILE] if topic == USER else []
         try:
-            self._parts.pages.absorb()
+            if topic is None or not self._parts.pages.are_absorbed(*own, f"facts/{topic}.md"):
+                self._parts.pages.absorb()
             self._parts.known.catch_up()
             if self._parts.known.is_unsettled():
                 self._parts.placer.settle()
@@ -77,8 +80,10 @@ class Notebook:
             raise Invalid(f"{kind!r} is not a kind of facts. Give one of {', '.join(KINDS)}.")
         if topic is not None and not isinstance(topic, str):
             raise Invalid(f"{topic!r} is not a topic. Give its name.")
-        self.catch_up()
-        found = self._parts.known.of(topic) if topic is not None else self._parts.known.all()
+        self.catch_up(topic)
+        known = self._parts.known
+        topics = [topic] if topic is not None else known.waiting_topics() if status == "pending" else None
+        found = known.all(topics)
         if as_of is not None:  # a fact true then was current then
             found = [fact.but(status="current", superseded_by=None) for fact in true_at(found, as_of)]
         elif status == "current":

@@ -563,14 +563,18 @@ class Placer:
             for fact in lost(plan) if lost is not None else ():
                 plan.give_up(fact)
             plan.keep_lines()
-            edits = self.apply(plan, reason=f"distilled from {entry.reference}")
-            if not entry.meta.get("instead"):  # the events of that time are already written down
-                is_outdated = make_outdated_test(
-                    self._parts.known, topics=dict.fromkeys((USER, PROJECT, topic))
-                )
-                diary = Diary(self._context, self._parts, entry, own, is_outdated, heard)
-                diary.write(len(plan.outcomes))
-                edits += diary.edits
+            self._parts.pages.in_a_row = True  # the folder was looked at just now
+            try:
+                edits = self.apply(plan, reason=f"distilled from {entry.reference}")
+                if not entry.meta.get("instead"):  # the events of that time are already written down
+                    is_outdated = make_outdated_test(
+                        self._parts.known, topics=dict.fromkeys((USER, PROJECT, topic))
+                    )
+                    diary = Diary(self._context, self._parts, entry, own, is_outdated, heard)
+                    diary.write(len(plan.outcomes))
+                    edits += diary.edits
+            finally:
+                self._parts.pages.in_a_row = False
             record: Record = {"schema": SCHEMA, "id": new_id(), "ts": ids.now(), "kind": "placed"}
             record |= {
                 "entry": entry.reference,

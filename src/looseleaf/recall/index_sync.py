@@ -18,6 +18,7 @@ from looseleaf.base.paths import name_fault
 from looseleaf.base.values import START, Position
 from looseleaf.index.sqlite import VIEW, DamagedIndex, SqliteIndex
 from looseleaf.language.stems import edition
+from looseleaf.log.journal import NO_PAGE
 from looseleaf.pages.outside_edits import is_same_log
 from looseleaf.recall.items import (
     entry_items,
@@ -31,7 +32,7 @@ from looseleaf.store import JOURNAL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from typing import Protocol
 
     from looseleaf.facts.known_facts import Facts
@@ -39,6 +40,9 @@ if TYPE_CHECKING:
     from looseleaf.pages.pages import Pages
     from looseleaf.store.context import Context
     from looseleaf.store.protocol import Store
+
+    Named = tuple[set[str], dict[str, str]]
+    """Pages that a stretch of the journal names; entries, each with its mark."""
 
     class Needs(Protocol):
         @property
@@ -78,6 +82,7 @@ class ItemSources:
     def __init__(self, context: Context, parts: Needs) -> None:
         self._store, self._note = context.store, context.note
         self._parts = parts
+        self._named: tuple[object, Named] | None = None
 
     def streams(self) -> list[str]:
         """Return all agents' streams. Skip folders that cannot be an agent's name."""
@@ -134,10 +139,33 @@ class ItemSources:
         begin, before = _parse_mark(mark)
         if not is_same_log(self._store, begin, before):
             begin = START
-        yield from self._read_pages(index.marks(PAGE))
-        yield from self._read_topics(index.marks(TOPIC))
-        yield from self._read_entries(begin, position, index.marks(ENTRY))
+        paths, entries = self._read_journal(begin, position, last)
+        is_all = begin == START
+        yield from self._read_pages(index, None if is_all else paths)
+        yield from self._read_topics(index, begin)
+        yield from self._read_entries(index, entries, is_all=is_all)
         yield ItemBatch(JOURNAL, now, [])
+
+    def _read_journal(self, begin: Position, end: Position, last: str | None) -> Named:
+        """Return the pages that the journal names after a place, and the entries, each with its mark. A long rebuild
+        asks once for each batch, so the last answer is kept."""
+        if self._named is not None and self._named[0] == (begin, end, last):
+            return self._named[1]
+        paths: set[str] = set()
+        entries: dict[str, str] = {}
+        for line in self._store.read(JOURNAL, begin):
+            if line.end > end:
+                break
+            record = line.record
+            if isinstance(path := record.get("path"), str):
+                paths.add(path)
+            entry = record.get("entry")
+            if isinstance(entry, str) and record.get("kind") in ("placed", "mark"):
+                entries[f"{ENTRY}{entry}"] = escape_surrogates(str(record.get("id")))
+            if record.get("instead"):
+                entries[f"{ENTRY}{record['instead']}"] = ""
+        self._named = (begin, end, last), (paths, entries)
+        return paths, entries
 
     # --- what was said and done --------------------------------------------------------
 
@@ -162,13 +190,15 @@ class ItemSources:
         if lines or anew:
             yield ItemBatch(stream, mark if lines else "", items, anew)
 
-    def _read_pages(self, marks: dict[str, str]) -> Iterator[ItemBatch]:
+    def _read_pages(self, index: Marks, paths: set[str] | None) -> Iterator[ItemBatch]:
+        """Yield the pages that the index lacks, of all or of these."""
         heads = self._parts.pages.absorb.heads.pages
-        there = {
-            f"{PAGE}{path}": head.sha256
-            for path, head in heads.items()
-            if head.sha256 is not None and path.endswith(".md") and not path.startswith("review/")
-        }
+        there: dict[str, str] = {}
+        for path in heads if paths is None else paths:
+            sha256 = heads.get(path, NO_PAGE).sha256
+            if sha256 is not None and path.endswith(".md") and not path.startswith("review/"):
+                there[f"{PAGE}{path}"] = sha256
+        marks = index.marks(PAGE) if paths is None else _marks_of(index, (f"{PAGE}{path}" for path in paths))
         for source in sorted(marks.keys() - there.keys()):
             yield ItemBatch(source, "", None)
         for source, sha256 in sorted(there.items()):
@@ -178,10 +208,13 @@ class ItemSources:
                 items = page_items(path, data, time_of(edit) if is_id(edit) else None)
                 yield ItemBatch(source, sha256, items, anew=True)
 
-    def _read_topics(self, marks: dict[str, str]) -> Iterator[ItemBatch]:
+    def _read_topics(self, index: Marks, begin: Position) -> Iterator[ItemBatch]:
+        """Yield the topics that the index lacks, of those that changed after a place."""
         known = self._parts.known
         known.catch_up()
-        there = {f"{TOPIC}{name}": f"{place[0]} {place[1]}" for name, place in known.topics.items()}
+        topics = ((name, place) for name, place in known.topics.items() if place[:2] > begin)
+        there = {f"{TOPIC}{name}": f"{place[0]} {place[1]}" for name, place in topics}
+        marks = index.marks(TOPIC) if begin == START else _marks_of(index, there)
         for source in sorted(marks.keys() - there.keys()):
             yield ItemBatch(source, "", None)
         for source, mark in sorted(there.items()):
@@ -189,25 +222,21 @@ class ItemSources:
                 facts = known.of(source.removeprefix(TOPIC))
                 yield ItemBatch(source, mark, fact_items(facts), anew=True, over=outdated_origins(facts))
 
-    def _read_entries(self, begin: Position, end: Position, marks: dict[str, str]) -> Iterator[ItemBatch]:
+    def _read_entries(self, index: Marks, found: dict[str, str], *, is_all: bool) -> Iterator[ItemBatch]:
         """Yield each entry as its own source. The journal names it when it is placed, or when a window moves past it;
         the last such record is its mark. So entries indexed in an earlier batch are not indexed again."""
-        found: dict[str, str] = {}
-        for line in self._store.read(JOURNAL, begin):
-            if line.end > end:
-                break
-            entry = line.record.get("entry")
-            if isinstance(entry, str) and line.record.get("kind") in ("placed", "mark"):
-                found[f"{ENTRY}{entry}"] = escape_surrogates(str(line.record.get("id")))
-            if line.record.get("instead"):
-                found[f"{ENTRY}{line.record['instead']}"] = ""
-        if begin == START:
-            for source in sorted(marks.keys() - found.keys()):
-                yield ItemBatch(source, "", None)
+        marks = index.marks(ENTRY) if is_all else _marks_of(index, found)
+        for source in sorted(marks.keys() - found.keys()):
+            yield ItemBatch(source, "", None)
         for source, mark in found.items():
             if marks.get(source, "") != mark:
                 items = entry_items(self._store, source.removeprefix(ENTRY)) if mark else None
                 yield ItemBatch(source, mark, items, anew=True)
+
+
+def _marks_of(index: Marks, sources: Iterable[str]) -> dict[str, str]:
+    """Return the marks of these sources, as far as the index has them."""
+    return {source: mark for source in sources if (mark := index.mark(source))}
 
 
 def _rules_mark() -> str:

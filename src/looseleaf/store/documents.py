@@ -16,7 +16,7 @@ from functools import cached_property
 from looseleaf.base.errors import Busy, Invalid, Refused, Stale, Unreadable, Unwritten
 from looseleaf.base.ids import is_id, new_id, random_id, time_of
 from looseleaf.base.immutable import frozen
-from looseleaf.base.paths import canonical, same_name
+from looseleaf.base.paths import canonical, fold_name
 from looseleaf.base.values import SHA256_OF_NOTHING, Document, Stat, sha256, sha256_or_none
 from looseleaf.store import COPIES, JOURNAL, JOURNAL_SCHEMA, TOMBSTONES, records
 from looseleaf.store.disk import Alone
@@ -523,6 +523,8 @@ class Documents:
         self._streams = streams
         self._segments = segments
         self._swept = 0.0
+        self._names: tuple[str, int | None, dict[str, str]] | None = None
+        """A folder, when it last changed, and the names in it by one form of each."""
 
     @cached_property
     def _exchange(self) -> Exchange:
@@ -594,18 +596,39 @@ class Documents:
                         self._disk.sync(folder)
                 else:
                     self._root.replace(path, data)
+                self._note_name(path, is_there=data is not None)
             except OSError as error:
                 raise unwritten(path, error) from error
 
     def _refuse_twin(self, path: str) -> None:
         """Refuse a name that some systems cannot tell from an existing one: it would overwrite that file there."""
         folder, _, name = path.rpartition("/")
-        for other in self._root.names(folder):
-            if other != name and same_name(other, name):
-                raise Refused(
-                    f"{path} was not made: {other} exists, and some systems take the two names for one. "
-                    f"Change {other}, or choose a name that differs in more than case or accents."
-                )
+        changed = self._changed_at(folder)
+        if changed is None or self._names is None or self._names[:2] != (folder, changed):
+            self._names = folder, changed, {fold_name(each): each for each in self._root.names(folder)}
+        other = self._names[2].get(fold_name(name), name)
+        if other != name:
+            raise Refused(
+                f"{path} was not made: {other} exists, and some systems take the two names for one. "
+                f"Change {other}, or choose a name that differs in more than case or accents."
+            )
+
+    def _changed_at(self, folder: str) -> int | None:
+        """Return when a name in a folder last changed; None: not known."""
+        try:
+            return self._disk.stat(self._root.fd, folder).st_mtime_ns if folder else None
+        except OSError:
+            return None
+
+    def _note_name(self, path: str, *, is_there: bool) -> None:
+        """Keep the names of a folder in which one page after the other is made: listing it for each takes longest."""
+        folder, _, name = path.rpartition("/")
+        if self._names is None or self._names[0] != folder:
+            return
+        changed, names = self._changed_at(folder), self._names[2]
+        if is_there:
+            names[fold_name(name)] = name
+        self._names = (folder, changed, names) if is_there and changed is not None else None
 
     def _write_edit(self, path: str, data: bytes | None, base: str | None, record: Record) -> None:
         edit = str(record["id"])

@@ -52,6 +52,10 @@ def to_json(value: object) -> bytes:
     fault = _find_fault(value)
     if fault:
         raise _not_json_error(fault)
+    return _to_json(value)
+
+
+def _to_json(value: object) -> bytes:
     try:
         try:
             return _readable.encode(value).encode()
@@ -97,7 +101,15 @@ def encode(record: Record, length: int = 0) -> bytes:
     """Return the record as a line with its checksum, padded with spaces to `length` if shorter (FORMAT §17.2)."""
     if not record:
         raise Invalid("The record was not written: it is empty. Give it at least an id.")
-    body = to_json(record)
+    return _encode(to_json(record), length)
+
+
+def encode_own(record: Record) -> bytes:
+    """Encode a record of a view, which the program made of what it read: it is long, and not looked through first."""
+    return _encode(_to_json(record))
+
+
+def _encode(body: bytes, length: int = 0) -> bytes:
     if _KEY in body:  # an inner object could pass for a record: spell its key another way
         body = body.replace(_KEY, b',"\\u0063rc":"')
     missing = length - len(body) - _TAIL_BYTES - 1  # plus the space and the line end, minus the brace

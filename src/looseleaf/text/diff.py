@@ -82,11 +82,45 @@ def split_lines(text: str) -> tuple[str, ...]:
     return (*lines, last) if last else tuple(lines)
 
 
+def _count_shared(old: str, new: str, most: int, *, back: bool = False) -> int:
+    """Return how many characters both texts begin with (`back`: end with), at most so many. Compares slices, halving
+    their length: a loop over characters would take as long as all the rest."""
+    count, step = 0, 1 << 16
+    while step:
+        while count + step <= most:
+            if back:
+                is_same = (
+                    old[len(old) - count - step : len(old) - count]
+                    == (new[len(new) - count - step : len(new) - count])
+                )
+            else:
+                is_same = old[count : count + step] == new[count : count + step]
+            if not is_same:
+                break
+            count += step
+        step //= 2
+    return count
+
+
+def changed_stretch(old: str, new: str) -> tuple[int, int, int]:
+    """Return where the lines of two texts begin to differ, and where in each the rest is the same again."""
+    most = min(len(old), len(new))
+    begin = old.rfind("\n", 0, _count_shared(old, new, most)) + 1
+    shared = _count_shared(old, new, most - begin, back=True)
+    ends = len(old) - shared, len(new) - shared
+    if not all(end == begin or text[end - 1] == "\n" for text, end in zip((old, new), ends, strict=True)):
+        line_end = old.find("\n", ends[0])
+        shared = len(old) - line_end - 1 if line_end >= 0 else 0
+    return begin, len(old) - shared, len(new) - shared
+
+
 def diff(old: str, new: str) -> tuple[Hunk, ...]:
     """Return the hunks, in order, that turn `old` into `new`. Two of them never touch; equal texts have none."""
     if old == new:
         return ()
-    a, b = split_lines(old), split_lines(new)
+    begin, old_end, new_end = changed_stretch(old, new)
+    a, b = split_lines(old[begin:old_end]), split_lines(new[begin:new_end])
+    before = old.count("\n", 0, begin)
     hunks: list[Hunk] = []
     stack = [(0, len(a), 0, len(b), ROUNDS)]
     while stack:
@@ -99,7 +133,7 @@ def diff(old: str, new: str) -> tuple[Hunk, ...]:
             continue
         anchors = _find_anchors(a, a_from, a_to, b, b_from, b_to) if rounds else []
         if not anchors:
-            hunks.append(Hunk(a_from, a[a_from:a_to], b[b_from:b_to]))
+            hunks.append(Hunk(before + a_from, a[a_from:a_to], b[b_from:b_to]))
             continue
         for i, j in reversed(anchors):  # push the last stretch first, so hunks come in order
             stack.append((i + 1, a_to, j + 1, b_to, rounds - 1))

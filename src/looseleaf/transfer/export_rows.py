@@ -13,7 +13,7 @@ from looseleaf.base.errors import NotFound
 from looseleaf.base.messages import Trace
 from looseleaf.base.paths import safe_name
 from looseleaf.base.values import Position
-from looseleaf.explain.sources import FactWords
+from looseleaf.explain.sources import FactWords, SourcePlaces
 from looseleaf.facts.ledger import copy_id, true_at
 from looseleaf.log.recorder import stream_of
 from looseleaf.log.turns import trace_text
@@ -139,9 +139,11 @@ def fact_lines(memory: Memory) -> Iterator[bytes]:
     """Yield one line per fact, topic by topic."""
     memory.pages.absorb()
     memory.parts.known.catch_up()
-    for topic in sorted(memory.parts.known.topics):
-        facts = memory.parts.known.of(topic)
-        words = FactWords(memory.parts, facts)
+    known = memory.parts.known
+    places = SourcePlaces(memory.parts.context, known.all())
+    for topic in sorted(known.topics):
+        facts = known.of(topic)
+        words = FactWords(memory.parts, places)
         for fact, past in _pair_with_past(facts):
             row = _row_of(fact, words) | {"past": [_row_of(each, words) for each in past]}
             yield to_json({"schema": SCHEMA} | row) + b"\n"

@@ -179,10 +179,10 @@ class Topics:
                 progress(number + 1, len(names))
         is_whole = all(self._store.stat(f"{GLOBAL}.{end}") is not None for end in ("json", "md"))
         if made or now != known or not is_whole:
-            index = records.encode({"schema": SCHEMA, "topics": dict(sorted(now.items()))})
+            index = records.encode_own({"schema": SCHEMA, "topics": dict(sorted(now.items()))})
             listed, whole = self._make_shortlist(built, made, known.keys() - now.keys(), now)
             kept = {"schema": short.SHORTLIST_SCHEMA, "of": sha256(index)} | listed.to_record()
-            self._store.view(SHORTLIST, records.encode(kept))
+            self._store.view(SHORTLIST, records.encode_own(kept))
             self._store.view(f"{GLOBAL}.json", as_json(whole))
             self._store.view(f"{GLOBAL}.md", global_md(whole).encode())
             self._store.view(INDEX, index)

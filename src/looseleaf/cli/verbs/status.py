@@ -275,18 +275,18 @@ def status(options: CliOptions) -> int:
 
 
 def _read_status(memory: Memory) -> dict[str, Any]:
-    topics = memory.views.topics()
+    topics = memory.views.topics()  # looks at all pages: what follows need not
     known = memory.parts.known.topics
     last = next(iter(memory.talk.sessions(1)), None)
     found: dict[str, Any] = {
         "memory": os.path.abspath(memory.path),
         "agent": memory.agent,
-        "pages": memory.pages.list(),
+        "pages": memory.parts.pages.absorb.pages(),
         "facts": sum(known[name][2] for name in topics),
         "topics": sum(known[name][2] > 0 for name in topics),
-        "waiting": len(memory.facts(status="pending")),
         "unexplained": len(memory.review.unexplained()),
         "held": [held.to_dict() for held in memory.review.held()],
+        "waiting": len(memory.parts.known.waiting()),
         "session": last.to_dict() if last is not None else None,
         "others": [name for name in memory.talk.agents() if name != memory.agent],
     }
