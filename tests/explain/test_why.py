@@ -231,7 +231,7 @@ def test_an_episode_leads_to_its_entry_and_what_was_said(place: Path) -> None:
         by_hand = told(memory, "to the coast")[0]
         assert names(by_hand) == ["episodes", "page", "edit"]
         assert by_hand[1][1] == "episodes/2026-01.md:3"
-        write(memory, "episodes/2026-01.md", "")
+        write(memory, "episodes/2026-01.md", "# January\n")
         memory.prompt("again", budget=4000)
         assert names(told(memory, "to the coast")[0]) == ["episodes"]  # the page says it no more
 
