@@ -25,6 +25,7 @@ _GIVEN = (  # what stands between a word and a number that it gives
     r"|\s{0,2}(?:是|为|為|は|が|은|는)[:：]?\s{0,2})(?:[\\\"'`*“‘«「『(]|&quot;|%22){0,4}"
 )
 _DIGITS, _UPPER, _LOWER = b"0123456789", b"ABCDEFGHIJKLMNOPQRSTUVWXYZ", b"abcdefghijklmnopqrstuvwxyz"
+_ASCII = bytes(range(128))
 _DULL = _LOWER + _DIGITS + b" \n\r\t\"',"
 _CLASSES = bytes.maketrans(_DIGITS + _UPPER + _LOWER, b"0" * 10 + b"A" * 26 + b"a" * 26)
 _TOKENS = bytes(ord("a") if chr(sign).isalnum() and sign < 128 or sign in b"_-" else 32 for sign in range(256))
@@ -46,7 +47,7 @@ class Table:
         self._runs: dict[str, list[Row]] = {}
         self._bare: dict[str, list[Row]] = {}
         self._gates: dict[str, list[Row]] = {}
-        self._foreign: list[Row] = []
+        self._foreign: dict[int, list[tuple[str, Row]]] = {}
         self._numbers: dict[str, list[Row]] = {}
         for line in _lines(sections["prefixes"]):
             kind, literals, alphabet, size, *checks = line.split()
@@ -72,25 +73,29 @@ class Table:
         elif gate[:1] == "#" and gate != "#":
             self._runs.setdefault("a" * int(gate[1:]), []).append(row)
         elif not name.isascii():
-            self._foreign.append(row)
+            raw = name.encode()
+            lead = next(byte for byte in raw if byte > 127)
+            self._foreign.setdefault(lead, []).append((raw.decode("latin-1"), row))
         elif gate == "#" and name[-1] in "_-.":
             self._ends.setdefault(name[:-1].rsplit(name[-1], 1)[-1][-3:] + name[-1], []).append(row)
         else:
             sign = name.encode().translate(None, _DULL).decode()
             if gate == "#":
                 self._signs.setdefault(sign, []).append(row)
-            elif sign:
+            elif sign and not gate:
                 self._bare.setdefault(sign, []).append(row)
             else:
                 self._gates.setdefault(gate, []).append(row)
 
-    def find_suspects(self, text: str, low: str) -> list[Row]:
-        """Return the rows that the text calls for. `low` is the text in small letters.
+    def find_suspects(self, text: str) -> list[Row]:
+        """Return the rows that the text calls for.
 
         Searching for each of some hundreds would take longer than all the rest. So most are looked up in the little of
-        the text that is a long token with digits in it, or that stands before a number.
+        the text that is a long token with digits in it, or that stands before a number. All of it is done with a
+        character for each byte: Python is slower with others.
         """
         data = text.encode("utf-8", "surrogatepass")
+        low = data.lower().decode("latin-1")
         classes = data.translate(_CLASSES).decode("latin-1")
         rows = []
         for gate, gated in self._gates.items():
@@ -101,7 +106,8 @@ class Table:
             if sign in bare:
                 rows += [row for row in signed if row[2] in text]
         if len(data) != len(text):
-            rows += [row for row in self._foreign if row[2] in low]
+            for lead in {*data.translate(None, _ASCII)} & self._foreign.keys():
+                rows += [row for name, row in self._foreign[lead] if name in low]
         if tokens := _long_tokens(data):
             rows += self._find_in_tokens(tokens, low)
         if "000" in classes or "00 00" in classes:
@@ -135,7 +141,7 @@ def _long_tokens(data: bytes) -> str:
         end = classes.find(" ", at)
         end = end if end >= 0 else len(data)
         token = data[at:end]
-        if len(token.translate(None, _DIGITS)) < len(token) or not (token.islower() or token.isupper()):
+        if len(token.translate(None, _DIGITS)) < len(token) or (end - at > 29 and not token.islower()):
             found.append(data[max(0, at - 80) : end])
         at = classes.find(_SHORTEST, end)
     return b"\n".join(found).decode("ascii", "replace")
@@ -144,10 +150,11 @@ def _long_tokens(data: bytes) -> str:
 def _around_numbers(data: bytes, classes: str) -> tuple[str, str]:
     """Return what stands before each number, in small letters, and the outline of each."""
     words, outlines = [], []
+    reach = 88 if data.isascii() else 200
     for number in ("000", "00 00"):
         at, done = classes.find(number), 0
         while at >= 0:
-            words.append(data[max(done, at - 160) : at])
+            words.append(data[max(done, at - reach) : at])
             outlines.append(classes[max(0, at - 20) : at + 24])
             done, at = at, classes.find(number, at + 4)
     return b"\n".join(words).decode("utf-8", "replace").lower(), "\n".join(outlines)

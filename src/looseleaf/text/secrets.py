@@ -175,7 +175,7 @@ def _go_on(text: str, at: int, end: int, run: re.Pattern[str], least: int, secre
 
 
 def _find_spans(text: str, rows: Iterable[Row]) -> Iterator[Span]:
-    words, near = [], []
+    words, near, phrases = [], [], []
     seen: set[tuple[str, str]] = set()
     for row in rows:
         section, kind, _, pattern, check = row
@@ -185,17 +185,20 @@ def _find_spans(text: str, rows: Iterable[Row]) -> Iterator[Span]:
             near.append(row)
         elif section == "prefixes":
             yield from _find_prefixed(text, row)
+        elif check == "phrase":
+            phrases.append(row[2])
         elif (kind, pattern) not in seen:
             seen.add((kind, pattern))
-            if check == "phrase":
-                yield from ((start, end, kind) for start, end in find_phrases(text, pattern))
-            elif check == "block":
+            if check == "block":
                 yield from _find_key_blocks(text, expand(pattern))
             else:
                 yield from _find_shape(text, row, 0, len(text))
     if near:
         yield from _find_near(text, near)
-    yield from find_assigned(text, words)
+    if phrases:
+        yield from ((*place, "seed-phrase") for place in find_phrases(text, phrases))
+    if words:
+        yield from find_assigned(text, words)
 
 
 def _find_shape(text: str, row: Row, start: int, end: int) -> Iterator[Span]:
@@ -206,18 +209,19 @@ def _find_shape(text: str, row: Row, start: int, end: int) -> Iterator[Span]:
             yield first, last, kind
 
 
-_NEAR = 120
+_NEAR = 80
 """How far before a number its word may be."""
 
 
 def _find_near(text: str, rows: list[Row]) -> Iterator[Span]:
     """Yield the places of numbers that are given by a word before them."""
-    for number in compiled(r"\d{2,}").finditer(text):
+    for number in compiled(r"\d{2,}(?<![\w.]..)").finditer(text):
         start = max(0, number.start() - _NEAR)
         before = text[start : number.start()].lower()
         for row in rows:
-            if row[2] in before:
-                yield from _find_shape(text, row, start, number.end() + 40)
+            at = before.rfind(row[2])
+            if at >= 0:  # the word begins a little before what must be there
+                yield from _find_shape(text, row, max(0, start + at - 24), number.end() + 24)
 
 
 _PEM_HALF = (  # a key whose end was cut off: headers, whole lines, perhaps a last short one
@@ -321,7 +325,7 @@ def _find_hidden(text: str) -> Iterator[Span]:
 
 def find_suspects(text: str) -> list[Row]:
     """Return the rows of the table that the text calls for."""
-    return read_table().find_suspects(text, lower(text))
+    return read_table().find_suspects(text)
 
 
 def redact(text: str, key: bytes) -> str:

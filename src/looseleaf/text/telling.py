@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from looseleaf.text.secret_table import Row
 
 # There are primary keys, sort keys and keys of dictionaries too; and tokens that only mark a place.
-_SECRET_KEYS = (
-    r"(?i)(?:api|access|account|private|secret|auth|authentication|encryption|signing|master|shared|service|admin|app"
-    r"|client|storage|subscription|webhook)[ _.-]?$"
+_SECRET_KEYS = tuple(
+    "api access account private secret auth authentication encryption signing master shared service admin app client "
+    "storage subscription webhook".split()
 )
 _IDLE_TOKENS = (
     r"(?i)(?:next|forward|backward|page|pagination|continuation|sync|cursor|resume|start|starting|lock|change|request"
@@ -71,16 +71,31 @@ def lower(text: str) -> str:
     return text.lower() if text.isascii() else text.encode("utf-8", "surrogatepass").lower().decode("utf-8", "surrogatepass")
 
 
-def find_assigned(text: str, words: list[Row]) -> Iterator[tuple[int, int, str]]:
-    """Yield the places and kinds of secrets assigned to one of these words."""
-    low, done, hits = lower(text) if words else "", 0, []
-    for _, kind, name, pattern, _ in words:
+def _is_secret_key(text: str, at: int) -> bool:
+    """Return whether what stands before makes a key (or a token) a secret one."""
+    before = text[max(0, at - 20) : at].lower()
+    return (before[:-1] if before[-1:] in tuple(" _.-") else before).endswith(_SECRET_KEYS)
+
+
+def find_names(low: str, names: list[str]) -> list[tuple[int, int]]:
+    """Return where each of these texts is, in the order of the places, and which one it is."""
+    hits = []
+    for number, name in enumerate(names):
         at = low.find(name)
         while at >= 0:
-            hits.append((at, kind, pattern))
+            hits.append((at, number))
             at = low.find(name, at + len(name))
-    for at, kind, pattern in sorted(hits):
-        word = compiled(pattern).match(text, at) if at >= done else None
+    return sorted(hits)
+
+
+def find_assigned(text: str, words: list[Row]) -> Iterator[tuple[int, int, str]]:
+    """Yield the places and kinds of secrets assigned to one of these words."""
+    done = 0
+    for at, row in find_names(lower(text), [row[2] for row in words]):
+        _, kind, _, pattern, _ = words[row]
+        if at < done or (words[row][2] == "key" and not _is_secret_key(text, at)):
+            continue
+        word = compiled(pattern).match(text, at)
         gives = compiled(_GIVES).match(text, word.end()) if word else None
         if word and gives:
             start, done = _find_value(text, text[max(0, at - 100) : at], word[0], kind, gives) or (done, done)
@@ -95,12 +110,11 @@ _NO_SEED = frozenset(  # in no list of seed words
 )
 
 
-def find_phrases(text: str, pattern: str) -> Iterator[tuple[int, int]]:
+def find_phrases(text: str, names: list[str]) -> Iterator[tuple[int, int]]:
     """Yield the places of the words that open a wallet: twelve or more, none an everyday one, near a telling word."""
     done = 0
-    for told in compiled(pattern).finditer(text):
-        start = max(done, told.end())
-        for run in compiled(_PHRASE).finditer(text, start, told.end() + 600):
+    for at, _ in find_names(lower(text), names):
+        for run in compiled(_PHRASE).finditer(text, max(done, at), at + 600):
             done = run.end()
             words = [*compiled("[a-zà-ÿ]{3,9}").finditer(text, *run.span())]
             breaks = [-1, *(at for at, word in enumerate(words) if word[0] in _NO_SEED), len(words)]
@@ -115,8 +129,7 @@ def _find_value(text: str, before: str, word: str, kind: str, gives: re.Match[st
     sign, pair = gives["sign"] or "", gives["pair"] or ""
     word, loud = word.lower(), word.isupper() and sign == "="
     if (
-        (word == "key" and not compiled(_SECRET_KEYS).search(before[-20:]))
-        or (kind == "token" and compiled(_IDLE_TOKENS).search(before[-20:]))
+        (kind == "token" and compiled(_IDLE_TOKENS).search(before[-20:]))
         or (word == "passe" and before[-7:].lower() != "mot de ")
         or (word == "pass" and not ("=" in sign or (sign + pair and before[-1:] in tuple("_-\"'"))))
         or (kind == "secret" and "secretsmanager:" in before)
@@ -153,7 +166,7 @@ def _find_value(text: str, before: str, word: str, kind: str, gives: re.Match[st
     if (
         kind == "token"
         and compiled(_UUID).fullmatch(value)
-        and not compiled(_SECRET_KEYS).search(before[-20:])
+        and not _is_secret_key(before, len(before))
     ):
         return None  # it names something
     if not is_secret(value, kind, quoted, bool(gives["said"]), loud):
