@@ -215,7 +215,7 @@ _NEAR = 80
 
 def _find_near(text: str, rows: list[Row]) -> Iterator[Span]:
     """Yield the places of numbers that are given by a word before them."""
-    for number in compiled(r"\d{2,}(?<![\w.]..)").finditer(text):
+    for number in compiled(r"\d{2,}(?<![a-z_.]..)").finditer(text):
         start = max(0, number.start() - _NEAR)
         before = text[start : number.start()].lower()
         for row in rows:

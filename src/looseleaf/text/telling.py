@@ -15,7 +15,11 @@ if TYPE_CHECKING:
 # There are primary keys, sort keys and keys of dictionaries too; and tokens that only mark a place.
 _SECRET_KEYS = tuple(
     "api access account private secret auth authentication encryption signing master shared service admin app client "
-    "storage subscription webhook".split()
+    "storage subscription webhook recovery license licence product activation preshared global "
+    # and what a key of these services is for
+    "ably algolia alchemy anthropic assemblyai cloudflare cohere datadog deepgram deepseek fastly gemini groq heroku "
+    "hetzner infura linode mailgun mistral netlify newrelic okta openai openrouter pagerduty pinecone postmark "
+    "railway replicate rollbar sendgrid snyk stripe supabase together trello twilio upstash vercel vultr wandb".split()
 )
 _IDLE_TOKENS = (
     r"(?i)(?:next|forward|backward|page|pagination|continuation|sync|cursor|resume|start|starting|lock|change|request"
@@ -95,12 +99,28 @@ def find_assigned(text: str, words: list[Row]) -> Iterator[tuple[int, int, str]]
         _, kind, _, pattern, _ = words[row]
         if at < done or (words[row][2] == "key" and not _is_secret_key(text, at)):
             continue
+        if kind == "password" and text[at - 1 : at] == " " and (place := _find_told_before(text, at)):
+            yield *place, kind
         word = compiled(pattern).match(text, at)
         gives = compiled(_GIVES).match(text, word.end()) if word else None
         if word and gives:
             start, done = _find_value(text, text[max(0, at - 100) : at], word[0], kind, gives) or (done, done)
             if start < done:
                 yield start, done, kind
+
+
+_BEFORE = (
+    r"(?i)(?<!\S)[\"'`“]?([^\s\"'`”]{6,64})[\"'`”]? (?:is|was|ist|est|es|è|é|as|als|for|für)(?: now)? "
+    r"(?:my|our|the|your|his|her|mein|das|dein|unser|mon|le|notre|mi|la|minha|a|mijn|het)(?: [\w-]{2,16}){0,2} $"
+)
+
+
+def _find_told_before(text: str, at: int) -> tuple[int, int] | None:
+    """Return the place of a password that stands before the word: `… is my password`."""
+    first = max(0, at - 110)
+    found = compiled(_BEFORE).search(text, first, at)
+    value = found[1].rstrip(",.") if found else ""
+    return (found.start(1), found.start(1) + len(value)) if found and is_secret(value, "near", True) else None
 
 
 _PHRASE = r"(?:(?<![^\s\"'`:：,;(\[=>.])|(?<=\\n))[a-zà-ÿ]{3,9}(?:[\s,;|\"'.)\d:-]{1,8}[a-zà-ÿ]{3,9}){11,39}(?![\w'-])"
@@ -147,7 +167,7 @@ def _find_value(text: str, before: str, word: str, kind: str, gives: re.Match[st
         alone = compiled(r"\|[ \t]{0,20}[\w *`-]{0,30}$").search(before) if gives["cell"] else True
         kind = ("beside" if kind == "password" else kind) if alone else "hint"
     elif gives["list"] or (gives["gap"] and not compiled(r"--[\w-]*$").search(before)):
-        if gives["gap"]:
+        if gives["gap"] and "code" not in word:
             kind = "near" if quote and kind == "password" else "hint"
         elif kind == "password":
             kind = "beside" if word != "pwd" else "hint"  # which is a folder, too
@@ -163,18 +183,48 @@ def _find_value(text: str, before: str, word: str, kind: str, gives: re.Match[st
     value = value[: cut.start()] if cut else value
     long = not quoted and len(value) == 64  # there is more of it
     value = value if quoted or long else value.rstrip(".,;:)]}?" if gives["said"] else ".,;:)]}")
-    if (
-        kind == "token"
-        and compiled(_UUID).fullmatch(value)
-        and not _is_secret_key(before, len(before))
-    ):
-        return None  # it names something
-    if not is_secret(value, kind, quoted, bool(gives["said"]), loud):
+    stop, sure = start + len(value), False
+    if compiled(_UUID).fullmatch(value):
+        sure = _is_secret_key(before, len(before)) or (kind == "token" and before[-1:] in tuple("_-"))
+        if kind == "token" and not sure:
+            return None  # it names something
+    elif word[:4] == "pass" and kind != "secret":
+        end = _end_of_groups(text, start, before, word)
+        told = not gives["gap"] and _is_told(text, stop, before, value) and not is_unfilled(value)
+        stop, sure = max(stop, end), bool(end) or told
+    if not sure and not is_secret(value, kind, quoted, bool(gives["said"]), loud):
         return None
-    stop = start + len(value)
     beyond = f"(?!{_ENCODED_CUT})" if "%" in sign else ""
     more = compiled(_MORE % beyond).match(text, stop) if long else None
     return start, more.end() if more else stop
+
+
+_OWNED = r"(?i)(?:\b(?:my|our|mein|unser|mon|notre|mi|minha|mijn|moje)|wi-?fi|wlan)[ ]$"
+_PREDICATE = (
+    r"(?i)(?:\w+(?:ed|ing|able|ible|ive|less|ful|ly|ent|ant|ten|ct|id|ure)|secret|strong|simple|complex|public|unique"
+    r"|stolen|unsafe|broken|shorter|longer|better|always|stored|nothing|correcte?|falsch|richtig|vergessen|sicher)$"
+)
+
+
+def _is_told(text: str, stop: int, before: str, value: str) -> bool:
+    """Return whether a plain word is somebody's password: it ends what is said, and says nothing of the password."""
+    plain = compiled("(?u:[^\\W\\d_]){6,}(?:-(?u:[^\\W\\d_])+)*").fullmatch(value)
+    ends = text[stop : stop + 2].rstrip(".,;!)\"' ")[:1] in ("", "\n")
+    return bool(plain and ends and compiled(_OWNED).search(before) and not compiled(_PREDICATE).match(value))
+
+
+def _end_of_groups(text: str, start: int, before: str, word: str) -> int:
+    """Return the end of a password of several groups: those of an application, or the words of a passphrase."""
+    pattern = ""
+    if word == "passphrase":
+        pattern = r"[a-z]{3,12}(?:[ -][a-z]{3,12}){3,9}(?=[\"'`.\n]|$)"
+    elif before.lower().endswith(("app ", "app-specific ", "application ")):
+        pattern = r"[a-z]{4}(?:[ -][a-z]{4}){3}(?![\w-])|[A-Za-z\d]{4}(?: [A-Za-z\d]{4}){5}(?!\w)"
+    found = compiled(pattern).match(text, start) if pattern else None
+    return found.end() if found and _NO_SEED.isdisjoint(found[0].split()) else 0
+
+
+_GROUPS = r"[A-Z\d]{4,6}(?:-[A-Z\d]{4,6}){3,7}"
 
 
 def character_classes(value: str) -> tuple[bool, bool, bool]:
@@ -205,7 +255,7 @@ def is_scrambled(value: str) -> bool:
 def _is_random(value: str) -> bool:
     """Return whether it is long, of one piece, and no word or number."""
     hexadecimal = len(value) >= 32 and compiled("(?:0x)?(?:[0-9a-f]+|[0-9A-F]+)").fullmatch(value)
-    return bool(hexadecimal) or (len(value) >= 20 and value.isalnum() and is_scrambled(value))
+    return bool(hexadecimal or (compiled("[A-Za-z0-9+/=_-]{16,}").fullmatch(value) and is_scrambled(value)))
 
 
 def is_secret(value: str, kind: str, quoted: bool, said: bool = False, loud: bool = False) -> bool:
@@ -231,7 +281,7 @@ def is_secret(value: str, kind: str, quoted: bool, said: bool = False, loud: boo
     if kind == "beside":
         return letters and digits and (signs or not (joined or compiled(_MEASURE).fullmatch(value)))
     if kind not in ("password", "secret"):
-        plain = not joined and set("[]{}()|^*\\").isdisjoint(value) and (quoted or not tells)
+        plain = (not joined or compiled(_GROUPS).fullmatch(value)) and set("[]{}()|^*\\").isdisjoint(value) and (quoted or not tells)
         return (plain and letters and digits and len(value) >= 10) or is_scrambled(value)
     if not letters:
         return kind == "password" and (signs or value.isdigit())
