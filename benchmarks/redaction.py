@@ -35,7 +35,9 @@ from looseleaf.text.secrets import redact  # noqa: E402
 KEPT, ALARMS = 5, 100
 """Goals: of a hundred fresh secrets, and of a million lines of code."""
 
-ENDINGS = frozenset(".py .pyi .js .mjs .cjs .ts .tsx .json .md .rst .txt .h .c .hpp .toml .cfg .yaml .yml .sh .html .css".split())
+ENDINGS = frozenset(
+    ".py .pyi .js .mjs .cjs .ts .tsx .json .md .rst .txt .h .c .hpp .toml .cfg .yaml .yml .sh .html .css".split()
+)
 KEY = b"a key for a benchmark"
 MARK = re.compile(r"\[redacted ([a-z-]+) [0-9a-f]{6}\]")
 LONGEST = 1_000_000
@@ -98,7 +100,9 @@ def seconds(work: Callable[[str], object], pieces: list[str]) -> float:
     return best
 
 
-_WORDS = "pass secret token key auth contrase kennwort seed wallet login curl cookie bearer mysql discord".split()
+_WORDS = (
+    "pass secret token key auth contrase kennwort seed wallet login curl cookie bearer mysql discord".split()
+)
 
 
 def against_reading(pieces: list[str]) -> float:
@@ -123,7 +127,9 @@ def rows(folders: list[Path], samples: int) -> Iterator[Row]:
         f"{sum(alarms.values()) * 1e6 / lines:.0f} ({sum(alarms.values())} in {lines:,} lines: {most})",
         f"≤ {ALARMS}",
     )
-    code = [text[at : at + 4000] for _, text in list(texts(folders[:1]))[:100] for at in range(0, len(text), 4000)]
+    code = [
+        text[at : at + 4000] for _, text in list(texts(folders[:1]))[:100] for at in range(0, len(text), 4000)
+    ]
     prose = [" ".join(piece.split()) for piece in re.findall(r'"""(.{200,}?)"""', "".join(code), re.DOTALL)]
     yield "time to redact code, against a search for a few words", f"{against_reading(code):.1f}", NO_GOAL
     yield "the same, short texts in prose", f"{against_reading(prose):.1f}", NO_GOAL

@@ -53,7 +53,9 @@ def bech32(head: str, values: list[int]) -> str:
 
     wide = [ord(sign) >> 5 for sign in head] + [0] + [ord(sign) & 31 for sign in head]
     mod = polymod(wide + values + [0] * 6) ^ 1
-    return f"{head}1" + "".join(BECH32[each] for each in values + [mod >> 5 * (5 - at) & 31 for at in range(6)])
+    return f"{head}1" + "".join(
+        BECH32[each] for each in values + [mod >> 5 * (5 - at) & 31 for at in range(6)]
+    )
 
 
 def stellar(data: bytes) -> str:
@@ -97,7 +99,8 @@ def jwt(rng: Random) -> str:
         return base64.urlsafe_b64encode(json.dumps(value).encode()).decode().rstrip("=")
 
     head = part({"alg": rng.choice(["HS256", "RS256", "ES256"]), "typ": "JWT"})
-    return f"{head}.{part({'sub': text(rng, DIGITS, 9), 'iat': rng.randint(10**9, 2 * 10**9)})}.{text(rng, BASE64URL, 43)}"
+    claims = part({"sub": text(rng, DIGITS, 9), "iat": rng.randint(10**9, 2 * 10**9)})
+    return f"{head}.{claims}.{text(rng, BASE64URL, 43)}"
 
 
 def tokens(rng: Random) -> list[tuple[str, str]]:
@@ -283,7 +286,11 @@ _TOLD: tuple[tuple[str, str, Callable[[Random], str]], ...] = (
     ("ssn", "SSN: {}", lambda r: f"{r.randint(1, 665):03}{r.randint(1, 99):02}{r.randint(1, 9999):04}"),
     ("seed-phrase", "my seed phrase is {}", lambda r: " ".join(r.sample(SEED_WORDS, 12))),
     ("seed-phrase", 'mnemonic = "{}"', lambda r: " ".join(r.sample(SEED_WORDS, 24))),
-    ("seed-phrase", "Recovery phrase for the wallet: {}. Keep it safe.", lambda r: " ".join(r.sample(SEED_WORDS, 12))),
+    (
+        "seed-phrase",
+        "Recovery phrase for the wallet: {}. Keep it safe.",
+        lambda r: " ".join(r.sample(SEED_WORDS, 12)),
+    ),
     ("seed-phrase", "Wallet backup:\n{}\n", lambda r: "\n".join(r.sample(SEED_WORDS, 12))),
     ("api-key", "ma clé API est {}", lambda r: text(r, BASE62, 32)),
     ("api-key", "Der API-Schlüssel lautet {}", lambda r: text(r, BASE62, 32)),

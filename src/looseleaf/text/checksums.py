@@ -57,7 +57,9 @@ def iban(text: str) -> bool:
 def ssn(text: str) -> bool:
     """Return whether it may be a social security number of the United States."""
     number = "".join(map(str, _digits(text)))
-    return number[:3] not in ("000", "666") and number[0] != "9" and number[3:5] != "00" and number[5:] != "0000"
+    return (
+        number[:3] not in ("000", "666") and number[0] != "9" and number[3:5] != "00" and number[5:] != "0000"
+    )
 
 
 def cpf(text: str) -> bool:
@@ -178,9 +180,25 @@ def stellar(text: str) -> bool:
     return check.to_bytes(2, "little") == data[-2:]
 
 
+_ALL = (
+    luhn,
+    luhn10,
+    card,
+    iban,
+    ssn,
+    cpf,
+    ean,
+    resident,
+    fiscal,
+    steuer,
+    dni,
+    nir,
+    pesel,
+    bsn,
+    verhoeff,
+    passport,
+)
 CHECKS: dict[str, Callable[[str], bool]] = {
-    check.__name__: check
-    for check in (luhn, luhn10, card, iban, ssn, cpf, ean, resident, fiscal, steuer, dni, nir, pesel, bsn, verhoeff)
-    + (passport, base58, bech32, stellar)
+    check.__name__: check for check in (*_ALL, base58, bech32, stellar)
 }
 """By the names that `data/secrets.txt` uses."""

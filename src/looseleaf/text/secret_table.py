@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from functools import cache
+from functools import cache, cached_property
 
 _FILE = os.path.join(os.path.dirname(os.path.dirname(__file__)), "data", "secrets.txt")
 
@@ -28,7 +28,8 @@ _DIGITS, _UPPER, _LOWER = b"0123456789", b"ABCDEFGHIJKLMNOPQRSTUVWXYZ", b"abcdef
 _ASCII = bytes(range(128))
 _DULL = _LOWER + _DIGITS + b" \n\r\t\"',"
 _CLASSES = bytes.maketrans(_DIGITS + _UPPER + _LOWER, b"0" * 10 + b"A" * 26 + b"a" * 26)
-_TOKENS = bytes(ord("a") if chr(sign).isalnum() and sign < 128 or sign in b"_-" else 32 for sign in range(256))
+_TOKEN = _DIGITS + _UPPER + _LOWER + b"_-"
+_TOKENS = bytes(ord("a") if sign in _TOKEN else ord(" ") for sign in range(256))
 _RUNS = bytes.maketrans(_DIGITS + _UPPER + _LOWER, b"a" * 62)
 _SHORTEST = "a" * 16
 """No secret that is known by its prefix is shorter, with it."""
@@ -41,7 +42,8 @@ class Table:
         parts = text.split("\n[")[1:]
         sections = {name: body for name, _, body in (part.partition("]\n") for part in parts)}
         self.alphabets = dict(line.split(None, 1) for line in _lines(sections["alphabets"]))
-        self.rows: list[Row] = []
+        self._rows: list[Row] = []
+        self._prefixes = _lines(sections["prefixes"])
         self._ends: dict[str, list[Row]] = {}
         self._signs: dict[str, list[Row]] = {}
         self._runs: dict[str, list[Row]] = {}
@@ -49,10 +51,6 @@ class Table:
         self._gates: dict[str, list[Row]] = {}
         self._foreign: dict[int, list[tuple[str, Row]]] = {}
         self._numbers: dict[str, list[Row]] = {}
-        for line in _lines(sections["prefixes"]):
-            kind, literals, alphabet, size, *checks = line.split()
-            for each in literals.split(","):
-                self._add("#", each, ("prefixes", kind, each, f"{alphabet} {size}", " ".join(checks)))
         for line in _lines(sections["shapes"]):
             kind, literals, check, pattern = line.split(None, 3)
             for each in literals.replace("␣", " ").split(","):
@@ -63,11 +61,28 @@ class Table:
             kind, each, pattern = line.split(None, 2)
             gate, _, name = each.rpartition("&")
             self._add(gate, name, ("words", kind, name, f"(?i){pattern}", ""))
-        self.kinds = tuple(dict.fromkeys(row[1] for row in self.rows))
-        """Of two kinds that claim the same text, the first names it."""
+
+    @cached_property
+    def kinds(self) -> tuple[str, ...]:
+        """All kinds. Of two that claim the same text, the first names it."""
+        return tuple(dict.fromkeys(row[1] for row in self.rows))
+
+    @property
+    def rows(self) -> list[Row]:
+        """All rows, prefixes first."""
+        self._read_prefixes()
+        return sorted(self._rows, key=lambda row: row[0] != "prefixes")
+
+    def _read_prefixes(self) -> None:
+        """Read the rows that only long tokens need, on first use."""
+        lines, self._prefixes = self._prefixes, []
+        for line in lines:
+            kind, literals, alphabet, size, *checks = line.split()
+            for each in literals.split(","):
+                self._add("#", each, ("prefixes", kind, each, f"{alphabet} {size}", " ".join(checks)))
 
     def _add(self, gate: str, name: str, row: Row) -> None:
-        self.rows.append(row)
+        self._rows.append(row)
         if gate[:1] == "~":
             self._numbers.setdefault(gate[1:], []).append(row)
         elif gate[:1] == "#" and gate != "#":
@@ -118,6 +133,7 @@ class Table:
         return rows
 
     def _find_in_tokens(self, tokens: str, low: str) -> list[Row]:
+        self._read_prefixes()
         ends = {part[-3:] + last for last in "_-." for part in tokens.split(last)[:-1]}
         ends |= {end[-3:] for end in ends}
         rows = [row for end in ends & self._ends.keys() for row in self._ends[end] if row[2] in tokens]

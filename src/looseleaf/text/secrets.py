@@ -96,8 +96,9 @@ def _is_varied(secret: str) -> bool:
 def _decode(text: str) -> str:
     import base64  # not at the top: few texts need it
 
+    padded = text.replace("-", "+").replace("_", "/") + "=" * (-len(text) % 4)
     try:
-        plain = base64.b64decode(text + "=" * (-len(text) % 4), b"-_" if "-" in text or "_" in text else None).decode("ascii")
+        plain = base64.b64decode(padded).decode("ascii")
     except ValueError:
         return ""
     return plain if plain.isprintable() else ""
@@ -246,7 +247,10 @@ def _find_key_blocks(text: str, pattern: str) -> Iterator[Span]:
 
 # --- letters that are written in another way ---
 
-_HIDDEN = "[\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]"
+_NO_WIDTH = (
+    "\u00ad\u034f\u061c\u180e\u200b\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e"
+    "\u2060\u2061\u2062\u2063\u2064\ufeff"
+)
 _ALIKE = dict(
     zip(
         "АВЕКМНОРСТХУІЈЅаеорсухіјѕԁԛԝһΑΒΕΖΗΙΚΜΝΟΡΤΥΧοανκρυ",
@@ -254,12 +258,16 @@ _ALIKE = dict(
         strict=True,
     )
 )
-_OTHER = f"[\u0370-\u03ff\u0400-\u052f\uff01-\uff5e\U0001d400-\U0001d7ff]"
+_OTHER = "[\u0370-\u03ff\u0400-\u052f\uff01-\uff5e\U0001d400-\U0001d7ff]"
 _UNSEEN = (  # what hides a secret from a pattern, or makes it look like another text
-    rf"(?<=[!-~]){_HIDDEN}+(?=[!-~])|(?<=[\w.-]){_OTHER}+|{_OTHER}+(?=[\w-])|[\uff10-\uff5a\U0001d400-\U0001d7ff]{{8,}}"
+    rf"(?<=[!-~])[{_NO_WIDTH}]+(?=[!-~])|(?<=[\w.-]){_OTHER}+|{_OTHER}+(?=[\w-])"
+    r"|[\uff10-\uff5a\U0001d400-\U0001d7ff]{8,}"
 )
 _CODED = (  # what JSON and Markdown, addresses and HTML make of a sign
-    r"\\(?:u00[2-7][\da-fA-F]|(?<=[\w+/=.~-]\\)(?=_)|(?<=[A-Za-z\d]\\)(?=-[A-Za-z\d])|(?<=[A-Za-z\d+=]\\)(?=/[A-Za-z\d+/=]))",
+    (
+        r"\\(?:u00[2-7][\da-fA-F]|(?<=[\w+/=.~-]\\)(?=_)|(?<=[A-Za-z\d]\\)(?=-[A-Za-z\d])"
+        r"|(?<=[A-Za-z\d+=]\\)(?=/[A-Za-z\d+/=]))"
+    ),
     "%(?:2[145B-Fb-f]|3[ADad]|5[Ff]|7[CEce])",
     r"&#(?:x[2-7][\da-fA-F]|\d{2,3});",
 )
@@ -279,30 +287,29 @@ def _fold(text: str, pattern: str) -> tuple[str, list[int], list[int]]:
 
 
 def _meaning_of(piece: str) -> str:
-    if piece[0] == "%":
-        return chr(int(piece[1:], 16))
-    if piece[:2] == "\\u":
-        return chr(int(piece[2:], 16))
+    if piece[0] == "%" or piece[:2] == "\\u":
+        return chr(int(piece.lstrip("%\\u"), 16))
     if piece[0] == "&":
-        code = int(piece[3:-1], 16) if piece[2] == "x" else int(piece[2:-1])
-        return chr(code) if 32 < code < 127 else piece
-    if piece[0] == "\\" or compiled(_HIDDEN).match(piece):
+        import html  # not at the top: few texts need it
+
+        return html.unescape(piece)
+    if piece[0] == "\\" or piece[0] in _NO_WIDTH:
         return ""
-    import unicodedata  # not at the top: few texts need it
+    import unicodedata
 
     made = "".join(_ALIKE.get(sign) or unicodedata.normalize("NFKC", sign) for sign in piece)
     return made if len(made) == len(piece) else piece
 
 
-_SEEN = bytes({*range(256)} - {*range(0xCD, 0xD5)})
-_FEW = ("\u00ad\u034f\u061c\u180e\u200b\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2061\u2062\u2063\u2064\ufeff")
+_OTHER_LETTERS = bytes({*range(256)} - {*range(0xCD, 0xD5)})
+"""All bytes but those that begin a letter of Greek or Cyrillic."""
 
 
 def _has_unseen(text: str) -> bool:
     """Return quickly whether letters like ours, wide ones or signs without a width could be in the text."""
     data = text.encode("utf-8", "surrogatepass")
     wide = b"\xef\xbc" in data or b"\xef\xbd" in data or b"\xf0\x9d" in data
-    return wide or bool(data.translate(None, _SEEN)) or any(sign in text for sign in _FEW)
+    return wide or bool(data.translate(None, _OTHER_LETTERS)) or any(sign in text for sign in _NO_WIDTH)
 
 
 def _find_hidden(text: str) -> Iterator[Span]:

@@ -28,7 +28,10 @@ _IDLE_TOKENS = (
 _TYPE_HINT = (
     r":[ ]?(?:str|string|bytes|SecretStr|Optional\[str\]|any)(?:[ ]?\|[ ]?(?:None|null|undefined))?[ ]?="
 )
-_OF = r"[ ](?:for|to|of|on|in|zum|zur|für|pour|de|del|para|per|della|do|da|van|voor|dla|для|от)[ ][^\n:=,;\"'?!\[]{1,40}?"
+_OF = (
+    r"[ ](?:for|to|of|on|in|zum|zur|für|pour|de|del|para|per|della|do|da|van|voor|dla|для|от)[ ]"
+    r"[^\n:=,;\"'?!\[]{1,40}?"
+)
 _GIVES = (  # the rest of a name, and what stands between it and its value
     r"(?i)(?:[_-]?(?:access|key|base|value|token|string|text|prod|dev|test|staging|live|old|new|data|\d{1,2})"
     r"| (?:access key|key|value|token)|[ -](?:de |d['’])?api){0,3}(?:[\\\"'`\]*]|%22|&quot;|&#34;){0,6}(?:"
@@ -37,7 +40,8 @@ _GIVES = (  # the rest of a name, and what stands between it and its value
     rf"|(?P<sign>\s{{0,4}}(?:{_TYPE_HINT}|:=|=>|->|={{1,3}}|[:：]|%3[ADad])\**[ \t\xa0\u3000]{{0,8}}"
     r"(?:(?:\r?\n|\\n)[ \t]{0,8}){0,2}(?:%20)?(?:%22|&quot;|&#34;)?)"
     rf"|(?P<said>(?:{_OF})?[ ]{{1,3}}(?:(?:(?:is|was|has been)[ ])?(?:set|changed|reset|updated)[ ]to"
-    r"|(?:is|was|ist|lautet|war|est|es|era|è|é|to|jest|это)(?:[ ](?:now|still|just|again|jetzt|maintenant|ahora|ora|agora|teraz|nu))?)[ ]{0,2}:?\s{1,3}"
+    r"|(?:is|was|ist|lautet|war|est|es|era|è|é|to|jest|это)"
+    r"(?:[ ](?:now|still|just|again|jetzt|maintenant|ahora|ora|agora|teraz|nu))?)[ ]{0,2}:?\s{1,3}"
     rf"|{_OF}:[ ]{{1,3}}|\s{{0,2}}(?:是|为|為|は|が|은|는)[:：]?\s{{0,2}})"
     r"|(?P<tag>>\s{0,4})|(?P<list>[,(]\s{0,2}(?=\\{0,3}[\"']))|(?P<cell>[ \t]{0,20}\|[ \t]{0,20})|(?P<gap>[ \t]{1,4})"
     r")(?:[bruf]{1,2}(?=[\"']))?(?P<quote>(?:\\{0,3}[\"'`“‘「『«])?)"
@@ -72,7 +76,11 @@ def compiled(pattern: str) -> re.Pattern[str]:
 
 def lower(text: str) -> str:
     """Return the text with small letters for our capitals, as long as it is. Others stay: that is faster."""
-    return text.lower() if text.isascii() else text.encode("utf-8", "surrogatepass").lower().decode("utf-8", "surrogatepass")
+    return (
+        text.lower()
+        if text.isascii()
+        else text.encode("utf-8", "surrogatepass").lower().decode("utf-8", "surrogatepass")
+    )
 
 
 def _is_secret_key(text: str, at: int) -> bool:
@@ -281,7 +289,11 @@ def is_secret(value: str, kind: str, quoted: bool, said: bool = False, loud: boo
     if kind == "beside":
         return letters and digits and (signs or not (joined or compiled(_MEASURE).fullmatch(value)))
     if kind not in ("password", "secret"):
-        plain = (not joined or compiled(_GROUPS).fullmatch(value)) and set("[]{}()|^*\\").isdisjoint(value) and (quoted or not tells)
+        plain = (
+            (not joined or compiled(_GROUPS).fullmatch(value))
+            and set("[]{}()|^*\\").isdisjoint(value)
+            and (quoted or not tells)
+        )
         return (plain and letters and digits and len(value) >= 10) or is_scrambled(value)
     if not letters:
         return kind == "password" and (signs or value.isdigit())
