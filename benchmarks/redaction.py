@@ -43,17 +43,24 @@ MARK = re.compile(r"\[redacted ([a-z-]+) [0-9a-f]{6}\]")
 LONGEST = 1_000_000
 """Of a file, in bytes: what is longer is a bundle or data."""
 
+LINES = 700_000
+"""Of a folder: more are not read."""
+
 
 def texts(folders: Iterable[Path]) -> Iterator[tuple[Path, str]]:
-    """Yield the texts in these folders, each file once."""
+    """Yield the texts in these folders."""
     for top in folders:
+        lines = 0
         for folder, inner, names in os.walk(top):
             inner.sort()
             for name in sorted(names):
                 path = Path(folder, name)
-                if path.suffix in ENDINGS and not path.is_symlink() and path.stat().st_size < LONGEST:
+                if path.suffix not in ENDINGS or path.is_symlink() or lines > LINES:
+                    continue
+                if path.stat().st_size < LONGEST:
                     text = path.read_text("utf-8", "replace")
                     if max(map(len, text.splitlines()), default=0) < 20_000:
+                        lines += text.count("\n") + 1
                         yield path, text
 
 
