@@ -35,6 +35,7 @@ ABOUT = {
     "learn": "What is learnt of what people say, by authors whom nobody tuned on",
     "model": "Distilling with a model: what of its replies becomes memory, from recorded replies",
     "identity": "Whether two facts are the same",
+    "redaction": "Whether secrets are found, and nothing else",
     "chains": "What is told as true after somebody changed his mind",
     "build": "Views that are made of the log",
     "prompt": "Assembling a prompt, sending it, and sending it again",

@@ -41,6 +41,7 @@ class Job:
 
 JOBS = (
     Job("identity"),
+    Job("redaction"),
     Job("learn"),
     Job("model"),
     Job("chains"),

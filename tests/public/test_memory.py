@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
+from random import Random
 from types import FrameType
 from typing import Any
 
@@ -28,6 +29,7 @@ from looseleaf import (
     ScriptedModel,
     Stale,
 )
+from secret_kinds import numbers, tokens
 
 TraceFunction = Callable[[FrameType, str, Any], Any]
 
@@ -293,6 +295,23 @@ def test_secrets_in_a_model_s_summary_reason_or_held_line_are_not_written(memory
     memory.review.correct(memory.facts(topic="user")[0].id or "", f"Home: {secret}")
     files = [file for file in Path(memory.path).rglob("*") if file.is_file()]
     assert [str(file) for file in files if secret.encode() in file.read_bytes()] == []
+
+
+def test_no_entrance_lets_a_secret_through_that_stands_alone(memory: Memory) -> None:
+    rng = Random(3)
+    secrets = [secret for _, secret in tokens(rng) + numbers(rng)]
+    lines = [f"- Note {number}: {secret}\n" for number, secret in enumerate(secrets)]
+    memory.record(user="We talk about notes.")
+    memory.pages.propose(
+        "facts/notes.md", "# Notes\n\n" + "".join(lines), reason="it was said", summary="notes"
+    )
+    memory.remember(f"I noted {secrets[0]} and {secrets[1]}.")
+    for secret in secrets[::10]:
+        memory.state.add_task(f"rotate {secret}")
+        memory.record(tool_result={"stdout": [secret]}, tool_name="run")
+    held = b"\n".join(file.read_bytes() for file in Path(memory.path).rglob("*") if file.is_file())
+    assert b"- Note 5: [redacted " in held
+    assert [secret for secret in secrets if secret.encode() in held] == []
 
 
 def test_a_text_is_distilled_by_the_distiller_that_is_given(memory: Memory) -> None:

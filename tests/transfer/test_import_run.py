@@ -6,6 +6,7 @@ import json
 import threading
 from itertools import product
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -45,6 +46,7 @@ from looseleaf.transfer.source import (
     ImportSource,
     Talk,
 )
+from secret_kinds import numbers, tokens
 from tables import check_rows, in_folders
 from wiring import untyped
 
@@ -441,8 +443,15 @@ def test_secrets_are_redacted_as_in_all_that_is_recorded(place: Path) -> None:
             mine=True,
         )
         assert memory.pages.read("facts/e.md").text.startswith("- Key: [redacted")
-    for path in (place / "m").rglob("*"):
-        assert not path.is_file() or KEY.encode() not in path.read_bytes()
+        alone = [secret for _, secret in tokens(Random(4)) + numbers(Random(4))]
+        notes = "".join(f"- Note {number}: {secret}\n" for number, secret in enumerate(alone))
+        talk = Talk(
+            "b", "notes", [ImportMessage(f"n{at}", "user", secret) for at, secret in enumerate(alone)]
+        )
+        bring(memory, talk, ImportDocument("f", notes, "f", page="facts/f.md"), mine=True)
+        assert "- Note 5: [redacted " in memory.pages.read("facts/f.md").text
+    held = b"\n".join(path.read_bytes() for path in (place / "m").rglob("*") if path.is_file())
+    assert [secret for secret in (KEY, *alone) if secret.encode() in held] == []
 
 
 # --- what stops nothing ----------------------------------------------------------------------------

@@ -3,257 +3,37 @@
 The six digits are a keyed hash of the secret: a repeat can be recognized, and nothing else learned. Invariants: other
 text stays byte for byte (text without a secret is the same object), and redacting twice changes nothing more.
 
-A secret is known by its format (one table) or by the telling word it is assigned to. Text is untrusted: what a pattern
-reads is bounded or not read again, so that time is linear in the text.
+A secret is known by its format (`data/secrets.txt`) or by the telling word it is assigned to. Text is untrusted: what
+a pattern reads is bounded or not read again, so that time is linear in the text.
 """
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from functools import cache
 from itertools import pairwise
 from operator import is_
+
+from looseleaf.text.secret_table import expand, read_table
+from looseleaf.text.telling import (
+    character_classes,
+    compiled,
+    count_words,
+    find_assigned,
+    find_phrases,
+    is_scrambled,
+    is_secret,
+    is_unfilled,
+    lower,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from typing import Any
 
+    from looseleaf.text.secret_table import Row
 
-# --- telling words (`password`, `token`, …), and whether the value assigned to one is a secret ---
-
-Row = tuple[str, str, str]
-"""Kind, literal, pattern."""
-
-WORDS: tuple[Row, ...] = (
-    ("password", "pass", "(?i)pass(?:wor[dt]|wd|phrase|code|e)|(?<![a-z])pass"),
-    ("password", "contrase", "(?i)contrase(?:n|ñ|Ñ|n\u0303)a"),
-    *(("password", x, f"(?i){x}") for x in "kennwort 密码 密碼 口令 パスワード 비밀번호 ароль".split()),
-    ("password", "pw", r"(?i)pwd|(?<![a-z\d])pw(?=[\s:=\"'])"),
-    *((x, x, f"(?i){x}(?!s)") for x in ("secret", "token", "authorization")),
-    ("api-key", "key", "(?i)key(?!s)"),
-)
-# There are primary keys, sort keys and keys of dictionaries too; and tokens that only mark a place.
-_SECRET_KEYS = (
-    r"(?i)(?:api|access|account|private|secret|auth|authentication|encryption|signing|master|shared|service|admin|app"
-    r"|client|storage|subscription|webhook)[ _.-]?$"
-)
-_IDLE_TOKENS = (
-    r"(?i)(?:next|forward|backward|page|pagination|continuation|sync|cursor|resume|start|starting|lock|change|request"
-    r"|public[_-]?key|[be]os|pad|unk|sep|cls|mask|special)[ _-]?$"
-)
-_TYPE_HINT = (
-    r":[ ]?(?:str|string|bytes|SecretStr|Optional\[str\]|any)(?:[ ]?\|[ ]?(?:None|null|undefined))?[ ]?="
-)
-_OF = r"[ ](?:for|to|of|on|in|zum|zur|für|pour|de|del|para)[ ][^\n:=,;\"'?!\[]{1,40}?"
-_GIVES = (  # the rest of a name, and what stands between it and its value
-    r"(?i)(?:[_-]?(?:access|key|base|value|token|string|text|prod|dev|test|staging|live|old|new|data|\d{1,2})"
-    r"| (?:access key|key|value|token)){0,3}(?:[\\\"'`\]*]|%22|&quot;|&#34;){0,6}(?:"
-    r"(?P<pair>\s{0,2},?\s{0,4}\\{0,3}[\"']?value\\{0,3}[\"']?\s{0,2}[:=]\s{0,4}"
-    r"|[ \t]{0,2}[:=]?[ \t]{0,2}\{[^{}\[]{0,200}?\b(?:default|value|string)\\{0,3}[\"']?\s{0,4}[:=]\s{0,4})"
-    rf"|(?P<sign>\s{{0,4}}(?:{_TYPE_HINT}|:=|=>|->|={{1,3}}|[:：]|%3[ADad])\**[ \t\xa0\u3000]{{0,8}}"
-    r"(?:(?:\r?\n|\\n)[ \t]{0,8}){0,2}(?:%20)?(?:%22|&quot;|&#34;)?)"
-    rf"|(?P<said>(?:{_OF})?[ ]{{1,3}}(?:(?:(?:is|was|has been)[ ])?(?:set|changed|reset|updated)[ ]to"
-    r"|(?:is|was|ist|lautet|war|est|es|era)(?:[ ](?:now|still|just|again|jetzt|maintenant|ahora))?)[ ]{0,2}:?\s{1,3}"
-    rf"|{_OF}:[ ]{{1,3}}|\s{{0,2}}(?:是|为|為|は|が|은|는)[:：]?\s{{0,2}})"
-    r"|(?P<tag>>\s{0,4})|(?P<list>[,(]\s{0,2}(?=\\{0,3}[\"']))|(?P<cell>[ \t]{0,20}\|[ \t]{0,20})|(?P<gap>[ \t]{1,4})"
-    r")(?:[bruf]{1,2}(?=[\"']))?(?P<quote>(?:\\{0,3}[\"'`“‘「『«])?)"
-)
-_CLOSING = {"“": "”", "‘": "’", "「": "」", "『": "』", "«": "»"}
-_BARE = r"(?:[^\s\xa0\"'<>`\\”’»，；！？）\u3000-\u30ff\u4e00-\u9fff\uac00-\ud7a3]|\\(?![nrtu\"'\\])){1,64}"
-_CUT = r"&(?:#\w{1,5}|[lg]t|amp|quot|[lr][ds]quo|nbsp);|[&;,|](?=[\w. -]{1,30}[=:]|$)|\)(?=[.,;:)\]}]|$)"
-_ENCODED_CUT = "%(?:2[026C]|3B|7D|0[AD])"
-_MORE = r"(?:%s[^\s\"'<>`\\&;,|)]|\\/)*"
-_UUID = "(?i)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
-_UNFILLED = (  # a placeholder, a reference, a checksum, an address, a date
-    r"(?i)[<{\[(]|&#?\w{1,8};|\$[a-z_({]|%\(|[:@!%#?&~*.-][a-z_.-]+%?\d?$|your[_ -]|my[_-]?(?:pass|secret|token)"
-    r"|replace|insert[_ -]|enter[_ -]|example|placeholder|change[_-]?(?:me|it)|todo|redacted|env[.:]|vault:|arn:|ssm:"
-    r"|id=\w|sha\d{1,3}[-:]|md5:|data:|[a-z][a-z+.-]{1,20}://|0x[0-9a-f]{40}$|\d{4}-\d\d?-\d\d?(?:\D|$)"
-    r"|[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{1,64}){0,4}\.[a-z]{2,24}$"
-)
-_TECHNICAL = r"(?i)(?:base|sha|md|utf|aes|[rhep]s|argon|pbkdf|oauth|http|ipv|u?int|rfc|x|v)-?\d{1,5}[a-z-]*$"
-_MEASURE = r"[\d.,:]+[A-Za-z%/]{0,6}"
-_PART = r"(?:\.|->|::|\?\.)[A-Za-z_$][\w$]{0,30}"
-_CODE = rf"[A-Za-z_$][\w$]{{0,30}}(?:{_PART})*[(\[{{]|[\w$]{{1,30}}(?:{_PART})+$"
-_TRIVIAL = (
-    "string number object boolean required optional hidden invalid missing default unknown disabled enabled expired "
-    "plaintext encrypted private public undefined incorrect masked removed wachtwoord parola salasana geheim".split()
-)
-
-
-@cache
-def compiled(pattern: str) -> re.Pattern[str]:
-    """Compile on first use: most texts need no pattern."""
-    return re.compile(pattern, re.ASCII)
-
-
-def lower(text: str) -> str:
-    """Lower the text without changing its length: one letter would become two."""
-    return text.replace("\u0130", "I").lower()
-
-
-def find_assigned(text: str, words: list[Row]) -> Iterator[tuple[int, int, str]]:
-    """Yield the places and kinds of secrets assigned to one of these words."""
-    low, done = lower(text) if words else "", 0
-    hits = [(hit.start(), kind, word) for kind, name, word in words for hit in compiled(name).finditer(low)]
-    for at, kind, pattern in sorted(hits):
-        word = compiled(pattern).match(text, at) if at >= done else None
-        gives = compiled(_GIVES).match(text, word.end()) if word else None
-        if word and gives:
-            start, done = _find_value(text, text[max(0, at - 100) : at], word[0], kind, gives) or (done, done)
-            if start < done:
-                yield start, done, kind
-
-
-def _find_value(text: str, before: str, word: str, kind: str, gives: re.Match[str]) -> tuple[int, int] | None:
-    """Return the place of the secret assigned to the word."""
-    start, quote, tag = gives.end(), gives["quote"], gives["tag"]
-    sign, pair = gives["sign"] or "", gives["pair"] or ""
-    word, loud = word.lower(), word.isupper() and sign == "="
-    if (
-        (kind == "api-key" and not compiled(_SECRET_KEYS).search(before[-20:]))
-        or (kind == "token" and compiled(_IDLE_TOKENS).search(before[-20:]))
-        or (word == "passe" and before[-7:].lower() != "mot de ")
-        or (word == "pass" and not ("=" in sign or (sign + pair and before[-1:] in tuple("_-\"'"))))
-        or (kind == "secret" and "secretsmanager:" in before)
-        or (tag and not compiled(r"<[\w:.-]*$").search(before))
-    ):
-        return None
-    if word == "pass":  # an everyday word
-        kind = "secret"
-    elif kind == "authorization":
-        if scheme := compiled("(?i)(basic|bearer|token|bot|apikey|key)[ ]{1,3}").match(text, start):
-            start, quote, kind = scheme.end(), "", scheme[1].lower()
-    elif gives["gap"] and compiled(r"\blogin\s{1,8}\S{1,64}\s{1,8}$").search(before):
-        kind = "netrc"
-    elif gives["cell"] or (gives["sign"] or "").count("\n") > 1:
-        alone = compiled(r"\|[ \t]{0,20}[\w *`-]{0,30}$").search(before) if gives["cell"] else True
-        kind = ("beside" if kind == "password" else kind) if alone else "hint"
-    elif gives["list"] or (gives["gap"] and not compiled(r"--[\w-]*$").search(before)):
-        if gives["gap"]:
-            kind = "near" if quote and kind == "password" else "hint"
-        elif kind == "password":
-            kind = "beside" if word != "pwd" else "hint"  # which is a folder, too
-    found = None
-    if quote:
-        close = _CLOSING.get(quote[-1], quote[-1])
-        escape = f"(?!{close})." if len(quote) > 1 else "."
-        found = compiled(rf"(?:[^{close}\\\n]|\\{escape}){{1,128}}(?=\\{{0,3}}{close})").match(text, start)
-    quoted = bool(found or tag)
-    found = found or compiled(r"[^<\n]{1,128}(?=<\\?/)" if tag else _BARE).match(text, start)
-    value = found[0] if found else ""
-    cut = None if quoted else compiled(_ENCODED_CUT if "%" in sign else _CUT).search(value)
-    value = value[: cut.start()] if cut else value
-    long = not quoted and len(value) == 64  # there is more of it
-    value = value if quoted or long else value.rstrip(".,;:)]}?" if gives["said"] else ".,;:)]}")
-    if (
-        kind == "token"
-        and compiled(_UUID).fullmatch(value)
-        and not compiled(_SECRET_KEYS).search(before[-20:])
-    ):
-        return None  # it names something
-    if not _is_secret(value, kind, quoted, bool(gives["said"]), loud):
-        return None
-    stop = start + len(value)
-    beyond = f"(?!{_ENCODED_CUT})" if "%" in sign else ""
-    more = compiled(_MORE % beyond).match(text, stop) if long else None
-    return start, more.end() if more else stop
-
-
-def fits(kind: str, secret: str) -> bool:
-    """Return whether a text in the format of a secret is one."""
-    if kind in ("authorization", "password"):
-        return _is_secret(secret, kind, quoted=True)
-    if kind == "docker" and not secret.startswith("dckr_"):
-        return ":" in _decode(secret)
-    if kind == "cookie":
-        return _is_scrambled(secret) or (all(_character_classes(secret)[:2]) and not _count_words(secret))
-    if kind == "url-password":
-        return not _is_unfilled(secret)
-    one_case = secret.islower() or secret.isupper()
-    beside = kind == "aws" and len(secret) == 40  # the secret that goes with a key's name
-    if (beside and one_case) or ((beside or kind == "openai") and _count_words(secret)):
-        return False
-    mixed = kind == "aws" or not one_case or _character_classes(secret)[1]
-    return mixed and max(map(secret.count, set(secret))) * 5 < len(secret) * 2
-
-
-def _decode(text: str) -> str:
-    import base64  # not at the top: few texts need it
-
-    try:
-        plain = base64.b64decode(text + "=" * (-len(text) % 4)).decode("ascii")
-    except ValueError:
-        return ""
-    return plain if plain.isprintable() else ""
-
-
-def _character_classes(value: str) -> tuple[bool, bool, bool]:
-    """Return whether it has letters, digits, and the signs that password rules ask for."""
-    signs = not set("!@#$%^&*+=?~|").isdisjoint(value)
-    return any(map(str.isalpha, value)), any(map(str.isdigit, value)), signs
-
-
-def _is_unfilled(value: str) -> bool:
-    filler = any(sign in value for sign in ("***", "•••", "xxxx", "XXXX", "…", "..."))
-    filler = filler or len(set(value)) < 3 or bool(compiled(r"[{][\w{.]").search(value))
-    return filler or bool(compiled(_UNFILLED).match(value))
-
-
-def _count_words(value: str) -> int:
-    """Return the number of words and numbers it is made of (`db-cred-2`, `src/main2.py`, `TestFoo1`); 0 if it is
-    not."""
-    pieces = compiled(r"[\s._/\\:,;()-]+").split(value)
-    return len(pieces) if all(map(compiled(r"(?u:[^\W\d_])*\d{0,4}").fullmatch, pieces)) else 0
-
-
-def _is_scrambled(value: str) -> bool:
-    """Return whether letters in both cases and digits mix as at random, as in no word."""
-    turns = len(compiled(r"[a-z](?=[A-Z0-9])|[0-9](?=[A-Za-z])|[A-Z](?=[0-9])").findall(value))
-    return len(value) >= 16 and turns * 4 > len(value)
-
-
-def _is_secret(value: str, kind: str, quoted: bool, said: bool = False, loud: bool = False) -> bool:
-    """Return whether a value assigned to a telling word is a secret, not a word, a name, code or a placeholder."""
-    if kind == "netrc":
-        return len(value) > 3 and not _is_unfilled(value)
-    if len(value) < 6 or _is_unfilled(value) or compiled(_TECHNICAL).match(value):
-        return False
-    if any(map(str.isspace, value)):
-        return kind == "password" and any(
-            len(part) > 5 and all(_character_classes(part)) for part in value.split()
-        )
-    if not (quoted or said) and compiled(_CODE).match(value) and not _is_scrambled(value):
-        return False
-    if kind == "basic":
-        return not value.islower()
-    (letters, digits, signs), joined = _character_classes(value), _count_words(value)
-    tells = compiled("(?i)pass|pwd|secret|token|key|kennwort|contrase|密码|パスワード").search(value)
-    if kind == "hint":
-        return letters and digits and signs
-    if kind == "near":
-        return letters and digits and (signs or (joined < 2 and not tells))
-    if kind == "beside":
-        return letters and digits and (signs or not (joined or compiled(_MEASURE).fullmatch(value)))
-    if kind not in ("password", "secret"):
-        plain = not joined and set("[]{}()|^*\\").isdisjoint(value) and (quoted or not tells)
-        return (plain and letters and digits and len(value) >= 10) or _is_scrambled(value)
-    if not letters:
-        return kind == "password" and (signs or value.isdigit())
-    if not quoted and value.rstrip("0123456789").lower() in _TRIVIAL:
-        return False
-    if digits and joined < 2:
-        return not joined or quoted or not tells
-    if tells or (not digits and _character_classes(value[1:-1])[2]):
-        return not tells and (quoted or said)
-    mixed = digits and not value.islower() and not value.isupper() and "_" not in value
-    given = quoted or (loud and joined == 1) or (mixed and not said)
-    dull = kind == "secret" or value.lower() in _TRIVIAL or "/" in value or "\\" in value
-    return _is_scrambled(value) or (given and not dull and (digits or joined == 1 or joined > 3))
-
-
-if TYPE_CHECKING:
     Span = tuple[int, int, str]
 
 
@@ -265,131 +45,192 @@ def without_marks(text: str) -> str:
     return _MARK.sub("", text)
 
 
-# Kind, literals of which one must be there, pattern: its group is the secret, or else the whole of it. `§` says that
-# what was read so far begins a token: not inside a word, nor behind a mark (which stands for one), yet behind what
-# only looks like a letter: the n of an escaped line end, the digits of %20 and \u0022, the m that ends a color.
-# `␣` is a space, as it is or in an address; `¶` a value as it is typed to a shell: quoted, or with a digit in it.
-_TABLE = r"""
-anthropic    sk-ant-         sk-ant-[\w-]{20,}
-openrouter   sk-or-          sk-or-[\w-]{20,}
-openai       sk-             sk-§[\w-]{20,}
-openai       sk-proj-,sk-svcacct-,sk-admin-             sk-(?<![A-Za-z]sk-)(?:proj|svcacct|admin)-[\w-]{40,}
-groq         gsk_            gsk_[A-Za-z0-9]{40,}
-xai          xai-            xai-§[A-Za-z0-9]{40,}
-perplexity   pplx-           pplx-[A-Za-z0-9]{32,}
-replicate    r8_             r8_§[A-Za-z0-9]{30,}
-nvidia       nvapi-          nvapi-[\w-]{40,}
-langsmith    lsv2_           lsv2_(?:pt|sk)_[0-9a-f_]{32,}
-tavily       tvly-           tvly-[\w-]{20,}
-pinecone     pcsk_           pcsk_\w{30,}
-huggingface  hf_             hf_§[A-Za-z0-9]{30,}
-google       AIza            AIza§[\w-]{30,}
-google       ya29.,GOCSPX-   (?:ya29\.|GOCSPX-)[\w-]{20,}
-aws          AKIA,ASIA       A[KS]IA§[A-Z2-7]{16}(?![\w+/-])
-aws          AKIA,ASIA       (?<![\w+/=-])[A-Za-z0-9+/]{40}(?![\w+/=-])
-github       ghp_,gho_,ghu_,ghs_,ghr_,github_pat_       g(?:h[pousr]|ithub_pat)_\w{30,}
-gitlab       glpat-,gldt-,glrt-,glptt-,glcbt-           gl(?:pat|[dr]t|ptt|cbt)-[\w-]{20,}
-slack        xapp-,xoxa-,xoxb-,xoxc-,xoxd-,xoxe-,xoxp-,xoxs-  x(?:app|ox[a-s])-[A-Za-z0-9-]{16,}
-slack        hooks.slack.    (?:https?:\\?/\\?/)?hooks\.slack\.com\\?/[a-z]{3,20}(?:[\w-]|\\?/){20,}
-stripe       k_live_,k_test_,whsec_                     (?:[sr]k_(?:live|test)|whsec)_[A-Za-z0-9+/=]{16,}
-npm          npm_            npm_§[A-Za-z0-9]{30,}
-pypi         pypi-           pypi-[\w-]{40,}
-sendgrid     SG.             SG\.§[\w-]{16,64}\.[\w-]{16,}
-telegram     :AA             (?:(?<!\d)|(?<=%\d\d)|(?<=\\u\d{4}))\d{8,10}:AA[\w-]{30,}
-digitalocean _v1_            do[opr]_v1_[0-9a-f]{40,}
-shopify      shpat_,shpca_,shppa_,shpss_                shp(?:at|ca|pa|ss)_[0-9a-fA-F]{32,}
-databricks   dapi            dapi§[0-9a-f]{32}(?:-\d{1,2})?(?!\w)
-azure        AccountKey=     AccountKey=([A-Za-z0-9+/]{40,}={0,2})
-azure        sig=            sig=([A-Za-z0-9+/%=_-]{40,})
-docker       dckr_pat_       dckr_pat_[\w-]{20,}
-docker       auth            auth(?<=["'_]auth)\\?["']?\s{0,3}[:=]\s{0,3}\\?["']?([A-Za-z0-9+/]{8,}={0,2})(?![\w+/=-])
-atlassian    ATATT3          ATATT3[\w=-]{40,}
-notion       ntn_            ntn_§[A-Za-z0-9]{40,}
-linear       lin_api_        lin_api_[A-Za-z0-9]{30,}
-grafana      glsa_           glsa_\w{32,}
-twilio       twilio          (?<![A-Za-z0-9])(?:SK|AC)[0-9a-f]{32}(?![A-Za-z0-9])
-discord      discord         (?<![\w-])[MNO][\w-]{23,27}\.[\w-]{6}\.[\w-]{27,}
-discord      discord         (?:https?:\\?/\\?/)?(?:\w{2,8}\.)?discord(?:app)?\.com\\?/api(?:[\w-]|\\?/){50,}
-age          AGE-SECRET-KEY- AGE-SECRET-KEY-(?:PQ-)?1[0-9A-Z]{40,}
-jwt          eyJ             eyJ§[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]{8,}
-private-key  -----BEGIN      -----(BEGIN|END)␣(?:[A-Z0-9]|␣){0,30}PRIVATE␣KEY(?:␣BLOCK)?-----
-private-key  LS0tLS1CRUdJTi  LS0tLS1CRUdJTi(?:BQUklW|BFQyBQUklW|BSU0EgUFJJVk|BPUEVOU1NIIFBSSV|BFTkNSWVBU)[\w+/=]{40,}
-url-password ://             ://[^\s:/@\["'<>`]{0,99}:(?!\d{2,5}[/;,?#&])([^\s/"'<>`]{1,256}|(?:[^\s/@"'<>`]|/(?!/)){1,256})@
-authorization bearer         [Bb]earer {1,3}([\w.~+/=-]{16,})
-cookie       ookie     ookie\W{1,4}(?:[^;\s"'\[]{1,240}; ?){0,9}?[\w.-]{0,20}(?i:sess|sid)[\w.-]{0,9}=([\w.%~+/-]{16,})
-api-key      ?key=,&key=     [?&]key=([0-9a-fA-F]{32,})(?!\w)
-password     mysql,mariadb   (?:mysql|maria)[\w-]{0,8} (?:[^\n|;\[]{0,80}? ["']?)??-p¶
-password     sshpass         sshpass (?:[^\n|;\[]{0,40}? ["']?)??-p ?¶
-password     login           (?:docker|podman|registry|az|oc|nerdctl|buildah) login (?:[^\n|;\[]{0,80}? ["']?)??-p ?¶
-password     redis-cli       redis-cli (?:[^\n|;\[]{0,80}? ["']?)??-a ?¶
-password     identified      (?i)identified (?:with [\w`'"]{1,40} )?by (?:password )?\\?["']([^\s"'\\]{6,128})
-password     -u',-u"         ["']-u["'], ?["'][^\s:/"']{1,64}:(?=[^\s"']{0,60}?\d)([^\s"'\\]{6,128})
-password     curl            curl [^\n|;\[]{0,80}?(?:-u|--user)[ =]{0,2}["']?[^\s:/"']{1,64}:([^\s"'\\]{6,128})
-"""
-_SPACE = "(?:[ +]|%20)"
-_TYPED = r"(?:\\?[\"']([^\s\"'\\]{4,128})|(?=\S{0,60}?\d)([^\s\"'\\-][^\s\"'\\]{5,128}))"
-_EDGE = (
-    r"(?:(?<![\w-]%s)(?<![0-9a-f]{6}\]%s)|(?<=\\[nrt]%s)|(?<=%%[0-9A-Fa-f]{2}%s)|(?<=\\u[0-9A-Fa-f]{4}%s)"
-    r"|(?<=\x1b\[\dm%s)|(?<=\x1b\[\d\dm%s))"
-)
+# --- whether a text in the format of a secret is one ---
+
+_JUDGED = 300
+"""How much of a secret is looked at to judge it."""
 
 
-def _parse_table(table: str) -> Iterator[Row]:
-    for line in table.strip().splitlines():
-        kind, literals, pattern = line.split(maxsplit=2)
-        start, edge, rest = pattern.partition("§")
-        pattern = start + _EDGE % ((start,) * 7) + rest if edge else pattern
-        pattern = pattern.replace("␣", _SPACE).replace("¶", _TYPED)
-        yield from ((kind, literal, pattern) for literal in literals.split(","))
+def fits(kind: str, secret: str, check: str, body: str) -> bool:
+    """Return whether a text in the format of a secret meets a condition of its row. `body` has no prefix."""
+    one_case = body.islower() or body.isupper()
+    match check:
+        case "-":
+            return True
+        case "value":
+            return is_secret(secret, kind, quoted=True)
+        case "docker":
+            return ":" in _decode(secret)
+        case "discord":
+            return _decode(secret.partition(".")[0]).isdigit()
+        case "jwt":
+            return '"' in _decode(secret.partition(".")[0])
+        case "cookie":
+            return is_scrambled(secret) or (all(character_classes(secret)[:2]) and not count_words(secret))
+        case "filled":
+            return not is_unfilled(secret)
+        case "aws":  # the secret that goes with a key's name
+            return not one_case and not count_words(secret) and _is_varied(secret)
+        case "key":
+            return _is_varied(secret)
+        case "words":
+            return not count_words(secret)
+        case "digit":
+            return character_classes(body)[1]
+        case "mixed":
+            return not one_case and character_classes(body)[1] and not count_words(body)
+        case "uuid":
+            return bool(compiled("[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}").fullmatch(body))
+        case "plain" | "random":
+            return (check == "plain" or not one_case or character_classes(body)[1]) and _is_varied(secret)
+    from looseleaf.text.checksums import CHECKS  # not at the top: few texts need it
+
+    return CHECKS[check](secret)
 
 
-FORMATS = tuple(_parse_table(_TABLE))
+def _is_varied(secret: str) -> bool:
+    """Return whether no character makes up two fifths of it, as in `ghp_xxxxxxxx`."""
+    return max(map(secret.count, set(secret))) * 5 < len(secret) * 2
+
+
+def _decode(text: str) -> str:
+    import base64  # not at the top: few texts need it
+
+    padded = text.replace("-", "+").replace("_", "/") + "=" * (-len(text) % 4)
+    try:
+        plain = base64.b64decode(padded).decode("ascii")
+    except ValueError:
+        return ""
+    return plain if plain.isprintable() else ""
+
+
+# --- where they are ---
+
+_BREAK = r"(?:\\?\r?\n|(?:\\r)?\\n)[ \t>|]{0,8}"
+_ESCAPE = r"(?:\\[nrt]|%[0-9A-Fa-f]{2}|\\u[0-9A-Fa-f]{4}|\x1b\[[\d;]{1,5}m)\Z"
+
+
+def _begins_token(text: str, at: int) -> bool:
+    """Return whether a token may begin here: not inside a word, nor behind a mark (which stands for one), yet behind
+    what only looks like a letter: the n of an escaped line end, the digits of %20 and \\u0022, the m that ends a color.
+    """
+    before = text[max(0, at - 8) : at]
+    if compiled(r"[\w-]\Z").search(before):
+        return bool(compiled(_ESCAPE).search(before))
+    return not compiled(r"[0-9a-f]{6}\]\Z").search(before)
+
+
+def _find_prefixed(text: str, row: Row) -> Iterator[Span]:
+    """Yield the places of secrets with the prefix of a row, and what follows of them on the next lines."""
+    _, kind, prefix, body, conditions = row
+    alphabet, size = body.split()
+    least, most = size.rstrip("+").split("-")[0], size.split("-")[-1]
+    run = compiled(f"[{read_table().alphabets[alphabet]}]*")
+    low, high = int(least), len(text) if most[-1] == "+" else int(most)
+    checks = conditions.split()
+    edge, apart = "edge" in checks, "apart" in checks
+    checks = [each for each in checks if each not in ("edge", "apart")] + ["random"]
+    at, end = text.find(prefix), 0
+    while at >= 0:
+        start = at + len(prefix)
+        if start > end:  # else it is in the run that was read
+            end = _end_of_run(text, start, run)
+        stop, secret = end, text[at : min(end, start + _JUDGED)]
+        if end - start < low or most[-1] == "+":
+            stop, secret = _go_on(text, at, end, run, low + len(prefix), secret)
+        if (
+            low <= len(secret) - len(prefix) <= max(high, low)
+            and stop - start <= high + 40
+            and not (edge and not _begins_token(text, at))
+            and not (apart and text[at - 1 : at].isalpha() and not _begins_token(text, at))
+            and all(fits(kind, secret, check, secret[len(prefix) :]) for check in checks)
+        ):
+            yield at, stop, kind
+            start = end = stop
+        at = text.find(prefix, start)
+
+
+def _end_of_run(text: str, start: int, run: re.Pattern[str]) -> int:
+    found = run.match(text, start)
+    end = found.end() if found else start
+    while end > start and text[end - 1] == ".":
+        end -= 1  # which ends a sentence
+    return end
+
+
+def _go_on(text: str, at: int, end: int, run: re.Pattern[str], least: int, secret: str) -> tuple[int, str]:
+    """Return the end of a secret that goes on in the next lines, and its text. A line goes on if the secret would be
+    too short without it, or if it could be nothing else."""
+    stop, whole = end, secret
+    for _ in range(8):
+        gap = compiled(_BREAK).match(text, stop)
+        if not gap or stop - at < 8:
+            break
+        found = run.match(text, gap.end(), gap.end() + _JUDGED)
+        piece = found[0] if found else ""
+        short = len(whole) < least and len(piece) + len(whole) >= least and character_classes(piece)[1]
+        if not (short or (len(piece) >= 16 and is_scrambled(piece))):
+            break
+        stop, whole = gap.end() + len(piece), whole + piece
+    return (stop, whole) if len(whole) >= least else (end, secret)
+
+
+def _find_spans(text: str, rows: Iterable[Row]) -> Iterator[Span]:
+    words, near, phrases = [], [], []
+    seen: set[tuple[str, str]] = set()
+    for row in rows:
+        section, kind, _, pattern, check = row
+        if section == "words":
+            words.append(row)
+        elif section == "near":
+            near.append(row)
+        elif section == "prefixes":
+            yield from _find_prefixed(text, row)
+        elif check == "phrase":
+            phrases.append(row[2])
+        elif (kind, pattern) not in seen:
+            seen.add((kind, pattern))
+            if check == "block":
+                yield from _find_key_blocks(text, expand(pattern))
+            else:
+                yield from _find_shape(text, row, 0, len(text))
+    if near:
+        yield from _find_near(text, near)
+    if phrases:
+        yield from ((*place, "seed-phrase") for place in find_phrases(text, phrases))
+    if words:
+        yield from find_assigned(text, words)
+
+
+def _find_shape(text: str, row: Row, start: int, end: int) -> Iterator[Span]:
+    _, kind, _, pattern, check = row
+    for found in compiled(expand(pattern)).finditer(text, start, end):
+        first, last = found.span(found.lastindex or 0)
+        if fits(kind, text[first:last], check, text[first:last]):
+            yield first, last, kind
+
+
+_NEAR = 80
+"""How far before a number its word may be."""
+
+
+def _find_near(text: str, rows: list[Row]) -> Iterator[Span]:
+    """Yield the places of numbers that are given by a word before them."""
+    for number in compiled(r"\d{2,}(?<![a-z_.]..)").finditer(text):
+        start = max(0, number.start() - _NEAR)
+        before = text[start : number.start()].lower()
+        for row in rows:
+            at = before.rfind(row[2])
+            if at >= 0:  # the word begins a little before what must be there
+                yield from _find_shape(text, row, max(0, start + at - 24), number.end() + 24)
+
+
 _PEM_HALF = (  # a key whose end was cut off: headers, whole lines, perhaps a last short one
     r"(?:\s{0,8}[A-Z][\w-]{1,30}: [^\n\\]{0,100}){0,4}"
     r"(?:(?:\s|\\{1,3}[nr]|%0[AaDd]|[\"',>|]){0,12}(?:[A-Za-z0-9+/=]|%[23][BDFbdf]){16,})+"
     r"(?:(?:\s|\\{1,3}[nr]|%0[AaDd]){1,4}[A-Za-z0-9+/]{1,15}={0,2}(?=\s*(?:$|\n|\\|[&%\"'])))?"
 )
 _PEM_LENGTH = 32_768  # no key is longer: an end that is farther away is another one's
-
-KINDS: tuple[str, ...] = tuple(dict.fromkeys(kind for kind, _, _ in FORMATS + WORDS))
-"""Of two kinds that claim the same text, the first names it."""
-
-_DULL = b"abcdefghijklmnopqrstuvwxyz0123456789 \n\r\t\"',"
-_ENDS: dict[str, list[Row]] = {}
-_SHAPES: list[tuple[bytes, bytes, Row]] = []
-for _row in FORMATS + WORDS:
-    _name = _row[1]
-    if _name[-1] in "_-":
-        _ENDS.setdefault(_name[:-1].rsplit(_name[-1], 1)[-1][-3:] + _name[-1], []).append(_row)
-    else:
-        _SHAPES.append((_name.encode().translate(None, _DULL), _name.encode(), _row))
-
-
-def find_suspects(text: str) -> list[Row]:
-    """Return the rows whose literal is in the text.
-
-    Searching for each of some eighty would take longer than all the rest. Those that end with _ or - are looked up
-    among the text before these signs, others first in the text without its lower-case letters.
-    """
-    data = text.encode("utf-8", "surrogatepass")
-    outline, low = data.translate(None, _DULL), data.lower()
-    ends = {part[-3:] + last for last in "_-" for part in text.split(last)[:-1]}
-    ends |= {end[-3:] for end in ends}
-    rows = [row for end in ends & _ENDS.keys() for row in _ENDS[end] if row[1] in text]
-    return rows + [row for sign, name, row in _SHAPES if sign in outline and name in (data if sign else low)]
-
-
-def _find_spans(text: str, rows: Iterable[Row]) -> Iterator[Span]:
-    words = [row for row in rows if row in WORDS]
-    for kind, pattern in dict.fromkeys((row[0], row[2]) for row in rows if row not in words):
-        if pattern[0] == "-":
-            yield from _find_key_blocks(text, pattern)
-            continue
-        for found in compiled(pattern).finditer(text):
-            start, end = found.span(found.lastindex or 0)
-            if fits(kind, text[start:end]):
-                yield start, end, kind
-    yield from find_assigned(text, words)
 
 
 def _find_key_blocks(text: str, pattern: str) -> Iterator[Span]:
@@ -404,10 +245,99 @@ def _find_key_blocks(text: str, pattern: str) -> Iterator[Span]:
             yield here.start(), half.end(), "private-key"
 
 
+# --- letters that are written in another way ---
+
+_NO_WIDTH = (
+    "\u00ad\u034f\u061c\u180e\u200b\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e"
+    "\u2060\u2061\u2062\u2063\u2064\ufeff"
+)
+_ALIKE = dict(
+    zip(
+        "АВЕКМНОРСТХУІЈЅаеорсухіјѕԁԛԝһΑΒΕΖΗΙΚΜΝΟΡΤΥΧοανκρυ",
+        "ABEKMHOPCTXYIJSaeopcyxijsdqwhABEZHIKMNOPTYXoavkpu",
+        strict=True,
+    )
+)
+_OTHER = "[\u0370-\u03ff\u0400-\u052f\uff01-\uff5e\U0001d400-\U0001d7ff]"
+_UNSEEN = (  # what hides a secret from a pattern, or makes it look like another text
+    rf"(?<=[!-~])[{_NO_WIDTH}]+(?=[!-~])|(?<=[\w.-]){_OTHER}+|{_OTHER}+(?=[\w-])"
+    r"|[\uff10-\uff5a\U0001d400-\U0001d7ff]{8,}"
+)
+_CODED = (  # what JSON and Markdown, addresses and HTML make of a sign
+    (
+        r"\\(?:u00[2-7][\da-fA-F]|(?<=[\w+/=.~-]\\)(?=_)|(?<=[A-Za-z\d]\\)(?=-[A-Za-z\d])"
+        r"|(?<=[A-Za-z\d+=]\\)(?=/[A-Za-z\d+/=]))"
+    ),
+    "%(?:2[145B-Fb-f]|3[ADad]|5[Ff]|7[CEce])",
+    r"&#(?:x[2-7][\da-fA-F]|\d{2,3});",
+)
+
+
+def _fold(text: str, pattern: str) -> tuple[str, list[int], list[int]]:
+    """Return the text as it is meant, and where its pieces begin there and here."""
+    parts, there, here, size, done = [], [0], [0], 0, 0
+    for found in compiled(pattern).finditer(text):
+        meant = _meaning_of(found[0])
+        parts += [text[done : found.start()], meant]
+        size += found.start() - done
+        there += [size, size + len(meant)]
+        here += [found.start(), found.end()]
+        size, done = size + len(meant), found.end()
+    return "".join([*parts, text[done:]]), there, here
+
+
+def _meaning_of(piece: str) -> str:
+    if piece[0] == "%" or piece[:2] == "\\u":
+        return chr(int(piece.lstrip("%\\u"), 16))
+    if piece[0] == "&":
+        import html  # not at the top: few texts need it
+
+        return html.unescape(piece)
+    if piece[0] == "\\" or piece[0] in _NO_WIDTH:
+        return ""
+    import unicodedata
+
+    made = "".join(_ALIKE.get(sign) or unicodedata.normalize("NFKC", sign) for sign in piece)
+    return made if len(made) == len(piece) else piece
+
+
+_OTHER_LETTERS = bytes({*range(256)} - {*range(0xCD, 0xD5)})
+"""All bytes but those that begin a letter of Greek or Cyrillic."""
+
+
+def _has_unseen(text: str) -> bool:
+    """Return quickly whether letters like ours, wide ones or signs without a width could be in the text."""
+    data = text.encode("utf-8", "surrogatepass")
+    wide = b"\xef\xbc" in data or b"\xef\xbd" in data or b"\xf0\x9d" in data
+    return wide or bool(data.translate(None, _OTHER_LETTERS)) or any(sign in text for sign in _NO_WIDTH)
+
+
+def _find_hidden(text: str) -> Iterator[Span]:
+    """Yield the places of secrets that are written in another way."""
+    ways = [each for each in _CODED if each[0] in text and compiled(each).search(text)]
+    if not text.isascii() and _has_unseen(text) and compiled(_UNSEEN).search(text):
+        ways.append(_UNSEEN)
+    if ways:
+        meant, there, here = _fold(text, "|".join(ways))
+        rows = find_suspects(meant)
+        if ways[-1] is not _UNSEEN:
+            rows = [row for row in rows if row[0] != "words"]  # these are read as they are
+        for start, end, kind in _find_spans(meant, rows):
+            first, last = bisect_right(there, start) - 1, bisect_right(there, end) - 1
+            yield here[first] + start - there[first], here[last] + end - there[last], kind
+
+
+# --- texts and values ---
+
+
+def find_suspects(text: str) -> list[Row]:
+    """Return the rows of the table that the text calls for."""
+    return read_table().find_suspects(text)
+
+
 def redact(text: str, key: bytes) -> str:
     """Return the text with its secrets replaced; the same object if it holds none. The key has at most 64 bytes."""
-    rows = find_suspects(text)
-    return _replace_spans(text, rows, key) if rows else text
+    return _replace_spans(text, find_suspects(text), key)
 
 
 def redact_value(value: Any, key: bytes) -> Any:
@@ -415,21 +345,23 @@ def redact_value(value: Any, key: bytes) -> Any:
 
     Untouched values stay the same objects; a touched tuple becomes a list.
     """
-    rows = find_suspects(repr(value))  # it holds all strings, and every literal unchanged
-    return _redact_inner(value, rows, key, "") if rows else value
+    plain = repr(value)  # it holds all strings, and every literal unchanged
+    rows = find_suspects(plain)
+    coded = any(sign in plain for sign in "\\%&") or not plain.isascii()
+    return _redact_inner(value, rows, key, "") if rows or coded else value
 
 
 def _replace_spans(text: str, rows: Iterable[Row], key: bytes, again: int = 3) -> str:
     marks = [mark.span() for mark in _MARK.finditer(text)] if "[redacted " in text else []
     ends = [end for _, end in marks]
     merged: list[Span] = []
-    for start, end, kind in sorted(_find_spans(text, rows)):
+    for start, end, kind in sorted([*_find_spans(text, rows), *_find_hidden(text)]):
         after = bisect_right(ends, start)
         if after < len(marks) and marks[after][0] < end:
             continue  # it reads an earlier mark
         if merged and start < merged[-1][1]:
             first, last, other = merged.pop()
-            start, end, kind = first, max(last, end), min(kind, other, key=KINDS.index)
+            start, end, kind = first, max(last, end), min(kind, other, key=read_table().kinds.index)
         merged.append((start, end, kind))
     parts, done = [], 0
     for start, end, kind in merged:
@@ -459,8 +391,8 @@ def _redact_inner(value: Any, rows: list[Row], key: bytes, lead: str) -> Any:
         if judged is not None:
             return judged
         low = lower(value)
-        here = [row for row in rows if row[1] in value or row[1] in low]
-        return _replace_spans(value, here, key) if here else value
+        here = [row for row in rows if row[2] in value or row[2] in low]
+        return _replace_spans(value, here, key)
     if isinstance(value, dict):
         made: dict[Any, Any] = {}
         named = next((value[name] for name in value if _is_one_of(name, _NAMES)), None)
@@ -476,14 +408,14 @@ def _redact_inner(value: Any, rows: list[Row], key: bytes, lead: str) -> Any:
     if isinstance(value, list | tuple):
         items: list[Any] = []
         command = ""
-        if any(row[1] in _COMMANDS for row in rows):
+        if any(row[2] in _COMMANDS for row in rows):
             command = " ".join(item for item in value[:2] if isinstance(item, str) and len(item) < 40)
         last = ""
         for inner in _redact_key_lines(value, rows, key):  # one frame per level: as deep as JSON may be
             items += [_redact_inner(inner, rows, key, lead or _lead_in_list(last, inner, command, rows))]
             last = inner if isinstance(inner, str) and items[-1] is inner else ""
         return value if all(map(is_, items, value)) else items
-    if lead and isinstance(value, int) and not isinstance(value, bool) and 10**5 <= value < 10**20:
+    if lead and isinstance(value, int) and not isinstance(value, bool) and 100 <= value < 10**20:
         return _redact_led(str(value), rows, key, lead, value)
     return value
 
@@ -505,7 +437,7 @@ def _is_one_of(name: object, names: tuple[str, ...]) -> bool:
 
 def _lead_of(title: object, rows: list[Row], many: bool = False) -> str:
     low = lower(title).strip() if isinstance(title, str) else ""
-    if not any(row[1] in low for row in rows):
+    if not any(row[2] and row[2] in low for row in rows):
         return ""
     title = str(title).strip()
     return f'"{title[:-1] if many and low.endswith("passwords") else title}": '
@@ -527,7 +459,7 @@ def _lead_in_list(last: str, item: object, command: str, rows: list[Row]) -> str
 
 def _redact_key_lines(value: Any, rows: list[Row], key: bytes) -> Any:
     """Return the items, with the lines of a private key replaced by its mark and empty lines."""
-    pattern = next((row[2] for row in rows if row[2][0] == "-"), "")
+    pattern = next((expand(row[3]) for row in rows if row[2] == "-----BEGIN"), "")
     if not pattern or not any(isinstance(item, str) and "-----BEGIN" in item for item in value):
         return value
     items, lines, starts, at = list(value), [], [], 0
