@@ -201,7 +201,7 @@ class World:
         else:
             self.documents[path] = data
 
-    def view(self, path: str, data: bytes, *, of: Edition | tuple[()] = ()) -> None:
+    def view(self, path: str, data: bytes, *, of: Edition | tuple[()] = (), waits: bool = True) -> None:
         self.set(view_path(path), data)
 
     def publish(self, folder: str, files: Mapping[str, bytes], *, again: bool = False) -> None:

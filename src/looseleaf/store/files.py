@@ -361,7 +361,10 @@ class FileStore:
     def delete(self, path: str, *, base: str, record: Record | None = None) -> None:
         self._documents.delete(path, base=base, record=record)
 
-    def view(self, path: str, data: bytes, *, of: Edition | tuple[()] = ()) -> None:
+    def view(self, path: str, data: bytes, *, of: Edition | tuple[()] = (), waits: bool = True) -> None:
+        if not waits:
+            self._documents.view(path, data)
+            return
         with self._lock:  # a forget removes the views of what it takes
             if of in ((), self.edition()):
                 self._documents.view(path, data)
