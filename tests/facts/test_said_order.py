@@ -324,6 +324,8 @@ def made_anew() -> Iterator[tuple[Path, WrongClock]]:
 def test_of_live_talk_the_last_said_is_current_whatever_the_clocks_say(
     story: list[Step],
 ) -> None:
+    if len({step.agent for step in story}) > 1:  # what another agent said is placed before this one goes on
+        story = [step._replace(distills=True) for step in story]
     with made_anew() as (folder, clock):
         tell(folder, clock, story)
         assert home(folder) == [story[-1].city]
