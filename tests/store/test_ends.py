@@ -296,3 +296,67 @@ def test_opening_reads_one_block_of_a_log_however_long_it_is(tmp_path: Path) -> 
         return disk.read_bytes
 
     assert 0 < read_at_opening(20_000) == read_at_opening(2_000) <= 1 << 12
+
+
+# --- at the edges --------------------------------------------------------------------------
+
+
+def test_a_process_that_never_closes_is_remembered_now_and_then(tmp_path: Path) -> None:
+    store = FileStore(tmp_path)
+    for at in range(300):
+        store.append("traces/main", [record_of(f"word {at}")])
+    file = file_of(tmp_path, "traces/main")
+    file.write_bytes(b"".join(file.read_bytes().splitlines(keepends=True)[:200]))
+    assert "56 records are missing" in told(tmp_path)[0]
+    store.append("traces/main", [record_of("said next")])
+    store.close()
+    assert len(backs(tmp_path)) == 1
+
+
+def test_records_that_go_before_their_process_closes_are_journaled_then(tmp_path: Path) -> None:
+    filled(tmp_path, processes=1)
+    file = file_of(tmp_path, "traces/main")
+    old = file.read_bytes()
+    said: list[str] = []
+    with FileStore(tmp_path) as store:
+        store.compare(("traces/main",), said.append)
+        store.append("traces/main", [record_of("the last")])
+        file.write_bytes(old)
+    assert (len(said), len(backs(tmp_path))) == (1, 1)
+    assert told(tmp_path) == []
+
+
+@pytest.mark.parametrize("view", [b"", b"damage\n", codec.encode({"schema": "ends.v9", "points": []})])
+def test_a_view_that_cannot_be_read_is_made_again(tmp_path: Path, view: bytes) -> None:
+    filled(tmp_path)
+    file = tmp_path / "views/ends/traces/main.json"
+    file.write_bytes(view)
+    assert (told(tmp_path), errors(tmp_path)) == ([], [])
+    filled(tmp_path, processes=1)
+    assert codec.whole(file.read_bytes())["schema"] == "ends.v1"
+    assert (told(tmp_path), errors(tmp_path)) == ([], [])
+
+
+def test_something_else_in_the_place_of_the_views_costs_no_record(tmp_path: Path) -> None:
+    (tmp_path / "views").mkdir()
+    (tmp_path / "views/ends").write_text("mine")
+    filled(tmp_path)
+    assert (told(tmp_path), errors(tmp_path)) == ([], [])
+    with FileStore(tmp_path) as store:
+        assert store.repair() == []
+        assert len(list(store.read("traces/main"))) == 30
+    assert (tmp_path / "views/ends").read_text() == "mine"
+
+
+def test_a_place_behind_a_segment_without_a_seal_has_no_checksum(tmp_path: Path) -> None:
+    sums = sealed(tmp_path) / "SHA256SUMS"
+    sums.write_bytes(sums.read_bytes().splitlines(keepends=True)[0])
+    with FileStore(tmp_path) as store:
+        assert store.sum("traces/main", Position(3, 10)) is None
+        assert store.sum("traces/main", Position(2, 10)) is not None
+
+
+def test_a_file_among_the_ends_that_is_no_stream_s_is_left_alone(tmp_path: Path) -> None:
+    filled(tmp_path)
+    (tmp_path / "views/ends/unknown.json").write_text("mine")
+    assert errors(tmp_path) == []
