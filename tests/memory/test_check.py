@@ -143,6 +143,9 @@ def test_a_drawer_that_cannot_be_looked_into_is_named_and_one_that_is_gone_is_no
     assert problem.startswith("days: this folder could not be read")
 
 
+LOST = "the program left this page so, and the journal does not know of it: records are missing"
+
+
 def test_a_segment_that_is_gone_is_named_and_repaired(memory: Memory) -> None:
     memory.parts.context.store.rotate("journal")
     memory.pages.edit("USER.md", "- Name: Li Si\n", reason="corrected")
@@ -151,10 +154,7 @@ def test_a_segment_that_is_gone_is_named_and_repaired(memory: Memory) -> None:
     assert said(memory) == [
         "log/archive/000001.jsonl: this segment is missing",
         f"log/journal.jsonl: the edit {newest.id} of USER.md does not follow from the one before it: one is missing",
-        (
-            "facts/work.md: the program left this page so, and the journal does not know of it: records are missing. "
-            "`looseleaf repair` goes on without them"
-        ),
+        f"facts/work.md: {LOST}. `looseleaf repair` goes on without them",
     ]
     assert memory.repair() != []
     assert [problem for problem in said(memory) if "note: " not in problem] == []

@@ -241,6 +241,31 @@ def test_the_command_that_notices_says_how_many_lines_on_which_pages_and_what_to
         assert memory.notes == []
 
 
+def test_many_pages_are_counted(tmp_path: Path) -> None:
+    with opened(tmp_path) as memory:
+        memory.facts()
+    delete_views(tmp_path)
+    for name in "abcde":
+        write(tmp_path, f"facts/{name}.md", f"Thing: {name}")
+    with opened(tmp_path) as memory:
+        memory.facts()
+        (note,) = memory.notes
+    assert "5 lines on facts/a.md, facts/b.md, facts/c.md and 2 more pages (" in note
+
+
+def test_a_copy_that_cannot_be_read_proves_nothing(tmp_path: Path) -> None:
+    tell_story(tmp_path)
+    copy = tmp_path / "memory/views/heads" / HAND
+    copy.unlink()
+    copy.mkdir()
+    write(tmp_path, HAND, "Wheels: four")
+    with opened(tmp_path) as memory:
+        assert levels(memory)[f"{HAND}: Wheels: four"] == "inferred"
+    (tmp_path / "memory" / HAND).unlink()
+    with opened(tmp_path) as memory:
+        assert f"{HAND}: Wheels: four" not in levels(memory)
+
+
 def test_check_says_that_the_journal_s_last_records_are_missing_until_a_command_goes_on(
     tmp_path: Path,
 ) -> None:
