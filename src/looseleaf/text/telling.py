@@ -123,9 +123,14 @@ _BEFORE = (
 )
 
 
+_VERBS = (" is ", " was ", " ist ", " est ", " es ", " è ", " é ", " as ", " als ", " for ", " für ")
+
+
 def _find_told_before(text: str, at: int) -> tuple[int, int] | None:
     """Return the place of a password that stands before the word: `… is my password`."""
-    first = max(0, at - 110)
+    first, near = max(0, at - 110), text[max(0, at - 50) : at]
+    if not any(verb in near for verb in _VERBS):
+        return None
     found = compiled(_BEFORE).search(text, first, at)
     value = found[1].rstrip(",.") if found else ""
     return (found.start(1), found.start(1) + len(value)) if found and is_secret(value, "near", True) else None
