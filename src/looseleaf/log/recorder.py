@@ -420,11 +420,15 @@ class Recorder:
 
     def open_calls(self) -> list[tuple[str, float]]:
         """Return the id of each call without a result, and when it was recorded."""
+        found = sorted(self.find_open_calls().items())
+        now = clock.now()  # ids follow the log, whose clock may have been ahead
+        return [(call, min(time_of(trace), now) if is_id(trace) else 0.0) for trace, call in found]
+
+    def find_open_calls(self) -> dict[str, str]:
+        """Return the id of each call without a result, by the id of its trace."""
         with self._alone():
             self.catch_up()
-            found = [(waiting[1], call) for call, calls in self.tally.open.items() for waiting in calls]
-        now = clock.now()  # ids follow the log, whose clock may have been ahead
-        return [(call, min(time_of(trace), now) if is_id(trace) else 0.0) for trace, call in sorted(found)]
+            return {waiting[1]: call for call, calls in self.tally.open.items() for waiting in calls}
 
     def resume(self, seconds: float) -> None:
         """Continue the agent's last session unless it is older than `seconds`."""

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from looseleaf.store.context import Context
     from looseleaf.window.compact import Compact, CompactNeeds
     from looseleaf.window.compaction_plan import Loss
+    from looseleaf.window.cut import Cut
     from looseleaf.window.window import Count, Window
 
     class Needs(CompactNeeds, Protocol):
@@ -79,8 +80,8 @@ as it grows has half of that. A longer one is cut, and about so many are compact
 _FULL, _SURE = 4, 3
 """Characters per token: from so many on a window may be full, and with so many it fits; mostly."""
 
-_LONGEST_WINDOW = 2_000_000
-"""Characters of a window that are read where nothing is compacted: more than a model takes."""
+_LONGEST_WINDOW = 1_000_000
+"""Characters of a window that are read where nothing is compacted, if `_REACH` does not give more for its model."""
 
 _RAISED = (
     *(ArithmeticError, AssertionError, AttributeError, BufferError, LookupError, NameError, OSError),
@@ -136,6 +137,10 @@ class Conversation:
                     self.window.read()
                 else:
                     self.window.read_end(cut)
+                    self._note(
+                        f"The window has more than {self.longest:,} characters, and only its end is shown. The next "
+                        "prompt cuts it."
+                    )
         return self.window
 
     def record(self, asked: dict[str, Any]) -> Trace:
@@ -410,7 +415,7 @@ class Conversation:
         distilled; else to so much more, which is then compacted. Return whether to look at it again."""
         room = self._count_room(name) if room is None else room
         count, most = self.counter(name), max(_AT_ONCE, _REACH * room)
-        if self._make_cut(most, room, count) is None:
+        if not self._cutter.is_longer(self.read_head(), most):
             return False
         near = self._near(room)
         return self._cut(near, room, count, is_ahead=True) or self._cut(near + _AT_ONCE, room, count)
@@ -440,15 +445,14 @@ class Conversation:
                 self._store.append(JOURNAL, [record, *flags])
         return True
 
-    def _make_cut(self, reach: int, room: int, count: Count, mark_id: str | None = None) -> Mark | None:
+    @cached_property
+    def _cutter(self) -> Cut:
         from looseleaf.window.cut import Cut
 
-        def open_calls() -> set[str]:
-            self.recorder.catch_up()
-            return {waiting[1] for calls in self.recorder.tally.open.values() for waiting in calls}
+        return Cut(self._store, self._policy, self._agent, self.recorder.find_open_calls)
 
-        cut = Cut(self._store, self._policy, self._agent, open_calls)
-        return cut(self.read_head(), reach, room, count, self._parts.outdated, mark_id)
+    def _make_cut(self, reach: int, room: int, count: Count, mark_id: str | None = None) -> Mark | None:
+        return self._cutter(self.read_head(), reach, room, count, self._parts.outdated, mark_id)
 
     def _compact_now(
         self,

@@ -59,7 +59,9 @@ class _Place:
 class Cut:
     """Makes the mark that cuts one agent's window. `open_calls`: the trace ids of its calls without a result."""
 
-    def __init__(self, store: Store, policy: Policy, agent: str, open_calls: Callable[[], set[str]]) -> None:
+    def __init__(
+        self, store: Store, policy: Policy, agent: str, open_calls: Callable[[], Collection[str]]
+    ) -> None:
         self._store, self._policy, self._agent = store, policy, agent
         self._stream = stream_of(agent)
         self._open_calls = open_calls
@@ -99,6 +101,10 @@ class Cut:
             self._keep_lines(mark, found, budget, count, outdated(*found)),
             self._find_left(head, mark, place),
         )
+
+    def is_longer(self, head: AgentHead, reach: int) -> bool:
+        """True if a window has more than so many characters of talk, and could be cut."""
+        return self._find_place(read_mark(self._store, head), reach) is not None
 
     # --- where ---------------------------------------------------------------------------------
 

@@ -222,7 +222,7 @@ def _figures(memory: Memory, name: str | None) -> dict[str, Any]:
         "known": row is UNKNOWN or row.name in known_models(),
         "tokens": tokens,
         "budget": room,
-        "mark": now.mark.id if now.mark else None,
+        "mark": now.head.mark,
         "entry": now.mark.entry if now.mark else None,
         "since": now.mark.since if now.mark else None,
         "requested": now.flag,
