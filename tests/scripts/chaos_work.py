@@ -224,6 +224,14 @@ def judge(memory: Path, told: Path) -> tuple[dict[str, int], list[str]]:
         if WRITTEN in text and level not in MODEL_LEVELS
     ]
     faults += [f"{row['what']}: {row}" for row in rows if row["what"] in ("broke", "risen", "forget left")]
+    journal = b"".join(
+        path.read_bytes() for path in [*memory.glob("log/archive/*.jsonl"), memory / "log/journal.jsonl"]
+    )
+    faults += [
+        f"a log is said to have gone back: {line!r}"
+        for line in journal.splitlines()
+        if b'"kind":"back"' in line
+    ]
     bytes_of = {path: path.read_bytes() for path in memory.rglob("*") if path.is_file()}
     every = b"\n".join(bytes_of.values())
     traces = b"\n".join(data for path, data in bytes_of.items() if "traces" in path.parts)
