@@ -655,6 +655,6 @@ def test_a_transcript_that_shows_what_is_forbidden_fails_that_test(
 ) -> None:
     monkeypatch.setattr(forbidding, "_is_plain", lambda sentence: False)
     forbidding.forbidden.cache_clear()
-    with pytest.raises(AssertionError, match="the pin is 4471, don't save that anywhere"):
+    with pytest.raises(AssertionError, match="off the record: the runway is eleven weeks"):
         test_what_is_plainly_forbidden_is_shown_to_no_model(place)
     forbidding.forbidden.cache_clear()

@@ -136,7 +136,7 @@ def _find_told_before(text: str, at: int) -> tuple[int, int] | None:
     return (found.start(1), found.start(1) + len(value)) if found and is_secret(value, "near", True) else None
 
 
-_PHRASE = r"(?:(?<![^\s\"'`:：,;(\[=>.])|(?<=\\n))[a-zà-ÿ]{3,9}(?:[\s,;|\"'.)\d:-]{1,8}[a-zà-ÿ]{3,9}){11,39}(?![\w'-])"
+_PHRASE = r"(?:(?<![^\s\"'`:：,;(\[=>.])|(?<=\\n))[a-zà-ÿ]{3,9}(?:[\s,\"'.)\d:-]{1,8}[a-zà-ÿ]{3,9}){11,39}(?![\w'-])"
 _NO_SEED = frozenset(  # in no list of seed words
     "the and for are but not you your with from have has had was were would could should our his her its than "
     "their them these those been into did does said some which because phrase words mnemonic wallet recovery".split()
