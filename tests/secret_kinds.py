@@ -279,7 +279,7 @@ _TOLD: tuple[tuple[str, str, Callable[[Random], str]], ...] = (
     ("card-code", "cvc: {}", lambda r: text(r, DIGITS, 3)),
     ("one-time-code", "Your verification code is {}.", lambda r: text(r, DIGITS, 6)),
     ("one-time-code", "OTP: {}", lambda r: text(r, DIGITS, 6)),
-    ("one-time-code", "the alarm code is {}", lambda r: text(r, DIGITS, 4)),
+    ("one-time-code", "the unlock code is {}", lambda r: text(r, DIGITS, 4)),
     ("one-time-code", "Dein Bestätigungscode lautet {}", lambda r: text(r, DIGITS, 6)),
     ("one-time-code", "Votre code de vérification est {}", lambda r: text(r, DIGITS, 6)),
     ("one-time-code", "您的验证码是{}", lambda r: text(r, DIGITS, 6)),

@@ -110,6 +110,7 @@ invoice 2023-000417 ¦ version 10.0.19045.3803 ¦ pin 3 of the chip ¦ the pinne
 IBAN DE00 3704 0044 0532 0130 00 ¦ 4539 1488 0343 6466 ¦ 000-12-3456 ¦ 900-12-3456 ¦ 1699999999999999
 re_match_groups_with_names_2 ¦ test_that_the_parser_reads_12345678 ¦ live_migration_of_the_second_kind_2
 the code is in module 12345 ¦ status code 404 ¦ exit code 1234 ¦ area code 90210 ¦ zip code: 90210 ¦ error code 1045
+the gate code is 4411 ¦ Front door code 4711 ¦ The safe code of the office is 4711.
 0x742d35Cc6634C0532925a3b844Bc454e4438f44e ¦ 1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa
 the seed of the tree grew in the garden and we all went out to look at it when the sun came up again
 wallet and keys and phone and glasses were on the table next to the door where we left them last night
