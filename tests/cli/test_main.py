@@ -107,7 +107,7 @@ def test_init_makes_the_folder_and_says_what_to_do_with_it(run: Run, place: Path
     )
     names = sorted(str(path.relative_to(place / "new")) for path in (place / "new").rglob("*"))
     assert [name for name in names if not name.startswith("log/")] == (
-        ".gitignore days episodes facts log review views views/heads.json".split()
+        ".gitignore days episodes facts log review views views/ends views/ends/journal.json views/heads.json".split()
     )
     assert (place / "new" / ".gitignore").read_text() == "PROJECT.local.md\nlog/\nviews/\nreview/\n"
     assert run("init", "new") == (
