@@ -116,7 +116,7 @@ def test_after_any_acts_an_index_in_a_file_says_what_a_plain_dict_says(place: Pa
 
 
 def test_an_index_that_forgets_to_count_down_fails_the_comparison(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(SqliteIndex, "_remove_items", lambda self, source: None)
+    monkeypatch.setattr(SqliteIndex, "_remove_items", lambda self, source, name: None)
     index, model = opened(None), Model()
     with closing(index):
         for each in (index, model):

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from drawing import core
 from growth import LINEAR, growth
 from looseleaf.base.values import KINDS, Episode, Fact, PageText, Prose
+from looseleaf.pages import grammar
 from looseleaf.pages.grammar import (
     NOTE,
     add_episode,
@@ -32,6 +33,58 @@ if TYPE_CHECKING:
 
     from looseleaf.base.values import Kind, Role
 from page_texts import FEBRUARY, USER, page_texts, paths
+
+EDITED = st.sampled_from(
+    [
+        *(
+            "- likes tea",
+            "- Name: Ana",
+            "* Home: Lyon",
+            "  more",
+            "text",
+            "",
+            "- Updated: 2026-01-02",
+            "- a\r",
+        ),
+        *(
+            "# Title",
+            "## Preferences",
+            "## Found by agents",
+            "### Events",
+            "> Summary: x",
+            "- [x] c: d",
+            "---",
+        ),
+        *(
+            "...",
+            "```",
+            "- ~~~",
+            "<!-- x",
+            "-->",
+            "\ufeff- mark",
+            "## Two",
+            "- Updated: 2026-03-04",
+            "- [ ] a: b",
+        ),
+    ]
+)
+
+
+@core
+@given(paths, st.lists(EDITED, max_size=12), st.data())
+def test_a_page_read_again_after_edits_is_the_page_read_anew(
+    path: str, lines: list[str], data: st.DataObject
+) -> None:
+    before, grammar._LONG = grammar._LONG, 1
+    try:
+        for _ in range(3):
+            text = "\n".join(lines)
+            assert vars(grammar._read_page(path, text)) == vars(grammar._read_whole(path, text))
+            at = data.draw(st.integers(0, len(lines)))
+            lines[at : at + data.draw(st.integers(0, 2))] = data.draw(st.lists(EDITED, max_size=2))
+    finally:
+        grammar._LONG = before
+        grammar._last_read.cache_clear()
 
 
 @core

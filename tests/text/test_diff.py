@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from drawing import core
 from growth import LINEAR, growth
 from looseleaf.base.values import Hunk
-from looseleaf.text.diff import apply, diff, invert, split_lines, unified
+from looseleaf.text.diff import apply, changed_stretch, diff, invert, split_lines, unified
 from tables import check_rows
 
 line_texts = st.sampled_from(["a", "b", "c", "", "- Name: x", "d\r", "e\u2028f", "g\x0bh\x0c", "\ufeff# T"])
@@ -28,6 +28,22 @@ repetitive = st.builds(
     st.sampled_from(["", "", "tail", "tail\r"]),
 )
 texts = st.one_of(repetitive, st.text(max_size=60))
+
+
+@core
+@given(texts, texts)
+@example("a\nb", "a\nb\n")
+@example("x\nfoo\n", "yyfoo\n")
+@example("a\na\n", "a\na\na\n")
+def test_the_stretch_that_changed_is_whole_lines_and_no_line_more_than_it_must_be(old: str, new: str) -> None:
+    begin, old_end, new_end = changed_stretch(old, new)
+    assert old[:begin] == new[:begin]
+    assert old[old_end:] == new[new_end:]
+    for text, end in ((old, old_end), (new, new_end)):
+        assert begin <= end <= len(text)
+        assert all(at in (0, len(text)) or text[at - 1] == "\n" for at in (begin, end))
+    a, b = split_lines(old[begin:old_end]), split_lines(new[begin:new_end])
+    assert not (a and b) or (a[0] != b[0] and a[-1] != b[-1])
 
 
 @given(texts)

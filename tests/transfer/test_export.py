@@ -625,35 +625,31 @@ def test_of_an_edit_the_line_is_told_that_says_the_fact(folder: Path) -> None:
     assert [each["sources"][0]["text"] for each in tomato["past"]] == ["- Tomato: red"]
 
 
-def test_words_that_are_gone_are_said_to_be_and_stop_nothing(filled: Path) -> None:
-    entries = list((filled / "log" / "entries" / "sessions").iterdir())
-    for entry in entries:
+def test_words_that_are_gone_stop_nothing(filled: Path) -> None:
+    for entry in (filled / "log" / "entries" / "sessions").iterdir():
         shutil.rmtree(entry)
     with Memory(str(filled)) as memory:
         told = told_facts(memory)
         home = next(line for line in told if line["relation"] == "Home")
         assert "I live in Paris now" in home["sources"][0]["text"], "the log has them still"
-        assert len(memory.notes) == len(entries)
     (filled / "log/traces/main/raw_traces.jsonl").unlink()
     with Memory(str(filled)) as memory:
         home = next(line for line in told_facts(memory) if line["relation"] == "Home")
     assert home["sources"][0]["text"] == ""
 
 
-def test_many_entries_are_not_all_held(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(words, "_ENTRIES", 1)
+def test_the_words_of_many_facts_are_those_of_each(folder: Path) -> None:
     with Memory(str(folder)) as memory:
         for town in ("Lyon", "Paris"):
             memory.record(user=f"I live in {town}. My favourite colour is the grey of {town}.")
             memory.distill()
         facts = [*memory.facts(), *memory.facts(status="superseded")]
-        held = words.FactWords(memory.parts, facts)
+        held = words.FactWords(memory.parts, words.SourcePlaces(memory.parts.context, facts))
         assert len({fact.entry_id for fact in facts}) == 2
         for fact in facts:
             assert [source.text for source in held.of(fact)] == [
                 source.text for source in memory.explain.sources(fact)
             ]
-            assert len(held._said) == 1
 
 
 def test_a_fact_on_two_pages_is_told_once_and_a_forgotten_one_never(folder: Path) -> None:

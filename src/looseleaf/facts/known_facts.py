@@ -255,8 +255,7 @@ class Facts:
         self._ledger.torn.clear()
         for name in touched:
             shard = self._shard(name)
-            current = sum(fact.status == "current" for fact in shard.facts.values())
-            self.topics[name] = (*shard.position, current)
+            self.topics[name] = (*shard.position, shard.current)
             self._sums.pop(name, None)
 
     def _update_positions(self, end: Position) -> set[str]:

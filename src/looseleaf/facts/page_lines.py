@@ -156,6 +156,7 @@ class MovedLines:
 def drop_fact(shard: Shard, name: str) -> None:
     """Remove a fact without a trace."""
     fact = shard.facts.pop(name)
+    shard.current -= fact.status == "current"
     shard._like[fact.relation, fact.object].discard(name)
 
 
@@ -383,6 +384,8 @@ class Shard:
         """The facts that have a line."""
         self.position = START
         """The end of the last record that changed it."""
+        self.current = 0
+        """The number of current facts."""
         self._like: dict[tuple[str, str], set[str]] = {}
 
     def to_record(self) -> Record:
@@ -414,7 +417,9 @@ class Shard:
         name = fact.id or ""
         old = self.facts.get(name)
         if old is not None:
+            self.current -= old.status == "current"
             self._like[old.relation, old.object].discard(name)
+        self.current += fact.status == "current"
         self.facts[name] = fact
         self._like.setdefault((fact.relation, fact.object), set()).add(name)
 

@@ -153,6 +153,8 @@ class Heads:
             self.position = Position(*map(int, raw["position"]))
             self.last = raw["last"]
             self.pages = HeadRows(raw["pages"])
+            if any(type(row) is not list or len(row) != len(NO_PAGE) for row in raw["pages"].values()):
+                raise ValueError("a row is not a head")
             self.marks = dict(raw["marks"])
             self.agents = {
                 agent: AgentHead(mark, segment, offset, flag, _pair(through) or (0, 0), last, _pair(back))

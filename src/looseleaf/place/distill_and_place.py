@@ -510,7 +510,11 @@ def remember(
 def _note_rest(parts: RememberNeeds, topic: str | None, facts: list[tuple[str, str]]) -> Receipt:
     path = parts.making.page_of(USER if topic is None else topic)
     change = partial(with_facts, path, facts=facts)
-    return parts.pages.edit(path, change, reason="remembered", author=PERSON)
+    parts.pages.in_a_row = True  # naming the page looked at the folder just now
+    try:
+        return parts.pages.edit(path, change, reason="remembered", author=PERSON)
+    finally:
+        parts.pages.in_a_row = False
 
 
 def _facts_or_note(said: str) -> list[tuple[str, str]]:
