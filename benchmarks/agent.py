@@ -34,6 +34,7 @@ from looseleaf.agent.loop import Agent  # noqa: E402
 from looseleaf.base.messages import Message, ToolCallSpec, ToolResultPayload  # noqa: E402
 from looseleaf.base.policy import Policy  # noqa: E402
 from looseleaf.base.replies import Reply, ToolSpec, Usage  # noqa: E402
+from looseleaf.log.turns import through_members  # noqa: E402
 from looseleaf.models import ScriptedModel  # noqa: E402
 
 SHORT, LONG = 10, 10_000
@@ -77,7 +78,8 @@ class Talk:
             fill(where, turns - 1, compacted_every=turns - SHORT if turns > SHORT else None)
         self.memory = Memory(where, policy=Policy(context_tokens=200_000))
         if is_new:  # all that was said in it is distilled
-            self.memory.parts.placer.pass_over("main", self.memory.parts.context.store.end(STREAM))
+            store = self.memory.parts.context.store
+            self.memory.parts.placer.pass_over("main", through_members(store, STREAM, store.end(STREAM)))
             self.memory.parts.notebook.catch_up()
         self._agent = Agent(self.memory, ScriptedModel(answer), (look,), reflect=reflect)
         self._number = 0

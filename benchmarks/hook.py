@@ -34,6 +34,7 @@ from benchmarks.window import STREAM, folder  # noqa: E402
 
 from looseleaf import Memory  # noqa: E402
 from looseleaf.integrations.hook_session import is_distilled  # noqa: E402
+from looseleaf.log.turns import through_members  # noqa: E402
 from looseleaf.text.times import written  # noqa: E402
 
 SIZES: tuple[Size, ...] = ((100, 1_000), (10_000, 100_000))
@@ -67,7 +68,8 @@ class Agent:
         self._number = 0
         self._call = ""
         with Memory(self.memory) as memory:  # all that was said in it is distilled
-            memory.parts.placer.pass_over("main", memory.parts.context.store.end(STREAM))
+            store = memory.parts.context.store
+            memory.parts.placer.pass_over("main", through_members(store, STREAM, store.end(STREAM)))
             memory.parts.notebook.catch_up()
         self.prompt()
         self.hook("stop")

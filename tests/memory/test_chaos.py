@@ -24,7 +24,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs signals")
 def rage(place: Path, seconds: float, seed: int) -> tuple[dict[str, int], list[str]]:
     """Let eight processes work for a while, kill one of them again and again, and judge what is left."""
     memory, told = place / "memory", place / "told"
-    init(memory)
+    init(str(memory))
     told.mkdir()
     chance = random.Random(seed)
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}

@@ -226,6 +226,7 @@ def steps_to_take_a_page(items: int) -> int:
         steps += 1
         return 0
 
+    assert index._connection is not None
     index._connection.set_progress_handler(step, 10)
     index.take("page:new", "1", [item("new", "pot", "prose")], anew=True)
     index.close()

@@ -140,7 +140,7 @@ class Worker:
         if not open_ones:
             time.sleep(0.2)
             return
-        token = self.chance.choice(open_ones)
+        token = str(self.chance.choice(open_ones))
         self.tell("forgetting", token=token)
         for _ in range(4):
             found = self.memory.forget(match=token)
