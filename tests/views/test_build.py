@@ -28,7 +28,7 @@ from tables import check_rows
 
 T = 1_770_000_000.0
 DAY = 86400.0
-CACHES = ("heads.json", "heads/", "tokens.sqlite", "redistill/", "essentials.json")
+CACHES = ("ends/", "heads.json", "heads/", "tokens.sqlite", "redistill/", "essentials.json")
 AGENT_CACHES = ("turns.json", "kept.json")
 
 Views = dict[str, bytes]
