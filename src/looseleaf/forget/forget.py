@@ -39,6 +39,9 @@ _LONGEST = 80
 _TRIES = 4
 """How often to plan anew while others change the memory; after that, under the lock."""
 
+_BRIEF = 0.25
+"""Seconds: what is planned faster than this is planned under the lock, once a plan was in vain."""
+
 _LITTLE = 1 << 16
 """Bytes that may be left to rewrite while others wait."""
 
@@ -82,10 +85,12 @@ def forget(
         )
     with _Turn(parts):
         for _ in range(_TRIES):
+            began = time.monotonic()
             try:
                 return _forget(parts, by, what, agent, dry_run=dry_run)
-            except LogMoved:
-                pass  # something was edited, distilled or forgotten meanwhile
+            except LogMoved:  # something was edited, distilled or forgotten meanwhile
+                if time.monotonic() - began < _BRIEF:
+                    break
         with _locked(parts):  # so that nothing is
             return _forget(parts, by, what, agent, dry_run=dry_run)
 
