@@ -71,7 +71,7 @@ class Beside:
             return Document(path, self.views[path]) if path in self.views else None
         return self.store.get(path, limit)
 
-    def view(self, path: str, data: bytes, *, of: object = (), waits: bool = True) -> None:
+    def view(self, path: str, data: bytes, *, of: object = ()) -> None:
         self.views[path] = data
 
 

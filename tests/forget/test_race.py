@@ -3,6 +3,7 @@ makes its work again from what is left."""
 
 from __future__ import annotations
 
+import fcntl
 import json
 import subprocess
 import sys
@@ -13,11 +14,12 @@ from typing import Any
 import pytest
 
 from looseleaf import Distilled, Memory
-from looseleaf.base.errors import Outdated, Refused
+from looseleaf.base.errors import Busy, Outdated, Refused
 from looseleaf.base.messages import Material
 from looseleaf.base.policy import Policy
-from looseleaf.store import JOURNAL
+from looseleaf.store import JOURNAL, documents
 from looseleaf.store.files import FileStore
+from looseleaf.store.root import GATE, PLAN
 
 WORD = "Nightingale"
 POLICY = Policy(settle_seconds=0.01, quiet_seconds=0.0)
@@ -218,11 +220,36 @@ def test_in_a_reading_nothing_is_written_after_something_was_forgotten(tmp_path:
             with store.reading() as is_second:
                 assert not is_second
             _forget(other, 1)
-            before = sorted(path for path in (tmp_path / "memory").rglob("*") if path.is_file())
+            before = files_in(tmp_path / "memory")
             with pytest.raises(Outdated):
                 write(store)
-            assert sorted(path for path in (tmp_path / "memory").rglob("*") if path.is_file()) == before
+            assert files_in(tmp_path / "memory") == before
         store.append(JOURNAL, [RECORD])  # a new act, which read what is left
+
+
+def files_in(memory: Path) -> list[Path]:
+    return sorted(path for path in memory.rglob("*") if path.is_file() and path.name != "gate.lock")
+
+
+def test_a_forget_waits_for_a_view_that_is_being_written_and_is_finished_later_if_that_hangs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(documents, "GATE_SECONDS", 0.05)
+    with FileStore.make(tmp_path / "memory") as store, FileStore(tmp_path / "memory") as other:
+        store.view("views/x.json", b"words")
+        writing = (tmp_path / "memory" / GATE).open("rb")
+        fcntl.flock(writing, fcntl.LOCK_SH)  # one that is stopped in the middle
+        store.view("views/y.json", b"words")  # another one does not wait for it
+        before = other.edition()
+        with pytest.raises(Busy, match="has written a view"):
+            _forget(other, 1)
+        assert other.edition() == before
+        assert (tmp_path / "memory" / PLAN).exists()
+        writing.close()
+        with store.lock():
+            assert store.edition() != before
+        assert not (tmp_path / "memory" / PLAN).exists()
+        assert not list((tmp_path / "memory" / "views").rglob("*.json"))
 
 
 def test_a_thread_that_writes_for_all_writes_nothing_of_an_overtaken_one(tmp_path: Path) -> None:

@@ -170,7 +170,7 @@ def test_each_file_has_the_name_that_the_format_gives_it(tmp_path: Path) -> None
     filled(tmp_path).close()
     digest = hash_of(b"long " * 100_000)
     names = {name for name in files_of(tmp_path) if not name.startswith("log/aside/late/")}
-    assert names == {
+    assert names - {"views/gate.lock"} == {
         "facts/tea.md",
         "views/heads/facts/tea.md",
         "log/archive/000001.jsonl",

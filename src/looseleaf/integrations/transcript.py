@@ -298,7 +298,7 @@ def note_missed(store: Store, agent: str, session: str, text: str) -> None:
     """Note a prompt without the lock, which another process holds: at worst, one of two simultaneous notes is lost."""
     known = [*_read_missed(store, agent), [session, checksum_of(normalize_lines(text))]]
     try:
-        store.view(_missed_path(agent), records.encode({"missed": known[-_MISSED:]}), waits=False)
+        store.view(_missed_path(agent), records.encode({"missed": known[-_MISSED:]}))
     except Refused:
         pass  # it will be recorded as a tool's words
 

@@ -46,6 +46,8 @@ NETWORK_TYPES = frozenset(
 # O_NONBLOCK: opening a planted FIFO must not hang the reader.
 _SAFE = os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 
+_GATE_PAUSE = 0.002
+
 _RENAME_NOREPLACE = 1
 _RENAME_EXCHANGE = 2
 
@@ -256,6 +258,16 @@ class Disk:
             return False
         return True
 
+    def try_share(self, fd: int) -> bool:
+        """Lock a file together with others that share it."""
+        import fcntl
+
+        try:
+            fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
+
     def unlock(self, fd: int) -> None:
         import fcntl
 
@@ -381,6 +393,33 @@ class Alone:
         if self._file >= 0:
             self._disk.close(self._file)
         self._file = -1
+
+
+class Gate:
+    """A block in which any number of writers may be together, or one `alone`. Each is there for moments only."""
+
+    def __init__(self, disk: Disk, file: int, seconds: float, *, alone: bool = False) -> None:
+        self._disk = disk
+        self._file = file
+        self._seconds = seconds
+        self._try = disk.try_lock if alone else disk.try_share
+
+    def __enter__(self) -> None:
+        until = time.monotonic() + self._seconds
+        while not self._try(self._file):
+            if time.monotonic() > until:
+                self._disk.close(self._file)
+                raise Busy(
+                    f"Another process has written a view for {self._seconds:g} seconds. Look for a looseleaf process "
+                    "that hangs or is stopped, end it, and repeat the command."
+                )
+            time.sleep(_GATE_PAUSE)
+
+    def __exit__(self, *_: object) -> None:
+        try:
+            self._disk.unlock(self._file)  # a forked child may have a copy
+        finally:
+            self._disk.close(self._file)
 
 
 class Lock:

@@ -113,7 +113,9 @@ class Ends:
             self.remember(stream)
 
     def drop_own(self) -> None:
-        """Drop what this process knows of its own records: a forgetting rewrote the log."""
+        """Drop what this process knows of its own records: a forgetting rewrote the log, perhaps into files that the
+        system gave the numbers of the old ones."""
+        self._sums.clear()
         self._own.clear()
         self._unsaved.clear()
 

@@ -9,12 +9,12 @@ from looseleaf.base.errors import Displaced, Outdated, Refused, Unwritten
 from looseleaf.base.policy import Policy
 from looseleaf.base.values import START, Position
 from looseleaf.store import JOURNAL
-from looseleaf.store.disk import Alone, Lock, this_disk
+from looseleaf.store.disk import Alone, Gate, Lock, this_disk
 from looseleaf.store.documents import Documents, Switch, finish
 from looseleaf.store.ends import Ends
 from looseleaf.store.reading import Reading, Readings
 from looseleaf.store.records import Bodies
-from looseleaf.store.root import LOG, Root, is_committed, log_gone, unreadable, unwritten
+from looseleaf.store.root import GATE, GATE_SECONDS, LOG, Root, is_committed, log_gone, unreadable, unwritten
 from looseleaf.store.streams import Segments, Streams, stream_files
 
 TYPE_CHECKING = False
@@ -292,6 +292,7 @@ class FileStore:
 
     def sum(self, stream: str, position: Position) -> str | None:
         """Return the checksum of a stream up to a place."""
+        self._heed_edition()
         return self._ends.sum(stream, position)[0]
 
     def line_before(self, stream: str, position: Position) -> Record | None:
@@ -361,13 +362,24 @@ class FileStore:
     def delete(self, path: str, *, base: str, record: Record | None = None) -> None:
         self._documents.delete(path, base=base, record=record)
 
-    def view(self, path: str, data: bytes, *, of: Edition | tuple[()] = (), waits: bool = True) -> None:
-        if not waits:
-            self._documents.view(path, data)
+    def view(self, path: str, data: bytes, *, of: Edition | tuple[()] = ()) -> None:
+        if self._lock.is_mine():
+            self._view(path, data, of)
             return
-        with self._lock:  # a forget removes the views of what it takes
-            if of in ((), self.edition()):
-                self._documents.view(path, data)
+        try:
+            gate = Gate(self._disk, self._root.open_lock(GATE), GATE_SECONDS)
+        except OSError as error:
+            raise unwritten(path, error) from error
+        with gate:
+            self._view(path, data, of)
+
+    def _view(self, path: str, data: bytes, of: Edition | tuple[()]) -> None:
+        """Write a view. No forget, which removes all views, is at work meanwhile."""
+        edition = self.edition()
+        if self._readings.began not in ((), edition):
+            raise Outdated
+        if of in ((), edition):
+            self._documents.view(path, data)
 
     def publish(self, folder: str, files: Mapping[str, bytes], *, again: bool = False) -> None:
         self._documents.publish(folder, files, again=again)
@@ -426,6 +438,7 @@ class FileStore:
     def check(self) -> Iterator[Problem]:
         from looseleaf.store.check_repair import check_log
 
+        self._heed_edition()
         return check_log(self._root, self._segments, self._ends)
 
     def repair(self) -> list[str]:
@@ -434,6 +447,7 @@ class FileStore:
         with self._lock:
             self._documents.recover()
             self._documents.sweep()
+            self._heed_edition()
             done = repair_log(self._root, self._segments, self._streams)
             return done + self._accept_losses(is_mended=bool(done))
 

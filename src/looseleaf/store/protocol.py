@@ -65,11 +65,10 @@ class Store(Protocol):
     def delete(self, path: str, *, base: str, record: Record | None = ...) -> None:
         """Remove the document by the same rules."""
 
-    def view(self, path: str, data: bytes, *, of: Edition | tuple[()] = ..., waits: bool = ...) -> None:
+    def view(self, path: str, data: bytes, *, of: Edition | tuple[()] = ...) -> None:
         """Replace a document below `views/`: whole or not at all, but it may not survive a power cut.
 
-        `of`: the edition it was made of. If the memory has another one by now, nothing is written. Not `waits`: without
-        the lock, for what holds no words.
+        `of`: the edition it was made of. If the memory has another one by now, nothing is written.
         """
 
     def publish(self, folder: str, files: Mapping[str, bytes], *, again: bool = ...) -> None:

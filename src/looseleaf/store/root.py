@@ -24,6 +24,10 @@ LATE = f"{ASIDE}/late"
 PLAN = "log/forgetting.json"
 FORGETTER = "log/forgetter"
 """Locked by the process that prepares a forget."""
+GATE = "views/gate.lock"
+"""Shared by those that write a view; locked by the one that removes them all, for a forget. It goes with them: what is
+written after that is of the new edition, or not at all."""
+GATE_SECONDS = 10.0
 _CHUNK = 1 << 20
 _CLOSED = 0x7FFFFFFF
 """Replaces a closed handle: no open file has this number, so that using it fails and never reaches another file."""
