@@ -353,9 +353,9 @@ DAMAGE: dict[str, Callable[[Path], object]] = {
     "no checksum": without_checksum,
     "no view": as_a_view({"schema": "other.v1"}),
     "of another journal": of_another_journal,
-    "no sense": as_a_view({"schema": "heads.v1", "position": 7, "last": None, "pages": 7, "marks": None}),
+    "no sense": as_a_view({"schema": "heads.v2", "position": 7, "last": None, "pages": 7, "marks": None}),
     "no position": as_a_view(
-        {"schema": "heads.v1", "position": [9, 9], "last": "x", "pages": {}, "marks": {}}
+        {"schema": "heads.v2", "position": [9, 9], "last": "x", "pages": {}, "marks": {}}
     ),
     "a folder": make_a_folder,
     "a link": make_a_link,

@@ -182,7 +182,7 @@ def _read_changed(path: str, text: str, before: _Page) -> _Page | None:
     kind = before.kinds[first - 1]
     page.kinds = [*before.kinds[:first], *[kind] * len(new), *before.kinds[stop:]]
     page.found = [*before.found[:first], *[before.found[first - 1]] * len(new), *before.found[stop:]]
-    page.headings = [(at if at < first else at + shift, level, words) for at, level, words in before.headings]
+    page.headings = [(at + shift * (at >= first), level, words) for at, level, words in before.headings]
     earlier, later = (bisect_right(before.facts, at, key=_line_of) for at in (first, stop))
     page.facts = before.facts[:earlier]
     roles = [_read_prose_or_bullet(page, at, kind) for at in range(first, first + len(new))]

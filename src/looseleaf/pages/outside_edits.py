@@ -51,7 +51,8 @@ TOP = ("",)
 """The folder of the pages that are in every prompt."""
 
 VIEW = "views/heads.json"
-SCHEMA = "heads.v1"
+SCHEMA = "heads.v2"
+_MARK = "%d %d %d %d %d %d"
 
 UNEXPLAINED = "found changed; the journal does not say by whom"
 """The reason of an edit of unknown author: nothing proves that the journal did not go back."""
@@ -96,13 +97,13 @@ def _pair(raw: Any) -> tuple[int, int] | None:
 
 
 class HeadRows(dict[str, "Head"]):
-    """The heads of pages by path. One that the view had stays a row until it is asked for: most never are."""
+    """The heads of pages by path. One that the view had stays a row of text until it is asked for: most never are."""
 
     def __getitem__(self, path: str) -> Head:
-        found: Any = super().__getitem__(path)
-        head: Head = Head(*found) if isinstance(found, list) else found
-        self[path] = head
-        return head
+        found: Head | str = super().__getitem__(path)
+        if isinstance(found, str):
+            found = self[path] = Head(*(each if each != _NONE else None for each in found.split(" ")))
+        return found
 
     def get(self, path: str, default: Any = None) -> Any:
         return self[path] if path in self else default  # noqa: SIM401 (this is that `get`)
@@ -110,13 +111,21 @@ class HeadRows(dict[str, "Head"]):
     def items(self) -> Any:
         return ((path, self[path]) for path in self)
 
-    def rows(self) -> Iterable[tuple[str, Sequence[str | None]]]:
-        """Return the heads as they are, each the same members in the same order."""
-        return super().items()
+    def rows(self) -> dict[str, str]:
+        """Return the heads by path, each as a row."""
+        found: Iterable[tuple[str, Head | str]] = sorted(super().items())
+        return {
+            path: row if isinstance(row, str) else " ".join(each or _NONE for each in row)
+            for path, row in found
+        }
 
-    def there(self) -> Iterable[str]:
+    def there(self) -> list[str]:
         """Return the paths of the pages that exist."""
-        return [path for path, row in self.rows() if row[0] is not None]
+        found: Iterable[tuple[str, Head | str]] = super().items()
+        return [path for path, row in found if row[0] is not None and row[0] != _NONE]
+
+
+_NONE = "-"
 
 
 class Heads:
@@ -126,7 +135,7 @@ class Heads:
         self.store = store
         self.pages = HeadRows()
         self.agents: dict[str, AgentHead] = {}
-        self.marks: dict[str, list[int]] = {}
+        self.marks: dict[str, str] = {}
         self.seen: dict[str, str] = {}
         """The hashes of pages that this process wrote, or read since their last edit and found to be their heads."""
         self.is_proven = False
@@ -153,7 +162,7 @@ class Heads:
             self.position = Position(*map(int, raw["position"]))
             self.last = raw["last"]
             self.pages = HeadRows(raw["pages"])
-            if any(type(row) is not list or len(row) != len(NO_PAGE) for row in raw["pages"].values()):
+            if any(type(row) is not str or row.count(" ") != 2 for row in raw["pages"].values()):
                 raise ValueError("a row is not a head")
             self.marks = dict(raw["marks"])
             self.agents = {
@@ -211,7 +220,8 @@ class Heads:
         self.unsaved += 1
 
     def get(self, path: str) -> Head:
-        return self.pages[path] if path in self.pages else NO_PAGE  # noqa: SIM401 (its `get` is this)
+        found: Head = self.pages.get(path, NO_PAGE)
+        return found
 
     def prove(self) -> None:
         """Note that all pages were compared with this journal."""
@@ -241,7 +251,7 @@ class Heads:
         """Keep how a page that matches its head looks, provided that a later change must look different."""
         is_settled = stat is not None and max(stat.mark[3:5]) < seen_ns - _RACY_NS
         if stat is not None and is_settled and not self.has_seen(stat):
-            self.marks[stat.path] = list(stat.mark)
+            self.marks[stat.path] = _MARK % stat.mark
             self.unsaved += _SAVE_EVERY
 
     def hold_gone(self, paths: Iterable[str]) -> None:
@@ -250,7 +260,7 @@ class Heads:
 
     def has_seen(self, stat: Stat) -> bool:
         """True if a file looks as it did when it was its head."""
-        return self.marks.get(stat.path) == list(stat.mark)
+        return self.marks.get(stat.path) == _MARK % stat.mark
 
     def save(self, *, now: bool = False) -> None:
         due = max(1 if now else _SAVE_EVERY, len(self.pages) // _PAGES_PER_RECORD)
@@ -259,7 +269,7 @@ class Heads:
                 "schema": SCHEMA,
                 "position": list(self.position),
                 "last": self.last,
-                "pages": dict(sorted(self.pages.rows())),
+                "pages": self.pages.rows(),
                 "agents": {
                     agent: [getattr(head, name) for name in AgentHead.__match_args__]
                     for agent, head in sorted(self.agents.items())
