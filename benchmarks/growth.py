@@ -2,7 +2,7 @@
 
     python benchmarks/growth.py                    prints the tables
     python benchmarks/growth.py --sizes 1000 10000 100000
-    python benchmarks/growth.py --only talk        of: talk, pages, notes, series; or one row, by its name
+    python benchmarks/growth.py --only talk        of: talk, pages, notes, series; or one row: talk:recall
     python benchmarks/growth.py --source FOLDER    runs the commands of another checkout: for before and after
     python benchmarks/growth.py --keep FOLDER      keeps the memories there, or takes those that are there
     python benchmarks/growth.py --limit SECONDS    gives a command up after so long (300), and says so
@@ -336,7 +336,9 @@ def measure(bench: Bench, cases: Sequence[Case], memories: Sequence[Path], round
 def main() -> None:
     parser = options(__doc__)
     parser.add_argument("--sizes", type=int, nargs="+", default=TURNS)
-    parser.add_argument("--only", action="append", help="talk, pages, notes, series; or the name of a row")
+    parser.add_argument(
+        "--only", action="append", help="talk, pages, notes, series; or a row, as talk:recall"
+    )
     parser.add_argument("--source", type=Path, default=HERE)
     parser.add_argument("--keep", type=Path)
     parser.add_argument("--limit", type=float, default=300.0)
@@ -346,7 +348,7 @@ def main() -> None:
     wanted = set(asked.only or groups)
 
     def chosen(group: str, cases: Sequence[Case]) -> list[Case]:
-        return [case for case in cases if group in wanted or case.name in wanted]
+        return [case for case in cases if {group, f"{group}:{case.name}"} & wanted]
 
     with nullcontext(asked.keep) if asked.keep else folder(QUICK) as keep:
         keep.mkdir(exist_ok=True, parents=True)
@@ -362,7 +364,7 @@ def main() -> None:
             memories = [bench.made(pages, size) for size in PAGES]
             goals = dict.fromkeys((case.name for case in cases), PAGES_GOAL)
             show("pages", PAGES, measure(bench, cases, memories, asked.rounds), reference, goals)
-        if wanted & {"notes", "import notes"}:
+        if "notes" in wanted:
             costs = []
             for size in NOTES:
                 bench.copy(None)
