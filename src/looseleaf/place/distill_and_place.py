@@ -244,6 +244,8 @@ class MemoryMaker:
         If one cannot be read, its traces are distilled like any others."""
         found: list[tuple[Entry, bool]] = []
         placed: set[str] = set()
+        if self._parts.pages.absorb.agent(self._agent).mark is None:
+            return []  # it never compacted: there is nothing to find in the whole journal
         for line in self._store.read_back(JOURNAL):
             record = line.record
             if record.get("agent") != self._agent:

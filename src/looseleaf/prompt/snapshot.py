@@ -184,10 +184,8 @@ class SlotReader:
 
     def _list_pages(self, *folders: str) -> tuple[str, ...]:
         """Return the pages in some folders, as the journal knows them."""
-        heads = self._parts.pages.absorb.heads.pages.items()
-        return tuple(
-            sorted(path for path, head in heads if path.startswith(folders) and head.sha256 is not None)
-        )
+        there = self._parts.pages.absorb.heads.pages.there()
+        return tuple(sorted(path for path in there if path.startswith(folders)))
 
     def drawers(self) -> set[str]:
         """Return the pages that an index lists."""

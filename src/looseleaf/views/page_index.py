@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import islice
 
 from looseleaf.base.errors import Refused
 from looseleaf.base.immutable import frozen
@@ -55,8 +56,8 @@ class PageIndex:
         self._made: dict[str, tuple[str | None, IndexLine]] = {}
 
     def _listed_paths(self) -> list[str]:
-        heads = self._parts.pages.absorb.heads.pages
-        return [path for path, head in heads.items() if head.sha256 and path.startswith((FACTS, EPISODES))]
+        there = self._parts.pages.absorb.heads.pages.there()
+        return [path for path in there if path.startswith((FACTS, EPISODES))]
 
     def lines(self, paths: Iterable[str] | None = None) -> list[IndexLine]:
         """Return the lines of all listed pages, or of these. An unreadable page has none."""
@@ -70,8 +71,8 @@ class PageIndex:
         paths = self._listed_paths()
         months = sorted((path for path in paths if path.startswith(EPISODES)), reverse=True)
         topics = sorted((path for path in paths if path.startswith(FACTS)), key=self._age_key)
-        ranked = [path for path in (*months[: most // 4], *topics) if self.is_vouched_for(path)]
-        chosen = ranked[:most]
+        ranked = (path for path in (*months[: most // 4], *topics) if self.is_vouched_for(path))
+        chosen = list(islice(ranked, most))
         lines = {line.path: line for line in self.lines(chosen)}
         further = sorted(set(paths) - set(chosen))
         return [lines[path] for path in chosen if path in lines], further
@@ -87,7 +88,8 @@ class PageIndex:
         return any(fact.path == path and is_trusted(fact.level) for fact in facts)
 
     def _age_key(self, path: str) -> tuple[int, int, str]:
-        segment, offset, _ = self._parts.known.topics.get(shard_of(path) or "", (0, 0, 0))
+        topic = path[len(FACTS) : -len(".md")]
+        segment, offset, _ = self._parts.known.topics.get(topic, (0, 0, 0))
         return -segment, -offset, path
 
     def _make_line(self, path: str) -> IndexLine | None:
