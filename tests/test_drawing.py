@@ -30,6 +30,7 @@ CORE = """
     memory/test_found_and_forgotten.py::test_what_was_recorded_is_found_by_its_own_words
     memory/test_levels.py::test_after_any_story_and_any_loss_no_level_is_higher_and_an_edit_with_proof_is_a_person_s
     models/test_dialect_streams.py::test_a_reply_goes_back_to_its_provider_as_it_came
+    pages/test_grammar.py::test_a_page_read_again_after_edits_is_the_page_read_anew
     pages/test_grammar.py::test_reading_loses_no_byte_and_gives_every_line_one_role
     pages/test_history.py::test_every_version_is_rebuilt_from_the_last
     pages/test_line_edits.py::test_adding_a_fact_adds_that_fact_and_touches_nothing_else

@@ -60,7 +60,9 @@ if TYPE_CHECKING:
     from looseleaf.models import ScriptedModel
     from looseleaf.models.costs import Ceiling, Costs, Share, Spent
     from looseleaf.models.model_table import Budget
+    from looseleaf.pages.held import Held
     from looseleaf.pages.pages import Page
+    from looseleaf.pages.settle import Settled
     from looseleaf.place.distill_and_place import Remembered
     from looseleaf.place.notebook import FactSource
     from looseleaf.place.placer import Placed, ReviewResult
@@ -104,6 +106,7 @@ __all__ = [
     "Fact",
     "FactSource",
     "Forgotten",
+    "Held",
     "HistoryVerbs",
     "Hit",
     "Index",
@@ -135,6 +138,7 @@ __all__ = [
     "ReviewVerbs",
     "ScriptedModel",
     "Session",
+    "Settled",
     "Share",
     "Signed",
     "Snapshot",
@@ -185,7 +189,9 @@ _MODULES = {
     "models": "ScriptedModel",
     "models.costs": "Ceiling Costs Share Spent",
     "models.model_table": "Budget",
+    "pages.held": "Held",
     "pages.pages": "Page",
+    "pages.settle": "Settled",
     "place.distill_and_place": "Remembered",
     "place.notebook": "FactSource",
     "place.placer": "Placed ReviewResult",

@@ -209,7 +209,8 @@ def test_what_is_wrong_is_found_and_it_is_said_what_to_do(
     assert (rows[name]["verdict"], words in rows[name]["says"]) == (verdict, True), rows[name]
     assert rows[name]["then"]
     assert code == (1 if verdict == "broken" else 0)
-    assert {each for each, row in rows.items() if row["verdict"] != "ok"} == {name}
+    others = {each for each, row in rows.items() if row["verdict"] != "ok"} - {name}
+    assert others <= ({"machines"} if change is copied_journal else set())  # two machines made the copy
 
 
 def test_hooks_that_are_installed_are_found(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -140,6 +140,8 @@ class Heads:
         """The hashes of pages that this process wrote, or read since their last edit and found to be their heads."""
         self.is_proven = False
         """True if all pages were compared with this journal, and it did not go back since."""
+        self.has_unknown = False
+        """True if there was an edit of an unknown author."""
         self.gone: set[str] = set()
         """Pages that vanished all at once: held until each is back, or settled."""
         self.later: dict[str, None] = {}
@@ -172,6 +174,7 @@ class Heads:
             self.holes = int(raw["holes"])
             self._before = {path: int(count) for path, count in raw["before"].items()}
             self.is_proven = raw.get("proven") is not False
+            self.has_unknown = raw.get("unknown") is not False
             self.gone = set(map(str, raw.get("gone", ())))
             self.later = dict.fromkeys(map(str, raw.get("later", ())))
             is_ours = self.belong()
@@ -182,7 +185,8 @@ class Heads:
 
     def forget(self) -> None:
         self.pages, self.agents, self.marks, self.position, self.last = HeadRows(), {}, {}, START, None
-        self.holes, self._before, self.seen, self.later, self.is_proven = 0, {}, {}, {}, False
+        self.holes, self._before, self.seen, self.later = 0, {}, {}, {}
+        self.is_proven = self.has_unknown = False
 
     def belong(self) -> bool:
         """True if the journal is still the one read up to here: repair rewrites its files."""
@@ -207,6 +211,7 @@ class Heads:
         fold(self.pages, record)
         fold_agents(self.agents, record, position)
         self.holes += record.get("kind") == "lost"
+        self.has_unknown = self.has_unknown or record.get("author") == UNKNOWN
         if record.get("kind") == "placed":
             self.later |= {str(record["later"]): None} if record.get("later") else {}
             self.later.pop(str(record.get("entry")), None)
@@ -276,6 +281,7 @@ class Heads:
                 },
                 "marks": dict(sorted(self.marks.items())),
                 "proven": self.is_proven,
+                "unknown": self.has_unknown,
                 "holes": self.holes,
                 "before": {path: count for path, count in sorted(self._before.items()) if count},
             }

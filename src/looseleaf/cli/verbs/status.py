@@ -278,13 +278,14 @@ def _read_status(memory: Memory) -> dict[str, Any]:
     topics = memory.views.topics()  # looks at all pages: what follows need not
     known = memory.parts.known.topics
     last = next(iter(memory.talk.sessions(1)), None)
+    absorb = memory.parts.pages.absorb
     found: dict[str, Any] = {
         "memory": os.path.abspath(memory.path),
         "agent": memory.agent,
-        "pages": memory.parts.pages.absorb.pages(),
+        "pages": absorb.pages(),
         "facts": sum(known[name][2] for name in topics),
         "topics": sum(known[name][2] > 0 for name in topics),
-        "unexplained": len(memory.review.unexplained()),
+        "unexplained": len(memory.review.unexplained()) if absorb.heads.has_unknown else 0,
         "held": [held.to_dict() for held in memory.review.held()],
         "waiting": len(memory.parts.known.waiting()),
         "session": last.to_dict() if last is not None else None,
