@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from looseleaf.text.checksums import CHECKS
-from looseleaf.text.secret_table import expand, read_table
+from looseleaf.text.secret_table import expand, read_table, seed_words
 from looseleaf.text.secrets import redact, redact_value
 from secret_kinds import (
     BARE,
@@ -239,3 +239,111 @@ def test_hashes_beside_no_telling_word_stay() -> None:
         digest = "".join(rng.choices(HEX, k=size))
         for text in (f"{digest}  a.txt", f"digest: {digest}", f"0x{digest}", f'"etag": "{digest}"'):
             assert redact(text, KEY) is text
+
+
+TOLD = """\
+You get into the NAS as admin, the password hasn't changed since we moved, it's still {Tangerine_Otter!3307B}.
+ich hab das Kennwort gestern geändert in {Oma-Gerti-malt#2747} weil die IT genervt hat
+l'identifiant c'est dupuis.m et le mot de passe c'est {TournesolBleu*226T}, merci
+then type {maple-kettle-ladder#8173} to log in, please ¦ Netflix: lena@x.example / {Popcorn!Night8}
+I changed my password yesterday, the new one is {Bluebird77} ¦ la clave del wifi sigue siendo {Gato*Verde19}
+network Hall_Guest, then {Teekannemonster?1065e} underneath (it's the Wi-Fi one) ¦ WIFI:T:WPA;S:Box;P:{LcuVOkBaCocGfV};;
+the guest account takes “{otter-lamp-river-9921}” as password ¦ hasło do wifi dalej {Zamek#Wawel12}
+PUK after my kid typed nonsense, on the card it says {93849565}, do I type that? ¦ my PIN, that's {0471}, if they let me
+PUK steht auf der Karte: {83920174} ¦ {4471} is what I chose as PIN ¦ PIN: {4 4 7 1} ¦ le code PIN, c'est {8841}
+TWILIO_AUTH={a90e55adc5486bd1d7462f2a973d4aed} ¦ MISTRAL={7C8CM2pmHh8kc7DzoDraBOOT21oRhN8p}
+Zone edit rights only: {yM5V5OGyYbS0iXKHNRRuK9c16WxUhcraaiO1LJgb}. Point www at the new one in Cloudflare.
+Datadog wants the 32 character thing – {8706574601a4d7b6459e9f94be016f13} – then check the metrics
+accounts: ['{0xe486a54a7764de59af3cece0b90afb4749f5c9eeb6759ab1adf0ecf1c1febc2b}']
+I exported it from MetaMask, {e486a54a7764de59af3cece0b90afb4749f5c9eeb6759ab1adf0ecf1c1febc2b}
+heroku auth:token gives {3f2a8b1c-1111-4222-8333-abcdefabcdef} and it works
+2FA setup key is {JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP} ¦ authenticator setup: {JBSW Y3DP EHPK 3PXP QRST UVWX}
+sessionid has the value {iyun6jimiya1tnpl25x2oe1cxmfayhls} there, can you reuse that cookie?"""
+
+
+def test_what_is_told_some_words_away_is_found_and_only_that() -> None:
+    def check(text: str) -> None:
+        out = redact(text.replace("{", "").replace("}", ""), KEY)
+        assert MARK.sub("{}", out) == re.sub(r"\{.*\}", "{}", text)
+
+    check_rows(check, [row for line in TOLD.splitlines() for row in line.split(" ¦ ")])
+
+
+SERVICES = "Cloudflare Hetzner Vercel PayPal Netlify Algolia Okta Mailgun Datadog Linode".split()
+
+
+def test_of_a_hundred_tokens_near_the_name_of_a_service_at_most_five_come_through() -> None:
+    rng, kept = Random(14), []
+    for at in range(200):
+        name, token = (
+            SERVICES[at % len(SERVICES)],
+            "".join(rng.choices(BASE62, k=rng.choice((24, 32, 40, 64)))),
+        )
+        for text in (
+            f"{name} gave me {token} for it",
+            f"Use {token}, it is for {name}.",
+            f"{name}:\n{token}\nthanks",
+        ):
+            kept += [text] * (token in redact(text, KEY))
+        for text in (f"{name} commit {token}", f"the public id at {name} is {token}"):
+            assert redact(text, KEY) is text
+    assert len(kept) <= 30, kept
+
+
+WORDS = st.sampled_from(["Maple", "otter", "Regen", "Luna", "kettle", "Zamek"])
+
+
+@given(WORDS, WORDS, st.sampled_from("!#$%&*?~"), st.integers(10, 9999), st.integers(0, 5))
+def test_a_password_is_found_before_or_behind_its_word(
+    one: str, two: str, sign: str, number: int, how: int
+) -> None:
+    secret = f"{one}{sign}{two}{number}"
+    text = (
+        "the password hasn't changed since May, it's still {} I think",
+        "to log in please take {} and then the second one",
+        "Passwort fürs NAS ist wie immer {} oder?",
+        "try {} because that was the wifi one",
+        "user,password\nada,{}\n",
+        "| user | password |\n|---|---|\n| ada | {} |",
+    )[how].replace("{}", secret)
+    assert secret not in redact(text, KEY)
+    assert MARK.sub(lambda _: secret, redact(text, KEY)) == text
+
+
+@pytest.mark.parametrize("by", [" ", "\n", ", "])
+def test_the_words_of_a_wallet_need_no_telling_word(by: str) -> None:
+    words = by.join(Random(13).sample(sorted(each.decode() for each in seed_words()), 24))
+    assert MARK.sub("{}", redact(f"Keep it: {words}", KEY)) == "Keep it: {}"
+    numbered = "\n".join(f"{at}. {word}" for at, word in enumerate(words.split(by), 1))
+    assert MARK.sub("{}", redact(numbered, KEY)) == "1. {}"
+    assert len(seed_words()) == 2048
+
+
+@pytest.mark.parametrize("lead", ["GitHub recovery codes:\n", "My backup codes are ", "codes de secours : "])
+@pytest.mark.parametrize(
+    "codes", ["3246e-1a785, d91be-2c167, 83edf-a14fa", "3120 0777, 4648 3588 and 9310 9358"]
+)
+def test_every_code_of_a_list_is_found(lead: str, codes: str) -> None:
+    assert MARK.sub("", redact(lead + codes, KEY)).rstrip(" ,and\n") == lead.strip()
+
+
+HARMLESS = """\
+I logged in at 10:30 and user #4412 complained about C#11 ¦ Use Windows11 to log in, not Windows10
+The Google sheet is 1BxiMVs0XRA5nFMdKvBdBZjgmUUqptlbs74OgvE2upms, share it with the team account
+Our Heroku app id is 3f2a8b1c-1111-4222-8333-abcdefabcdef ¦ Our bank changed the PIN rules in 2023
+I deployed commit 9c11c7637e69cb4c9150a0eafb8cf85a1d2e3f40 to Vercel ¦ My PIN letter arrived after 1500 days
+tx 0xe486a54a7764de59af3cece0b90afb4749f5c9eeb6759ab1adf0ecf1c1febc2b is in my wallet
+Backup finished: 12345678 files, 23456789 bytes ¦ backup: db-20240501 and db-20240502 are on the NAS
+Datadog trace a90e55adc5486bd1d7462f2a973d4aed was slow ¦ postgres://USER:PASSWORD@HOST:5432/DBNAME
+We need eggs milk bread butter cheese apples onions garlic rice pasta sugar salt coffee
+My email is lena.k+news99@mail.example, please log in with it ¦ --- PASS: TestRecord42 (0.59s)
+I changed my password, it's at least 12 characters now ¦ name,password,age\\nada,required,33"""
+
+
+def test_what_is_said_of_keys_and_numbers_stays() -> None:
+    def check(text: str) -> None:
+        assert redact(text, KEY) is text
+
+    check_rows(
+        check, [row.replace("\\n", "\n") for line in HARMLESS.splitlines() for row in line.split(" ¦ ")]
+    )

@@ -6,10 +6,11 @@ import os
 from functools import cache, cached_property
 
 _FILE = os.path.join(os.path.dirname(os.path.dirname(__file__)), "data", "secrets.txt")
+_SEEDS = os.path.join(os.path.dirname(_FILE), "seed_words.txt")
 
 Row = tuple[str, str, str, str, str]
-"""What it is (`prefixes`, `shapes`, `near` a word, or `words`), kind, what must be there, pattern (of a prefix: the
-characters that follow, and how many), conditions."""
+"""What it is (`prefixes`, `shapes`, `near` a word, `words`, `told`), kind, what must be there, pattern (of a prefix:
+the characters that follow, and how many), conditions."""
 
 _SPACE = "(?:[ +]|%20)"
 _TYPED = r"(?:\\?[\"']([^\s\"'\\]{4,128})|(?=\S{0,60}?\d)([^\s\"'\\-][^\s\"'\\]{5,128}))"
@@ -30,9 +31,23 @@ _DULL = _LOWER + _DIGITS + b" \n\r\t\"',"
 _CLASSES = bytes.maketrans(_DIGITS + _UPPER + _LOWER, b"0" * 10 + b"A" * 26 + b"a" * 26)
 _TOKEN = _DIGITS + _UPPER + _LOWER + b"_-"
 _TOKENS = bytes(ord("a") if sign in _TOKEN else ord(" ") for sign in range(256))
+SIGNED = bytes(
+    ord("!") if sign in b"!#$%&*?@^~" else ord("a") if sign in _TOKEN + b"." or sign > 127 else ord(" ")
+    for sign in range(256)
+)
+"""For an outline of a text: the signs that password rules ask for, what else a password is made of, all others."""
+
 _RUNS = bytes.maketrans(_DIGITS + _UPPER + _LOWER, b"a" * 62)
 _SHORTEST = "a" * 16
 """No secret that is known by its prefix is shorter, with it."""
+
+_HALF = "a" * 8
+"""A token as at random has such a run, whatever signs are in it."""
+
+_SHORT = 1000
+"""Bytes of a text in which the words of a wallet are looked for even if nothing is said of one."""
+
+_SPELLED = bytes(each | 32 if each in _UPPER + _LOWER or each > 127 else 32 for each in range(256))
 
 
 class Table:
@@ -61,6 +76,19 @@ class Table:
             kind, each, pattern = line.split(None, 2)
             gate, _, name = each.rpartition("&")
             self._add(gate, name, ("words", kind, name, f"(?i){pattern}", ""))
+        for line in _lines(sections["told"]):
+            kind, literals = line.split()
+            if kind == "seed-phrase":
+                self._clues = literals.split(",")
+                continue
+            for each in literals.replace("␣", " ").split(","):
+                gate, _, name = each.rpartition("&")
+                self._add(gate, name, ("told", kind, name, "", ""))
+        names = "|".join(" ".join(_lines(sections["services"])).split()).replace("␣", " ")
+        self.services = rf"\b(?:{names})"
+        self._token: Row = ("told", "token", "", "", "")
+        self._password: Row = ("told", "password", "", "", "")
+        self._seed: Row = ("told", "seed-phrase", "", "", "")
 
     @cached_property
     def kinds(self) -> tuple[str, ...]:
@@ -114,7 +142,7 @@ class Table:
         classes = data.translate(_CLASSES).decode("latin-1")
         rows = []
         for gate, gated in self._gates.items():
-            if not gate or gate in (classes if gate == "0" else low):
+            if not gate or gate in (classes if gate[0] == "0" else low):
                 rows += [row for row in gated if row[2] in low]
         bare = data.translate(None, _DULL).decode("latin-1")
         for sign, signed in self._bare.items():
@@ -130,6 +158,10 @@ class Table:
             for gate, gated in self._numbers.items():
                 if gate in outlines:
                     rows += [row for row in gated if row[2] in near]
+        if "0" in classes and _has_signed(data):
+            rows.append(self._password)
+        if (len(data) < _SHORT or any(clue in low for clue in self._clues)) and _has_seeds(data):
+            rows.append(self._seed)
         return rows
 
     def _find_in_tokens(self, tokens: str, low: str) -> list[Row]:
@@ -146,7 +178,7 @@ class Table:
         for run, gated in self._runs.items():
             if run in runs:
                 rows += [row for row in gated if row[2] in small]
-        return rows
+        return [*rows, self._token] if _HALF in runs else rows
 
 
 def _long_tokens(data: bytes) -> str:
@@ -174,6 +206,30 @@ def _around_numbers(data: bytes, classes: str) -> tuple[str, str]:
             outlines.append(classes[max(0, at - 20) : at + 24])
             done, at = at, classes.find(number, at + 4)
     return b"\n".join(words).decode("utf-8", "replace").lower(), "\n".join(outlines)
+
+
+@cache
+def seed_words() -> frozenset[bytes]:
+    """Return the words of wallets, the list of BIP 39, read on first use."""
+    with open(_SEEDS, "rb") as file:
+        return frozenset(file.read().split())
+
+
+def _has_seeds(data: bytes) -> bool:
+    """Return quickly whether a dozen words in a row may be those of a wallet: every other is looked at."""
+    words = data.replace(b"\\n", b" ").translate(_SPELLED).split()[1::2]
+    return len(words) > 5 and b"\1\1\1\1\1\1" in bytes(map(seed_words().__contains__, words))
+
+
+def _has_signed(data: bytes) -> bool:
+    """Return quickly whether a sign stands within what could be a password."""
+    outline, end = data.translate(SIGNED), 0
+    while (at := outline.find(b"a!a", end)) >= 0:
+        start, end = outline.rfind(b" ", end, at) + 1 or end, outline.find(b" ", at)
+        end = end if end >= 0 else len(data)
+        if end - start > 7 and data[start:end].translate(None, _DIGITS) != data[start:end]:
+            return True
+    return False
 
 
 def _lines(body: str) -> list[str]:

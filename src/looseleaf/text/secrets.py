@@ -68,7 +68,7 @@ def fits(kind: str, secret: str, check: str, body: str) -> bool:
         case "cookie":
             return is_scrambled(secret) or (all(character_classes(secret)[:2]) and not count_words(secret))
         case "filled":
-            return not is_unfilled(secret)
+            return not is_unfilled(secret) and secret not in ("PASSWORD", "PASS", "PWD", "SECRET", "TOKEN")
         case "aws":  # the secret that goes with a key's name
             return not one_case and not count_words(secret) and _is_varied(secret)
         case "key":
@@ -176,7 +176,7 @@ def _go_on(text: str, at: int, end: int, run: re.Pattern[str], least: int, secre
 
 
 def _find_spans(text: str, rows: Iterable[Row]) -> Iterator[Span]:
-    words, near, phrases = [], [], []
+    words, near, phrases, told = [], [], [], []
     seen: set[tuple[str, str]] = set()
     for row in rows:
         section, kind, _, pattern, check = row
@@ -184,6 +184,8 @@ def _find_spans(text: str, rows: Iterable[Row]) -> Iterator[Span]:
             words.append(row)
         elif section == "near":
             near.append(row)
+        elif section == "told":
+            told.append(row)
         elif section == "prefixes":
             yield from _find_prefixed(text, row)
         elif check == "phrase":
@@ -200,6 +202,10 @@ def _find_spans(text: str, rows: Iterable[Row]) -> Iterator[Span]:
         yield from ((*place, "seed-phrase") for place in find_phrases(text, phrases))
     if words:
         yield from find_assigned(text, words)
+    if told or any(row[1] == "password" for row in words):
+        from looseleaf.text.told import find_told  # not at the top: few texts need it
+
+        yield from find_told(text, told, words)
 
 
 def _find_shape(text: str, row: Row, start: int, end: int) -> Iterator[Span]:

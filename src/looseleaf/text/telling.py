@@ -32,7 +32,7 @@ _OF = (
     r"[ ](?:for|to|of|on|in|zum|zur|für|pour|de|del|para|per|della|do|da|van|voor|dla|для|от)[ ]"
     r"[^\n:=,;\"'?!\[]{1,40}?"
 )
-_GIVES = (  # the rest of a name, and what stands between it and its value
+GIVES = (  # the rest of a name, and what stands between it and its value
     r"(?i)(?:[_-]?(?:access|key|base|value|token|string|text|prod|dev|test|staging|live|old|new|data|\d{1,2})"
     r"| (?:access key|key|value|token)|[ -](?:de |d['’])?api){0,3}(?:[\\\"'`\]*]|%22|&quot;|&#34;){0,6}(?:"
     r"(?P<pair>\s{0,2},?\s{0,4}\\{0,3}[\"']?value\\{0,3}[\"']?\s{0,2}[:=]\s{0,4}"
@@ -110,7 +110,7 @@ def find_assigned(text: str, words: list[Row]) -> Iterator[tuple[int, int, str]]
         if kind == "password" and text[at - 1 : at] == " " and (place := _find_told_before(text, at)):
             yield *place, kind
         word = compiled(pattern).match(text, at)
-        gives = compiled(_GIVES).match(text, word.end()) if word else None
+        gives = compiled(GIVES).match(text, word.end()) if word else None
         if word and gives:
             start, done = _find_value(text, text[max(0, at - 100) : at], word[0], kind, gives) or (done, done)
             if start < done:
