@@ -344,7 +344,7 @@ _PUBLIC = (  # what is no secret by its first letters
     r"|sb_publishable|src/|/"
 )
 _HARMLESS = (
-    r"(?:\b(?:[a-z]*ids?|uuid|[a-z]*hash|sha-?\d*|md5|crc|commits?|revision|rev|digest|[a-z]*checksum|fingerprint|etag"
+    r"(?:\b(?:(?!sess)[a-z]*ids?|uuid|[a-z]*hash|sha-?\d*|md5|crc|commits?|revision|rev|digest|[a-z]*checksum|fingerprint|etag"
     r"|integrity|trace\w*|span\w*|tx|txn|transaction|contract|block|address|adresse|dirección|cid|ipfs|video|playlist"
     r"|sheet|spreadsheet|doc|document|folder|file|image|build|order|tracking|parcel|serial|row|record|object|container"
     r"|public\w*|publishable|site|öffentliche\w*|pub|signature|anonymous|certificate|cert|nonce|uid|guid|ulid|slug|part"
