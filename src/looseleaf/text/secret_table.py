@@ -44,7 +44,7 @@ _SHORTEST = "a" * 16
 _HALF = "a" * 8
 """A token as at random has such a run, whatever signs are in it."""
 
-_SHORT = 1000
+_SHORT = 800
 """Bytes of a text in which the words of a wallet are looked for even if nothing is said of one."""
 
 _SPELLED = bytes(each | 32 if each in _UPPER + _LOWER or each > 127 else 32 for each in range(256))
@@ -78,9 +78,6 @@ class Table:
             self._add(gate, name, ("words", kind, name, f"(?i){pattern}", ""))
         for line in _lines(sections["told"]):
             kind, literals = line.split()
-            if kind == "seed-phrase":
-                self._clues = literals.split(",")
-                continue
             for each in literals.replace("␣", " ").split(","):
                 gate, _, name = each.rpartition("&")
                 self._add(gate, name, ("told", kind, name, "", ""))
@@ -160,7 +157,7 @@ class Table:
                     rows += [row for row in gated if row[2] in near]
         if "0" in classes and _has_signed(data):
             rows.append(self._password)
-        if (len(data) < _SHORT or any(clue in low for clue in self._clues)) and _has_seeds(data):
+        if (len(data) < _SHORT or any(row[1] == "seed-phrase" for row in rows)) and _has_seeds(data):
             rows.append(self._seed)
         return rows
 
@@ -217,8 +214,10 @@ def seed_words() -> frozenset[bytes]:
 
 def _has_seeds(data: bytes) -> bool:
     """Return quickly whether a dozen words in a row may be those of a wallet: every other is looked at."""
-    words = data.replace(b"\\n", b" ").translate(_SPELLED).split()[1::2]
-    return len(words) > 5 and b"\1\1\1\1\1\1" in bytes(map(seed_words().__contains__, words))
+    words, known = data.replace(b"\\n", b" ").translate(_SPELLED).split(), seed_words()
+    return b"\1" * 6 in bytes(map(known.__contains__, words[1::2])) and (
+        b"\1" * 12 in bytes(map(known.__contains__, words))
+    )
 
 
 def _has_signed(data: bytes) -> bool:

@@ -50,13 +50,15 @@ def find_told(text: str, rows: list[Row], words: list[Row]) -> Iterator[Span]:
         yield from _find_tokens(text, low)
 
 
-_MARKS = dict.fromkeys(map(ord, "“”‘’„「」『』（），。、：！？–—…→"), " ")
+_MARKS = "“”‘’„「」『』（），。、：！？–—…→"
 
 
 def _outline(text: str, table: bytes) -> str:
     """Return the text with a letter for each class of signs, as long as it is."""
     if not text.isascii():
-        text = text.replace("?", "!").translate(_MARKS)
+        text = text.replace("?", "!")
+        for mark in _MARKS:
+            text = text.replace(mark, " ")
     return text.encode("latin-1", "replace").translate(table).decode("ascii")
 
 
@@ -283,12 +285,18 @@ _CODES = (
 )
 
 
+_SPARE = (
+    r"recover|back-?up|2fa|two-factor|scratch|emergency|one-time|secours|récup|recuper|respaldo|riserva|zapas|herst"
+    r"|sicherung|ersatz|резервн|authenticator"
+)
+
+
 def _find_codes(text: str, low: str, names: list[str]) -> Iterator[Span]:
     """Yield the places of two or more codes of one shape behind a word for the codes that replace a lost phone."""
     done = 0
     for at, number in find_names(low, names):
         start, last = max(done, at + len(names[number])), at + 700
-        if not compiled("[ck]od|код").search(low, max(0, at - 24), at + 40):
+        if not compiled(_SPARE).search(low, max(0, at - 40), start + 40):
             continue
         shapes: dict[str, list[tuple[int, int]]] = {}
         for found in compiled(_CODES).finditer(text, start, last):
