@@ -143,17 +143,20 @@ def make_edit(
     *,
     undoes: str | None = None,
     lost_base: str | None = None,
+    known_base: str | None = None,
     facts: tuple[Record, ...] = (),
     ended: tuple[Ended, ...] = (),
 ) -> Edit:
-    """Return the edit that turns `old` into `new`. `lost_base`: the hash of an old text that is lost."""
+    """Return the edit that turns `old` into `new`. `lost_base`: the hash of an old text that is lost; `known_base`: of
+    one that is there."""
     encoding = "utf-8"
     try:
         before, after = (old or b"").decode(), (new or b"").decode()
     except UnicodeDecodeError:  # one character per byte, so that nothing is lost
         encoding = "latin-1"
         before, after = (old or b"").decode(encoding), (new or b"").decode(encoding)
-    base, hunks, whole = lost_base or sha256_or_none(old), diff(before, after), lost_base is not None
+    base = lost_base or known_base or sha256_or_none(old)
+    hunks, whole = diff(before, after), lost_base is not None
     text = base, sha256_or_none(new), hunks, encoding
     return Edit(id, ts, path, author, reason, *text, undoes, whole, facts, ended)
 

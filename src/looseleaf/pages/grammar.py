@@ -615,7 +615,10 @@ def with_facts(path: str, text: str, facts: list[tuple[str, str]]) -> str:
         label, words = as_written(relation, said)
         # A note is the same with and without its full stop.
         forms = (words.removesuffix("."), f"{words.removesuffix('.')}.") if label == NOTE else (words,)
-        if any(fact.object in forms and fact.relation == label for fact in here):
+        said_here = [fact.object for fact in here]  # a page may have thousands, and mostly none says this
+        if any(form in said_here for form in forms) and any(
+            fact.object in forms and fact.relation == label for fact in here
+        ):
             continue
         # In a slot that holds one value, a new value replaces the last one.
         name = slot("", relation)

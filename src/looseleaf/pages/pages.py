@@ -401,7 +401,7 @@ class Pages:
             asked, held = door.ask(path, author, entering, old) if door and entering else ("", ())
             if new == old:
                 return Receipt(asked, path, current, current, 0, 0, changed=False, held=held)
-            make = partial(make_edit, undoes=undoes, facts=said.facts, ended=said.ended)
+            make = partial(make_edit, undoes=undoes, known_base=current, facts=said.facts, ended=said.ended)
             edit = make(new_id(), clock.now(), path, author, reason, old, new)
             if new is not None:
                 self._store.put(path, new, base=edit.base, record=record_of(edit))

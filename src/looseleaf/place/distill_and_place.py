@@ -369,17 +369,18 @@ class MemoryMaker:
         name = self._topic_name(topic) if topic is not None else SESSIONS
         return self._place_once(write.stretch(stretch, name))
 
-    def _topic_name(self, topic: str) -> str:
-        """Return the canonical name of a given topic."""
+    def _topic_name(self, topic: str, *, looks: bool = True) -> str:
+        """Return the canonical name of a given topic. Without `looks`, of those known already."""
         if not is_text(topic) or not any(map(str.isalnum, topic)):
             raise Invalid(f"{topic!r} is not a topic name. Give a word or two.")
-        self._parts.notebook.catch_up()
+        if looks:
+            self._parts.notebook.catch_up()
         known = [each for each in self._parts.known.topics if "/" not in each]
         return safe_name(topic_name(topic, known), "topic")
 
-    def page_of(self, topic: str) -> str:
-        """Return the page of a given topic."""
-        name = self._topic_name(topic)
+    def page_of(self, topic: str, *, looks: bool = True) -> str:
+        """Return the page of a given topic. Without `looks`, of those known already."""
+        name = self._topic_name(topic, looks=looks)
         return PROFILE if name == USER else f"facts/{name}.md"
 
     def _choose_topic(self, text: str) -> str:
@@ -510,9 +511,9 @@ def remember(
 
 
 def _note_rest(parts: RememberNeeds, topic: str | None, facts: list[tuple[str, str]]) -> Receipt:
-    path = parts.making.page_of(USER if topic is None else topic)
+    path = parts.making.page_of(USER if topic is None else topic, looks=topic is None)
     change = partial(with_facts, path, facts=facts)
-    parts.pages.in_a_row = True  # naming the page looked at the folder just now
+    parts.pages.in_a_row = True  # naming the topic looked at the folder just now
     try:
         return parts.pages.edit(path, change, reason="remembered", author=PERSON)
     finally:

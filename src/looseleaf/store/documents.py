@@ -561,11 +561,12 @@ class Documents:
         return _stat_of(path, found)
 
     def put(self, path: str, data: bytes, *, base: str | None, record: Record | None = None) -> str:
-        self._change_document(canonical(path), data, base, record)
-        return sha256(data)
+        new = sha256(data)
+        self._change_document(canonical(path), data, base, new, record)
+        return new
 
     def delete(self, path: str, *, base: str, record: Record | None = None) -> None:
-        self._change_document(canonical(path), None, base, record)
+        self._change_document(canonical(path), None, base, None, record)
 
     def view(self, path: str, data: bytes) -> None:
         path = view_path(path)
@@ -585,7 +586,7 @@ class Documents:
         return found.st_ino, found.st_mtime_ns, found.st_size
 
     def _change_document(
-        self, path: str, data: bytes | None, base: str | None, record: Record | None
+        self, path: str, data: bytes | None, base: str | None, new: str | None, record: Record | None
     ) -> None:
         with self._lock:
             self.recover()
@@ -597,7 +598,7 @@ class Documents:
                 if base is None:
                     self._refuse_twin(path)
                 if record is not None:
-                    self._write_edit(path, data, base, record)
+                    self._write_edit(path, data, base, new, record)
                 elif data is None:
                     with self._root.parent(path) as (folder, name):
                         self._disk.unlink(folder, name)
@@ -638,7 +639,9 @@ class Documents:
             names[fold_name(name)] = name
         self._names = (folder, changed, names) if is_there and changed is not None else None
 
-    def _write_edit(self, path: str, data: bytes | None, base: str | None, record: Record) -> None:
+    def _write_edit(
+        self, path: str, data: bytes | None, base: str | None, new: str | None, record: Record
+    ) -> None:
         edit = str(record["id"])
         self._root.make(STAGED)
         self._root.make(path.rpartition("/")[0])
@@ -653,7 +656,7 @@ class Documents:
             raise
         self._exchange.keep_copy(path, data)
         try:
-            self._exchange.replace(path, staged, base, None if data is None else sha256(data), edit)
+            self._exchange.replace(path, staged, base, new, edit)
         except OSError as error:
             raise _unfinished_error(path, error) from error
 
