@@ -335,6 +335,7 @@ I deployed commit 9c11c7637e69cb4c9150a0eafb8cf85a1d2e3f40 to Vercel ¦ My PIN l
 tx 0xe486a54a7764de59af3cece0b90afb4749f5c9eeb6759ab1adf0ecf1c1febc2b is in my wallet
 Backup finished: 12345678 files, 23456789 bytes ¦ backup: db-20240501 and db-20240502 are on the NAS
 Datadog trace a90e55adc5486bd1d7462f2a973d4aed was slow ¦ postgres://USER:PASSWORD@HOST:5432/DBNAME
+word word word word word word word word word word word word word word word word
 We need eggs milk bread butter cheese apples onions garlic rice pasta sugar salt coffee
 My email is lena.k+news99@mail.example, please log in with it ¦ --- PASS: TestRecord42 (0.59s)
 I changed my password, it's at least 12 characters now ¦ name,password,age\\nada,required,33"""

@@ -23,6 +23,7 @@ from looseleaf.text.telling import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import re
     from collections.abc import Iterator
 
     from looseleaf.text.secret_table import Row
@@ -324,18 +325,18 @@ _GAP = r"(?:\\n|[\s.,;)(\"'|\[\]*`#•-]|\d{1,2}[:.)]?){1,11}"
 def _find_seeds(text: str) -> Iterator[Span]:
     """Yield the places of twelve or more words in a row that are in the list of BIP 39."""
     known, end = seed_words(), 0
-    run: list[tuple[int, int]] = []
-    for word in compiled("[A-Za-z]+").finditer(text):
-        gap, end = text[end : word.start()], word.end()
-        listed = word[0].lower().encode() in known
-        if not (listed and compiled(_GAP).fullmatch(gap)):
-            if len(run) > 11:
-                yield run[0][0], run[-1][1], "seed-phrase"
+    run: list[re.Match[str]] = []
+    for word in [*compiled("[A-Za-z]+").finditer(text), None]:
+        listed = word is not None and word[0].lower().encode() in known
+        if not (listed and word and compiled(_GAP).fullmatch(text, end, word.start())):
+            if (
+                len(run) > 11 and len({each[0] for each in run}) * 4 > len(run) * 3
+            ):  # not one word over and over
+                yield run[0].start(), run[-1].end(), "seed-phrase"
             run = []
-        if listed:
-            run.append(word.span())
-    if len(run) > 11:
-        yield run[0][0], run[-1][1], "seed-phrase"
+        if word:
+            end = word.end()
+            run += [word] * listed
 
 
 # --- tokens ---
