@@ -43,7 +43,9 @@ BROKEN = 3
 class InPlaceDocuments(Documents):
     """The mutant: opens the page, cuts it, and writes the new text into it."""
 
-    def _write_edit(self, path: str, data: bytes | None, base: str | None, record: Record) -> None:
+    def _write_edit(
+        self, path: str, data: bytes | None, base: str | None, new: str | None, record: Record
+    ) -> None:
         self._root.make(path.rpartition("/")[0])
         self._streams.append("journal", [record])
         if data is None:

@@ -337,9 +337,11 @@ def trust_the_handle(self: Streams, stream: str) -> Any:
     return self._active.get(stream) or self._open_file(stream, *stream_files(stream))
 
 
-def ignore_the_base(self: Documents, path: str, data: bytes | None, base: str | None, record: Any) -> None:
+def ignore_the_base(
+    self: Documents, path: str, data: bytes | None, base: str | None, new: str | None, record: Any
+) -> None:
     found = self.get(path)
-    change(self, path, data, found.sha256 if found else None, record)
+    change(self, path, data, found.sha256 if found else None, new, record)
 
 
 def do_nothing(*_: object) -> None:
