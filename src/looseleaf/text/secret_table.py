@@ -6,7 +6,6 @@ import os
 from functools import cache, cached_property
 
 _FILE = os.path.join(os.path.dirname(os.path.dirname(__file__)), "data", "secrets.txt")
-_SEEDS = os.path.join(os.path.dirname(_FILE), "seed_words.txt")
 
 Row = tuple[str, str, str, str, str]
 """What it is (`prefixes`, `shapes`, `near` a word, `words`, `told`), kind, what must be there, pattern (of a prefix:
@@ -44,11 +43,6 @@ _SHORTEST = "a" * 16
 _HALF = "a" * 8
 """A token as at random has such a run, whatever signs are in it."""
 
-_SHORT = 800
-"""Bytes of a text in which the words of a wallet are looked for even if nothing is said of one."""
-
-_SPELLED = bytes(each | 32 if each in _UPPER + _LOWER or each > 127 else 32 for each in range(256))
-
 
 class Table:
     """The rows, by what must be in a text for each."""
@@ -85,7 +79,6 @@ class Table:
         self.services = rf"\b(?:{names})"
         self._token: Row = ("told", "token", "", "", "")
         self._password: Row = ("told", "password", "", "", "")
-        self._seed: Row = ("told", "seed-phrase", "", "", "")
 
     @cached_property
     def kinds(self) -> tuple[str, ...]:
@@ -157,8 +150,6 @@ class Table:
                     rows += [row for row in gated if row[2] in near]
         if "0" in classes and _has_signed(data):
             rows.append(self._password)
-        if (len(data) < _SHORT or any(row[1] == "seed-phrase" for row in rows)) and _has_seeds(data):
-            rows.append(self._seed)
         return rows
 
     def _find_in_tokens(self, tokens: str, low: str) -> list[Row]:
@@ -203,21 +194,6 @@ def _around_numbers(data: bytes, classes: str) -> tuple[str, str]:
             outlines.append(classes[max(0, at - 20) : at + 24])
             done, at = at, classes.find(number, at + 4)
     return b"\n".join(words).decode("utf-8", "replace").lower(), "\n".join(outlines)
-
-
-@cache
-def seed_words() -> frozenset[bytes]:
-    """Return the words of wallets, the list of BIP 39, read on first use."""
-    with open(_SEEDS, "rb") as file:
-        return frozenset(file.read().split())
-
-
-def _has_seeds(data: bytes) -> bool:
-    """Return quickly whether a dozen words in a row may be those of a wallet: every other is looked at."""
-    words, known = data.replace(b"\\n", b" ").translate(_SPELLED).split(), seed_words()
-    return b"\1" * 6 in bytes(map(known.__contains__, words[1::2])) and (
-        b"\1" * 12 in bytes(map(known.__contains__, words))
-    )
 
 
 def _has_signed(data: bytes) -> bool:

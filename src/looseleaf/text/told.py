@@ -1,14 +1,14 @@
 """Secrets as people tell them: the word stands some way before or behind, or only the name of a service does.
 
 What is told is judged by its own look first (a password that mixes letters, digits and signs, a token as at random, a
-number of four to eight digits, the words of a wallet), then by what is said around it.
+number of four to eight digits), then by what is said around it.
 """
 
 from __future__ import annotations
 
 from itertools import pairwise
 
-from looseleaf.text.secret_table import SIGNED, read_table, seed_words
+from looseleaf.text.secret_table import SIGNED, read_table
 from looseleaf.text.telling import (
     GIVES,
     character_classes,
@@ -23,7 +23,6 @@ from looseleaf.text.telling import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import re
     from collections.abc import Iterator
 
     from looseleaf.text.secret_table import Row
@@ -45,8 +44,6 @@ def find_told(text: str, rows: list[Row], words: list[Row]) -> Iterator[Span]:
         yield from _find_pins(text, low, names["pin"])
     if "recovery-code" in names:
         yield from _find_codes(text, low, names["recovery-code"])
-    if "seed-phrase" in names:
-        yield from _find_seeds(text)
     if "token" in names:
         yield from _find_tokens(text, low)
 
@@ -315,28 +312,6 @@ def _find_codes(text: str, low: str, names: list[str]) -> Iterator[Span]:
             if len(near) > 1:
                 yield from ((*place, "recovery-code") for place in near)
                 done = max(done, near[-1][1])
-
-
-# --- words of a wallet ---
-
-_GAP = r"(?:\\n|[\s.,;)(\"'|\[\]*`#•-]|\d{1,2}[:.)]?){1,11}"
-
-
-def _find_seeds(text: str) -> Iterator[Span]:
-    """Yield the places of twelve or more words in a row that are in the list of BIP 39."""
-    known, end = seed_words(), 0
-    run: list[re.Match[str]] = []
-    for word in [*compiled("[A-Za-z]+").finditer(text), None]:
-        listed = word is not None and word[0].lower().encode() in known
-        if not (listed and word and compiled(_GAP).fullmatch(text, end, word.start())):
-            if (
-                len(run) > 11 and len({each[0] for each in run}) * 4 > len(run) * 3
-            ):  # not one word over and over
-                yield run[0].start(), run[-1].end(), "seed-phrase"
-            run = []
-        if word:
-            end = word.end()
-            run += [word] * listed
 
 
 # --- tokens ---
