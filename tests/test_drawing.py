@@ -42,6 +42,7 @@ CORE = """
     store/test_records.py::test_a_damage_costs_the_records_it_hit_and_no_other
     store/test_store_machine.py::test_the_store_is_its_model_whatever_happens
     text/test_diff.py::test_a_diff_applied_gives_the_new_text_and_inverted_the_old_one
+    text/test_diff.py::test_the_stretch_that_changed_is_whole_lines_and_no_line_more_than_it_must_be
     text/test_notation.py::test_what_is_encoded_comes_back_the_same
     text/test_secrets.py::test_nothing_of_a_secret_stays_whatever_it_leans_on
     text/test_untrusted.py::test_no_text_can_end_its_fence_or_begin_another

@@ -115,7 +115,7 @@ class HeadRows(dict[str, "Head"]):
         """Return the heads by path, each as a row."""
         found: Iterable[tuple[str, Head | str]] = sorted(super().items())
         return {
-            path: row if isinstance(row, str) else " ".join(each or _NONE for each in row)
+            path: row if isinstance(row, str) else " ".join(str(each or _NONE) for each in row)
             for path, row in found
         }
 

@@ -286,7 +286,7 @@ def _read_status(memory: Memory) -> dict[str, Any]:
         "facts": sum(known[name][2] for name in topics),
         "topics": sum(known[name][2] > 0 for name in topics),
         "unexplained": len(memory.review.unexplained()) if absorb.heads.has_unknown else 0,
-        "held": [held.to_dict() for held in memory.review.held()],
+        "held": [held.to_dict() for _, held in sorted(absorb.held.items())],
         "waiting": len(memory.parts.known.waiting()),
         "session": last.to_dict() if last is not None else None,
         "others": [name for name in memory.talk.agents() if name != memory.agent],
