@@ -38,11 +38,16 @@ def shell(n: int) -> bytes:
 def test_four_times_the_text_takes_at_most_ten_times_as_long(
     work: Callable[[Any], Any], make: Callable[[int], Any], n: int
 ) -> None:
-    def taken(text: Any) -> float:
-        start = time.perf_counter()
-        work(text)
-        return time.perf_counter() - start
+    def taken(count: int) -> float:
+        """Return the least processor time of three texts: each is new, as an answer may be kept."""
+        times = []
+        for more in range(3):
+            text = make(count + more)
+            start = time.process_time()
+            work(text)
+            times.append(time.process_time() - start)
+        return min(times)
 
     work(make(2))
-    short = max(taken(make(n)), 0.002)
-    assert taken(make(4 * n)) <= 10 * short
+    short = max(taken(n), 0.002)
+    assert taken(4 * n) <= 10 * short

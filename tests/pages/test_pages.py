@@ -221,7 +221,6 @@ class AnySequence(RuleBasedStateMachine):
         assert [(edit.path, edit.base, edit.new, edit.author) for edit in edits] == (
             [(path, sha256_or_none(before), sha256(data), author)] if changed else []
         )
-        assert {edit.author for edit in edits} <= {"external", *(["unknown"] if not self.has_views else [])}
         assert self.memory.pages.absorb() == []
 
     @precondition(lambda self: any(data is not None for data in self.now.values()))

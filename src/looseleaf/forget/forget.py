@@ -8,7 +8,7 @@ is forgotten is written anywhere on the way.
 from __future__ import annotations
 
 import time
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 
 from looseleaf.base.errors import Busy, Invalid, NotFound, Refused
 from looseleaf.base.ids import new_id, now
@@ -25,6 +25,7 @@ from looseleaf.store.root import FORGETTER, unwritten
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from contextlib import AbstractContextManager
     from typing import Any
 
@@ -83,7 +84,7 @@ def forget(
             f"Nothing was forgotten: a {by} goes from everywhere, whichever agent said it. Leave the agent out, or "
             "name a session or an origin of that agent."
         )
-    with _Turn(parts):
+    with _turn(parts):
         for _ in range(_TRIES):
             began = time.monotonic()
             try:
@@ -102,30 +103,22 @@ def _locked(parts: Needs) -> AbstractContextManager[object]:
     return held
 
 
-class _Turn:
-    """Only one process or thread prepares a forget at a time. The others wait, as they would for the lock."""
-
-    def __init__(self, parts: Needs) -> None:
-        self._files = parts.files
-        self._seconds = parts.context.policy.lock_seconds
-        self._held = ExitStack()
-
-    def __enter__(self) -> None:
-        until = time.monotonic() + self._seconds
-        while True:
-            with ExitStack() as trying:
-                if trying.enter_context(self._files.alone(FORGETTER)):
-                    self._held = trying.pop_all()
-                    return
+@contextmanager
+def _turn(parts: Needs) -> Iterator[None]:
+    """Let only one process or thread prepare a forget at a time. The others wait, as they would for the lock."""
+    seconds = parts.context.policy.lock_seconds
+    until = time.monotonic() + seconds
+    alone = parts.files.alone(FORGETTER)
+    with alone as is_alone:
+        while not is_alone:
             if time.monotonic() > until:
                 raise Busy(
-                    f"Nothing was forgotten: another process has been forgetting for {self._seconds:g} seconds. Wait "
-                    "until it is done, and repeat the command."
+                    f"Nothing was forgotten: another process has been forgetting for {seconds:g} seconds. Wait until "
+                    "it is done, and repeat the command."
                 )
             time.sleep(_PAUSE)
-
-    def __exit__(self, *_: object) -> None:
-        self._held.close()
+            is_alone = alone.try_again()
+        yield
 
 
 def _forget(parts: Needs, by: str, what: str, agent: str | None, *, dry_run: bool) -> Forgotten:

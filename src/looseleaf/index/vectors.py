@@ -203,6 +203,11 @@ class Vectors:
                 self._opened = self._map_files()
             return self._opened
 
+    def close(self) -> None:
+        """Give the files back until they are needed again."""
+        with self._threads:
+            self._opened = None
+
     def _map_files(self) -> _Open | None:
         import mmap
 

@@ -28,6 +28,8 @@ from looseleaf.base.messages import (
     Trace,
     Turn,
 )
+from looseleaf.base.values import Position
+from looseleaf.store import JOURNAL_SCHEMA
 from looseleaf.text import untrusted
 from looseleaf.text.untrusted import GAP, escaped, spelt
 
@@ -37,7 +39,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from looseleaf.base.messages import CallStatus, Flag, MessageRole, TraceType
-    from looseleaf.base.values import LogLine, Position, Record
+    from looseleaf.base.values import LogLine, Record
     from looseleaf.store.protocol import Store
 
 
@@ -256,6 +258,12 @@ def through_members(store: Store, stream: str, position: Position) -> Record:
     the checksum of the log up to it (FORMAT §4.5)."""
     before = store.line_before(stream, position) or {}
     return {"through": list(position), "last": before.get("id"), "sum": store.sum(stream, position)}
+
+
+def mark_record(store: Store, stream: str, mark: Mark, ts: float) -> Record:
+    """Return the record of the journal for a mark, with the checksum of the log up to it (FORMAT §4.5, §11.7)."""
+    record: Record = {"schema": JOURNAL_SCHEMA, "id": mark.id, "ts": ts}
+    return record | {"sum": store.sum(stream, Position(*mark.until))} | mark.to_record()
 
 
 def traces_back(store: Store, stream: str) -> Iterator[Trace]:

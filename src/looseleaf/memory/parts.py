@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from looseleaf.place.tidy import Archive, Tidy
     from looseleaf.prompt.prompts import Prompts
     from looseleaf.recall.recall import Recall
-    from looseleaf.store.claim import Claim
+    from looseleaf.store.claim import ChoreClaim
     from looseleaf.views.build import Built, Topics
     from looseleaf.views.page_index import PageIndex
     from looseleaf.window.conversation import Conversation
@@ -206,7 +206,7 @@ class Parts(PlaceParts):
 
         return forbidden(text) is not None
 
-    def claim(self, chore: str) -> Claim:
+    def claim(self, chore: str) -> ChoreClaim:
         """Do a chore of this agent once for all that need it at the same time."""
         return self.files.claim(f"views/agents/{self.context.agent}/{chore}.lock")
 

@@ -147,7 +147,7 @@ _REACHES = lazy(r"^\ufeff?(?:[#>]|---|\.\.\.)|```|~~~|<!--|-->", re.MULTILINE)
 
 @lru_cache(4)
 def _last_read(path: str) -> list[_Page]:
-    """Return the long page that was last read under a path, if any; whoever reads it anew puts that there."""
+    """Return the long page that was last read under a path, if any. A new reading takes its place."""
     return []
 
 

@@ -315,8 +315,12 @@ def page_files(store: Store, folders: Sequence[str] = ("", *DRAWERS)) -> Iterato
     """Yield every file that is a page, by path."""
     for folder in folders:
         for stat in store.list(folder):
-            if is_page(stat.path) and name_fault(stat.path.rpartition("/")[2]) is None:
+            if _is_page_file(stat.path):
                 yield stat
+
+
+def _is_page_file(path: str) -> bool:
+    return is_page(path) and name_fault(path.rpartition("/")[2]) is None
 
 
 class _Watch:
@@ -482,7 +486,7 @@ class OutsideEdits:
             for stat in there:
                 path = stat.path
                 if path not in seen:
-                    if not is_page(path) or name_fault(path.rpartition("/")[2]) is not None:
+                    if not _is_page_file(path):
                         continue
                     if self.heads.get(path).sha256 is None:
                         names = names or {each.path.rpartition("/")[2] for each in there}

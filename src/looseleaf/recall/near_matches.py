@@ -203,7 +203,9 @@ class Meaning:
 
     def close(self) -> None:
         if self._loaded is not None and self._pid == os.getpid():
-            self._loaded[2].stop()
+            _, vectors, background = self._loaded
+            background.stop()
+            vectors.close()
 
     def _disable(self, error: Refused) -> None:
         """Stop trying: what fails once fails slowly for each question."""

@@ -17,7 +17,7 @@ _held: ContextVar[frozenset[str]] = ContextVar("claims", default=frozenset())
 """The claims that the running code works under."""
 
 
-class Claim:
+class ChoreClaim:
     """Yields True if no other process or thread is in the same block, after waiting up to `seconds` for that; else
     False, also where files cannot be locked.
 

@@ -395,7 +395,7 @@ class Alone:
         self._file = -1
 
 
-class Gate:
+class ViewGate:
     """A block in which any number of writers may be together, or one `alone`. Each is there for moments only."""
 
     def __init__(self, disk: Disk, file: int, seconds: float, *, alone: bool = False) -> None:

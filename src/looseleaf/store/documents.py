@@ -19,7 +19,7 @@ from looseleaf.base.immutable import frozen
 from looseleaf.base.paths import canonical, fold_name
 from looseleaf.base.values import SHA256_OF_NOTHING, Document, Stat, sha256, sha256_or_none
 from looseleaf.store import COPIES, JOURNAL, JOURNAL_SCHEMA, TOMBSTONES, records
-from looseleaf.store.disk import Alone, Gate
+from looseleaf.store.disk import Alone, ViewGate
 from looseleaf.store.root import (
     ASIDE,
     FORGETTER,
@@ -297,7 +297,7 @@ class Switch:
 def finish(root: Root) -> None:
     """Put the staged files of a committed switch in place, under the lock; repeated, do the rest. No view is written
     meanwhile: it may rest on what goes."""
-    with Gate(root.disk, root.open_lock(GATE), GATE_SECONDS, alone=True):
+    with ViewGate(root.disk, root.open_lock(GATE), GATE_SECONDS, alone=True):
         _finish(root)
 
 

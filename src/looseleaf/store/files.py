@@ -9,10 +9,10 @@ from looseleaf.base.errors import Displaced, Outdated, Refused, Unwritten
 from looseleaf.base.policy import Policy
 from looseleaf.base.values import START, Position
 from looseleaf.store import JOURNAL
-from looseleaf.store.disk import Alone, Gate, Lock, this_disk
+from looseleaf.store.disk import Alone, Lock, ViewGate, this_disk
 from looseleaf.store.documents import Documents, Switch, finish
 from looseleaf.store.ends import Ends
-from looseleaf.store.reading import Reading, Readings
+from looseleaf.store.reading import OpenReading, Readings
 from looseleaf.store.records import Bodies
 from looseleaf.store.root import GATE, GATE_SECONDS, LOG, Root, is_committed, log_gone, unreadable, unwritten
 from looseleaf.store.streams import Segments, Streams, stream_files
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from looseleaf.base.values import Document, LogLine, Problem, Record, Stat
-    from looseleaf.store.claim import Claim
+    from looseleaf.store.claim import ChoreClaim
     from looseleaf.store.disk import Disk
     from looseleaf.store.ends import Point
     from looseleaf.store.protocol import Edition
@@ -99,13 +99,13 @@ class FileStore:
         """Try to be the only one that does a chore, which a file names: see `Alone`."""
         return Alone(self._disk, self._open_lock, path)
 
-    def claim(self, path: str) -> Claim:
-        """Do work once for all that need it at the same time: see `Claim`. Who holds the lock does not wait: the one
-        that works may need it."""
-        from looseleaf.store.claim import Claim
+    def claim(self, path: str) -> ChoreClaim:
+        """Do work once for all that need it at the same time: see `ChoreClaim`. The holder of the lock does not wait:
+        the one that works may need it."""
+        from looseleaf.store.claim import ChoreClaim
 
         patience = 0.0 if self._lock.is_mine() else self._patience
-        return Claim(self.alone(path), f"{self.path}/{path}", patience)
+        return ChoreClaim(self.alone(path), f"{self.path}/{path}", patience)
 
     # --- the log in its place --------------------------------------------------------------
 
@@ -367,7 +367,7 @@ class FileStore:
             self._view(path, data, of)
             return
         try:
-            gate = Gate(self._disk, self._root.open_lock(GATE), GATE_SECONDS)
+            gate = ViewGate(self._disk, self._root.open_lock(GATE), GATE_SECONDS)
         except OSError as error:
             raise unwritten(path, error) from error
         with gate:
@@ -397,10 +397,10 @@ class FileStore:
         except OSError as error:
             raise unwritten("A copy of the bytes", error) from error
 
-    def reading(self, of: Edition | tuple[()] = ()) -> Reading:
+    def reading(self, of: Edition | tuple[()] = ()) -> OpenReading:
         if is_committed(self._root):
             self.recover()  # so that no reader sees half of a forget
-        return Reading(self._readings, self.edition() if of == () else of)
+        return OpenReading(self._readings, self.edition() if of == () else of)
 
     def mend_ends(self) -> None:
         """Cut the unfinished last record of each stream, keeping a copy, as its next append would."""

@@ -31,7 +31,7 @@ class Readings(_local):
     """The edition when it began; (): none is open."""
 
 
-class Reading:
+class OpenReading:
     """A `with` block, which gets True unless it is inside another one: then the outer one's edition counts."""
 
     def __init__(self, readings: Readings, edition: Edition) -> None:

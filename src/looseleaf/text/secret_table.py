@@ -11,6 +11,9 @@ Row = tuple[str, str, str, str, str]
 """What it is (`prefixes`, `shapes`, `near` a word, `words`, `told`), kind, what must be there, pattern (of a prefix:
 the characters that follow, and how many), conditions."""
 
+Span = tuple[int, int, str]
+"""Where a secret stands in a text, and its kind."""
+
 _SPACE = "(?:[ +]|%20)"
 _TYPED = r"(?:\\?[\"']([^\s\"'\\]{4,128})|(?=\S{0,60}?\d)([^\s\"'\\-][^\s\"'\\]{5,128}))"
 _EDGE = (
@@ -44,7 +47,7 @@ _HALF = "a" * 8
 """A token as at random has such a run, whatever signs are in it."""
 
 
-class Table:
+class SecretTable:
     """The rows, by what must be in a text for each."""
 
     def __init__(self, text: str) -> None:
@@ -219,7 +222,7 @@ def expand(pattern: str) -> str:
 
 
 @cache
-def read_table() -> Table:
+def read_table() -> SecretTable:
     """Return the table, read on first use."""
     with open(_FILE, encoding="utf-8") as file:
-        return Table(file.read())
+        return SecretTable(file.read())

@@ -32,9 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from typing import Any
 
-    from looseleaf.text.secret_table import Row
-
-    Span = tuple[int, int, str]
+    from looseleaf.text.secret_table import Row, Span
 
 
 _MARK = re.compile(r"\[redacted [a-z-]{2,16} [0-9a-f]{6}\]")

@@ -220,7 +220,7 @@ _PREDICATE = (
 
 
 def _is_told(text: str, stop: int, before: str, value: str) -> bool:
-    """Return whether a plain word is somebody's password: it ends what is said, and says nothing of the password."""
+    """Return whether a plain word is a password: it ends what is said, and says nothing of the password."""
     plain = compiled("(?u:[^\\W\\d_]){6,}(?:-(?u:[^\\W\\d_])+)*").fullmatch(value)
     ends = text[stop : stop + 2].rstrip(".,;!)\"' ")[:1] in ("", "\n")
     return bool(plain and ends and compiled(_OWNED).search(before) and not compiled(_PREDICATE).match(value))

@@ -25,9 +25,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from looseleaf.text.secret_table import Row
-
-    Span = tuple[int, int, str]
+    from looseleaf.text.secret_table import Row, Span
 
 
 def find_told(text: str, rows: list[Row], words: list[Row]) -> Iterator[Span]:

@@ -18,7 +18,7 @@ from looseleaf.base.errors import Refused, Unwritten
 from looseleaf.base.ids import id_of, new_id
 from looseleaf.base.immutable import frozen
 from looseleaf.base.messages import Distilled, Trace
-from looseleaf.base.values import Position, sha256
+from looseleaf.base.values import sha256
 from looseleaf.distill.make_entry import redacted, run
 from looseleaf.log.entries import (
     FOLDER,
@@ -30,9 +30,16 @@ from looseleaf.log.entries import (
     runs_of,
     summary_json,
 )
-from looseleaf.log.journal import SCHEMA
 from looseleaf.log.recorder import stream_of
-from looseleaf.log.turns import MESSAGE_TOKENS, Mark, messages_of, open_calls, snapshot, turn_number
+from looseleaf.log.turns import (
+    MESSAGE_TOKENS,
+    Mark,
+    mark_record,
+    messages_of,
+    open_calls,
+    snapshot,
+    turn_number,
+)
 from looseleaf.store import JOURNAL
 from looseleaf.store.reading import read_and_write
 from looseleaf.views.agents import build_agent
@@ -63,7 +70,6 @@ if TYPE_CHECKING:
 
     from looseleaf.base.messages import Distiller
     from looseleaf.base.policy import Policy
-    from looseleaf.base.values import Record
     from looseleaf.log.journal import AgentHead
     from looseleaf.pages.pages import Pages
     from looseleaf.store.context import Context
@@ -501,9 +507,7 @@ class Compact:
                 return None
             if mark.entry is not None:
                 self._store.publish(f"{FOLDER}/{mark.entry}", files, again=True)
-            record: Record = {"schema": SCHEMA, "id": mark.id, "ts": clock.now()}
-            record["sum"] = self._store.sum(self._stream, Position(*mark.until))
-            self._store.append(JOURNAL, [record | mark.to_record()])
+            self._store.append(JOURNAL, [mark_record(self._store, self._stream, mark, clock.now())])
             self._prepared = None
             try:
                 self._store.rotate(self._stream)

@@ -13,12 +13,12 @@ from functools import cached_property
 from looseleaf.base.errors import Invalid, NotFound, Refused, check_count, check_text
 from looseleaf.base.ids import new_id
 from looseleaf.base.messages import Message
-from looseleaf.base.values import Position
 from looseleaf.log.journal import EARLY, FLAGS, HARD, SCHEMA
 from looseleaf.log.recorder import Recorder, ask, given_in, stream_of
 from looseleaf.log.turns import (
     interactions,
     last_turns,
+    mark_record,
     one_turn,
     recent,
     sessions,
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from looseleaf.store.context import Context
     from looseleaf.window.compact import Compact, CompactNeeds
     from looseleaf.window.compaction_plan import Loss
-    from looseleaf.window.cut import Cut
+    from looseleaf.window.cut import WindowCut
     from looseleaf.window.window import Count, Window
 
     class Needs(CompactNeeds, Protocol):
@@ -437,8 +437,7 @@ class Conversation:
             return False
         with self._store.lock():
             if (self.read_head().mark, self._store.edition()) == (head.mark, edition):
-                known = {"sum": self._store.sum(self._stream, Position(*mark.until))}
-                record = {"schema": SCHEMA, "id": mark.id, "ts": time.time()} | known | mark.to_record()
+                record = mark_record(self._store, self._stream, mark, time.time())
                 # A request stays: the talk that is left may still have to be compacted.
                 flag = {"schema": SCHEMA, "id": new_id(), "ts": time.time(), "kind": "flag"}
                 flags = [flag | {"agent": self._agent, "flag": head.flag}] if head.flag is not None else []
@@ -446,10 +445,10 @@ class Conversation:
         return True
 
     @cached_property
-    def _cutter(self) -> Cut:
-        from looseleaf.window.cut import Cut
+    def _cutter(self) -> WindowCut:
+        from looseleaf.window.cut import WindowCut
 
-        return Cut(self._store, self._policy, self._agent, self.recorder.find_open_calls)
+        return WindowCut(self._store, self._policy, self._agent, self.recorder.find_open_calls)
 
     def _make_cut(self, reach: int, room: int, count: Count, mark_id: str | None = None) -> Mark | None:
         return self._cutter(self.read_head(), reach, room, count, self._parts.outdated, mark_id)

@@ -56,7 +56,7 @@ class _Place:
     called: frozenset[str]
 
 
-class Cut:
+class WindowCut:
     """Makes the mark that cuts one agent's window. `open_calls`: the trace ids of its calls without a result."""
 
     def __init__(
