@@ -294,7 +294,7 @@ def test_a_key_in_base64_is_found_and_a_certificate_is_not() -> None:
 FORMATS = [(kind, secret) for kind, secret, text in planted(3)[:25] if kind != "discord"]
 SURE = st.sampled_from(FORMATS)
 ROWS = read_table().rows
-LITERALS = [row[2] for row in ROWS]
+LITERALS = [row[2] for row in ROWS if row[2]]
 GLUE = (
     '= : \' " ` \\ \\n \\" _ - . / & ; , ( ) [ ] { } < > @ $ % %20 ! 1 a x= İ ß 密码 是 for is to password passwort '
     "token secret api_ page_ mot de passe twilio discord login curl -u a: :// user: @host Bearer Basic Authorization: "

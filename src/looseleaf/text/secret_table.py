@@ -90,9 +90,9 @@ class SecretTable:
 
     @property
     def rows(self) -> list[Row]:
-        """All rows, prefixes first."""
+        """All rows, prefixes first; at the end the two that no word calls for, but the look of the text."""
         self._read_prefixes()
-        return sorted(self._rows, key=lambda row: row[0] != "prefixes")
+        return [*sorted(self._rows, key=lambda row: row[0] != "prefixes"), self._token, self._password]
 
     def _read_prefixes(self) -> None:
         """Read the rows that only long tokens need, on first use."""
