@@ -43,6 +43,9 @@ _RUNS = bytes.maketrans(_DIGITS + _UPPER + _LOWER, b"a" * 62)
 _SHORTEST = "a" * 16
 """No secret that is known by its prefix is shorter, with it."""
 
+_DIGITLESS = 29
+"""No secret that is known by its prefix is as short without a digit."""
+
 _HALF = "a" * 8
 """A token as at random has such a run, whatever signs are in it."""
 
@@ -54,7 +57,7 @@ class SecretTable:
         parts = text.split("\n[")[1:]
         sections = {name: body for name, _, body in (part.partition("]\n") for part in parts)}
         self.alphabets = dict(line.split(None, 1) for line in _lines(sections["alphabets"]))
-        self._rows: list[Row] = []
+        self._rows: list[tuple[str, Row]] = []
         self._prefixes = _lines(sections["prefixes"])
         self._ends: dict[str, list[Row]] = {}
         self._signs: dict[str, list[Row]] = {}
@@ -92,7 +95,15 @@ class SecretTable:
     def rows(self) -> list[Row]:
         """All rows, prefixes first; at the end the two that no word calls for, but the look of the text."""
         self._read_prefixes()
-        return [*sorted(self._rows, key=lambda row: row[0] != "prefixes"), self._token, self._password]
+        rows = [row for _, row in self._rows] + [self._token, self._password]
+        return sorted(rows, key=lambda row: row[0] != "prefixes")
+
+    def rows_for(self, text: str) -> list[Row]:
+        """Return what `find_suspects` must not miss, found slowly: all rows whose words are in the text."""
+        both = text, text.lower()
+        gates = {id(row): gate for gate, row in self._rows if gate.isalpha()}
+        needed = ((row, (row[2], gates.get(id(row), ""))) for row in self.rows)
+        return [row for row, words in needed if all(any(word in each for each in both) for word in words)]
 
     def _read_prefixes(self) -> None:
         """Read the rows that only long tokens need, on first use."""
@@ -103,7 +114,7 @@ class SecretTable:
                 self._add("#", each, ("prefixes", kind, each, f"{alphabet} {size}", " ".join(checks)))
 
     def _add(self, gate: str, name: str, row: Row) -> None:
-        self._rows.append(row)
+        self._rows.append((gate, row))
         if gate[:1] == "~":
             self._numbers.setdefault(gate[1:], []).append(row)
         elif gate[:1] == "#" and gate != "#":
@@ -144,7 +155,7 @@ class SecretTable:
         if len(data) != len(text):
             for lead in {*data.translate(None, _ASCII)} & self._foreign.keys():
                 rows += [row for name, row in self._foreign[lead] if name in low]
-        if tokens := _long_tokens(data):
+        if tokens := long_tokens(data):
             rows += self._find_in_tokens(tokens, low)
         if "000" in classes or "00 00" in classes:
             near, outlines = _around_numbers(data, classes)
@@ -172,7 +183,7 @@ class SecretTable:
         return [*rows, self._token] if _HALF in runs else rows
 
 
-def _long_tokens(data: bytes) -> str:
+def long_tokens(data: bytes) -> str:
     """Return what is written without a break and could be random, with what stands before each."""
     classes = data.translate(_TOKENS).decode("latin-1")
     at, found = classes.find(_SHORTEST), []
@@ -180,7 +191,9 @@ def _long_tokens(data: bytes) -> str:
         end = classes.find(" ", at)
         end = end if end >= 0 else len(data)
         token = data[at:end]
-        if len(token.translate(None, _DIGITS)) < len(token) or (end - at > 29 and not token.islower()):
+        if len(token.translate(None, _DIGITS)) < len(token) or (
+            end - at > _DIGITLESS and not token.islower()
+        ):
             found.append(data[max(0, at - 80) : end])
         at = classes.find(_SHORTEST, end)
     return b"\n".join(found).decode("ascii", "replace")

@@ -14,7 +14,7 @@ from bisect import bisect_right
 from itertools import pairwise
 from operator import is_
 
-from looseleaf.text.secret_table import expand, read_table
+from looseleaf.text.secret_table import expand, long_tokens, read_table
 from looseleaf.text.telling import (
     character_classes,
     compiled,
@@ -69,7 +69,7 @@ def fits(kind: str, secret: str, check: str, body: str) -> bool:
             return not is_unfilled(secret) and secret not in ("PASSWORD", "PASS", "PWD", "SECRET", "TOKEN")
         case "aws":  # the secret that goes with a key's name
             return not one_case and not count_words(secret) and _is_varied(secret)
-        case "key":
+        case "key" | "plain":
             return _is_varied(secret)
         case "words":
             return not count_words(secret)
@@ -79,8 +79,8 @@ def fits(kind: str, secret: str, check: str, body: str) -> bool:
             return not one_case and character_classes(body)[1] and not count_words(body)
         case "uuid":
             return bool(compiled("[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}").fullmatch(body))
-        case "plain" | "random":
-            return (check == "plain" or not one_case or character_classes(body)[1]) and _is_varied(secret)
+        case "random":
+            return bool(long_tokens(secret.encode("utf-8", "surrogatepass"))) and _is_varied(secret)
     from looseleaf.text.checksums import CHECKS  # not at the top: few texts need it
 
     return CHECKS[check](secret)
@@ -127,7 +127,7 @@ def _find_prefixed(text: str, row: Row) -> Iterator[Span]:
     low, high = int(least), len(text) if most[-1] == "+" else int(most)
     checks = conditions.split()
     edge, apart = "edge" in checks, "apart" in checks
-    checks = [each for each in checks if each not in ("edge", "apart")] + ["random"]
+    checks = [each for each in checks if each not in ("edge", "apart")]
     at, end = text.find(prefix), 0
     while at >= 0:
         start = at + len(prefix)
@@ -141,6 +141,7 @@ def _find_prefixed(text: str, row: Row) -> Iterator[Span]:
             and stop - start <= high + 40
             and not (edge and not _begins_token(text, at))
             and not (apart and text[at - 1 : at].isalpha() and not _begins_token(text, at))
+            and fits(kind, text[at:stop], "random", "")
             and all(fits(kind, secret, check, secret[len(prefix) :]) for check in checks)
         ):
             yield at, stop, kind

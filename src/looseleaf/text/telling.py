@@ -243,7 +243,8 @@ _GROUPS = r"[A-Z\d]{4,6}(?:-[A-Z\d]{4,6}){3,7}"
 def character_classes(value: str) -> tuple[bool, bool, bool]:
     """Return whether it has letters, digits, and the signs that password rules ask for."""
     signs = not set("!@#$%^&*+=?~|").isdisjoint(value)
-    return any(map(str.isalpha, value)), any(map(str.isdigit, value)), signs
+    digits = any("0" <= sign <= "9" for sign in value)
+    return any(map(str.isalpha, value)), digits, signs
 
 
 def is_unfilled(value: str) -> bool:
