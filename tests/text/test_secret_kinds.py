@@ -339,3 +339,8 @@ def test_what_is_said_of_keys_and_numbers_stays() -> None:
     check_rows(
         check, [row.replace("\\n", "\n") for line in HARMLESS.splitlines() for row in line.split(" ¦ ")]
     )
+
+
+def test_a_key_of_capitals_needs_no_digit() -> None:
+    assert redact("it is AKIAQWERTYUIOPASDFGH, I think", KEY).startswith("it is [redacted aws ")
+    assert redact("raise MAX_BUFFER_SIZE_LIMIT_ERROR", KEY) == "raise MAX_BUFFER_SIZE_LIMIT_ERROR"

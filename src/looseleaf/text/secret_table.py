@@ -44,7 +44,7 @@ _SHORTEST = "a" * 16
 """No secret that is known by its prefix is shorter, with it."""
 
 _DIGITLESS = 29
-"""No secret that is known by its prefix is as short without a digit."""
+"""No secret that is known by its prefix is as short without a digit, unless it is all capitals, as keys of AWS are."""
 
 _HALF = "a" * 8
 """A token as at random has such a run, whatever signs are in it."""
@@ -191,9 +191,8 @@ def long_tokens(data: bytes) -> str:
         end = classes.find(" ", at)
         end = end if end >= 0 else len(data)
         token = data[at:end]
-        if len(token.translate(None, _DIGITS)) < len(token) or (
-            end - at > _DIGITLESS and not token.islower()
-        ):
+        has_digits = len(token.translate(None, _DIGITS)) < len(token)
+        if has_digits or token.isupper() or (end - at > _DIGITLESS and not token.islower()):
             found.append(data[max(0, at - 80) : end])
         at = classes.find(_SHORTEST, end)
     return b"\n".join(found).decode("ascii", "replace")
