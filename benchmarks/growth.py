@@ -35,7 +35,8 @@ HERE = Path(__file__).parent.parent
 if str(HERE) not in sys.path:
     sys.path.insert(0, str(HERE))  # the parts of this one are found from wherever it is run
 
-from benchmarks.report import options, table  # noqa: E402
+from benchmarks.report import NO_GOAL, Row, options, table  # noqa: E402
+from benchmarks.report import keep as keep_results  # noqa: E402
 from benchmarks.talks import DATA  # noqa: E402
 from benchmarks.window import QUICK, folder  # noqa: E402
 
@@ -325,10 +326,17 @@ def _cell(cost: Cost, reference: float) -> str:
     return told if cost.is_over else f"not done after {told}"
 
 
-def show(title: str, sizes: Sequence[int], costs: Costs, reference: float, goals: dict[str, str]) -> None:
+def show(
+    title: str, sizes: Sequence[int], costs: Costs, reference: float, goals: dict[str, str]
+) -> Iterator[Row]:
+    """Print a table; give the growth to its last size as rows."""
     grown = [f"{b / a:.0f} × {a:,}" for a, b in pairwise(sizes)]
     head = [title, *(f"{size:,}" for size in sizes), *grown, "goal of the last"]
     print(table(rows_of(costs, reference, goals), head), "\n", flush=True)
+    for name, (*_, few, many) in costs.items() if len(sizes) > 1 else ():
+        figure = f"{many.seconds / few.seconds:.1f}" if few.is_over and many.is_over else "not done"
+        told = f"{figure} (to {_cell(many, reference)})"
+        yield f"{name}: {sizes[-1]:,} {title} against {sizes[-2]:,}", told, goals.get(name, NO_GOAL)
 
 
 def measure(bench: Bench, cases: Sequence[Case], memories: Sequence[Path], rounds: int) -> Costs:
@@ -355,6 +363,7 @@ def main() -> None:
     parser.add_argument("--limit", type=float, default=300.0)
     parser.add_argument("--rounds", type=int, default=3)
     asked = parser.parse_args()
+    began = time.monotonic()
     groups = {"talk", "pages", "notes", "series"}
     wanted = set(asked.only or groups)
 
@@ -368,13 +377,16 @@ def main() -> None:
         print(
             f"`python -c pass` took {1000 * reference:.0f} ms of the processor; all figures are times that.\n"
         )
+        said: list[Row] = []
         if cases := chosen("talk", TALK):
             memories = [bench.made(talk, size) for size in asked.sizes]
-            show("turns", asked.sizes, measure(bench, cases, memories, asked.rounds), reference, GOALS)
+            said += show(
+                "turns", asked.sizes, measure(bench, cases, memories, asked.rounds), reference, GOALS
+            )
         if cases := chosen("pages", OF_PAGES):
             memories = [bench.made(pages, size) for size in PAGES]
             goals = dict.fromkeys((case.name for case in cases), PAGES_GOAL)
-            show("pages", PAGES, measure(bench, cases, memories, asked.rounds), reference, goals)
+            said += show("pages", PAGES, measure(bench, cases, memories, asked.rounds), reference, goals)
         if "notes" in wanted:
             costs = []
             for size in NOTES:
@@ -384,14 +396,16 @@ def main() -> None:
                 costs.append(
                     bench.run("-m", "looseleaf", "--memory", str(bench.scratch), "import", "--mine", where)
                 )
-            show("notes", NOTES, {"import notes": costs}, reference, GOALS)
+            said += show("notes", NOTES, {"import notes": costs}, reference, GOALS)
         if "series" in wanted:
             costs = []
             for size in LINES:
                 bench.copy(None)
                 costs.append(bench.run("-c", SERIES, str(bench.scratch), str(size)))
-            show("lines by `remember`", LINES, {"series": costs}, reference, GOALS)
+            said += show("lines by `remember`", LINES, {"series": costs}, reference, GOALS)
         shutil.rmtree(bench.scratch, ignore_errors=True)
+    if asked.save:
+        keep_results("growth", {"rows": said, "seconds": round(time.monotonic() - began)})
 
 
 if __name__ == "__main__":

@@ -38,6 +38,7 @@ ABOUT = {
     "redaction": "Whether secrets are found, and nothing else",
     "chains": "What is told as true after somebody changed his mind",
     "build": "Views that are made of the log",
+    "growth": "How commands grow with turns, pages, notes and lines",
     "prompt": "Assembling a prompt, sending it, and sending it again",
     "locomo": "Finding the right turn in long conversations (LoCoMo)",
     "bearing": "What a hook adds to prompts: the right thing, or nothing",

@@ -48,6 +48,7 @@ JOBS = (
     Job("store", ("--lines", "300000"), ("--lines", "1000000")),
     Job("window", ("--turns", "20000", "--megabytes", "60"), ("--turns", "100000")),
     Job("build"),
+    Job("growth", (), ("--sizes", "1000", "10000", "100000", "--limit", "3600")),
     Job("prompt"),
     Job("locomo"),
     Job("bearing"),
