@@ -561,7 +561,7 @@ class Documents:
         return _stat_of(path, found)
 
     def put(self, path: str, data: bytes, *, base: str | None, record: Record | None = None) -> str:
-        new = sha256(data)
+        new = str(record["new"]) if record is not None and record.get("new") else sha256(data)
         self._change_document(canonical(path), data, base, new, record)
         return new
 
