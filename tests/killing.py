@@ -5,10 +5,10 @@ from __future__ import annotations
 import errno
 import os
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 import pytest
 
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 CHANGES = frozenset("write truncate sync_data sync mkdir unlink rmdir rename rename_new exchange".split())
 """Calls of a disk that change something, or make it last."""
+
+LEAVING = CHANGES - {"sync_data", "sync"}
+"""Calls of a disk that leave other bytes or names on it."""
 
 
 class Script(Protocol):
@@ -76,9 +79,9 @@ def kill_at(where: Iterable[tuple[str, int]], place: Path, **how: str) -> tuple[
     return sites, wrong
 
 
-def kill_share(share: int, shares: int, place: Path) -> None:
-    """A part of the sweep over every system call: nothing is wrong after any."""
-    where = traced.sites(traced.count_calls(place))[share::shares]
+def kill_everywhere(place: Path) -> None:
+    """The sweep over every state that a kill can leave: nothing is wrong after any."""
+    where = traced.kill_sites(traced.count_calls(place))
     sites, wrong = kill_at(where, place)
     print(f"\nsites={sites} of {len(where)}")
     assert not wrong
@@ -115,6 +118,27 @@ class NamesOfCalls(CountedDisk):
             for number, name in enumerate(self.seen, 1)
             for how in ways.get(name, ("before", "after"))
         ]
+
+
+class Ending(Protocol):
+    """A site of any sweep."""
+
+    @property
+    def call(self) -> str: ...
+
+    @property
+    def how(self) -> str: ...
+
+
+S = TypeVar("S", bound=Ending)
+
+
+def states(sites: Sequence[S]) -> list[S]:
+    """A site for every state that a process can leave: before and in the middle of every change, and after the last.
+    Between two changes it leaves what it leaves before the second; so some of the other calls are enough."""
+    changes = [site for site in sites if site.call in LEAVING]
+    others = [site for site in sites if site.call not in LEAVING]
+    return [*(site for site in changes if site.how != "after"), changes[-1], *others[48::97]]
 
 
 def ends(work: Callable[[], object]) -> bool:

@@ -21,6 +21,9 @@ CHANGING = (
 )
 """Every system call that changes a file or a name, and those that begin and end the use of one."""
 
+LEAVING = ("write", "pwrite", "rename", "mkdir", "unlink", "rmdir", "link", "ftruncate", "truncate")
+"""How the names of those begin that leave other bytes or names on disk."""
+
 Order = dict[str, Any]
 Answer = dict[str, Any]
 
@@ -64,6 +67,14 @@ def count_calls(place: Path, **how: Any) -> dict[str, int]:
 
 def sites(calls: dict[str, int]) -> list[tuple[str, int]]:
     return [(name, number) for name, count in sorted(calls.items()) for number in range(1, count + 1)]
+
+
+def kill_sites(calls: dict[str, int]) -> list[tuple[str, int]]:
+    """A site for every state that a kill can leave: between two changes it leaves what it leaves before the second. And
+    some of all other calls, which must not make a difference."""
+    found = sites(calls)
+    others = [site for site in found if not site[0].startswith(LEAVING)]
+    return [site for site in found if site[0].startswith(LEAVING)] + others[48::97]
 
 
 def killed_by(orders: Iterable[Order], place: Path) -> Iterator[tuple[Order, Answer]]:

@@ -14,16 +14,12 @@ from pathlib import Path
 
 import pytest
 
-from killing import CHANGES, FaultyChanges, end_at, kill_share, orders_for, sites_of
+from killing import CHANGES, FaultyChanges, end_at, kill_everywhere, orders_for, sites_of, states
 from looseleaf.base.errors import Refused
 from scripts import forget_work
 from scripts.forget_work import FLAWS, judge, make, open_memory
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs fork and signals")
-
-SHARES = 8
-"""A test of the long run sweeps so many-th part of all calls."""
-
 
 # --- strace ----------------------------------------------------------------------------
 
@@ -32,11 +28,8 @@ orders = orders_for(forget_work)
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("share", range(SHARES))
-def test_a_sigkill_before_every_system_call_leaves_the_old_memory_or_the_new_one(
-    place: Path, share: int
-) -> None:
-    kill_share(share, SHARES, place)
+def test_a_sigkill_before_every_change_leaves_the_old_memory_or_the_new_one(place: Path) -> None:
+    kill_everywhere(place)
 
 
 # --- a disk that ends the process --------------------------------------------------------
@@ -48,11 +41,8 @@ def test_a_process_that_ends_after_some_changes_leaves_the_old_memory_or_the_new
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("share", range(SHARES))
-def test_a_process_that_ends_around_every_call_leaves_the_old_memory_or_the_new_one(
-    place: Path, share: int
-) -> None:
-    assert end_at(forget_work, sites_of(forget_work, place)[share::SHARES], place) == []
+def test_a_process_that_ends_around_every_change_leaves_the_old_memory_or_the_new_one(place: Path) -> None:
+    assert end_at(forget_work, states(sites_of(forget_work, place)), place) == []
 
 
 @pytest.mark.parametrize("flaw", [flaw for flaw in FLAWS if flaw])

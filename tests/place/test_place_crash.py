@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import traced
-from killing import CHANGES, end_at, fail_at, kill_at, kill_share, orders_for, sites_of
+from killing import CHANGES, end_at, fail_at, kill_at, kill_everywhere, orders_for, sites_of, states
 from looseleaf import Memory
 from scripts import place_work
 from scripts.place_work import FLAWS, judge, open_memory, work
@@ -24,10 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs fork and signals")
-
-SHARES = 12
-"""Each call of the work is one of thousands; a test sweeps so many-th part of them."""
-
 
 # --- strace ----------------------------------------------------------------------------
 
@@ -42,9 +38,8 @@ def test_a_sigkill_before_some_system_calls_loses_and_doubles_no_fact(place: Pat
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("share", range(SHARES))
-def test_a_sigkill_before_every_system_call_loses_and_doubles_no_fact(place: Path, share: int) -> None:
-    kill_share(share, SHARES, place)
+def test_a_sigkill_before_every_change_loses_and_doubles_no_fact(place: Path) -> None:
+    kill_everywhere(place)
 
 
 @pytest.mark.long
@@ -68,9 +63,8 @@ def test_a_process_that_ends_after_some_changes_loses_and_doubles_no_fact(place:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("share", range(SHARES))
-def test_a_process_that_ends_around_every_call_loses_and_doubles_no_fact(place: Path, share: int) -> None:
-    assert end_at(place_work, sites_of(place_work, place)[share::SHARES], place) == []
+def test_a_process_that_ends_around_every_change_loses_and_doubles_no_fact(place: Path) -> None:
+    assert end_at(place_work, states(sites_of(place_work, place)), place) == []
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ import pytest
 
 import traced
 from faults import DyingDisk
-from killing import ends, kill_at, kill_share, orders_for
+from killing import ends, kill_at, kill_everywhere, orders_for
 from looseleaf import Memory
 from looseleaf.index.sqlite import DamagedIndex, SqliteIndex
 from looseleaf.store.streams import stream_files
@@ -46,9 +46,6 @@ from scripts import recall_work
 from scripts.recall_work import FLAWS, Reader, find_for, record_and_find
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs fork and signals")
-
-SHARES = 4
-"""Each test of the long sweep does so many-th part of it."""
 
 
 @pytest.fixture(scope="session")
@@ -109,9 +106,8 @@ def test_a_sigkill_before_some_system_calls_of_an_update_harms_no_answer(place: 
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("share", range(SHARES))
-def test_a_sigkill_before_every_system_call_of_an_update_harms_no_answer(place: Path, share: int) -> None:
-    kill_share(share, SHARES, place)
+def test_a_sigkill_before_every_change_of_an_update_harms_no_answer(place: Path) -> None:
+    kill_everywhere(place)
 
 
 @pytest.mark.long
@@ -336,11 +332,10 @@ def test_garbage_at_random_places_ends_nothing_and_invents_nothing(
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("share", range(SHARES))
 def test_garbage_at_very_many_random_places_ends_nothing_and_invents_nothing(
-    memory: Path, wanted: list[list[tuple[object, ...]]], share: int
+    memory: Path, wanted: list[list[tuple[object, ...]]]
 ) -> None:
-    count, other = scribbled(memory, wanted, range(1000 + share * 300, 1300 + share * 300))
+    count, other = scribbled(memory, wanted, range(1000, 2200))
     print(f"\ndamaged={count} raised=0 another_order={other}")
     assert other <= count // 3
 

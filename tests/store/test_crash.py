@@ -17,14 +17,14 @@ from typing import Any
 import pytest
 
 from faults import CountedDisk, DyingDisk
-from killing import NamesOfCalls, ends
+from killing import NamesOfCalls, Site, ends, states
 from looseleaf.store.disk import Disk
 from looseleaf.store.documents import Documents
 from looseleaf.store.files import FileStore
 from looseleaf.store.records import encode
 from looseleaf.store.streams import Streams
 from scripts.crash_work import InPlaceDocuments
-from traced import carry_out, count_calls, killed_by, sites
+from traced import carry_out, count_calls, kill_sites, killed_by, sites
 from workload import JOURNAL, STEPS, TINY, TRACES, Verdict, Work, judge, tell_to, trace
 
 ACTIVE = "log/traces/main/raw_traces.jsonl"
@@ -75,12 +75,12 @@ def test_a_sigkill_before_some_system_calls_loses_nothing(place: Path) -> None:
 
 
 @pytest.mark.long
-def test_a_sigkill_before_every_system_call_loses_nothing(place: Path) -> None:
-    calls = count_calls(place)
-    tally = kill_at(sites(calls), place)
-    print(f"\n{tally}  " + " ".join(f"{name}={count}" for name, count in sorted(calls.items())))
+def test_a_sigkill_before_every_change_loses_nothing(place: Path) -> None:
+    where = kill_sites(count_calls(place))
+    tally = kill_at(where, place)
+    print(f"\n{tally}")
     assert not tally.sentences
-    assert tally.sites > 0.75 * sum(calls.values())
+    assert tally.sites > 0.75 * len(where)
 
 
 @pytest.mark.long
@@ -109,22 +109,19 @@ def do_all(memory: Path, told: Path, open_store: Open, disk: Disk) -> None:
     os.close(fd)
 
 
-def dying_sites(
-    place: Path, open_store: Open = open_plain, *, exchange: bool = True
-) -> list[tuple[int, str]]:
-    """(number of the call, how the process ends there), for every call of the undisturbed work."""
+def dying_sites(place: Path, open_store: Open = open_plain, *, exchange: bool = True) -> list[Site]:
+    """Every call of the undisturbed work."""
     memory, told = place / "whole", place / "told-whole"
     memory.mkdir()
     disk = NamesOfCalls(exchange=exchange)
     do_all(memory, told, open_store, disk)
     shutil.rmtree(memory)
     told.unlink()
-    found = [(number, how) for number in range(1, len(disk.seen) + 1) for how in ("before", "after")]
-    return found + [(number, "half") for number, name in enumerate(disk.seen, 1) if name == "write"]
+    return disk.sites()
 
 
 def end_at(
-    where: Iterable[tuple[int, str]],
+    where: Iterable[Site],
     place: Path,
     open_store: Open = open_plain,
     *,
@@ -139,7 +136,7 @@ def end_at(
     def healthy(folder: str) -> FileStore:
         return open_store(folder, CountedDisk(exchange=exchange))
 
-    for number, how in where:
+    for number, _, how in where:
         memory.mkdir()
         disk = DyingDisk(number, how, exchange=exchange)
         assert ends(partial(do_all, memory, told, open_store, disk)), f"{number} {how} did not fire"
@@ -188,7 +185,7 @@ def test_a_process_that_ends_around_some_calls_loses_nothing(place: Path) -> Non
 
 
 def test_a_process_that_ends_in_the_middle_of_many_a_write_loses_nothing(place: Path) -> None:
-    tally = end_at([site for site in dying_sites(place) if site[1] == "half"][::3], place)
+    tally = end_at([site for site in dying_sites(place) if site.how == "half"][::3], place)
     print(tally)
     assert not tally.sentences
 
@@ -207,8 +204,8 @@ def test_a_crash_of_the_recovery_from_a_crash_loses_nothing(place: Path) -> None
 
 @pytest.mark.long
 @pytest.mark.parametrize("exchange", [True, False])
-def test_a_process_that_ends_around_every_call_loses_nothing(place: Path, exchange: bool) -> None:
-    where = dying_sites(place, exchange=exchange)
+def test_a_process_that_ends_around_every_change_loses_nothing(place: Path, exchange: bool) -> None:
+    where = states(dying_sites(place, exchange=exchange))
     tally = end_at(where, place, exchange=exchange)
     print(f"\n{tally}")
     assert not tally.sentences
@@ -220,8 +217,8 @@ def test_a_process_that_ends_around_every_call_loses_nothing(place: Path, exchan
 def test_a_crash_anywhere_in_the_recovery_from_many_crashes_loses_nothing(
     place: Path, exchange: bool
 ) -> None:
-    where = dying_sites(place, exchange=exchange)
-    tally = end_at(where[::101], place, exchange=exchange, again=5)
+    where = states(dying_sites(place, exchange=exchange))
+    tally = end_at(where[::7], place, exchange=exchange, again=5)
     print(f"\n{tally}")
     assert not tally.sentences
 
@@ -264,7 +261,7 @@ def open_in_place(folder: str, disk: Disk) -> FileStore:
 @pytest.mark.parametrize("open_mutant", [open_trusting, open_forgetful, open_in_place])
 def test_a_store_without_these_guards_fails_the_sweep(place: Path, open_mutant: Open) -> None:
     where = dying_sites(place, open_mutant)
-    halves = [site for site in where if site[1] == "half"]
+    halves = [site for site in where if site.how == "half"]
     tally = end_at(halves + where[::7], place, open_mutant, until_lost=True)
     assert tally.lost > 0
     print(tally.sentences[0])

@@ -12,15 +12,11 @@ from pathlib import Path
 import pytest
 
 import traced
-from killing import CHANGES, end_at, fail_at, kill_at, kill_share, orders_for, sites_of
+from killing import CHANGES, end_at, fail_at, kill_at, kill_everywhere, orders_for, sites_of, states
 from scripts import import_work
 from scripts.import_work import FLAWS, judge, open_memory, work
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs fork and signals")
-
-SHARES = 8
-"""A long test sweeps so many-th part of all places."""
-
 
 # --- strace ----------------------------------------------------------------------------
 
@@ -38,9 +34,8 @@ def test_a_sigkill_before_some_system_calls_changes_nothing_in_the_end(place: Pa
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("share", range(SHARES))
-def test_a_sigkill_before_every_system_call_changes_nothing_in_the_end(place: Path, share: int) -> None:
-    kill_share(share, SHARES, place)
+def test_a_sigkill_before_every_change_makes_no_difference_in_the_end(place: Path) -> None:
+    kill_everywhere(place)
 
 
 @pytest.mark.long
@@ -60,9 +55,8 @@ def test_an_import_that_ends_around_some_changes_is_made_whole_by_the_next(place
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("share", range(SHARES))
-def test_an_import_that_ends_around_any_call_is_made_whole_by_the_next(place: Path, share: int) -> None:
-    assert end_at(import_work, sites_of(import_work, place)[share::SHARES], place) == []
+def test_an_import_that_ends_around_any_change_is_made_whole_by_the_next(place: Path) -> None:
+    assert end_at(import_work, states(sites_of(import_work, place)), place) == []
 
 
 @pytest.mark.parametrize("flaw", [flaw for flaw in FLAWS if flaw])

@@ -40,7 +40,7 @@ from compaction import (
     wrongs,
 )
 from faults import DyingDisk, FaultyDisk
-from killing import CHANGES, FaultyChanges, NamesOfCalls, ends, killed_at, orders_for
+from killing import CHANGES, FaultyChanges, NamesOfCalls, ends, killed_at, orders_for, states
 from looseleaf.base.errors import Refused
 from looseleaf.base.ids import is_id
 from looseleaf.memory.parts import Parts
@@ -121,12 +121,12 @@ def test_a_sigkill_before_some_system_calls_of_a_compaction_harms_nothing(place:
 
 
 @pytest.mark.long
-def test_a_sigkill_before_every_system_call_of_a_compaction_harms_nothing(place: Path) -> None:
-    calls = traced.count_calls(place)
-    tally = kill_at(traced.sites(calls), place)
-    print(f"\n{tally}  " + " ".join(f"{name}={count}" for name, count in sorted(calls.items())))
+def test_a_sigkill_before_every_change_of_a_compaction_harms_nothing(place: Path) -> None:
+    where = traced.kill_sites(traced.count_calls(place))
+    tally = kill_at(where, place)
+    print(f"\n{tally}")
     assert not tally.sentences
-    assert tally.sites > 0.75 * sum(calls.values())
+    assert tally.sites > 0.75 * len(where)
 
 
 @pytest.mark.long
@@ -263,8 +263,8 @@ def test_a_crash_in_the_compaction_after_any_crash_harms_nothing(template: Templ
 
 
 @pytest.mark.long
-def test_a_process_that_ends_around_every_call_harms_nothing(template: Template, place: Path) -> None:
-    where = dying_sites(template, place)
+def test_a_process_that_ends_around_every_change_harms_nothing(template: Template, place: Path) -> None:
+    where = states(dying_sites(template, place))
     tally = end_at(where, template, place)
     print(f"\n{tally}")
     assert not tally.sentences
