@@ -418,8 +418,9 @@ class ViewGate:
     def __exit__(self, *_: object) -> None:
         try:
             self._disk.unlock(self._file)  # a forked child may have a copy
-        finally:
-            self._disk.close(self._file)
+        except OSError:
+            pass  # closing releases it too
+        self._disk.close(self._file)
 
 
 class Lock:

@@ -56,8 +56,8 @@ class FileStore:
         self._documents = Documents(self._root, self._lock, policy, self._streams, self._segments)
         self._share: str | None = None
         self._looked = False
-        self._edition = self.edition()
         try:
+            self._edition = self.edition()
             if is_committed(self._root):
                 self.recover()  # so that no reader sees half of a forget
         except BaseException:

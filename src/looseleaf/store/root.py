@@ -97,10 +97,8 @@ class Root:
         there = path == "" or self.is_folder(path)
         if there and (path == "" or path in self._durable or not durable):
             return
-        if path == LOG:
-            if self.has_log and not there:
-                raise log_gone(self.path)
-            self.has_log = True
+        if path == LOG and self.has_log and not there:
+            raise log_gone(self.path)
         above, _, name = path.rpartition("/")
         self.make(above, durable=durable)
         with self.folder(above) as fd:
@@ -109,6 +107,7 @@ class Root:
                     self.disk.mkdir(fd, name)
                 except FileExistsError:
                     pass
+            self.has_log = self.has_log or path == LOG
             if durable:
                 self.disk.sync(fd)
                 self._durable.add(path)
