@@ -541,7 +541,7 @@ class OutsideEdits:
         return not is_saving and self.hold(path, document)
 
     def hold(self, path: str, document: Document | None) -> bool:
-        """Hold a changed page that no person can have meant so; False: it is to be journaled."""
+        """Hold a changed page that no person can have meant; False: it is to be journaled."""
         from looseleaf.pages.held import Held, why_held
 
         if document is None:
