@@ -89,7 +89,8 @@ def test_a_flag_settles_one_file_or_all_that_are_held_for_one_reason(cars: Path,
     assert "are held for different reasons. Name one of USER.md (emptied), facts/cars.md (conflict)" in err
     code, out, err = run("settle", "facts/cars.md", "--theirs")
     assert (code, err) == (0, "")
-    assert out.startswith("facts/cars.md: the lower side of each conflict. Its content is kept as log/aside/")
+    said = "facts/cars.md is settled: the lower side of each conflict. The held file is kept as log/aside/"
+    assert out.startswith(said)
     assert (cars / "facts/cars.md").read_text() == CARS.replace("red", "green")
     told = json.loads(run("settle", "--keep", "--json")[1])
     assert told == [{"path": "USER.md", "why": "emptied", "take": "keep", "edit": None, "aside": None}]

@@ -433,7 +433,7 @@ class OutsideEdits:
         named = [held.short for _, held in sorted(self.held.items())]
         more = f", and {len(named) - _NAMED:,} more" if len(named) > _NAMED else ""
         self._note(
-            f"{HELD}{', '.join(named[:_NAMED])}{more}. The last good version of each page is used; "
+            f"{HELD}{', '.join(named[:_NAMED])}{more}. The last good version of a held page is used; "
             "`looseleaf settle` shows what to do."
         )
 

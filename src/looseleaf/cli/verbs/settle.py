@@ -103,8 +103,8 @@ def _settle_all(memory: Memory, options: CliOptions, some: Sequence[Held], take:
 
 def _settled_line(settled: Settled) -> str:
     means = (_MEANS_COPY if settled.why == "copy" else _MEANS)[settled.take]
-    kept = f" Its content is kept as {settled.aside}." if settled.aside else ""
-    return f"{plain(settled.path)}: {means}.{kept}"
+    kept = f" The held file is kept as {settled.aside}." if settled.aside else ""
+    return f"{plain(settled.path)} is settled: {means}.{kept}"
 
 
 def _show(memory: Memory, held: Held) -> None:
